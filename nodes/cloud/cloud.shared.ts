@@ -1,0 +1,28 @@
+/** The saved properties of `dimensioner-cloud` and what they are when nothing is said; the token is a credential. */
+export interface CloudProperties {
+  name: string;
+  /** https origin; http only on loopback or with allowHttp. */
+  baseUrl: string;
+  allowHttp: boolean;
+  /** Seconds; blank = 60. */
+  timeout: string | number;
+  /** How many commands to one device may wait; 0: none. */
+  queueLimit: string | number;
+  /** Seconds a command may wait; 0 = no limit. */
+  maxWait: string | number;
+  /** Id of a core tls-config node. */
+  tls: string;
+  /** Id of a core http proxy node; blank = the environment's proxy variables. */
+  proxy: string;
+}
+
+export const defaults: CloudProperties = {
+  name: "",
+  baseUrl: "",
+  allowHttp: false,
+  timeout: 60,
+  queueLimit: 10,
+  maxWait: 30,
+  tls: "",
+  proxy: "",
+};

@@ -1,0 +1,22 @@
+/** The saved properties of `dimensioner-device` and what they are when nothing is said. */
+export interface DeviceProperties {
+  name: string;
+  /** host, host:port, [v6]:port or an http(s) origin. */
+  address: string;
+  generation: "newer" | "earlier";
+  /** Seconds; blank = 30. */
+  timeout: string | number;
+  /** How many commands may wait; 0: none. */
+  queueLimit: string | number;
+  /** Seconds a command may wait; 0 = no limit. */
+  maxWait: string | number;
+}
+
+export const defaults: DeviceProperties = {
+  name: "",
+  address: "",
+  generation: "newer",
+  timeout: 30,
+  queueLimit: 10,
+  maxWait: 30,
+};

@@ -1,0 +1,101 @@
+import { fillIn, sentences, type SentenceKey } from "./sentences.ts";
+
+/** Every way an operation can end in an error: the public contract, never renamed. */
+export const errorCodes = [
+  "ERR_CONFIG",
+  "ERR_INPUT",
+  "ERR_UNREACHABLE",
+  "ERR_TIMEOUT",
+  "ERR_CONNECTION_LOST",
+  "ERR_UNAUTHORIZED",
+  "ERR_WRONG_MODE",
+  "ERR_BAD_DEVICE_REFERENCE",
+  "ERR_DEVICE_TIMEOUT",
+  "ERR_NO_VIDEO",
+  "ERR_NOT_FOUND",
+  "ERR_HTTP",
+  "ERR_BAD_RESPONSE",
+  "ERR_TOO_LARGE",
+  "ERR_MEASURE_FAILED",
+  "ERR_MEDIA_INCOMPLETE",
+  "ERR_QUEUE_FULL",
+  "ERR_EXPIRED",
+  "ERR_CANCELLED",
+  "ERR_FILE",
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
+
+/** Where it went wrong. */
+export type Surface = "newer-device" | "earlier-device" | "cloud" | "disk" | "config";
+
+/**
+ * What a command did. `not-sent`: certainly not executed. `refused`: the peer said no. `failed`: executed, and the
+ * device reports a failure. `unknown`: it may have been executed. Reads and files have none (null).
+ */
+export type Outcome = "not-sent" | "refused" | "failed" | "unknown";
+
+/** The plain object that a Catch node sees as `msg.error.cause`. */
+export interface ErrorCause {
+  surface: Surface;
+  /** What was asked for, in the API's words: "measure", "video start", "media list". */
+  operation: string;
+  outcome: Outcome | null;
+  /** Whether sending the same message again is safe and may help. */
+  retryable: boolean;
+  statusCode?: number;
+  /** The device's own errorCode, of the result or of the object that failed. */
+  errorCode?: number;
+  hint: string;
+  /** Origin and path; never a query, never a token. */
+  url?: string;
+}
+
+/** What the place that fails knows; the rest of the cause follows from the sentence. */
+export interface FailureFacts {
+  surface: Surface;
+  operation: string;
+  outcome?: Outcome | null;
+  statusCode?: number;
+  errorCode?: number;
+  url?: string;
+}
+
+/**
+ * The one error of this package. `code` and `cause` are own properties, and `toString()` is the sentence alone, since
+ * Node-RED shows that. `sentence` and `values` let a caller say the same in another language.
+ */
+export class DimensionerError extends Error {
+  readonly code: ErrorCode;
+  override readonly cause: ErrorCause;
+  readonly sentence: SentenceKey;
+  readonly values: Readonly<Record<string, string | number>>;
+
+  constructor(
+    sentence: SentenceKey,
+    facts: FailureFacts,
+    values: Readonly<Record<string, string | number>> = {},
+  ) {
+    const { code, text, hint, passes = false } = sentences[sentence];
+    super(fillIn(text, values));
+    this.code = code;
+    this.sentence = sentence;
+    this.values = values;
+    const outcome = facts.outcome ?? null;
+    const safe = outcome === null || outcome === "not-sent" || outcome === "refused";
+    this.cause = { ...facts, outcome, retryable: safe && passes, hint: fillIn(hint, values) };
+  }
+
+  override toString(): string {
+    return this.message;
+  }
+}
+
+export function isDimensionerError(error: unknown): error is DimensionerError {
+  return error instanceof DimensionerError;
+}
+
+/** True when the same message may be sent again without the risk of a second act. */
+export function isRetryable(error: unknown): boolean {
+  return isDimensionerError(error) && error.cause.retryable;
+}
