@@ -1,0 +1,33 @@
+import type { DimensionerError } from "../errors.ts";
+
+/**
+ * Where the bytes of a download go. The transport pushes, the sink answers at once and never throws; what goes wrong
+ * on its side it tells through `onError`, and the transport then ends the download with that error.
+ */
+export interface ByteSink {
+  /** Bytes taken since the start or the last restart. */
+  readonly bytes: number;
+  /** Takes the next chunk, which it may keep. False: send no more until `onDrain` is called. */
+  write(chunk: Uint8Array): boolean;
+  /** Set by the transport before the first write. */
+  onDrain: (() => void) | undefined;
+  /** Set by the transport before the first write. */
+  onError: ((error: DimensionerError) => void) | undefined;
+  /** Forgets all that was written, for a transfer that starts again at its first byte. */
+  restart(): Promise<void>;
+}
+
+/** How the end of a body was marked on the wire. With `close` only the format itself can show that it is whole. */
+export type Framing = "length" | "chunked" | "close";
+
+/** What a finished download says of itself. */
+export interface DownloadFacts {
+  /** The content type that the peer announced, without parameters, in lower case; null when it said none. */
+  contentType: string | null;
+  framing: Framing;
+  /** Length of the whole body in bytes. */
+  bytes: number;
+}
+
+/** A download that is ready to run: the one thing that the media pipeline asks of a client. */
+export type Download = (sink: ByteSink) => Promise<DownloadFacts>;
