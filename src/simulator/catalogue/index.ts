@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { PARCELS, type Parcel, type Size } from "./parcels.ts";
+
+export { weightLb, type Parcel, type Size } from "./parcels.ts";
+
+/** color and annotated are JPEG, depth is BMP, video is MP4. */
+export type PictureKind = "color" | "annotated" | "depth" | "video";
+
+export interface Catalogue {
+  readonly parcels: readonly Parcel[];
+  /** The whole file. The buffer is shared by all who ask for it: read it, never write to it. */
+  read(parcel: Parcel, kind: PictureKind): Buffer;
+}
+
+const ENDINGS: Readonly<Record<PictureKind, string>> = {
+  color: ".color.jpg",
+  annotated: ".annotated.jpg",
+  depth: ".depth.bmp",
+  video: ".mp4",
+};
+
+/** Opens the parcels and pictures that lie beside this module. A picture is read when it is first asked for. */
+export function openCatalogue(): Catalogue {
+  const contents = new Map<string, Buffer>();
+  return {
+    parcels: PARCELS,
+    read(parcel, kind) {
+      // Only names of the table become file names, whatever a caller made up.
+      const known = PARCELS.find((one) => one.name === parcel.name);
+      if (known === undefined) throw new Error(`The catalogue has no pictures of "${parcel.name}".`);
+      const file = known.name + ENDINGS[kind];
+      const content = contents.get(file) ?? readFileSync(join(import.meta.dirname, file));
+      contents.set(file, content);
+      return content;
+    },
+  };
+}
+
+// The least a dimensioner with half-unit fidelity reports; keeps the ratios below finite.
+const SMALLEST_CM = 0.5;
+
+/** Length, width and height as ratios to their common size, so that only the shape counts. */
+function shape(size: Size): readonly number[] {
+  const onTable = [size.lengthCm, size.widthCm].toSorted((a, b) => b - a);
+  const logs = [...onTable, size.heightCm].map((cm) => Math.log(Math.max(cm, SMALLEST_CM)));
+  const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length;
+  return logs.map((log) => log - mean);
+}
+
+/** The parcel closest in shape to a size that has no pictures of its own. `parcels` must not be empty. */
+export function nearest(parcels: readonly Parcel[], size: Size): Parcel {
+  const wanted = shape(size);
+  const distance = (parcel: Parcel): number =>
+    shape(parcel).reduce((sum, ratio, axis) => sum + (ratio - (wanted[axis] ?? 0)) ** 2, 0);
+  return parcels.reduce((best, parcel) => (distance(parcel) < distance(best) ? parcel : best));
+}
