@@ -1,0 +1,134 @@
+import { accessSync, constants } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+
+const unpackedDir = join(dirname(dirname(import.meta.dirname)), "node_modules", ".cache", "chromium");
+
+const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--font-render-hinting=none",
+];
+
+/** Starts a headless Chromium: an installed one where there is one, else the one that comes with `npm ci`. */
+export async function launchBrowser(): Promise<Browser> {
+  const installed = installedChromium();
+  const found = installed === null ? await unpackedChromium() : { executablePath: installed };
+  return chromium.launch({ ...found, args: flags, headless: true });
+}
+
+export interface EditorOptions {
+  /** The editor's language; en-US without it. */
+  language?: string;
+  /** Dark theme, as far as this Node-RED has one. */
+  dark?: boolean;
+  context?: BrowserContextOptions;
+}
+
+export interface Editor {
+  readonly page: Page;
+  /** Page errors, console errors and failed requests, in the order in which they came. */
+  readonly problems: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Opens Node-RED's editor in a browser context of its own and waits until the flows are on the canvas. */
+export async function openEditor(
+  browser: Browser,
+  url: string,
+  options: EditorOptions = {},
+): Promise<Editor> {
+  const { language = "en-US", dark = false } = options;
+  const context = await browser.newContext({
+    locale: language,
+    colorScheme: dark ? "dark" : "light",
+    viewport: { width: 1280, height: 900 },
+    storageState: {
+      cookies: [],
+      origins: [
+        {
+          origin: new URL(url).origin,
+          localStorage: [
+            { name: "editor-language", value: language },
+            { name: "view-dark-theme", value: dark ? "dark" : "light" },
+          ],
+        },
+      ],
+    },
+    ...options.context,
+  });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(`page error: ${error.stack ?? error.message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") {
+      problems.push(`console ${message.type()}: ${message.text()}`);
+    }
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) {
+      problems.push(`HTTP ${response.status()}: ${response.url()}`);
+    }
+  });
+  await page.goto(url, { waitUntil: "load" });
+  await page.locator("#red-ui-header-button-deploy").waitFor({ state: "visible" });
+  await page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
+  return { page, problems, close: () => context.close() };
+}
+
+function installedChromium(): string | null {
+  const named = process.env["CHROMIUM"];
+  const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+  const onPath = (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .flatMap((dir) => names.map((name) => join(dir, name)));
+  return [...(named ? [named] : []), ...onPath].find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The packaged browser with the environment that it needs; the one of the tests stays as it was. */
+async function unpackedChromium(): Promise<{ executablePath: string; env: NodeJS.ProcessEnv }> {
+  await mkdir(unpackedDir, { recursive: true });
+  const before = { ...process.env };
+  // It unpacks into the folder for temporary files, and brings its libraries only where it believes to be on Lambda.
+  Object.assign(process.env, { TMPDIR: unpackedDir, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs22.x" });
+  try {
+    const { default: packaged } = await import("@sparticuz/chromium");
+    const executablePath = await packaged.executablePath();
+    const libraries = join(unpackedDir, "al2023", "lib");
+    return {
+      executablePath,
+      env: { ...before, LD_LIBRARY_PATH: libraries, FONTCONFIG_FILE: await fontSettings() },
+    };
+  } finally {
+    for (const name of Object.keys(process.env)) {
+      if (!(name in before)) {
+        delete process.env[name];
+      }
+    }
+    Object.assign(process.env, before);
+  }
+}
+
+/** Without a font the browser crashes, and the packaged settings look for theirs in a fixed place. */
+async function fontSettings(): Promise<string> {
+  const file = join(unpackedDir, "fonts.conf");
+  const dirs = [join(unpackedDir, "fonts"), "/usr/share/fonts"].map((dir) => `<dir>${dir}</dir>`).join("");
+  const cache = `<cachedir>${join(unpackedDir, "fonts-cache")}</cachedir>`;
+  await writeFile(file, `<?xml version="1.0"?><fontconfig>${dirs}${cache}</fontconfig>\n`);
+  return file;
+}

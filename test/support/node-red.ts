@@ -1,0 +1,211 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+
+const repository = dirname(dirname(import.meta.dirname));
+const packageName = "@dimflow/node-red-dimensioner";
+
+/** How long Node-RED may take to start, to deploy or to say what a test waits for. */
+const patienceMs = 30_000;
+
+export interface NodeRedOptions {
+  /** Which Node-RED to start: 4 is 4.1 on the Node that runs the tests, 5 is 5.0 on Node 24. */
+  major: 4 | 5;
+  /** Kept by the caller and holding what it likes; without it a folder of its own, gone with stop(). */
+  userDir?: string;
+  /** Deployed once Node-RED is up; nodes may carry `credentials`. */
+  flows?: readonly object[];
+  /** Written over the defaults; must survive JSON. */
+  settings?: Readonly<Record<string, unknown>>;
+  /** Added to the environment. */
+  env?: Readonly<Record<string, string>>;
+}
+
+export interface NodeRed {
+  /** The editor's address, without a slash at the end. */
+  readonly url: string;
+  readonly userDir: string;
+  /** Every line that Node-RED has printed so far. */
+  readonly logs: readonly string[];
+  /** The next line that matches, counted from now; rejects when Node-RED ends or nothing comes. */
+  nextLine(pattern: RegExp): Promise<string>;
+  /** fetch on the admin API; the path starts with a slash. */
+  adminFetch(path: string, init?: RequestInit): Promise<Response>;
+  /** Replaces the flows and resolves when they run. */
+  deploy(flows: readonly object[]): Promise<void>;
+  /** Ends Node-RED as a service manager would, and removes what this helper made. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a real Node-RED on a free loopback port, with this package linked into its user folder, and resolves when its
+ * flows run.
+ */
+export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
+  const ownDir = options.userDir === undefined ? await mkdtemp(join(tmpdir(), "node-red-")) : null;
+  const userDir = options.userDir ?? (ownDir as string);
+  await linkPackage(userDir);
+  const settingsFile = join(userDir, "settings.cjs");
+  await writeFile(
+    settingsFile,
+    `module.exports = ${JSON.stringify(settingsFor(userDir, options.settings))};\n`,
+  );
+
+  const child = spawn(
+    nodeFor(options.major),
+    [redScript(options.major), "--settings", settingsFile, "--userDir", userDir],
+    {
+      cwd: userDir,
+      env: { ...process.env, LC_ALL: "C.UTF-8", NODE_OPTIONS: "", ...options.env },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  const output = readLines(child);
+
+  async function stop(): Promise<void> {
+    if (child.exitCode === null && child.signalCode === null) {
+      const exited = once(child, "exit");
+      child.kill("SIGTERM");
+      const killer = setTimeout(() => child.kill("SIGKILL"), patienceMs / 2);
+      await exited;
+      clearTimeout(killer);
+    }
+    if (ownDir !== null) {
+      await rm(ownDir, { recursive: true, force: true, maxRetries: 3 });
+    }
+  }
+
+  try {
+    const [listening] = await Promise.all([
+      output.nextLine(/now running at (http:\S+)/),
+      output.nextLine(/Started flows/),
+    ]);
+    const url = listening.replace(/^.*now running at (http:\S+?)\/?$/, "$1");
+    const adminFetch = (path: string, init?: RequestInit) => fetch(url + path, init);
+    const deploy = async (flows: readonly object[]) => {
+      const started = output.nextLine(/Started (modified )?(flows|nodes)/);
+      const answer = await adminFetch("/flows", {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "Node-RED-Deployment-Type": "full" },
+        body: JSON.stringify(flows),
+      });
+      if (!answer.ok) {
+        started.catch(() => undefined);
+        throw new Error(`Node-RED did not take the flows (${answer.status}): ${await answer.text()}`);
+      }
+      await started;
+    };
+    if (options.flows !== undefined) {
+      await deploy(options.flows);
+    }
+    return { url, userDir, logs: output.lines, nextLine: output.nextLine, adminFetch, deploy, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function settingsFor(userDir: string, settings: Readonly<Record<string, unknown>> = {}) {
+  return {
+    uiHost: "127.0.0.1",
+    uiPort: 0,
+    userDir,
+    flowFile: "flows.json",
+    credentialSecret: "only for tests",
+    lang: "en-US",
+    telemetry: { enabled: false, updateNotification: false },
+    // Without these Node-RED asks npm for its version and the internet for updates.
+    externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
+    editorTheme: { tours: false, projects: { enabled: false }, palette: { editable: false } },
+    logging: { console: { level: "info", metrics: false, audit: false } },
+    ...settings,
+  };
+}
+
+async function linkPackage(userDir: string): Promise<void> {
+  const link = join(userDir, "node_modules", packageName);
+  if (existsSync(link)) {
+    return;
+  }
+  await mkdir(dirname(link), { recursive: true });
+  await symlink(repository, link, "dir");
+}
+
+function redScript(major: 4 | 5): string {
+  const manifest = createRequire(import.meta.url).resolve(`node-red-${major}/package.json`);
+  return join(dirname(manifest), "red.js");
+}
+
+/** Node-RED 5 needs a newer Node than the oldest one that the package supports. */
+function nodeFor(major: 4 | 5): string {
+  const running = Number.parseInt(process.versions.node, 10);
+  if (major === 4 || running >= 24) {
+    return process.execPath;
+  }
+  const newer = join(
+    repository,
+    "node_modules",
+    `node-24-${process.platform}-${process.arch}`,
+    "bin",
+    "node",
+  );
+  if (!existsSync(newer)) {
+    throw new Error(`Node-RED 5 needs Node 24, and there is none for ${process.platform}-${process.arch}`);
+  }
+  return newer;
+}
+
+function readLines(child: ChildProcess) {
+  const lines: string[] = [];
+  const listeners = new Set<(line: string | null) => void>();
+  const tell = (line: string | null) => {
+    for (const listener of listeners) {
+      listener(line);
+    }
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream !== null) {
+      createInterface({ input: stream }).on("line", (line) => {
+        lines.push(line);
+        tell(line);
+      });
+    }
+  }
+  child.once("close", () => tell(null));
+  child.once("error", (error) => {
+    lines.push(String(error));
+    tell(null);
+  });
+
+  function nextLine(pattern: RegExp): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const settle = (act: () => void) => {
+        clearTimeout(timer);
+        listeners.delete(listener);
+        act();
+      };
+      const fail = (what: string) =>
+        settle(() =>
+          reject(new Error(`${what} before a line matched ${pattern}:\n${lines.slice(-40).join("\n")}`)),
+        );
+      const listener = (line: string | null) => {
+        if (line === null) {
+          fail("Node-RED ended");
+        } else if (pattern.test(line)) {
+          settle(() => resolve(line));
+        }
+      };
+      const timer = setTimeout(() => fail(`${patienceMs} ms passed`), patienceMs);
+      listeners.add(listener);
+      if (child.exitCode !== null || child.signalCode !== null) {
+        fail("Node-RED had ended");
+      }
+    });
+  }
+  return { lines: lines as readonly string[], nextLine };
+}
