@@ -277,6 +277,12 @@ const entries = {
     text: "__path__ leads out of the folder that files are saved in. Remove the link or choose another name.",
     hint: "__path__",
   },
+  fileStalled: {
+    code: "ERR_FILE",
+    text: "Saving what __host__ sends has not moved for __seconds__ s. Check the disk or the share.",
+    hint: "A network share that hangs can do this.",
+    passes: true,
+  },
   fileOther: {
     code: "ERR_FILE",
     text: "__path__ could not be saved: __problem__. Check the disk or the share.",

@@ -1,0 +1,95 @@
+import { DimensionerError } from "../errors.ts";
+import { writeQuery, type Command, type Read } from "../http/call.ts";
+import { encodeId } from "../http/path.ts";
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** What a trigger may do (spec 4.1; `measure` from the cloud's further documentation). */
+export type TriggerAction = "start" | "stop" | "cancel" | "measure";
+
+const triggerNames: Readonly<Record<TriggerAction, string>> = {
+  start: "startrecording",
+  stop: "stoprecording",
+  cancel: "cancelrecording",
+  measure: "measure",
+};
+
+/** Builds the cloud's calls; every path is `basePath` and what the API says. */
+export class CloudCalls {
+  readonly #basePath: string;
+
+  constructor(basePath: string) {
+    this.#basePath = basePath;
+  }
+
+  /** Throws ERR_INPUT where the device reference cannot be a registration code: real ones have letters and digits. */
+  trigger(action: TriggerAction, deviceReference: string, query: Query): Command {
+    const operation = `remote ${action}`;
+    if (!/^[a-z0-9]{8}$/i.test(deviceReference)) {
+      throw new DimensionerError(
+        "inputValue",
+        { surface: "cloud", operation, outcome: "not-sent" },
+        {
+          field: "deviceReference",
+          value: deviceReference,
+          problem: "a device registration code has 8 letters or digits.",
+        },
+      );
+    }
+    return {
+      acts: true,
+      operation,
+      method: "GET",
+      path: `${this.#basePath}/api/remotetrigger/${triggerNames[action]}`,
+      query: writeQuery({ deviceReference, ...query }),
+      statuses: { 400: "badDeviceReference", 401: "unauthorized", 504: "deviceTimeout" },
+      values: { reference: deviceReference },
+    };
+  }
+
+  mediaList(transactionId: string, contentType: string | undefined): Read {
+    const id = readId("media list", "transactionId", transactionId);
+    return this.#read("media list", `/api/transactionmedia/${id}`, { contentType });
+  }
+
+  media(transactionId: string, contentId: string): Read {
+    const transaction = readId("media", "transactionId", transactionId);
+    const content = readId("media", "contentId", contentId);
+    return this.#read("media", `/api/transactionmedia/${transaction}/${content}`);
+  }
+
+  devices(): Read {
+    return this.#read("device list", "/api/deviceclients");
+  }
+
+  device(id: string): Read {
+    return this.#read("device", `/api/deviceClients/${readId("device", "id", id)}`);
+  }
+
+  terminals(): Read {
+    return this.#read("terminal list", "/api/terminals");
+  }
+
+  terminal(id: string): Read {
+    return this.#read("terminal", `/api/terminals/${readId("terminal", "id", id)}`);
+  }
+
+  #read(operation: string, path: string, query: Query = {}): Read {
+    return {
+      acts: false,
+      operation,
+      method: "GET",
+      path: this.#basePath + path,
+      query: writeQuery(query),
+      statuses: { 401: "unauthorized" },
+    };
+  }
+}
+
+function readId(operation: string, field: string, value: string): string {
+  return encodeId(
+    value,
+    (problem) =>
+      new DimensionerError("inputValue", { surface: "cloud", operation }, { field, value, problem }),
+  );
+}

@@ -1,0 +1,251 @@
+import { DimensionerError } from "../errors.ts";
+import type { Answer } from "../http/answer.ts";
+import type { Command, Peer, Read } from "../http/call.ts";
+import { CommandQueues } from "../http/command-queue.ts";
+import {
+  CommandSender,
+  defaultQueueRules,
+  type CommandOptions,
+  type QueueRules,
+} from "../http/command-sender.ts";
+import type { TlsOptions } from "../http/dispatchers.ts";
+import type { OnProgress } from "../http/download.ts";
+import { callFailure } from "../http/failures.ts";
+import { readShape, refuseHtml } from "../http/json.ts";
+import { Transport, type CallOptions } from "../http/transport.ts";
+import { poll } from "../http/wait.ts";
+import {
+  decodeDevice,
+  decodeDevices,
+  decodeMediaList,
+  decodeTerminal,
+  decodeTerminals,
+  type CloudDevice,
+  type MediaItem,
+  type Terminal,
+} from "../model/cloud-records.ts";
+import type { ByteSink, DownloadFacts } from "../model/download.ts";
+import { decodeMeasureResult } from "../model/measure-result.ts";
+import type { Measurement, References } from "../model/measurement.ts";
+import { readBaseUrl } from "./base-url.ts";
+import { CloudCalls } from "./calls.ts";
+import { missingMedia } from "./expected-media.ts";
+import { readToken } from "./token.ts";
+
+export interface CloudClientOptions extends Partial<QueueRules> {
+  /** https; http only on loopback or with `allowHttp`. */
+  readonly baseUrl: string;
+  /** Sent to baseUrl's origin and nowhere else. */
+  readonly token: string;
+  readonly allowHttp?: boolean;
+  /** Deadline of a call, and for downloads the longest time without a byte; 60 s. */
+  readonly timeoutMs?: number;
+  readonly tls?: TlsOptions | undefined;
+  /** May hold user name and password; the environment is not asked. */
+  readonly proxyUrl?: string | undefined;
+  /** Shared by all clients that may command the same devices. */
+  readonly queues?: CommandQueues;
+}
+
+export interface MediaWaitOptions extends CallOptions {
+  /** Only media of this MIME type. */
+  readonly contentType?: string | undefined;
+  /** Content types or descriptions that have to be there. */
+  readonly expect?: readonly string[];
+  /** How long to wait for them; 0. */
+  readonly waitMs?: number;
+  /** Aborting ends the wait. */
+  readonly waitSignal?: AbortSignal | undefined;
+  readonly onWaiting?: (() => void) | undefined;
+}
+
+/** A list and what is missing from it. */
+export interface MediaWaitResult {
+  readonly items: MediaItem[];
+  readonly missing: readonly string[];
+}
+
+/** Longest list that is accepted. */
+const longestList = 10_000;
+
+/**
+ * The cloud: media of transactions, and triggers that act on a registered device (spec 4.1). Triggers go out at most
+ * once, one at a time a device; reads are repeated where that can help. Every method throws a DimensionerError.
+ */
+export class CloudClient {
+  readonly #transport: Transport;
+  readonly #sender: CommandSender;
+  readonly #calls: CloudCalls;
+
+  /** Throws ERR_CONFIG where base URL or token cannot be one. */
+  constructor(options: CloudClientOptions) {
+    const facts = { surface: "config", operation: "settings" } as const;
+    const address = readBaseUrl(options.baseUrl, options.allowHttp ?? false);
+    if ("problem" in address) {
+      throw new DimensionerError("configInvalid", facts, { what: "cloud", field: "baseUrl", ...address });
+    }
+    const token = readToken(options.token);
+    if (token === undefined) {
+      throw new DimensionerError("configToken", facts);
+    }
+    const { origin, host, basePath } = address;
+    const { queueLimit, maxWaitMs } = { ...defaultQueueRules, ...options };
+    this.#calls = new CloudCalls(basePath);
+    this.#transport = new Transport({
+      peer: { surface: "cloud", origin, host },
+      timeoutMs: options.timeoutMs ?? 60_000,
+      headers: { authorization: `Bearer ${token}` },
+      tls: options.tls,
+      proxyUrl: options.proxyUrl,
+    });
+    this.#sender = new CommandSender(this.#transport, options.queues ?? new CommandQueues(), {
+      queueLimit,
+      maxWaitMs,
+    });
+  }
+
+  get peer(): Peer {
+    return this.#transport.peer;
+  }
+
+  /** Lists the media of a transaction, all or those of one content type. */
+  async listMedia(
+    transactionId: string,
+    options: CallOptions & { readonly contentType?: string | undefined } = {},
+  ): Promise<MediaItem[]> {
+    return this.#readList(
+      this.#calls.mediaList(transactionId, options.contentType),
+      options,
+      decodeMediaList,
+    );
+  }
+
+  /**
+   * Lists the media, again until all that is expected is there or the wait is over; with nothing expected, until there
+   * is anything. A transaction that is not known yet counts as one without media until then.
+   */
+  async waitForMedia(transactionId: string, options: MediaWaitOptions = {}): Promise<MediaWaitResult> {
+    const { expect = [], waitMs = 0, signal, waitSignal, onWaiting } = options;
+    const read = this.#calls.mediaList(transactionId, options.contentType);
+    const ask = async (): Promise<MediaWaitResult & { isThere: boolean; unknown?: DimensionerError }> => {
+      try {
+        const items = await this.#readList(read, options, decodeMediaList);
+        const missing = missingMedia(items, expect);
+        return { items, missing, isThere: missing.length === 0 && items.length > 0 };
+      } catch (error) {
+        if (error instanceof DimensionerError && error.code === "ERR_NOT_FOUND") {
+          return { items: [], missing: expect, isThere: false, unknown: error };
+        }
+        throw error;
+      }
+    };
+    const { items, missing, unknown } = await poll(ask, {
+      waitMs,
+      onWaiting,
+      signals: [this.#transport.closing, signal, waitSignal].filter((one) => one !== undefined),
+      fail: (sentence) => callFailure(this.peer, read, sentence, null),
+    });
+    if (unknown !== undefined) {
+      throw unknown;
+    }
+    return { items, missing };
+  }
+
+  /** Downloads one media item in the type it was saved as. */
+  async media(
+    transactionId: string,
+    contentId: string,
+    sink: ByteSink,
+    options: CallOptions & { readonly onProgress?: OnProgress | undefined } = {},
+  ): Promise<DownloadFacts> {
+    return this.#transport.download(this.#calls.media(transactionId, contentId), sink, options);
+  }
+
+  /** Begins a recording on a device in a video mode. */
+  async startVideo(
+    deviceReference: string,
+    references: References,
+    options: CommandOptions = {},
+  ): Promise<void> {
+    const command = this.#calls.trigger("start", deviceReference, {
+      transactionReference: references.transactionReference,
+      cRef1: references.customReference1,
+      cRef2: references.customReference2,
+      cRef3: references.customReference3,
+    });
+    await this.#sendVideo(deviceReference, command, options);
+  }
+
+  /** Ends a recording; works in Video Only mode alone. */
+  async stopVideo(deviceReference: string, options: CommandOptions = {}): Promise<void> {
+    await this.#sendVideo(deviceReference, this.#calls.trigger("stop", deviceReference, {}), options);
+  }
+
+  /** Ends a recording and clears it. */
+  async cancelVideo(deviceReference: string, options: CommandOptions = {}): Promise<void> {
+    await this.#sendVideo(deviceReference, this.#calls.trigger("cancel", deviceReference, {}), options);
+  }
+
+  /**
+   * Measures on a device, once. The result has a transactionId, by which its media are listed. A result that is not
+   * `ok` is returned, not thrown. The cloud takes no custom references here.
+   */
+  async measure(
+    deviceReference: string,
+    transactionReference: string,
+    options: CommandOptions = {},
+  ): Promise<Measurement> {
+    const command = this.#calls.trigger("measure", deviceReference, { transactionReference });
+    const answer = await this.#send(deviceReference, command, options);
+    const { text: rawResponse, value: result } = readShape(this.peer, command, answer, (value) =>
+      decodeMeasureResult(value, "cloud"),
+    );
+    return { result, rawResponse };
+  }
+
+  /** Lists the registered devices. Has no effect, so it also serves to try a token. */
+  devices(options: CallOptions = {}): Promise<CloudDevice[]> {
+    return this.#readList(this.#calls.devices(), options, decodeDevices);
+  }
+
+  device(id: string, options: CallOptions = {}): Promise<CloudDevice> {
+    return this.#readOne(this.#calls.device(id), options, decodeDevice);
+  }
+
+  /** Lists the terminals, which are groupings of devices. */
+  terminals(options: CallOptions = {}): Promise<Terminal[]> {
+    return this.#readList(this.#calls.terminals(), options, decodeTerminals);
+  }
+
+  terminal(id: string, options: CallOptions = {}): Promise<Terminal> {
+    return this.#readOne(this.#calls.terminal(id), options, decodeTerminal);
+  }
+
+  /** Ends all that runs and waits with ERR_CANCELLED, and every connection. */
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  /** One queue a device, so that a slow dock holds up no other. */
+  #send(deviceReference: string, command: Command, options: CommandOptions): Promise<Answer> {
+    return this.#sender.send(`${this.peer.origin} ${deviceReference.toUpperCase()}`, command, options);
+  }
+
+  async #sendVideo(deviceReference: string, command: Command, options: CommandOptions): Promise<void> {
+    refuseHtml(this.peer, command, await this.#send(deviceReference, command, options));
+  }
+
+  async #readOne<T>(read: Read, options: CallOptions, decode: (value: unknown) => T): Promise<T> {
+    return readShape(this.peer, read, await this.#transport.read(read, options), decode).value;
+  }
+
+  #readList<T>(read: Read, options: CallOptions, decodeList: (value: unknown) => T[]): Promise<T[]> {
+    return this.#readOne(read, options, (list) => {
+      // Counted before it is decoded: a million items are refused, not worked through.
+      if (Array.isArray(list) && list.length > longestList) {
+        throw callFailure(this.peer, read, "tooLarge", null, { limit: "10,000 items" });
+      }
+      return decodeList(list);
+    });
+  }
+}

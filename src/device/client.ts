@@ -1,0 +1,235 @@
+import { DimensionerError } from "../errors.ts";
+import { writeQuery, type Command, type Peer, type Read } from "../http/call.ts";
+import { CommandQueues } from "../http/command-queue.ts";
+import {
+  CommandSender,
+  defaultQueueRules,
+  type CommandOptions,
+  type QueueRules,
+} from "../http/command-sender.ts";
+import type { OnProgress } from "../http/download.ts";
+import { callFailure } from "../http/failures.ts";
+import { readShape, refuseHtml } from "../http/json.ts";
+import { encodeId } from "../http/path.ts";
+import { Transport, type CallOptions } from "../http/transport.ts";
+import { poll } from "../http/wait.ts";
+import { decode, text } from "../model/decode.ts";
+import type { ByteSink, DownloadFacts } from "../model/download.ts";
+import type { Measurement, References } from "../model/measurement.ts";
+import { decodeMeasureResult } from "../model/measure-result.ts";
+import * as v from "valibot";
+import { readAddress } from "./address.ts";
+import {
+  generations,
+  type Generation,
+  type GenerationProfile,
+  type ImageKind,
+  type VideoAction,
+  type VideoMethod,
+} from "./generations.ts";
+
+export interface DeviceClientOptions extends Partial<QueueRules> {
+  /** host, host:port, [v6]:port or an http(s) origin. */
+  readonly address: string;
+  readonly generation?: Generation;
+  /** Deadline of a call, and for downloads the longest time without a byte; 30 s. */
+  readonly timeoutMs?: number;
+  /** Shared by all clients that may command the same machine. */
+  readonly queues?: CommandQueues;
+}
+
+export interface DownloadOptions extends CallOptions {
+  readonly onProgress?: OnProgress | undefined;
+}
+
+export interface VideoOptions extends DownloadOptions {
+  /** How long to wait for a video that is still being encoded; 0. */
+  readonly waitMs?: number;
+  /** Aborting ends the wait, but not a transfer. */
+  readonly waitSignal?: AbortSignal | undefined;
+  readonly onWaiting?: (() => void) | undefined;
+}
+
+const videoStatuses = { 401: "wrongMode", 403: "wrongMode" } as const;
+
+/**
+ * One dimensioner on the local network, of either generation (spec 4.2 and 4.3). Commands (measure, video start, stop
+ * and cancel) go out at most once, one at a time; reads are repeated where that can help. No request ever goes through
+ * a proxy. Every method throws a DimensionerError.
+ */
+export class DeviceClient {
+  readonly generation: Generation;
+  readonly #profile: GenerationProfile;
+  readonly #transport: Transport;
+  readonly #queues: CommandQueues;
+  readonly #sender: CommandSender;
+
+  /** Throws ERR_CONFIG where the address cannot be one. */
+  constructor(options: DeviceClientOptions) {
+    const address = readAddress(options.address);
+    if ("problem" in address) {
+      const facts = { surface: "config", operation: "settings" } as const;
+      throw new DimensionerError("configInvalid", facts, { what: "device", field: "address", ...address });
+    }
+    this.generation = options.generation ?? "newer";
+    this.#profile = generations[this.generation];
+    this.#transport = new Transport({
+      peer: { surface: this.#profile.surface, ...address },
+      timeoutMs: options.timeoutMs ?? 30_000,
+    });
+    this.#queues = options.queues ?? new CommandQueues();
+    this.#sender = new CommandSender(this.#transport, this.#queues, { ...defaultQueueRules, ...options });
+  }
+
+  get peer(): Peer {
+    return this.#transport.peer;
+  }
+
+  /**
+   * Measures what lies on the table, once. A result that is not `ok` is returned, not thrown. The earlier generation
+   * takes no references; they are left out there.
+   */
+  async measure(references: References = {}, options: CommandOptions = {}): Promise<Measurement> {
+    const command: Command = {
+      acts: true,
+      operation: "measure",
+      method: "GET",
+      path: this.#profile.measurePath,
+      query: this.#profile.takesReferences ? writeReferences(references) : "",
+      statuses: { 404: "notFoundMeasure" },
+    };
+    const answer = await this.#sender.send(this.peer.origin, command, options);
+    const { text: rawResponse, value: result } = readShape(this.peer, command, answer, (value) =>
+      decodeMeasureResult(value, this.#profile.surface),
+    );
+    return { result, rawResponse };
+  }
+
+  /** Begins a recording; the references are kept with the video in Video Only mode. Destroys the saved video. */
+  async startVideo(references: References = {}, options: CommandOptions = {}): Promise<void> {
+    await this.#video("start", writeReferences(references), options);
+  }
+
+  /** Ends the recording and has it encoded; works in Video Only mode alone. */
+  async stopVideo(options: CommandOptions = {}): Promise<void> {
+    await this.#video("stop", "", options);
+  }
+
+  /** Ends the recording and clears all saved video. */
+  async cancelVideo(options: CommandOptions = {}): Promise<void> {
+    await this.#video("cancel", "", options);
+  }
+
+  /** Downloads a picture of an earlier measure, by the imageIdentifier of its result. */
+  async image(
+    kind: ImageKind,
+    imageIdentifier: string,
+    sink: ByteSink,
+    options: DownloadOptions = {},
+  ): Promise<DownloadFacts> {
+    const paths = this.#profile.imagePaths ?? this.#lacks("image", "images", null);
+    const id = encodeId(imageIdentifier, (problem) => {
+      const facts = { surface: this.peer.surface, operation: "image" };
+      return new DimensionerError("inputValue", facts, {
+        field: "imageIdentifier",
+        value: imageIdentifier,
+        problem,
+      });
+    });
+    return this.#transport.download(readOf("image", `${paths[kind]}/${id}`), sink, options);
+  }
+
+  /**
+   * Downloads the locally saved video. While there is none it asks again for `waitMs`, since it may still be encoded.
+   * During the transfer, video start and cancel to this machine wait, since they would destroy it.
+   */
+  async video(method: VideoMethod, sink: ByteSink, options: VideoOptions = {}): Promise<DownloadFacts> {
+    const paths = this.#profile.videoPaths ?? this.#lacks("video", "video", null);
+    const read: Read = {
+      ...readOf("video", paths[method]),
+      statuses: { ...videoStatuses, 404: "noVideo" },
+    };
+    const last = await poll(() => this.#tryVideo(read, sink, options), {
+      waitMs: options.waitMs ?? 0,
+      signals: [this.#transport.closing, options.signal, options.waitSignal].filter(
+        (one) => one !== undefined,
+      ),
+      onWaiting: options.onWaiting,
+      fail: (sentence) => callFailure(this.peer, read, sentence, null),
+    });
+    if (!last.isThere) {
+      throw last.error;
+    }
+    return last.facts;
+  }
+
+  /** Asks whether the device is there, without any effect; returns what it echoes. */
+  async ping(message = "ping", options: CallOptions = {}): Promise<{ msg: string | null }> {
+    const read = readOf("ping", `${this.#profile.pingPath}/${encodeURIComponent(message)}`);
+    const answer = await this.#transport.read(read, options);
+    return readShape(this.peer, read, answer, (value) => decode(v.looseObject({ msg: text }), value)).value;
+  }
+
+  /** Ends all that runs and waits with ERR_CANCELLED, and every connection. */
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async #video(action: VideoAction, query: string, options: CommandOptions): Promise<void> {
+    const path = this.#profile.videoActionPath ?? this.#lacks(`video ${action}`, "video", "not-sent");
+    const command: Command = {
+      acts: true,
+      operation: `video ${action}`,
+      method: "POST",
+      path: `${path}/${action}`,
+      query,
+      statuses: videoStatuses,
+    };
+    const sparesVideo = action !== "stop";
+    refuseHtml(
+      this.peer,
+      command,
+      await this.#sender.send(this.peer.origin, command, { ...options, sparesVideo }),
+    );
+  }
+
+  async #tryVideo(
+    read: Read,
+    sink: ByteSink,
+    options: VideoOptions,
+  ): Promise<{ isThere: true; facts: DownloadFacts } | { isThere: false; error: DimensionerError }> {
+    const release = this.#queues.of(this.peer.origin).holdVideo();
+    try {
+      return { isThere: true, facts: await this.#transport.download(read, sink, options) };
+    } catch (error) {
+      if (error instanceof DimensionerError && error.code === "ERR_NO_VIDEO") {
+        return { isThere: false, error };
+      }
+      throw error;
+    } finally {
+      release();
+    }
+  }
+
+  #lacks(operation: string, feature: string, outcome: "not-sent" | null): never {
+    throw new DimensionerError(
+      "configGeneration",
+      { surface: "config", operation, outcome },
+      { generation: this.generation, feature },
+    );
+  }
+}
+
+function readOf(operation: string, path: string): Read {
+  return { acts: false, operation, method: "GET", path, query: "" };
+}
+
+/** The query names of measure and video start (spec 4.2, rule 3). */
+function writeReferences(references: References): string {
+  return writeQuery({
+    TransactionReference: references.transactionReference,
+    CustomReference1: references.customReference1,
+    CustomReference2: references.customReference2,
+    CustomReference3: references.customReference3,
+  });
+}

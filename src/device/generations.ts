@@ -1,0 +1,45 @@
+import type { MeasureSource } from "../model/measure-result.ts";
+
+export type Generation = "newer" | "earlier";
+
+export type ImageKind = "annotated" | "color" | "depth";
+export type VideoAction = "start" | "stop" | "cancel";
+export type VideoMethod = "download" | "stream";
+
+/** What the API of one generation has, and where (spec 4.2 and 4.3). What it lacks is null. */
+export interface GenerationProfile {
+  readonly surface: MeasureSource;
+  readonly measurePath: string;
+  /** Whether the measure takes references in its query. */
+  readonly takesReferences: boolean;
+  readonly pingPath: string;
+  readonly imagePaths: Readonly<Record<ImageKind, string>> | null;
+  readonly videoActionPath: string | null;
+  readonly videoPaths: Readonly<Record<VideoMethod, string>> | null;
+}
+
+export const generations: Readonly<Record<Generation, GenerationProfile>> = {
+  newer: {
+    surface: "newer-device",
+    measurePath: "/api/v1/measure",
+    takesReferences: true,
+    pingPath: "/api/v1/ping",
+    imagePaths: {
+      annotated: "/api/v1/image/annotatedcolor",
+      color: "/api/v1/image/color",
+      depth: "/api/v1/image/depth",
+    },
+    videoActionPath: "/api/v1/video",
+    videoPaths: { download: "/api/v1/video/download", stream: "/api/v1/video/stream" },
+  },
+  earlier: {
+    surface: "earlier-device",
+    measurePath: "/api/measure",
+    takesReferences: false,
+    pingPath: "/api/ping",
+    // Its documentation names an images endpoint without a path: nothing is guessed.
+    imagePaths: null,
+    videoActionPath: null,
+    videoPaths: null,
+  },
+};

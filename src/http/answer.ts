@@ -1,0 +1,75 @@
+import type { Call, Peer } from "./call.ts";
+import type { Flow, Headers, Receiver } from "./exchange.ts";
+import { callFailure, outcomeOf, statusFailure } from "./failures.ts";
+import { readRetryAfterMs } from "./retry-after.ts";
+
+/** A whole answer with a body of bounded size. */
+export interface Answer {
+  readonly statusCode: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+}
+
+/** Longest JSON answer, in bytes. */
+export const jsonLimitBytes = 5 * 1024 * 1024;
+
+/** Collects an answer with a 2xx status; any other status, a part and a body over the limit end the exchange. */
+export class AnswerReceiver implements Receiver {
+  readonly #peer: Peer;
+  readonly #call: Call;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #statusCode = 0;
+  #headers: Headers = {};
+  /** How long the peer asks to wait before the next try; undefined when it said nothing usable. */
+  retryAfterMs: number | undefined;
+
+  constructor(peer: Peer, call: Call) {
+    this.#peer = peer;
+    this.#call = call;
+  }
+
+  onHead(statusCode: number, headers: Headers, _flow: Flow): void {
+    this.retryAfterMs = readRetryAfterMs(headers["retry-after"]);
+    refuseUnusable(this.#peer, this.#call, statusCode, headers);
+    if (statusCode === 206) {
+      throw callFailure(this.#peer, this.#call, "responsePartial", outcomeOf(this.#call, "sent"), {
+        problem: `HTTP status ${statusCode}`,
+      });
+    }
+    if (Number(headers["content-length"] ?? 0) > jsonLimitBytes) {
+      this.#refuseLarge();
+    }
+    this.#statusCode = statusCode;
+    this.#headers = headers;
+  }
+
+  onData(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > jsonLimitBytes) {
+      this.#refuseLarge();
+    }
+    this.#chunks.push(chunk);
+  }
+
+  answer(): Answer {
+    const [only] = this.#chunks;
+    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
+    return { statusCode: this.#statusCode, headers: this.#headers, body };
+  }
+
+  #refuseLarge(): never {
+    throw callFailure(this.#peer, this.#call, "tooLarge", outcomeOf(this.#call, "sent"), { limit: "5 MB" });
+  }
+}
+
+/** What no call accepts: a status that is not 2xx, and a body in an encoding that was not asked for. */
+export function refuseUnusable(peer: Peer, call: Call, statusCode: number, headers: Headers): void {
+  if (statusCode < 200 || statusCode > 299) {
+    throw statusFailure(peer, call, statusCode);
+  }
+  const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
+  if (encoding !== "identity") {
+    throw callFailure(peer, call, "responseEncoded", outcomeOf(call, "sent"), { problem: encoding });
+  }
+}

@@ -1,0 +1,49 @@
+import type { Surface } from "../errors.ts";
+import type { SentenceKey } from "../sentences.ts";
+
+interface CallFacts {
+  /** In the API's words: "measure", "video start", "media list". */
+  readonly operation: string;
+  /** Absolute path with every part encoded, without the query. */
+  readonly path: string;
+  /** Without the question mark; "" for none. */
+  readonly query: string;
+  /** What a status means on this call where it differs from the general table. */
+  readonly statuses?: Readonly<Record<number, SentenceKey>>;
+  /** Values for the sentences above. */
+  readonly values?: Readonly<Record<string, string | number>>;
+}
+
+/**
+ * A call that acts on a physical machine. It goes out at most once, so nothing that repeats takes one: `acts` keeps the
+ * two kinds apart in the types, although both devices' measures are GETs.
+ */
+export interface Command extends CallFacts {
+  readonly acts: true;
+  readonly method: "GET" | "POST";
+}
+
+/** A call that changes nothing and may be repeated within its deadline. */
+export interface Read extends CallFacts {
+  readonly acts: false;
+  readonly method: "GET";
+}
+
+export type Call = Command | Read;
+
+/** The peer of a transport: what every failure of its calls tells. */
+export interface Peer {
+  readonly surface: Surface;
+  /** Scheme, host and port, as the URL standard writes them. */
+  readonly origin: string;
+  /** Host and port as people write them. */
+  readonly host: string;
+}
+
+/** Writes a query of the values that are given, with %20 for a space, which every server reads alike. */
+export function writeQuery(values: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(values)
+    .filter((entry): entry is [string, string] => entry[1] !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`)
+    .join("&");
+}

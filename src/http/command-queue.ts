@@ -1,0 +1,127 @@
+import type { DimensionerError } from "../errors.ts";
+import type { SentenceKey } from "../sentences.ts";
+import { cancelSentence } from "./wait.ts";
+
+/** How long and how one command may wait. */
+export interface Turn {
+  /** How many may wait in this queue, this one counted; 0: none. */
+  readonly queueLimit: number;
+  /** Longest wait; 0: no limit. */
+  readonly maxWaitMs: number;
+  /** A command that would destroy the saved video waits until no transfer of it runs. */
+  readonly sparesVideo?: boolean;
+  /** Aborting one of them drops the command while it waits; `reason` "reset" says so in the error. */
+  readonly signals: readonly AbortSignal[];
+  /** Told when the command has to wait, with how many wait then. */
+  readonly onWaiting?: ((count: number) => void) | undefined;
+  readonly fail: (sentence: SentenceKey, values: Record<string, string | number>) => DimensionerError;
+}
+
+interface Entry {
+  readonly turn: Turn;
+  readonly start: () => void;
+}
+
+/** The commands to one machine: first in, first out, one in flight. */
+class CommandQueue {
+  readonly #waiting: Entry[] = [];
+  readonly #onIdle: () => void;
+  #isBusy = false;
+  #transfers = 0;
+
+  constructor(onIdle: () => void) {
+    this.#onIdle = onIdle;
+  }
+
+  /** Runs the command when its turn has come. */
+  async run<T>(turn: Turn, command: () => Promise<T>): Promise<T> {
+    if (!this.#mayStart(turn)) {
+      await this.#wait(turn);
+    }
+    this.#isBusy = true;
+    try {
+      return await command();
+    } finally {
+      this.#isBusy = false;
+      this.#startNext();
+    }
+  }
+
+  /** Says that the saved video is being transferred; call what it returns when that has ended. */
+  holdVideo(): () => void {
+    this.#transfers++;
+    return () => {
+      this.#transfers--;
+      this.#startNext();
+    };
+  }
+
+  #mayStart(turn: Turn): boolean {
+    return !this.#isBusy && !(turn.sparesVideo === true && this.#transfers > 0);
+  }
+
+  #wait(turn: Turn): Promise<void> {
+    if (this.#waiting.length >= turn.queueLimit) {
+      return Promise.reject(turn.fail("queueFull", { limit: turn.queueLimit }));
+    }
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(entry), 1);
+        clearTimeout(timer);
+        for (const signal of turn.signals) {
+          signal.removeEventListener("abort", drop);
+        }
+      };
+      const drop = (): void => {
+        leave();
+        reject(turn.fail(cancelSentence(turn.signals), {}));
+      };
+      const expire = (): void => {
+        leave();
+        reject(turn.fail("expired", { seconds: turn.maxWaitMs / 1000 }));
+      };
+      const entry: Entry = {
+        turn,
+        start: () => {
+          leave();
+          resolve();
+        },
+      };
+      const timer = turn.maxWaitMs > 0 ? setTimeout(expire, turn.maxWaitMs) : undefined;
+      for (const signal of turn.signals) {
+        signal.addEventListener("abort", drop);
+      }
+      this.#waiting.push(entry);
+      turn.onWaiting?.(this.#waiting.length);
+    });
+  }
+
+  /** Starts the first that may go: only commands that spare the video let others pass. */
+  #startNext(): void {
+    const next = this.#waiting.find((entry) => this.#mayStart(entry.turn));
+    if (next !== undefined) {
+      // Taken at once, so that nothing slips in before the promise of its wait has settled.
+      this.#isBusy = true;
+      next.start();
+    } else if (!this.#isBusy && this.#waiting.length === 0 && this.#transfers === 0) {
+      this.#onIdle();
+    }
+  }
+}
+
+/**
+ * The queues of all machines, by the machine's address. Whoever may command the same machine has to share one: the
+ * nodes share one a runtime, users of the library pass one to their clients. An idle machine has no queue.
+ */
+export class CommandQueues {
+  readonly #queues = new Map<string, CommandQueue>();
+
+  of(machine: string): CommandQueue {
+    let queue = this.#queues.get(machine);
+    if (queue === undefined) {
+      queue = new CommandQueue(() => this.#queues.delete(machine));
+      this.#queues.set(machine, queue);
+    }
+    return queue;
+  }
+}

@@ -1,0 +1,218 @@
+import type { Dispatcher } from "undici";
+import type { SentenceKey } from "../sentences.ts";
+import type { Call, Peer } from "./call.ts";
+import { callFailure, connectFailure, outcomeOf, wireFailure, type Reach } from "./failures.ts";
+
+/** Header fields of an answer, names in lower case. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What the receiver may do to the flow of data while it comes. */
+export interface Flow {
+  pause(): void;
+  resume(): void;
+  /** Ends the exchange with this error. */
+  fail(error: Error): void;
+}
+
+/** Takes one answer. What it throws ends the exchange. */
+export interface Receiver {
+  onHead(statusCode: number, headers: Headers, flow: Flow): void;
+  onData(chunk: Buffer): void;
+}
+
+/**
+ * `deadline`: the whole exchange ends within `ms`. `stall`: a byte comes at least every `ms`; time in which the receiver
+ * has paused the flow counts too, so that a disk that hangs cannot hide a hang.
+ */
+export interface TimeLimit {
+  readonly kind: "deadline" | "stall";
+  readonly ms: number;
+  /** From when to count, in `performance.now()`; now when it is left out. */
+  readonly since?: number;
+}
+
+export interface ExchangeOptions {
+  readonly dispatcher: Dispatcher;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly limit: TimeLimit;
+  /** Longest time for making a connection. */
+  readonly connectMs: number;
+  /** Any of them aborting ends the exchange with ERR_CANCELLED. */
+  readonly signals: readonly AbortSignal[];
+}
+
+/**
+ * One request and its answer, on one connection, with no repetition below it. Resolves when the whole body has been
+ * handed to the receiver. Whether anything went out is decided where undici writes the request: `onRequestStart` runs
+ * right before that, and an exchange that has ended by then is aborted there, unsent.
+ */
+export function exchange(
+  peer: Peer,
+  call: Call,
+  receiver: Receiver,
+  options: ExchangeOptions,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    new Exchange(peer, call, receiver, options, resolve, reject).start();
+  });
+}
+
+class Exchange implements Dispatcher.DispatchHandler, Flow {
+  readonly #peer: Peer;
+  readonly #call: Call;
+  readonly #receiver: Receiver;
+  readonly #options: ExchangeOptions;
+  readonly #resolve: () => void;
+  readonly #reject: (error: Error) => void;
+  readonly #onAbort = (): void => this.#end("cancelledClose");
+  #controller: Dispatcher.DispatchController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #reach: Reach = "not-sent";
+  #ended = false;
+  #paused = false;
+  /** From when the limit counts: the start, and for a stall limit the last byte. */
+  #since: number;
+
+  constructor(
+    peer: Peer,
+    call: Call,
+    receiver: Receiver,
+    options: ExchangeOptions,
+    resolve: () => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#peer = peer;
+    this.#call = call;
+    this.#receiver = receiver;
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#since = options.limit.since ?? performance.now();
+  }
+
+  start(): void {
+    const { dispatcher, headers, connectMs, signals } = this.#options;
+    if (signals.some((signal) => signal.aborted)) {
+      this.#onAbort();
+      return;
+    }
+    for (const signal of signals) {
+      signal.addEventListener("abort", this.#onAbort);
+    }
+    this.#timer = setTimeout(() => this.#onTimer(), Math.max(1, Math.min(this.#leftMs(), connectMs)));
+    const { path, query, method } = this.#call;
+    dispatcher.dispatch(
+      {
+        origin: this.#peer.origin,
+        path: query === "" ? path : `${path}?${query}`,
+        method,
+        headers,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      this,
+    );
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#ended) {
+      controller.abort(new Error("ended before it was sent"));
+      return;
+    }
+    this.#controller = controller;
+    this.#reach = "sent";
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
+    if (statusCode >= 200) {
+      this.#take(() => this.#receiver.onHead(statusCode, headers, this));
+    }
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#take(() => this.#receiver.onData(chunk));
+  }
+
+  onResponseEnd(): void {
+    if (!this.#ended) {
+      this.#finish();
+      this.#resolve();
+    }
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(
+      this.#reach === "sent"
+        ? wireFailure(this.#peer, this.#call, error)
+        : connectFailure(this.#peer, this.#call, error, this.#connectSeconds()),
+    );
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#controller?.resume();
+  }
+
+  fail(error: Error): void {
+    if (!this.#ended) {
+      this.#finish();
+      this.#reject(error);
+      this.#controller?.abort(error);
+    }
+  }
+
+  #take(receive: () => void): void {
+    if (this.#ended) {
+      return;
+    }
+    if (this.#options.limit.kind === "stall") {
+      this.#since = performance.now();
+    }
+    try {
+      receive();
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #finish(): void {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    for (const signal of this.#options.signals) {
+      signal.removeEventListener("abort", this.#onAbort);
+    }
+  }
+
+  /** One timer an exchange: it fires at the earliest moment that could be too late, and looks what time it is. */
+  #onTimer(): void {
+    if (this.#reach === "not-sent") {
+      this.#end("unreachableSilent", this.#connectSeconds());
+      return;
+    }
+    const leftMs = this.#leftMs();
+    if (leftMs > 1) {
+      this.#timer = setTimeout(() => this.#onTimer(), leftMs);
+      return;
+    }
+    const { kind, ms } = this.#options.limit;
+    const stalled = this.#paused ? "fileStalled" : "stalled";
+    this.#end(kind === "stall" ? stalled : "timeout", ms / 1000);
+  }
+
+  #leftMs(): number {
+    return this.#since + this.#options.limit.ms - performance.now();
+  }
+
+  #connectSeconds(): number {
+    return Math.min(this.#options.limit.ms, this.#options.connectMs) / 1000;
+  }
+
+  #end(sentence: SentenceKey, seconds = 0): void {
+    this.fail(callFailure(this.#peer, this.#call, sentence, outcomeOf(this.#call, this.#reach), { seconds }));
+  }
+}

@@ -1,0 +1,100 @@
+import { DimensionerError, type FailureFacts, type Outcome } from "../errors.ts";
+import type { SentenceKey } from "../sentences.ts";
+import type { Call, Peer } from "./call.ts";
+
+/** How far a request got: the line between "certainly not executed" and "it may have been executed". */
+export type Reach = "not-sent" | "sent";
+
+const knownHostCodes = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
+const silentCodes = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
+const tlsCodes = /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|EPROTO$)/;
+
+/** The failure of a call, with the outcome that its kind and its reach allow. */
+export function callFailure(
+  peer: Peer,
+  call: Call,
+  sentence: SentenceKey,
+  outcome: Outcome | null,
+  values: Readonly<Record<string, string | number>> = {},
+  more: Pick<FailureFacts, "statusCode"> = {},
+): DimensionerError {
+  return new DimensionerError(
+    sentence,
+    { surface: peer.surface, operation: call.operation, outcome, url: peer.origin + call.path, ...more },
+    { host: peer.host, path: call.path, ...call.values, ...values },
+  );
+}
+
+/** What a command did when its answer is missing or unusable; null for reads. */
+export function outcomeOf(call: Call, reach: Reach): Outcome | null {
+  if (!call.acts) {
+    return null;
+  }
+  return reach === "sent" ? "unknown" : "not-sent";
+}
+
+/** Before the request went out: no connection could be made. `seconds` is the limit for making one. */
+export function connectFailure(peer: Peer, call: Call, error: Error, seconds: number): DimensionerError {
+  const code = codeOf(error);
+  const outcome = outcomeOf(call, "not-sent");
+  const fail = (sentence: SentenceKey): DimensionerError =>
+    callFailure(peer, call, sentence, outcome, { seconds, problem: problemOf(error) });
+  if (code === "ECONNREFUSED") {
+    return fail("unreachableRefused");
+  }
+  if (knownHostCodes.has(code)) {
+    return fail("unreachableHost");
+  }
+  if (silentCodes.has(code)) {
+    return fail("unreachableSilent");
+  }
+  if (tlsCodes.test(code)) {
+    return fail("unreachableTls");
+  }
+  if (error.message.includes("HTTP Tunneling")) {
+    return fail("unreachableProxy");
+  }
+  return fail("unreachableOther");
+}
+
+/** After the request went out: the connection ended or what came was not HTTP. */
+export function wireFailure(peer: Peer, call: Call, error: Error): DimensionerError {
+  const code = codeOf(error);
+  const notHttp =
+    (code.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE") || code === "UND_ERR_HEADERS_OVERFLOW";
+  return callFailure(peer, call, notHttp ? "responseNotHttp" : "connectionLost", outcomeOf(call, "sent"));
+}
+
+/** Any status that is not the one the API promises. */
+export function statusFailure(peer: Peer, call: Call, statusCode: number): DimensionerError {
+  const passing = statusCode === 408 || statusCode === 429 || statusCode >= 500;
+  let sentence: SentenceKey = passing ? "httpBusy" : "http";
+  if (statusCode >= 300 && statusCode < 400) {
+    sentence = "redirect";
+  } else if (statusCode === 404) {
+    sentence = "notFound";
+  }
+  const refused = statusCode >= 300 && statusCode < 500 && statusCode !== 408;
+  const outcome = call.acts && refused ? "refused" : outcomeOf(call, "sent");
+  return callFailure(
+    peer,
+    call,
+    call.statuses?.[statusCode] ?? sentence,
+    outcome,
+    { statusCode },
+    { statusCode },
+  );
+}
+
+/** The error code of the first cause that has one: a dual-stack connect fails with a list of errors. */
+function codeOf(error: Error): string {
+  if ("code" in error && typeof error.code === "string") {
+    return error.code;
+  }
+  const inner = error instanceof AggregateError ? (error.errors as unknown[])[0] : error.cause;
+  return inner instanceof Error ? codeOf(inner) : "";
+}
+
+function problemOf(error: Error): string {
+  return error.message.replace(/[.\s]+$/, "") || codeOf(error) || "unknown cause";
+}

@@ -1,0 +1,81 @@
+import { isSafeNumber, parse as parseLossless } from "lossless-json";
+import type { Answer } from "./answer.ts";
+import type { Call, Peer } from "./call.ts";
+import { callFailure, outcomeOf } from "./failures.ts";
+import type { DimensionerError } from "../errors.ts";
+import { ShapeError } from "../model/decode.ts";
+import type { SentenceKey } from "../sentences.ts";
+
+/** The text of a JSON answer, exactly as it came, and what it says. */
+interface JsonAnswer {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+/** Decodes an answer that the API promises as JSON in UTF-8; a web page, rubbish and an empty body are told apart. */
+function readJson(peer: Peer, call: Call, answer: Answer): JsonAnswer {
+  const fail = (sentence: SentenceKey, problem = ""): DimensionerError =>
+    callFailure(peer, call, sentence, outcomeOf(call, "sent"), { problem });
+  if (answer.body.length === 0) {
+    throw fail("responseEmpty");
+  }
+  if (looksLikeHtml(answer)) {
+    throw fail("responseHtml");
+  }
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(answer.body);
+  } catch {
+    throw fail("responseNotJson", "it is not UTF-8 text");
+  }
+  try {
+    return { text, value: parse(text.replace(/^\uFEFF/, "")) };
+  } catch (error) {
+    throw fail("responseNotJson", error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The same, decoded into the shape that the API promises. */
+export function readShape<T>(
+  peer: Peer,
+  call: Call,
+  answer: Answer,
+  decode: (value: unknown) => T,
+): { readonly text: string; readonly value: T } {
+  const { text, value } = readJson(peer, call, answer);
+  try {
+    return { text, value: decode(value) };
+  } catch (error) {
+    if (error instanceof ShapeError) {
+      throw callFailure(peer, call, "responseShape", outcomeOf(call, "sent"), { problem: error.message });
+    }
+    throw error;
+  }
+}
+
+/** A command answers with an empty body; some servers add a word. A web page means that something else answered. */
+export function refuseHtml(peer: Peer, call: Call, answer: Answer): void {
+  if (looksLikeHtml(answer)) {
+    throw callFailure(peer, call, "responseHtml", outcomeOf(call, "sent"));
+  }
+}
+
+function looksLikeHtml({ headers, body }: Answer): boolean {
+  const type = String(headers["content-type"] ?? "").toLowerCase();
+  return body.length > 0 && (type.includes("text/html") || /^\s*</.test(body.toString("latin1", 0, 64)));
+}
+
+/**
+ * Plain JSON.parse, save for two things that it would get wrong without a word: integers beyond 2^53, which are ids and
+ * stay strings, and a `__proto__` key, which is dropped. Both are rare, so they are looked for in the text first.
+ */
+function parse(text: string): unknown {
+  const reviver = /__proto__|\\u/.test(text)
+    ? (key: string, value: unknown): unknown => (key === "__proto__" ? undefined : value)
+    : undefined;
+  return /\d{16}/.test(text) ? parseLossless(text, reviver, readNumber) : JSON.parse(text, reviver);
+}
+
+function readNumber(digits: string): number | string {
+  return /^-?\d+$/.test(digits) && !isSafeNumber(digits) ? digits : Number(digits);
+}

@@ -1,0 +1,40 @@
+import * as v from "valibot";
+import { decode, id, text } from "./decode.ts";
+
+const mediaItem = v.looseObject({ contentId: id, contentType: text, description: text });
+
+/** One image or video of a transaction (spec 2.1). */
+export type MediaItem = v.InferOutput<typeof mediaItem>;
+
+const cloudDevice = v.looseObject({
+  id,
+  name: text,
+  appVersion: text,
+  terminalId: text,
+  lastHeartbeatUtc: text,
+  registrationCode: text,
+});
+
+/** A device that is registered with the cloud; `registrationCode` is what a trigger takes as deviceReference. */
+export type CloudDevice = v.InferOutput<typeof cloudDevice>;
+
+const terminal = v.looseObject({
+  id,
+  name: text,
+  reference: text,
+  addressLine1: text,
+  addressLine2: text,
+  city: text,
+  provinceState: text,
+  country: text,
+  zipPostalCode: text,
+});
+
+/** A grouping of devices, such as a site. */
+export type Terminal = v.InferOutput<typeof terminal>;
+
+export const decodeMediaList = (value: unknown): MediaItem[] => decode(v.array(mediaItem), value);
+export const decodeDevices = (value: unknown): CloudDevice[] => decode(v.array(cloudDevice), value);
+export const decodeDevice = (value: unknown): CloudDevice => decode(cloudDevice, value);
+export const decodeTerminals = (value: unknown): Terminal[] => decode(v.array(terminal), value);
+export const decodeTerminal = (value: unknown): Terminal => decode(terminal, value);

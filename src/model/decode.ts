@@ -1,0 +1,36 @@
+import * as v from "valibot";
+
+/** A value from the wire that does not have the shape the API promises; the message names the field. */
+export class ShapeError extends Error {}
+
+export function decode<const TSchema extends v.GenericSchema>(
+  schema: TSchema,
+  value: unknown,
+): v.InferOutput<TSchema> {
+  const result = v.safeParse(schema, value, { abortEarly: true });
+  if (result.success) {
+    return result.output;
+  }
+  const [issue] = result.issues;
+  const path = v.getDotPath(issue);
+  throw new ShapeError(path === null ? issue.message : `${path}: ${issue.message}`);
+}
+
+/** Text that some surfaces send as a number; absent is null. */
+export const text = v.optional(
+  v.nullable(v.pipe(v.union([v.string(), v.number()]), v.transform(String))),
+  null,
+);
+
+export const number = v.optional(v.nullable(v.number()), null);
+
+export const flag = v.optional(v.nullable(v.boolean()), null);
+
+/** A number that some surfaces send as text ("0.5"). */
+export const decimal = v.optional(
+  v.nullable(v.union([v.number(), v.pipe(v.string(), v.trim(), v.decimal(), v.transform(Number))])),
+  null,
+);
+
+/** An id: opaque text, also where it is sent as an integer. */
+export const id = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty());

@@ -1,0 +1,104 @@
+import * as v from "valibot";
+import { decimal, decode, flag, number, text } from "./decode.ts";
+
+const measuredObject = v.looseObject({
+  trackId: number,
+  errorCode: number,
+  errorMessage: text,
+  rotationAngle: number,
+  length: number,
+  width: number,
+  height: number,
+});
+
+const measureResult = v.looseObject({
+  transactionId: text,
+  transactionReference: text,
+  customReference1: text,
+  customReference2: text,
+  customReference3: text,
+  imageIdentifier: text,
+  elapsedMs: number,
+  dateTimeLocal: text,
+  dateTimeUtc: text,
+  errorCode: v.pipe(v.number(), v.integer()),
+  errorMessage: text,
+  objectCount: number,
+  dimsUnitOfMeasure: text,
+  weightUnitOfMeasure: text,
+  measurementFidelity: decimal,
+  legalForTrade: flag,
+  weight: number,
+  objectId: text,
+  measuredObjects: v.pipe(
+    v.optional(v.nullable(v.array(measuredObject)), null),
+    v.transform((objects) => objects ?? []),
+  ),
+});
+
+/** One measured object; lengths in the result's dimsUnitOfMeasure (spec 2.3 and 2.4). */
+export type MeasuredObject = v.InferOutput<typeof measuredObject>;
+
+/** Which API a measure came from. */
+export type MeasureSource = "newer-device" | "earlier-device" | "cloud";
+
+/**
+ * The result of a measure, in the newer device's names whatever the surface (spec 2.3 and 2.4). Values are as the device
+ * sent them; what a surface does not have is null; fields that nobody knows yet pass through.
+ */
+export type MeasureResult = v.InferOutput<typeof measureResult> & {
+  /** True only when the result and each of its objects report success and there is at least one object. */
+  ok: boolean;
+  source: MeasureSource;
+};
+
+/** The earlier device's names for what the newer one calls otherwise (spec 2.4). */
+const earlierNames: Readonly<Record<string, string>> = {
+  elapsedMilliseconds: "elapsedMs",
+  unitOfMeasure: "dimsUnitOfMeasure",
+  dimensionsLegalForTrade: "legalForTrade",
+  imageId: "imageIdentifier",
+};
+
+/** Reads a measure of any surface; throws a ShapeError where it is none. */
+export function decodeMeasureResult(value: unknown, source: MeasureSource): MeasureResult {
+  const fields = source === "earlier-device" ? rename(value) : value;
+  const result = decode(measureResult, fields);
+  const { errorCode, objectCount, measuredObjects } = result;
+  const ok =
+    errorCode === 0 &&
+    measuredObjects.length > 0 &&
+    objectCount === measuredObjects.length &&
+    measuredObjects.every((object) => object.errorCode === 0);
+  return { ...result, ok, source };
+}
+
+function rename(value: unknown): unknown {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, field]) => [earlierNames[name] ?? name, field]))
+    : value;
+}
+
+/** Why a result is not ok, for people: the device's own words where it has any. */
+export function explainFailure(result: MeasureResult): { problem: string; errorCode: number } {
+  const failed = result.measuredObjects.find((object) => object.errorCode !== 0);
+  if (result.errorCode !== 0) {
+    return { problem: describe(result.errorCode, result.errorMessage), errorCode: result.errorCode };
+  }
+  if (failed !== undefined) {
+    const errorCode = failed.errorCode ?? 0;
+    return { problem: describe(failed.errorCode, failed.errorMessage), errorCode };
+  }
+  const problem =
+    result.measuredObjects.length === 0
+      ? "no parcel was found on the table"
+      : `the device counts ${result.objectCount ?? "no"} objects and describes ${result.measuredObjects.length}`;
+  return { problem, errorCode: 0 };
+}
+
+function describe(errorCode: number | null, errorMessage: string | null): string {
+  const words = (errorMessage ?? "").trim().replace(/[.\s]+$/, "");
+  return words === "" || words === "-"
+    ? `error code ${errorCode ?? "missing"}`
+    : `${words} (error code ${errorCode ?? "missing"})`;
+}
