@@ -1,0 +1,116 @@
+import * as fsPromises from "node:fs/promises";
+import { getSystemErrorMap } from "node:util";
+import { DimensionerError, type Surface } from "../errors.ts";
+
+/** The file system as this pipeline uses it. Another one can be passed, to slow it down or to make it fail. */
+export type Disk = Pick<
+  typeof fsPromises,
+  "link" | "lstat" | "mkdir" | "open" | "readdir" | "realpath" | "rename" | "stat" | "unlink"
+>;
+
+export const nodeDisk: Disk = fsPromises;
+
+/** What the errors of one transfer say of where it came from. */
+export interface TransferFacts {
+  /** In the API's words: "fetch image". */
+  operation: string;
+  surface: Surface;
+  /** How sentences name the peer. */
+  host: string;
+  /** Origin and path of the download; never a query. */
+  url?: string | undefined;
+  /** Ends the transfer; its reason is thrown where it is a DimensionerError, else ERR_CANCELLED. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The system's name of an error ("ENOSPC"), or undefined for what is not a system error. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/**
+ * The ERR_FILE that a failed file operation ends in; what is no system error passes through. `folder` is named where
+ * it is the folder that is gone.
+ */
+export function diskError(error: unknown, path: string, facts: TransferFacts, folder = path): unknown {
+  const code = systemCode(error);
+  if (error instanceof DimensionerError || code === undefined) return error;
+  switch (code) {
+    case "ENOSPC":
+    case "EDQUOT":
+      return fileError("fileFull", path, facts);
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return fileError("fileDenied", path, facts);
+    case "ENOENT":
+      return fileError("fileNoFolder", folder, facts);
+    case "ENOTDIR":
+      return fileError("fileNotFolder", folder, facts);
+    default:
+      return fileError("fileOther", path, facts, describe(error, code));
+  }
+}
+
+type FileSentence =
+  | "fileDenied"
+  | "fileExists"
+  | "fileFull"
+  | "fileNoFolder"
+  | "fileNotFolder"
+  | "fileOther"
+  | "fileOutside";
+
+/** An ERR_FILE about one path. */
+export function fileError(
+  sentence: FileSentence,
+  path: string,
+  facts: TransferFacts,
+  problem = "",
+): DimensionerError {
+  return new DimensionerError(sentence, errorFacts(facts, "disk"), { path, problem });
+}
+
+/** The part of a transfer's facts that an error carries. */
+export function errorFacts(
+  facts: TransferFacts,
+  surface: Surface,
+): { surface: Surface; operation: string; url?: string } {
+  const { operation, url } = facts;
+  return { surface, operation, ...(url === undefined ? {} : { url }) };
+}
+
+/** Throws what an aborted transfer ends in. */
+export function throwIfAborted(facts: TransferFacts): void {
+  if (facts.signal?.aborted === true) throw abortError(facts);
+}
+
+/** Waits for `work`, but no longer than until the transfer is aborted: a share that hangs must not hold up a deploy. */
+export async function unlessAborted<T>(work: Promise<T>, facts: TransferFacts): Promise<T> {
+  const { signal } = facts;
+  if (signal === undefined) return await work;
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(abortError(facts));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function abortError(facts: TransferFacts): DimensionerError {
+  const reason: unknown = facts.signal?.reason;
+  return reason instanceof DimensionerError
+    ? reason
+    : new DimensionerError("cancelledClose", errorFacts(facts, facts.surface));
+}
+
+function describe(error: unknown, code: string): string {
+  const errno = error instanceof Error && "errno" in error ? error.errno : undefined;
+  const known = typeof errno === "number" ? getSystemErrorMap().get(errno)?.[1] : undefined;
+  return known === undefined ? code : `${known} (${code})`;
+}

@@ -1,0 +1,95 @@
+import { extname } from "node:path";
+import sanitize from "sanitize-filename";
+import { DimensionerError } from "../errors.ts";
+import { errorFacts, type TransferFacts } from "./disk.ts";
+
+/** What every file system in use takes as one name, in bytes of UTF-8. */
+const NAME_BYTES = 255;
+/** Kept free for " (12)", so that a second file of the same name has the same beginning. */
+const NUMBER_BYTES = Buffer.byteLength(" (12)");
+const LONGEST_EXTENSION_BYTES = 32;
+const DEEPEST = 32;
+
+/** Names of files that are being written; nothing else may be called that. */
+export const partName = /^\.dimensioner-[0-9a-f-]{36}\.(?:part|name)$/i;
+
+const windowsReserved = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(?:\.|$)/i;
+
+/**
+ * The parts of a name that a message gave, each safe to create: sub-folders first, the file's name last. Throws
+ * ERR_INPUT for what is absolute, climbs up, or names nothing.
+ */
+export function safeParts(filename: string, facts: TransferFacts): string[] {
+  const refuse = (problem: string): DimensionerError =>
+    new DimensionerError("inputValue", errorFacts(facts, facts.surface), {
+      field: "filename",
+      value: shown(filename),
+      problem,
+    });
+  if (filename.includes("\0")) throw refuse("it holds a NUL character.");
+  if (/^\s*(?:[/\\]|[a-z]:)/i.test(filename)) throw refuse("it must be relative to the folder.");
+  const parts = filename.split(/[/\\]/).map((part) => part.trim());
+  if (parts.includes("..")) throw refuse("it leads out of the folder.");
+  const named = parts.filter((part) => part !== "" && part !== ".");
+  if (named.length === 0) throw refuse("it names no file.");
+  if (named.length > DEEPEST) throw refuse(`it has more than ${DEEPEST} parts.`);
+  return named.map((part, index) => safeName(part, index === named.length - 1 ? NUMBER_BYTES : 0));
+}
+
+/** One safe file name from a base that is not given by a person, and an extension. */
+export function suggestedName(base: string, extension: string): string {
+  return safeName(`${base.trim() || "file"}.${extension}`, NUMBER_BYTES);
+}
+
+/** The name with a number before its extension, as file managers write it; 0 is the name itself. */
+export function numberedName(name: string, number: number): string {
+  if (number === 0) return name;
+  const { stem, extension } = split(name);
+  const tail = ` (${number})${extension}`;
+  return cut(stem, NAME_BYTES - Buffer.byteLength(tail)) + tail;
+}
+
+/** The numbers that `entries` of a folder hold of this name, 0 for the name itself. */
+export function numbersInUse(name: string, entries: readonly string[]): number[] {
+  const { extension } = split(name);
+  return entries.flatMap((entry) => {
+    if (entry === name) return [0];
+    if (!entry.endsWith(`)${extension}`)) return [];
+    const number = Number(/ \(([1-9]\d{0,8})\)$/.exec(entry.slice(0, entry.length - extension.length))?.[1]);
+    return numberedName(name, number) === entry ? [number] : [];
+  });
+}
+
+function safeName(raw: string, reservedBytes: number): string {
+  // What the disk would make of half a character is made of it here, so that the name in the answer is the disk's.
+  const wellFormed = Buffer.from(raw.normalize("NFC")).toString();
+  const { stem, extension } = split(wellFormed);
+  const name = cut(stem, NAME_BYTES - reservedBytes - Buffer.byteLength(extension)) + extension;
+  const free = windowsReserved.test(name) || partName.test(name) ? `_${name}` : name;
+  return sanitize(free, { replacement: "_" });
+}
+
+function split(name: string): { stem: string; extension: string } {
+  const extension = extname(name);
+  return Buffer.byteLength(extension) > LONGEST_EXTENSION_BYTES
+    ? { stem: name, extension: "" }
+    : { stem: name.slice(0, name.length - extension.length), extension };
+}
+
+/** Cuts between characters. */
+function cut(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  let bytes = 0;
+  let kept = "";
+  for (const character of text) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > maxBytes) break;
+    kept += character;
+  }
+  return kept;
+}
+
+function shown(value: string): string {
+  const printable = value.slice(0, 60).replace(/\p{C}/gu, "�");
+  return value.length > 60 ? `${printable}…` : printable;
+}

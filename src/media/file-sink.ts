@@ -1,0 +1,172 @@
+import { createHash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import type { DimensionerError } from "../errors.ts";
+import type { ByteSink } from "../model/download.ts";
+import { ContentCheck } from "./content-check.ts";
+
+/** As much is given to the thread pool at once, while the main thread goes on hashing. */
+const BATCH_BYTES = 256 * 1024;
+/** So much waits for the disk at most; then the sender is told to wait until little is left. */
+const PAUSE_BYTES = 4 * 1024 * 1024;
+const RESUME_BYTES = 1024 * 1024;
+/** What a chunk costs beside its bytes, so that a drip of single bytes cannot pile up either. */
+const CHUNK_BYTES = 256;
+
+/**
+ * Writes what a download pushes to an open file, hashing and checking it on the way. Memory stays at what is buffered,
+ * whatever the size of the file.
+ */
+export class FileSink implements ByteSink {
+  onDrain: (() => void) | undefined;
+  onError: ((error: DimensionerError) => void) | undefined;
+  readonly #file: FileHandle;
+  readonly #explain: (error: unknown) => DimensionerError;
+  #hash = createHash("sha256");
+  #content = new ContentCheck();
+  #bytes = 0;
+  #queue: Uint8Array[] = [];
+  /** Weight of the queue, and of the queue with what the thread pool is writing. */
+  #queued = 0;
+  #buffered = 0;
+  #written = 0;
+  #paused = false;
+  #state: "open" | "restarting" | "ended" = "open";
+  #pump: Promise<void> | undefined;
+  #failure: DimensionerError | undefined;
+
+  /** `explain` turns what the disk says into the error that the download ends with. */
+  constructor(file: FileHandle, explain: (error: unknown) => DimensionerError) {
+    this.#file = file;
+    this.#explain = explain;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get content(): ContentCheck {
+    return this.#content;
+  }
+
+  /** What the disk said, where it failed. */
+  get failure(): DimensionerError | undefined {
+    return this.#failure;
+  }
+
+  write(chunk: Uint8Array): boolean {
+    if (this.#failure !== undefined || this.#state !== "open") return true;
+    if (chunk.byteLength > 0) {
+      this.#bytes += chunk.byteLength;
+      this.#queue.push(chunk);
+      this.#queued += weightOf(chunk);
+      this.#buffered += weightOf(chunk);
+      if (this.#queued >= BATCH_BYTES) this.#pump ??= this.#writeQueue();
+      this.#hash.update(chunk);
+      this.#content.update(chunk);
+    }
+    this.#paused ||= this.#buffered >= PAUSE_BYTES;
+    return !this.#paused;
+  }
+
+  /** Whoever calls this sends nothing until it is done. */
+  async restart(): Promise<void> {
+    if (this.#failure !== undefined) return;
+    this.#state = "restarting";
+    this.#buffered -= this.#queued;
+    this.#queued = 0;
+    this.#queue = [];
+    await this.#pump;
+    try {
+      await this.#file.truncate(0);
+    } catch (error) {
+      this.fail(error);
+    }
+    this.#hash = createHash("sha256");
+    this.#content = new ContentCheck();
+    this.#bytes = 0;
+    this.#written = 0;
+    this.#state = "open";
+    if (this.#failure === undefined) this.#resume();
+  }
+
+  /** Waits until all bytes are with the system, and takes no more. Throws what the disk said. */
+  async end(): Promise<void> {
+    this.#state = "ended";
+    if (this.#queue.length > 0) this.#pump ??= this.#writeQueue();
+    await this.#pump;
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** The hash of all bytes; to be asked for once, after `end`. */
+  sha256(): string {
+    return this.#hash.digest("hex");
+  }
+
+  /** Started with something to write, so that it ends after `#pump` is set; no chunk slips in between look and end. */
+  async #writeQueue(): Promise<void> {
+    try {
+      while (this.#queued >= BATCH_BYTES || (this.#state === "ended" && this.#queue.length > 0)) {
+        const weight = await this.#writeBatch();
+        this.#buffered -= weight;
+        if (this.#buffered <= RESUME_BYTES) this.#resume();
+      }
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.#pump = undefined;
+    }
+  }
+
+  async #writeBatch(): Promise<number> {
+    let count = 0;
+    let weight = 0;
+    for (const chunk of this.#queue) {
+      if (weight >= BATCH_BYTES) break;
+      weight += weightOf(chunk);
+      count += 1;
+    }
+    let batch = this.#queue.splice(0, count);
+    this.#queued -= weight;
+    while (batch.length > 0) {
+      const { bytesWritten } = await this.#file.writev(batch, this.#written);
+      if (bytesWritten === 0) throw new Error("the disk takes nothing any more");
+      this.#written += bytesWritten;
+      batch = rest(batch, bytesWritten);
+    }
+    return weight;
+  }
+
+  /** May call `write` at once: all state is settled before. */
+  #resume(): void {
+    if (!this.#paused || this.#state !== "open") return;
+    this.#paused = false;
+    this.onDrain?.();
+  }
+
+  /** Ends the download, with the first error that the disk gave. */
+  fail(error: unknown): DimensionerError {
+    if (this.#failure !== undefined) return this.#failure;
+    this.#failure = this.#explain(error);
+    this.#queue = [];
+    this.#queued = 0;
+    this.#buffered = 0;
+    if (this.#state !== "ended") this.onError?.(this.#failure);
+    return this.#failure;
+  }
+}
+
+function weightOf(chunk: Uint8Array): number {
+  return chunk.byteLength + CHUNK_BYTES;
+}
+
+/** What a short write has left of a batch. */
+function rest(batch: Uint8Array[], bytesWritten: number): Uint8Array[] {
+  let passed = 0;
+  for (const [index, chunk] of batch.entries()) {
+    if (passed + chunk.byteLength > bytesWritten) {
+      return [chunk.subarray(bytesWritten - passed), ...batch.slice(index + 1)];
+    }
+    passed += chunk.byteLength;
+  }
+  return [];
+}

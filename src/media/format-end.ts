@@ -1,0 +1,272 @@
+import type { CheckedFormat } from "./sniff.ts";
+
+/**
+ * Follows a body as it comes by and says at its end whether its format ends there. It keeps a few bytes, whatever the
+ * size, and chunks may be cut anywhere.
+ */
+export interface FormatEnd {
+  update(chunk: Uint8Array): void;
+  /** Null when the format ends properly with the last byte that was given, else what is missing. */
+  problem(): string | null;
+}
+
+export function createFormatEnd(format: CheckedFormat): FormatEnd {
+  switch (format) {
+    case "jpeg":
+      return new JpegEnd();
+    case "png":
+      return new PngEnd();
+    case "mp4":
+      return new Mp4End();
+    case "bmp":
+      return new DeclaredEnd(2, 0);
+    case "webp":
+      return new DeclaredEnd(4, 8);
+  }
+}
+
+/** What a walk over a format wants next: bytes to look at, bytes to pass over, or the next byte of a value. */
+type Want = { take: number } | { skip: number } | { find: number };
+
+/** Feeds chunks to a walk over a format, which asks for bytes as if it had them all. */
+class Walker {
+  readonly #walk: Generator<Want, void, Buffer>;
+  #want: Want | undefined;
+  /** Bytes still due for the current take or skip. */
+  #due = 0;
+  #taken: Buffer[] = [];
+  /** Bytes that came after the walk had ended. */
+  extra = 0;
+
+  constructor(walk: Generator<Want, void, Buffer>) {
+    this.#walk = walk;
+    this.#next(Buffer.alloc(0));
+  }
+
+  get ended(): boolean {
+    return this.#want === undefined;
+  }
+
+  /** True between two parts of the format: the walk asks for bytes and has none of them. */
+  get atBoundary(): boolean {
+    return this.#want !== undefined && "take" in this.#want && this.#due === this.#want.take;
+  }
+
+  get skipping(): boolean {
+    return this.#want !== undefined && "skip" in this.#want;
+  }
+
+  update(chunk: Uint8Array): void {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let at = 0;
+    while (at < bytes.length) {
+      if (this.#want === undefined) {
+        this.extra += bytes.length - at;
+        return;
+      }
+      if ("find" in this.#want) {
+        const found = bytes.indexOf(this.#want.find, at);
+        if (found < 0) return;
+        at = found + 1;
+        this.#next(Buffer.alloc(0));
+        continue;
+      }
+      const step = Math.min(this.#due, bytes.length - at);
+      if ("take" in this.#want) this.#taken.push(Buffer.from(bytes.subarray(at, at + step)));
+      at += step;
+      this.#due -= step;
+      if (this.#due === 0) this.#next(Buffer.concat(this.#taken));
+    }
+  }
+
+  #next(bytes: Buffer): void {
+    let given = bytes;
+    do {
+      this.#taken = [];
+      const { done, value } = this.#walk.next(given);
+      this.#want = done === true ? undefined : value;
+      this.#due = this.#want === undefined || "find" in this.#want ? 0 : dueOf(this.#want);
+      given = Buffer.alloc(0);
+    } while (this.#want !== undefined && "skip" in this.#want && this.#due === 0);
+  }
+}
+
+function dueOf(want: { take: number } | { skip: number }): number {
+  return "take" in want ? want.take : want.skip;
+}
+
+/** Formats that declare their length near the start. */
+class DeclaredEnd implements FormatEnd {
+  readonly #walker: Walker;
+  readonly #added: number;
+  #declared = 0;
+  #bytes = 0;
+
+  constructor(offset: number, added: number) {
+    this.#added = added;
+    this.#walker = new Walker(this.#read(offset));
+  }
+
+  update(chunk: Uint8Array): void {
+    this.#bytes += chunk.byteLength;
+    if (!this.#walker.ended) this.#walker.update(chunk);
+  }
+
+  problem(): string | null {
+    const whole = this.#declared + this.#added;
+    return this.#declared > 0 && whole === this.#bytes
+      ? null
+      : `${this.#bytes} bytes where the file itself names ${whole}`;
+  }
+
+  *#read(offset: number): Generator<Want, void, Buffer> {
+    yield { skip: offset };
+    this.#declared = (yield { take: 4 }).readUInt32LE(0);
+  }
+}
+
+class PngEnd implements FormatEnd {
+  readonly #walker = new Walker(pngChunks());
+
+  update(chunk: Uint8Array): void {
+    this.#walker.update(chunk);
+  }
+
+  problem(): string | null {
+    return this.#walker.ended && this.#walker.extra === 0 ? null : "the end mark of the PNG image is missing";
+  }
+}
+
+function* pngChunks(): Generator<Want, void, Buffer> {
+  yield { skip: 8 };
+  for (;;) {
+    const head = yield { take: 8 };
+    const checksumBytes = 4;
+    yield { skip: head.readUInt32BE(0) + checksumBytes };
+    if (head.toString("latin1", 4) === "IEND") return;
+  }
+}
+
+/**
+ * JPEG: the last two bytes are the end mark, and they are that of the picture itself: a preview inside the header has
+ * one too.
+ */
+class JpegEnd implements FormatEnd {
+  readonly #walker = new Walker(jpegSegments());
+  #last = -1;
+  #beforeLast = -1;
+
+  update(chunk: Uint8Array): void {
+    this.#walker.update(chunk);
+    if (chunk.byteLength > 0) {
+      this.#beforeLast = chunk.at(-2) ?? this.#last;
+      this.#last = chunk.at(-1) ?? -1;
+    }
+  }
+
+  problem(): string | null {
+    const marked = this.#beforeLast === 0xff && this.#last === 0xd9;
+    return marked && !this.#walker.skipping ? null : "the end mark of the JPEG image is missing";
+  }
+}
+
+/** Ends after the picture's end mark, or where the bytes are no segments that can be followed. */
+function* jpegSegments(): Generator<Want, void, Buffer> {
+  const startOfScan = 0xda;
+  const endOfImage = 0xd9;
+  yield { skip: 2 };
+  let mark = yield* jpegMark();
+  for (;;) {
+    if (mark === undefined || mark === endOfImage) return;
+    if (!standsAlone(mark)) {
+      const length = (yield { take: 2 }).readUInt16BE(0);
+      if (length < 2) return;
+      yield { skip: length - 2 };
+    }
+    mark = mark === startOfScan ? yield* jpegMarkAfterScan() : yield* jpegMark();
+  }
+}
+
+function* jpegMark(): Generator<Want, number | undefined, Buffer> {
+  if ((yield { take: 1 }).readUInt8(0) !== 0xff) return undefined;
+  return yield* afterFill();
+}
+
+/** In the picture's data FF is data when 00 follows, and a restart mark belongs to the data too. */
+function* jpegMarkAfterScan(): Generator<Want, number, Buffer> {
+  for (;;) {
+    yield { find: 0xff };
+    const mark = yield* afterFill();
+    if (mark !== 0 && !isRestart(mark)) return mark;
+  }
+}
+
+function* afterFill(): Generator<Want, number, Buffer> {
+  for (;;) {
+    const byte = (yield { take: 1 }).readUInt8(0);
+    if (byte !== 0xff) return byte;
+  }
+}
+
+function isRestart(mark: number): boolean {
+  return mark >= 0xd0 && mark <= 0xd7;
+}
+
+function standsAlone(mark: number): boolean {
+  return mark === 0x01 || mark === 0xd8 || isRestart(mark);
+}
+
+/**
+ * MP4 and QuickTime: boxes on the top level, each with its size. Whole is what ends between two boxes, has an index
+ * (moov or moof), media data, and no index of a fragment without its data. A box of size 0 runs to the end of the
+ * file, wherever that is, so nothing can be said of it. A fragmented file that was cut between two fragments looks
+ * whole: the format has no mark for its end.
+ */
+class Mp4End implements FormatEnd {
+  readonly #walker: Walker;
+  readonly #seen = new Set<string>();
+  #last = "";
+  #openEnded = false;
+  #broken = false;
+
+  constructor() {
+    this.#walker = new Walker(this.#boxes());
+  }
+
+  update(chunk: Uint8Array): void {
+    this.#walker.update(chunk);
+  }
+
+  problem(): string | null {
+    if (this.#openEnded) return "the last part of the MP4 video does not say how long it is";
+    if (this.#broken) return "the MP4 video is damaged";
+    if (!this.#walker.atBoundary) return "the MP4 video stops in the middle";
+    if (!this.#seen.has("moov") && !this.#seen.has("moof")) return "the index of the MP4 video is missing";
+    if (!this.#seen.has("mdat") || this.#last === "moof") return "the pictures of the MP4 video are missing";
+    return null;
+  }
+
+  *#boxes(): Generator<Want, void, Buffer> {
+    for (;;) {
+      const head = yield { take: 8 };
+      let headBytes = 8;
+      let size = head.readUInt32BE(0);
+      if (size === 1) {
+        headBytes = 16;
+        size = Number((yield { take: 8 }).readBigUInt64BE(0));
+      } else if (size === 0) {
+        this.#openEnded = true;
+        return;
+      }
+      if (size < headBytes) {
+        this.#broken = true;
+        return;
+      }
+      this.#last = head.toString("latin1", 4);
+      if (landmarks.has(this.#last)) this.#seen.add(this.#last);
+      yield { skip: size - headBytes };
+    }
+  }
+}
+
+const landmarks: ReadonlySet<string> = new Set(["moov", "moof", "mdat"]);

@@ -1,0 +1,155 @@
+import { randomUUID } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { DimensionerError } from "../errors.ts";
+import type { Download, DownloadFacts } from "../model/download.ts";
+import type { CheckedContent } from "./content-check.ts";
+import {
+  diskError,
+  fileError,
+  nodeDisk,
+  throwIfAborted,
+  unlessAborted,
+  type Disk,
+  type TransferFacts,
+} from "./disk.ts";
+import { safeParts, suggestedName } from "./file-names.ts";
+import { FileSink } from "./file-sink.ts";
+import { createMediaFolders, type MediaFolders } from "./media-folders.ts";
+import { placeFile, type IfExists } from "./place-file.ts";
+import { checkRoot, makeSubfolders, syncFolder } from "./target-folder.ts";
+
+/** Where a download is to be saved. */
+export interface FileTarget {
+  /** The root: it must be there, and nothing is saved outside it. */
+  folder: string;
+  /** As a message gave it, perhaps with sub-folders. Not given: `suggestedBase` with an extension by content. */
+  filename?: string | undefined;
+  suggestedBase: string;
+  ifExists: IfExists;
+}
+
+/** A file that is whole, verified and on the disk. */
+export interface SavedFile {
+  path: string;
+  bytes: number;
+  /** Lower-case hexadecimal. */
+  sha256: string;
+  contentType: string;
+}
+
+/** What a save knows of its transfer, and what it shares with the other saves of the process. */
+export interface SaveFacts extends TransferFacts {
+  folders?: MediaFolders;
+  disk?: Disk;
+}
+
+/** The longest that a save waits for its own cleaning up, when it was aborted on a disk that hangs. */
+const CLEAN_UP_MS = 5_000;
+
+/**
+ * Runs a download into a file. Under its final name the file is whole and verified, or it is not there at all: the
+ * bytes go to a hidden name in the same folder, are checked and synced, and only then get their name.
+ *
+ * Throws ERR_CONFIG (blank folder), ERR_INPUT (a filename that can't be used; nothing was sent), ERR_FILE,
+ * ERR_BAD_RESPONSE (empty, a web page, cut short) and, untouched, what the download rejects with.
+ */
+export async function saveToFile(
+  download: Download,
+  target: FileTarget,
+  facts: SaveFacts,
+): Promise<SavedFile> {
+  const { disk = nodeDisk, folders = createMediaFolders() } = facts;
+  throwIfAborted(facts);
+  const parts = target.filename === undefined ? [] : safeParts(target.filename, facts);
+  const root = await checkRoot(target.folder, disk, facts);
+  const folder = await makeSubfolders(root, parts.slice(0, -1), disk, facts);
+  const givenName = parts.at(-1);
+  /** What errors call it as long as the content has not decided the extension. */
+  const about = join(
+    folder,
+    givenName ?? suggestedName(target.suggestedBase, "part").slice(0, -".part".length),
+  );
+  const part = join(folder, `.dimensioner-${randomUUID()}.part`);
+  const explain = (error: unknown): DimensionerError => {
+    const explained = diskError(error, about, facts, folder);
+    return explained instanceof DimensionerError
+      ? explained
+      : fileError(
+          "fileOther",
+          about,
+          facts,
+          explained instanceof Error ? explained.message : String(explained),
+        );
+  };
+
+  const disown = folders.own(part);
+  const sweep = folders.sweep(folder, disk);
+  try {
+    const file = await disk.open(part, "wx").catch((error: unknown) => {
+      throw diskError(error, about, facts, folder);
+    });
+    const sink = new FileSink(file, explain);
+    try {
+      const downloaded = await run(download, sink);
+      const content = await complete(file, sink, downloaded, facts);
+      const name = givenName ?? suggestedName(target.suggestedBase, content.extension);
+      const path = await placeFile({ part, folder, name, ifExists: target.ifExists, disk, facts });
+      await disk.unlink(part).catch(() => undefined);
+      await syncFolder(folder, disk, facts);
+      return { path, bytes: sink.bytes, sha256: sink.sha256(), contentType: content.contentType };
+    } catch (error) {
+      await discard(part, file, disk, facts);
+      throw diskError(error, about, facts, folder);
+    }
+  } finally {
+    disown();
+    await sweep;
+  }
+}
+
+/** What the disk said wins over what the transport made of it. */
+async function run(download: Download, sink: FileSink): Promise<DownloadFacts> {
+  try {
+    const downloaded = await download(sink);
+    if (sink.failure !== undefined) throw sink.failure;
+    return downloaded;
+  } catch (error) {
+    throw sink.failure ?? error;
+  }
+}
+
+/** All bytes written, checked, on the disk, and the file closed. */
+async function complete(
+  file: FileHandle,
+  sink: FileSink,
+  downloaded: DownloadFacts,
+  facts: TransferFacts,
+): Promise<CheckedContent> {
+  await unlessAborted(sink.end(), facts);
+  const content = sink.content.verdict(downloaded, facts);
+  await unlessAborted(file.sync(), facts);
+  const { size } = await file.stat();
+  if (size !== sink.bytes) throw sink.fail(new Error(`only ${size} of ${sink.bytes} bytes are on the disk`));
+  await file.close();
+  throwIfAborted(facts);
+  return content;
+}
+
+/** Removes the unfinished file; on a disk that hangs an aborted save does not wait for that. */
+async function discard(part: string, file: FileHandle, disk: Disk, facts: TransferFacts): Promise<void> {
+  const cleanedUp = (async () => {
+    const removed = await disk.unlink(part).then(
+      () => true,
+      () => false,
+    );
+    await file.close().catch(() => undefined);
+    // Some systems remove no open file.
+    if (!removed) await disk.unlink(part).catch(() => undefined);
+  })();
+  if (facts.signal?.aborted !== true) return await cleanedUp;
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((done) => (timer = setTimeout(done, CLEAN_UP_MS)));
+  await Promise.race([cleanedUp, patience]);
+  clearTimeout(timer);
+}
