@@ -1,0 +1,137 @@
+/**
+ * Draws the pictures of the simulator's parcels into src/simulator/catalogue/. Their results are committed: this runs
+ * by hand, when the parcels or the drawing change, and is part of neither build nor tests.
+ *
+ *   node --import tsx tools/render-catalogue.ts [parcel ...]
+ *
+ * Needs ffmpeg with libx264, libfreetype and fontconfig, and the DejaVu fonts (on Debian: ffmpeg, fonts-dejavu-core).
+ * A small ray tracer draws the scenes, so no browser and no graphics card. The same seed gives the same pixels.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { type Parcel, PARCELS } from "../src/simulator/catalogue/parcels.ts";
+import { annotate } from "./render-catalogue/annotate.ts";
+import { benchThings } from "./render-catalogue/bench.ts";
+import { DIMENSIONER_CAMERA as VIEW } from "./render-catalogue/camera.ts";
+import { depthMap } from "./render-catalogue/depth.ts";
+import { drawText, ffmpeg } from "./render-catalogue/ffmpeg.ts";
+import { handThings } from "./render-catalogue/hands.ts";
+import { parcelThings } from "./render-catalogue/parcels.ts";
+import { render } from "./render-catalogue/trace.ts";
+import { smooth, type Vec } from "./render-catalogue/vector.ts";
+
+const SEED = 20261120;
+const CATALOGUE = join(import.meta.dirname, "../src/simulator/catalogue");
+const STILL = { width: 560, grid: 5, quality: 6 };
+const DEPTH_WIDTH = 240;
+const VIDEO = { width: 320, grid: 3, framesPerSecond: 12, frames: 30, constantRate: 29 };
+
+function raw(width: number): string[] {
+  return ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", `${width}x${(width * 3) / 4}`];
+}
+
+function jpeg(pixels: Uint8Array, filters: string): Buffer {
+  const output = [
+    "-c:v",
+    "mjpeg",
+    "-q:v",
+    `${STILL.quality}`,
+    "-pix_fmt",
+    "yuvj420p",
+    "-bitexact",
+    "-f",
+    "image2pipe",
+    "-",
+  ];
+  return ffmpeg([...raw(STILL.width), "-i", "-", "-vf", filters, ...output], pixels);
+}
+
+/** Where the parcel is in the course of the video (0 to 1): carried in, put down, let go. */
+function carried(parcel: Parcel, share: number): { at: Vec; apart: number } {
+  const way = 1 - smooth(0, 0.42, share);
+  return {
+    at: [8 * way, 13 * way ** 0.7, 62 * way + parcel.widthCm * 0.3 * way],
+    apart: 46 * smooth(0.47, 0.78, share),
+  };
+}
+
+function video(parcel: Parcel, number: number, place: (at: Vec) => ReturnType<typeof benchThings>): Buffer {
+  const bench = benchThings();
+  const frames: Uint8Array[] = [];
+  for (let frame = 0; frame < VIDEO.frames; frame += 1) {
+    const { at, apart } = carried(parcel, frame / (VIDEO.frames - 1));
+    const hands = apart < 45 ? handThings(parcel, at, apart) : [];
+    frames.push(render([...bench, ...place(at), ...hands], VIEW, VIDEO.width, VIDEO.grid, SEED));
+  }
+  const clock = (frame: number): string => {
+    const time = new Date(
+      Date.UTC(2026, 8, 14, 9, 12 + number * 7, 8 + number * 5) + (frame * 1000) / VIDEO.framesPerSecond,
+    );
+    return time.toISOString().slice(0, 22).replace("T", "  ").replaceAll(":", "\\\\:");
+  };
+  const stamp = drawText({ text: "REC", x: 22, y: 8, size: 12, color: "white", box: "black@0.5" });
+  const dot = drawText({ text: "●", x: 8, y: 8, size: 12, color: "red", box: "black@0.5" });
+  const times = frames.map((_, frame) => {
+    const filter = drawText({
+      text: "clock",
+      x: "w-tw-8",
+      y: 8,
+      size: 12,
+      color: "white",
+      box: "black@0.5",
+      font: "DejaVu Sans Mono",
+    });
+    return `${filter.replace("'clock'", clock(frame))}:enable=eq(n\\,${frame})`;
+  });
+  const folder = mkdtempSync(join(tmpdir(), "catalogue-"));
+  try {
+    const file = join(folder, "video.mp4");
+    const input = [
+      ...raw(VIDEO.width),
+      "-r",
+      `${VIDEO.framesPerSecond}`,
+      "-i",
+      "-",
+      "-vf",
+      [stamp, dot, ...times].join(","),
+    ];
+    const codec = [
+      "-c:v",
+      "libx264",
+      "-preset",
+      "veryslow",
+      "-crf",
+      `${VIDEO.constantRate}`,
+      "-pix_fmt",
+      "yuv420p",
+    ];
+    ffmpeg(
+      [...input, ...codec, "-threads", "1", "-bitexact", "-movflags", "+faststart", file],
+      Buffer.concat(frames),
+    );
+    return readFileSync(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const wanted = process.argv.slice(2);
+for (const [number, parcel] of PARCELS.entries()) {
+  if (wanted.length > 0 && !wanted.includes(parcel.name)) continue;
+  const place = parcelThings(parcel, number);
+  const scene = [...benchThings(), ...place([0, 0, 0])];
+  const picture = render(scene, VIEW, STILL.width, STILL.grid, SEED);
+  const [outlined, texts] = annotate(picture, STILL.width, parcel, VIEW);
+  const files: readonly (readonly [string, Buffer])[] = [
+    ["color.jpg", jpeg(picture, "null")],
+    ["annotated.jpg", jpeg(outlined, texts)],
+    ["depth.bmp", depthMap(scene, VIEW, DEPTH_WIDTH)],
+    ["mp4", video(parcel, number, place)],
+  ];
+  for (const [ending, content] of files) {
+    writeFileSync(join(CATALOGUE, `${parcel.name}.${ending}`), content);
+    process.stdout.write(`${parcel.name}.${ending}: ${content.length} bytes\n`);
+  }
+}
