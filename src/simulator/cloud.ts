@@ -1,0 +1,130 @@
+import {
+  contentAnswer,
+  emptyAnswer,
+  jsonAnswer,
+  jsonTextAnswer,
+  type Answer,
+  type SimRequest,
+} from "./answers.ts";
+import { isVideoMode, NO_REFERENCES, type Machine, type VideoReply } from "./machine.ts";
+import { cloudResult, measureTable } from "./measurement.ts";
+import { videoOnlyFailure } from "./newer-device.ts";
+import type { World } from "./world.ts";
+
+const VERSIONS = { "api-supported-versions": "1.0" } as const;
+
+/** The cloud service: media of transactions, remote triggers, devices and terminals. */
+export function cloudService(world: World): (request: SimRequest) => Promise<Answer> {
+  const { options, random, timers, depot, registry, transactions, fleet } = world;
+
+  function media(request: SimRequest, id: string, contentId: string | undefined): Answer {
+    const transaction = transactions.find(id);
+    if (transaction === undefined) {
+      const list = contentId === undefined && options.unknownTransaction === "empty-list";
+      return list ? jsonAnswer([]) : emptyAnswer(404);
+    }
+    if (contentId !== undefined) {
+      const item = transactions.media(transaction, contentId);
+      return item === undefined ? emptyAnswer(404) : contentAnswer(request, item.load());
+    }
+    const type = request.query.get("contenttype")?.toLowerCase();
+    const fits = transaction.media.filter((item) => type === undefined || item.contentType === type);
+    return jsonAnswer(fits);
+  }
+
+  /** Values as the portal's simulation makes them up: always a success, no device asked, nothing stored. */
+  function simulated(transactionReference: string): Answer {
+    const table = depot.pick(random.next());
+    const facts = { ...NO_REFERENCES, transactionReference, trackId: 1, legalForTrade: false };
+    const units = { ...options, measureMs: 0 };
+    const id = random.integer(100_000, 999_999);
+    const wireId =
+      options.transactionIds === "guid"
+        ? random.guid()
+        : options.transactionIds === "integer"
+          ? id
+          : String(id);
+    return jsonTextAnswer(cloudResult(measureTable(table, units, random, facts), wireId), VERSIONS);
+  }
+
+  async function measure(machine: Machine, transactionReference: string): Promise<Answer> {
+    const references = { ...NO_REFERENCES, transactionReference };
+    const taken = await machine.measure(references, "cloud");
+    if (taken !== null) {
+      const id = transactions.idOnTheWire(taken.transaction);
+      return jsonTextAnswer(cloudResult(taken.measurement, id), VERSIONS);
+    }
+    const refusal = options.measureInVideoOnly;
+    if (typeof refusal === "number") return emptyAnswer(refusal, VERSIONS);
+    return jsonTextAnswer(cloudResult(videoOnlyFailure(options, references), ""), VERSIONS);
+  }
+
+  function video(machine: Machine, action: string, { query }: SimRequest): Answer {
+    const references = {
+      transactionReference: query.get("transactionreference") ?? null,
+      customReference1: query.get("cref1") ?? null,
+      customReference2: query.get("cref2") ?? null,
+      customReference3: query.get("cref3") ?? null,
+    };
+    const stopsHere = action !== "stoprecording" || machine.state.mode === "video-only";
+    const allowed = isVideoMode(machine.state.mode) && stopsHere;
+    if (!allowed) return emptyAnswer(options.remoteVideoInWrongMode, VERSIONS);
+    const act: Readonly<Record<string, () => VideoReply>> = {
+      startrecording: () => machine.start(references),
+      stoprecording: () => machine.stop(),
+      cancelrecording: () => machine.cancel(),
+    };
+    const reply = act[action]?.() ?? "done";
+    return emptyAnswer(typeof reply === "number" ? reply : 200, VERSIONS);
+  }
+
+  async function trigger(request: SimRequest, action: string): Promise<Answer> {
+    const registration = registry.byCode(request.query.get("devicereference") ?? "");
+    if (registration === undefined) return emptyAnswer(400, VERSIONS);
+    const reference = request.query.get("transactionreference") ?? "";
+    const needsReference = action === "measure" || action === "startrecording";
+    if (needsReference && reference === "") return emptyAnswer(400, VERSIONS);
+    if (action === "measure" && world.simulationMode) return simulated(reference);
+    const machine = fleet.machineOf(registration);
+    if (machine === null) {
+      await timers.sleep(options.triggerTimeoutMs);
+      return emptyAnswer(504, VERSIONS);
+    }
+    return action === "measure" ? measure(machine, reference) : video(machine, action, request);
+  }
+
+  function devices(id: string | undefined): Answer {
+    const listed = registry.registrations
+      .filter((one) => id === undefined || one.id === id.toLowerCase())
+      .map((one) => registry.deviceClient(one, fleet.heartbeatOf(one)));
+    if (id === undefined) return jsonAnswer(listed);
+    return listed[0] === undefined ? emptyAnswer(404) : jsonAnswer(listed[0]);
+  }
+
+  function terminals(id: string | undefined): Answer {
+    if (id === undefined) return jsonAnswer(registry.terminals);
+    const terminal = registry.terminals.find((one) => String(one.id) === id);
+    return terminal === undefined ? emptyAnswer(404) : jsonAnswer(terminal);
+  }
+
+  return async (request) => {
+    const [api = "", resource = "", first, second, ...rest] = request.segments;
+    if (request.header("authorization") !== `Bearer ${options.token}`) {
+      return emptyAnswer(401, { "www-authenticate": "Bearer" });
+    }
+    if (api.toLowerCase() !== "api" || rest.length > 0) return emptyAnswer(404);
+    const routes: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
+      transactionmedia: () => (first === undefined ? emptyAnswer(404) : media(request, first, second)),
+      remotetrigger: () => {
+        const action = (first ?? "").toLowerCase();
+        const known = /^(startrecording|stoprecording|cancelrecording|measure)$/.test(action);
+        return known && second === undefined ? trigger(request, action) : emptyAnswer(404);
+      },
+      deviceclients: () => (second === undefined ? devices(first) : emptyAnswer(404)),
+      terminals: () => (second === undefined ? terminals(first) : emptyAnswer(404)),
+    };
+    const name = resource.toLowerCase();
+    if (!Object.hasOwn(routes, name)) return emptyAnswer(404);
+    return request.method === "GET" ? (routes[name]?.() ?? emptyAnswer(404)) : emptyAnswer(405);
+  };
+}

@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+
+/** Bytes of a known number that are made while they are sent. */
+export interface Body {
+  readonly size: number;
+  /** The bytes from `start` up to, not including, `end`. The chunks may be shared: read them, never write to them. */
+  read(start: number, end: number): Iterable<Uint8Array>;
+}
+
+/** A file as a server knows it. */
+export interface Content extends Body {
+  readonly contentType: string;
+  /** Strong, with its quotes. */
+  readonly etag: string;
+}
+
+const FILL = Buffer.alloc(256 * 1024);
+
+/** A body that lies in memory. */
+export function bytesBody(bytes: Uint8Array): Body {
+  return { size: bytes.length, read: (start, end) => [bytes.subarray(start, end)] };
+}
+
+/** `head`, then zeros up to `size`, which are never in memory at once. */
+export function filledBody(head: Uint8Array, size: number): Body {
+  return {
+    size: Math.max(size, head.length),
+    *read(start, end) {
+      if (start < head.length) yield head.subarray(start, Math.min(end, head.length));
+      for (let at = Math.max(start, head.length); at < end; at += FILL.length) {
+        yield FILL.subarray(0, Math.min(FILL.length, end - at));
+      }
+    },
+  };
+}
+
+function etagOf(...parts: readonly (Uint8Array | string)[]): string {
+  const hash = createHash("sha256");
+  parts.forEach((part) => hash.update(part));
+  return `"${hash.digest("hex").slice(0, 32)}"`;
+}
+
+/** A file that lies in memory. */
+export function bytesContent(contentType: string, bytes: Uint8Array): Content {
+  return { ...bytesBody(bytes), contentType, etag: etagOf(bytes) };
+}
+
+/** A file of any length: `head`, then zeros. */
+export function filledContent(contentType: string, head: Uint8Array, size: number): Content {
+  return { ...filledBody(head, size), contentType, etag: etagOf(head, String(size)) };
+}

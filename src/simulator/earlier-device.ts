@@ -1,0 +1,81 @@
+import { emptyAnswer, jsonAnswer, jsonTextAnswer, type Answer, type SimRequest } from "./answers.ts";
+import { NO_REFERENCES } from "./machine.ts";
+import { earlierResult, measureTable } from "./measurement.ts";
+import type { SimulatorOptions } from "./options.ts";
+import type { Random } from "./random.ts";
+import type { TableParcel } from "./table.ts";
+import type { Timers } from "./timers.ts";
+
+export interface EarlierState {
+  readonly legalForTrade: boolean;
+  readonly parcel: TableParcel | null;
+}
+
+export interface EarlierDevice {
+  readonly state: EarlierState;
+  readonly actions: { readonly measures: number };
+  setTable(parcel: TableParcel | null): void;
+  setLegalForTrade(on: boolean): void;
+  handle(request: SimRequest): Promise<Answer>;
+  reset(): void;
+}
+
+/** The earlier device: it measures, answers pings, and has no documented way to its images. */
+export function createEarlierDevice(
+  options: SimulatorOptions,
+  random: Random,
+  timers: Timers,
+  firstTable: TableParcel | null,
+  changed: () => void,
+): EarlierDevice {
+  const versions: Record<string, string> = options.versionHeader ? { "api-supported-versions": "1.0" } : {};
+  let table = firstTable;
+  let legalForTrade = options.mode === "legal-for-trade";
+  let measures = 0;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  function measure(): Promise<Answer> {
+    const mine = turn.then(async () => {
+      measures += 1;
+      changed();
+      await timers.sleep(options.measureMs);
+      const facts = { ...NO_REFERENCES, trackId: measures, legalForTrade };
+      const result = measureTable(table, options, random, facts);
+      return jsonTextAnswer(earlierResult(result, random.guid(), options.earlierImageFields), versions);
+    });
+    turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  return {
+    get state() {
+      return { legalForTrade, parcel: table };
+    },
+    get actions() {
+      return { measures };
+    },
+    setTable(parcel) {
+      table = parcel;
+      changed();
+    },
+    setLegalForTrade(on) {
+      legalForTrade = on;
+      changed();
+    },
+    async handle({ segments, method }) {
+      const [api = "", resource = "", message, ...rest] = segments;
+      const path = [api, resource].join("/").toLowerCase();
+      const measures = path === "api/measure" && message === undefined;
+      const pings = path === "api/ping" && rest.length === 0;
+      if (!measures && !pings) return emptyAnswer(404);
+      if (method !== "GET") return emptyAnswer(405);
+      return measures ? measure() : jsonAnswer({ msg: message ?? "" });
+    },
+    reset() {
+      table = firstTable;
+      legalForTrade = options.mode === "legal-for-trade";
+      measures = 0;
+      changed();
+    },
+  };
+}

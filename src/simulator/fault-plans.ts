@@ -1,0 +1,162 @@
+import { partOf, type Answer, type Twist } from "./answers.ts";
+import { bytesBody, filledBody, type Body } from "./content.ts";
+import type { RequestFault } from "./fault-kinds.ts";
+import { patchedJson, repeatedJson } from "./json-bodies.ts";
+import type { Plan } from "./wire.ts";
+
+type Of<K extends RequestFault["kind"]> = Extract<RequestFault, { kind: K }>;
+
+const STANDARD_END = { framing: "length", end: "keep" } as const;
+const SILENT: Plan = { head: null, body: null, framing: "length", end: "hold" };
+
+/** The plan that a well-behaved server follows. */
+export function honestPlan(answer: Answer, chunked: boolean): Plan {
+  const { status, headers, body } = answer;
+  const framing = chunked && body !== null ? "chunked" : "length";
+  return { head: { status, headers: Object.entries(headers) }, body, framing, end: "keep" };
+}
+
+/** Whether the machine hears of the request at all. */
+export function faultActs(fault: RequestFault): boolean {
+  switch (fault.kind) {
+    case "status":
+    case "not-http":
+      return fault.acts ?? false;
+    case "reset":
+    case "close":
+    case "silence":
+    case "headers-then-silence":
+    case "body":
+      return fault.acts ?? true;
+    default:
+      return true;
+  }
+}
+
+/** What the handler has to be told for the fault to work. */
+export function twistOf(fault: RequestFault): Twist {
+  if (fault.kind === "range-ignored") return { ignoreRange: true };
+  if (fault.kind !== "etag") return {};
+  return { etag: fault.value, ignoreIfRange: fault.ignoreIfRange ?? false };
+}
+
+function withHeaders(plan: Plan, set: Readonly<Record<string, string | readonly string[] | null>>): Plan {
+  if (plan.head === null) return plan;
+  const names = new Set(Object.keys(set).map((name) => name.toLowerCase()));
+  const kept = plan.head.headers.filter(([name]) => !names.has(name.toLowerCase()));
+  const added = Object.entries(set).flatMap(([name, value]) =>
+    (value === null ? [] : [value].flat()).map((one): [string, string] => [name, one]),
+  );
+  return { ...plan, head: { ...plan.head, headers: [...kept, ...added] } };
+}
+
+function placeIn(size: number, fault: { readonly atByte?: number; readonly atFraction?: number }): number {
+  const { atByte, atFraction = 0.5 } = fault;
+  const at = atByte === undefined ? Math.floor(size * atFraction) : atByte < 0 ? size + atByte : atByte;
+  return Math.max(0, Math.min(size, at));
+}
+
+function givenBytes(fault: { readonly text?: string; readonly base64?: string }): Buffer {
+  return fault.base64 === undefined ? Buffer.from(fault.text ?? "") : Buffer.from(fault.base64, "base64");
+}
+
+function otherBody(fault: Of<"body">): Body {
+  if (fault.jsonItems === undefined && fault.jsonBytes === undefined) return bytesBody(givenBytes(fault));
+  return repeatedJson(fault);
+}
+
+function statusPlan(fault: Of<"status">): Plan {
+  const { status, body, bodyBytes } = fault;
+  const text = body === undefined ? null : bytesBody(Buffer.from(body));
+  const filled = bodyBytes === undefined ? text : filledBody(Buffer.from(body ?? ""), bodyBytes);
+  const plan: Plan = { head: { status, headers: [] }, body: filled, ...STANDARD_END };
+  return withHeaders(plan, fault.headers ?? {});
+}
+
+function wrongRange(fault: Of<"wrong-range">, plan: Plan): Plan {
+  const size = plan.body?.size ?? 0;
+  const shift = fault.shift ?? 1;
+  const current = plan.head?.headers.find(([name]) => name === "content-range")?.[1];
+  const match = /^bytes (\d+)-(\d+)\/(.+)$/.exec(current ?? "");
+  const [from, to, whole] = [Number(match?.[1] ?? 0), Number(match?.[2] ?? size - 1), match?.[3] ?? size];
+  const value = fault.value ?? `bytes ${from + shift}-${to + shift}/${whole}`;
+  return withHeaders(plan, { "content-range": value });
+}
+
+function partial(fault: Of<"partial">, plan: Plan): Plan {
+  const { head, body } = plan;
+  if (head === null || body === null || head.status !== 200) return plan;
+  const from = Math.min(fault.from ?? 0, body.size);
+  const to = Math.max(from, Math.min(fault.to ?? Math.ceil(body.size / 2), body.size));
+  const part = { ...plan, head: { ...head, status: 206 }, body: partOf(body, from, to) };
+  return withHeaders(part, { "content-range": `bytes ${from}-${to - 1}/${body.size}` });
+}
+
+/** What a fault makes of the plan. `plan` is null where the machine did not act. */
+export function faultyPlan(fault: RequestFault, honest: Plan | null): Plan {
+  const plan = honest ?? { ...SILENT, head: { status: 200, headers: [] }, end: "keep" };
+  const size = plan.body?.size ?? 0;
+  switch (fault.kind) {
+    case "reset":
+    case "close":
+      return { ...SILENT, end: fault.kind };
+    case "silence":
+      return SILENT;
+    case "headers-then-silence":
+      return { ...plan, cutAt: 0, end: "hold" };
+    case "cut":
+      return {
+        ...plan,
+        framing: fault.framing ?? plan.framing,
+        cutAt: placeIn(size, fault),
+        end: fault.end ?? "close",
+      };
+    case "no-framing": {
+      const cut = fault.atByte !== undefined || fault.atFraction !== undefined;
+      const closing = {
+        ...withHeaders(plan, { connection: "close" }),
+        framing: "close",
+        end: "close",
+      } as const;
+      return cut ? { ...closing, cutAt: placeIn(size, fault) } : closing;
+    }
+    case "drip":
+      return { ...plan, pace: { bytes: fault.bytes ?? 1, everyMs: fault.everyMs ?? 10 } };
+    case "slow-headers": {
+      const headPace = { bytes: fault.bytes ?? 1, everyMs: fault.everyMs ?? 10 };
+      return { ...withHeaders(plan, { connection: "close" }), headPace, end: "close" };
+    }
+    case "not-http":
+      return { head: null, body: bytesBody(givenBytes(fault)), framing: "close", end: fault.end ?? "close" };
+    case "status":
+      return statusPlan(fault);
+    case "body": {
+      const type = fault.contentType === undefined ? {} : { "content-type": fault.contentType };
+      const framing = fault.framing ?? plan.framing;
+      return { ...withHeaders(plan, type), body: otherBody(fault), framing };
+    }
+    case "json-patch":
+      return plan.body === null ? plan : { ...plan, body: patchedJson(plan.body, fault) };
+    case "wrong-length":
+      return {
+        ...plan,
+        framing: "length",
+        declaredLength: Math.max(0, size + fault.by),
+        end: fault.end ?? "close",
+      };
+    case "wrong-range":
+      return wrongRange(fault, plan);
+    case "partial":
+      return partial(fault, plan);
+    case "content-type":
+      return withHeaders(plan, { "content-type": fault.value });
+    case "headers":
+      return withHeaders(plan, fault.set);
+    // These change the course of things, not the answer.
+    case "delay":
+    case "keep-alive-dies":
+    case "range-ignored":
+    case "etag":
+      return plan;
+  }
+}

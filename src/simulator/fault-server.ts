@@ -1,0 +1,147 @@
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { Socket } from "node:net";
+
+import type { Handler, SimRequest } from "./answers.ts";
+import type { RequestFault } from "./fault-kinds.ts";
+import { faultActs, faultyPlan, honestPlan, twistOf } from "./fault-plans.ts";
+import type { FaultBook, Strike } from "./faults.ts";
+import { openFrontDoor, type FrontDoor } from "./front-door.ts";
+import { queryOf, segmentsOf } from "./paths.ts";
+import type { OpenRecord, RequestLog, SurfaceName } from "./requests.ts";
+import type { Timers } from "./timers.ts";
+import { sendPlan } from "./wire.ts";
+
+export interface FaultServerParts {
+  readonly surface: SurfaceName;
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly key: string | Buffer; readonly cert: string | Buffer } | undefined;
+  readonly chunked: boolean;
+  readonly handler: Handler;
+  readonly log: RequestLog;
+  readonly faults: FaultBook;
+  readonly timers: Timers;
+}
+
+async function countBody(request: IncomingMessage): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of request) if (chunk instanceof Uint8Array) bytes += chunk.length;
+  return bytes;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+function targetOf(request: IncomingMessage): { path: string; query: string } {
+  const [path = "", ...query] = (request.url ?? "").split("?");
+  return { path, query: query.join("?") };
+}
+
+/** One surface on its port: counts every request, lets faults strike, and sends the handler's answers. */
+export async function startFaultServer(parts: FaultServerParts): Promise<FrontDoor> {
+  const { surface, handler, log, faults, timers, chunked } = parts;
+  const doomed = new WeakMap<Socket, { readonly name: string; readonly acts: boolean }>();
+
+  function simRequest(request: IncomingMessage, target: { path: string; query: string }): SimRequest {
+    return {
+      method: request.method ?? "",
+      segments: segmentsOf(target.path),
+      query: queryOf(target.query),
+      header(name) {
+        const value = request.headers[name];
+        return Array.isArray(value) ? value.join(", ") : (value ?? null);
+      },
+      twist: {},
+    };
+  }
+
+  const tools = (socket: Socket): { sleep: Timers["sleep"]; reset: () => void } => ({
+    sleep: (ms) => timers.sleep(ms),
+    reset: () => door.reset(socket),
+  });
+
+  async function fail(
+    strike: Strike<RequestFault>,
+    asked: SimRequest,
+    response: ServerResponse,
+    socket: Socket,
+  ): Promise<number | undefined> {
+    const { fault } = strike;
+    if (fault.kind === "delay" && fault.before === "action") await timers.sleep(fault.ms);
+    const answer = faultActs(fault) ? await handler({ ...asked, twist: twistOf(fault) }) : null;
+    if (fault.kind === "delay" && fault.before !== "action") await timers.sleep(fault.ms);
+    if ((fault.kind === "reset" || fault.kind === "close") && fault.afterMs !== undefined) {
+      await timers.sleep(fault.afterMs);
+    }
+    const plan = faultyPlan(fault, answer === null ? null : honestPlan(answer, chunked));
+    await sendPlan(response, socket, plan, tools(socket));
+    if (fault.kind === "keep-alive-dies") {
+      if (fault.when === "after-answer") socket.destroySoon();
+      else doomed.set(socket, { name: strike.name, acts: fault.acts ?? false });
+    }
+    return plan.head?.status;
+  }
+
+  async function serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    record: OpenRecord,
+    target: { path: string; query: string },
+  ): Promise<void> {
+    const { socket } = request;
+    if (hasBody(request)) record.bodyBytes = await countBody(request);
+    const asked = simRequest(request, target);
+    const doom = doomed.get(socket);
+    if (doom !== undefined) {
+      record.outcome = `fault:${doom.name}`;
+      if (doom.acts) await handler(asked);
+      door.reset(socket);
+      return;
+    }
+    const strike = faults.strikeRequest(surface, asked.method, target.path);
+    if (strike !== null) {
+      record.outcome = `fault:${strike.name}`;
+      const status = await fail(strike, asked, response, socket);
+      if (status !== undefined) record.statusCode = status;
+      return;
+    }
+    const answer = await handler(asked);
+    record.statusCode = answer.status;
+    await sendPlan(response, socket, honestPlan(answer, chunked), tools(socket));
+  }
+
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const target = targetOf(request);
+    const record = log.begin({
+      surface,
+      method: request.method ?? "",
+      ...target,
+      headers: request.headers,
+      remotePort: request.socket.remotePort ?? 0,
+    });
+    const settle = (outcome: string): void =>
+      log.settle(record, record.outcome === "pending" ? outcome : record.outcome);
+    response.on("finish", () => settle("answered"));
+    response.on("close", () => settle("aborted-by-client"));
+    serve(request, response, record, target).catch(() => {
+      settle("simulator-error");
+      request.socket.destroy();
+    });
+  }
+
+  const server: Server =
+    parts.tls === undefined ? createHttpServer(onRequest) : createHttpsServer(parts.tls, onRequest);
+  const door: FrontDoor = await openFrontDoor({
+    ...parts,
+    admit: (socket) => server.emit("connection", socket),
+    strike: () => faults.strikeConnection(surface)?.fault.kind ?? null,
+  });
+  return door;
+}

@@ -1,0 +1,146 @@
+import * as v from "valibot";
+
+import { connectionFault, faultSchema, type ConnectionFault, type RequestFault } from "./fault-kinds.ts";
+import { SURFACES, type SurfaceName } from "./requests.ts";
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** When a fault strikes. All conditions must hold; one that is left out always holds. */
+export const faultRuleSchema = v.strictObject({
+  /** Shown in the outcome of the requests it struck; default the fault's kind. */
+  name: v.exactOptional(v.string()),
+  surface: v.exactOptional(v.picklist(SURFACES)),
+  method: v.exactOptional(v.string()),
+  /** Starting with a slash: what the path begins with. Otherwise a regular expression. Letter case is ignored. */
+  path: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.check((path) => {
+        try {
+          return path.startsWith("/") || new RegExp(path, "i") instanceof RegExp;
+        } catch {
+          return false;
+        }
+      }, "path must begin with a slash or be a regular expression"),
+    ),
+  ),
+  /** How often it strikes; 0: until it is removed. Default 1. */
+  times: v.exactOptional(count),
+  /** How many matches go by unharmed before the first strike. Default 0. */
+  after: v.exactOptional(count),
+  fault: faultSchema,
+});
+
+export type FaultRule = v.InferOutput<typeof faultRuleSchema>;
+
+/** A rule in force. */
+export interface ListedFault extends FaultRule {
+  readonly id: string;
+  /** Requests or connections that fitted so far. */
+  readonly matches: number;
+  readonly strikes: number;
+}
+
+/** A fault that strikes now. */
+export interface Strike<F> {
+  readonly name: string;
+  readonly fault: F;
+}
+
+export interface Faults {
+  /** Takes a rule into force, after those that are already there. Throws for a rule that can't be understood. */
+  add(rule: FaultRule): string;
+  /** False when there is no such rule (any more). */
+  remove(id: string): boolean;
+  clear(): void;
+  list(): ListedFault[];
+}
+
+/** The side of the servers. */
+export interface FaultBook extends Faults {
+  strikeRequest(surface: SurfaceName, method: string, path: string): Strike<RequestFault> | null;
+  strikeConnection(surface: SurfaceName): Strike<ConnectionFault> | null;
+  /** True while a `refuse` is in force. */
+  refuses(surface: SurfaceName): boolean;
+}
+
+interface Entry {
+  readonly id: string;
+  readonly rule: FaultRule;
+  matches: number;
+  strikes: number;
+}
+
+function fitsRequest({ rule }: Entry, surface: SurfaceName, method: string, path: string): boolean {
+  if (rule.surface !== undefined && rule.surface !== surface) return false;
+  if (rule.method !== undefined && rule.method.toUpperCase() !== method) return false;
+  if (rule.path === undefined) return true;
+  if (rule.path.startsWith("/")) return path.toLowerCase().startsWith(rule.path.toLowerCase());
+  return new RegExp(rule.path, "i").test(path);
+}
+
+/** `changed` is called when rules come or go. */
+export function createFaultBook(
+  after: (ms: number, act: () => void) => () => void,
+  changed: () => void,
+): FaultBook {
+  let entries: Entry[] = [];
+  let lastId = 0;
+
+  function remove(id: string): boolean {
+    const left = entries.filter((entry) => entry.id !== id);
+    const found = left.length < entries.length;
+    entries = left;
+    if (found) changed();
+    return found;
+  }
+
+  /** Counts the match; true when the rule strikes. */
+  function strikes(entry: Entry): boolean {
+    entry.matches += 1;
+    if (entry.matches <= (entry.rule.after ?? 0)) return false;
+    entry.strikes += 1;
+    if (entry.strikes === (entry.rule.times ?? 1)) remove(entry.id);
+    return true;
+  }
+
+  return {
+    add(given) {
+      const rule = v.parse(faultRuleSchema, given);
+      lastId += 1;
+      const id = `fault-${lastId}`;
+      entries = [...entries, { id, rule, matches: 0, strikes: 0 }];
+      if (rule.fault.kind === "refuse" && rule.fault.forMs !== undefined) {
+        after(rule.fault.forMs, () => remove(id));
+      }
+      changed();
+      return id;
+    },
+    remove,
+    clear() {
+      entries = [];
+      changed();
+    },
+    list: () =>
+      entries.map(({ id, rule, matches, strikes: hits }) => ({ ...rule, id, matches, strikes: hits })),
+    strikeRequest(surface, method, path) {
+      for (const entry of entries) {
+        const { fault, name } = entry.rule;
+        if (v.is(connectionFault, fault) || !fitsRequest(entry, surface, method, path)) continue;
+        if (strikes(entry)) return { name: name ?? fault.kind, fault };
+      }
+      return null;
+    },
+    strikeConnection(surface) {
+      for (const entry of entries) {
+        const { fault, name } = entry.rule;
+        if (!v.is(connectionFault, fault) || fault.kind === "refuse") continue;
+        if (entry.rule.surface !== undefined && entry.rule.surface !== surface) continue;
+        if (strikes(entry)) return { name: name ?? fault.kind, fault };
+      }
+      return null;
+    },
+    refuses: (surface) =>
+      entries.some(({ rule }) => rule.fault.kind === "refuse" && (rule.surface ?? surface) === surface),
+  };
+}

@@ -1,0 +1,58 @@
+import { createMachine, type Machine, type MachineParts } from "./machine.ts";
+import type { Registration, Registry } from "./registry.ts";
+
+/** The machines behind the registered devices. */
+export interface Fleet {
+  /** The one with a local API of its own. */
+  readonly newer: Machine;
+  readonly powered: boolean;
+  setPower(on: boolean): void;
+  /** Null: it is switched off. */
+  machineOf(registration: Registration): Machine | null;
+  heartbeatOf(registration: Registration): Date;
+  reset(): void;
+}
+
+/** The further devices are built when they are first asked to do something. */
+export function createFleet(parts: Omit<MachineParts, "deviceClientId">, registry: Registry): Fleet {
+  const { options, depot, random, changed } = parts;
+  const [first] = registry.registrations;
+  if (first === undefined) throw new Error("No device is registered.");
+  const newer = createMachine({ ...parts, deviceClientId: first.id }, depot.find(options.parcel));
+  const others = new Map<string, Machine>();
+  let offSince: Date | null = null;
+
+  function other(registration: Registration): Machine {
+    const machine =
+      others.get(registration.id) ??
+      createMachine({ ...parts, deviceClientId: registration.id }, depot.pick(random.next()));
+    others.set(registration.id, machine);
+    return machine;
+  }
+
+  function setPower(on: boolean): void {
+    if (on === (offSince === null)) return;
+    offSince = on ? null : new Date();
+    if (!on) newer.losePower();
+    changed();
+  }
+
+  return {
+    newer,
+    get powered() {
+      return offSince === null;
+    },
+    setPower,
+    machineOf(registration) {
+      if (registration.id !== first.id) return other(registration);
+      return offSince === null ? newer : null;
+    },
+    heartbeatOf: (registration) =>
+      registration.id === first.id && offSince !== null ? offSince : new Date(),
+    reset() {
+      setPower(true);
+      newer.reset();
+      others.clear();
+    },
+  };
+}

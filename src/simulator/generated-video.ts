@@ -1,0 +1,26 @@
+import { filledContent, type Content } from "./content.ts";
+
+const SHORT_HEADER_BYTES = 8;
+const LONG_HEADER_BYTES = 16;
+const LARGEST_SHORT_BOX = 2 ** 32 - 1;
+
+/** The start of an MP4 `free` box, which players skip: its header and the first bytes of its payload. */
+function freeBox(size: number, payload: Buffer): Buffer {
+  const long = size > LARGEST_SHORT_BOX;
+  const header = Buffer.alloc(long ? LONG_HEADER_BYTES : SHORT_HEADER_BYTES);
+  header.writeUInt32BE(long ? 1 : size, 0);
+  header.write("free", 4, "latin1");
+  if (long) header.writeBigUInt64BE(BigInt(size), SHORT_HEADER_BYTES);
+  return Buffer.concat([header, payload]);
+}
+
+/**
+ * A playable MP4 that ends in a `free` box with the recording's id, so that no two recordings are the same file.
+ * With `totalBytes` the box fills the file up to that length; the filling is made while it is sent.
+ */
+export function videoContent(mp4: Buffer, recordingId: string, totalBytes: number | undefined): Content {
+  const payload = Buffer.from(`recording ${recordingId}`, "latin1");
+  const smallest = mp4.length + SHORT_HEADER_BYTES + payload.length;
+  const size = Math.max(smallest, totalBytes ?? 0);
+  return filledContent("video/mp4", Buffer.concat([mp4, freeBox(size - mp4.length, payload)]), size);
+}

@@ -1,0 +1,85 @@
+import { LosslessNumber, parse, stringify } from "lossless-json";
+
+import { bytesBody, type Body } from "./content.ts";
+
+const MEDIA_ITEM = {
+  contentId: "00000000-0000-4000-8000-000000000000",
+  contentType: "image/jpeg",
+  description: "ColorImageJpeg",
+};
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !(value instanceof LosslessNumber);
+}
+
+/** The object that holds the last part of a path, and that part. */
+function holderOf(root: unknown, path: string): { holder: Record<string, unknown>; key: string } | null {
+  const keys = path.split(".");
+  const key = keys.pop() ?? "";
+  let holder = root;
+  for (const part of keys) holder = isObject(holder) ? holder[part] : null;
+  return isObject(holder) ? { holder, key } : null;
+}
+
+/** A JSON body with fields set and removed; numbers that stay keep their exact text. */
+export function patchedJson(
+  body: Body,
+  patch: { readonly set?: Readonly<Record<string, unknown>>; readonly remove?: readonly string[] },
+): Body {
+  const root = parse(Buffer.concat([...body.read(0, body.size)]).toString());
+  for (const path of patch.remove ?? []) {
+    const found = holderOf(root, path);
+    if (found !== null) delete found.holder[found.key];
+  }
+  for (const [path, value] of Object.entries(patch.set ?? {})) {
+    const found = holderOf(root, path);
+    if (found !== null) found.holder[found.key] = value;
+  }
+  return bytesBody(Buffer.from(stringify(root) ?? ""));
+}
+
+/** One unit over and over, `times` times, as bytes of which any part can be read. */
+function repeated(unit: Buffer, times: number): Body {
+  const perBlock = Math.max(1, Math.floor((256 * 1024) / unit.length));
+  const block = Buffer.concat(Array.from({ length: Math.min(perBlock, times) }, () => unit));
+  return {
+    size: unit.length * times,
+    *read(start, end) {
+      for (let at = start; at < end;) {
+        const offset = at % block.length;
+        const take = Math.min(block.length - offset, end - at);
+        yield block.subarray(offset, offset + take);
+        at += take;
+      }
+    },
+  };
+}
+
+function joined(parts: readonly Body[]): Body {
+  return {
+    size: parts.reduce((sum, part) => sum + part.size, 0),
+    *read(start, end) {
+      let before = 0;
+      for (const part of parts) {
+        const from = Math.max(0, start - before);
+        const to = Math.min(part.size, end - before);
+        if (from < to) yield* part.read(from, to);
+        before += part.size;
+      }
+    },
+  };
+}
+
+/** A JSON array of so many equal items, or of at least so many bytes; never in memory as a whole. */
+export function repeatedJson(wanted: {
+  readonly jsonItems?: number;
+  readonly jsonBytes?: number;
+  readonly item?: unknown;
+}): Body {
+  const item = JSON.stringify(wanted.item ?? MEDIA_ITEM);
+  const unit = Buffer.from(`${item},`);
+  const items = wanted.jsonItems ?? Math.max(1, Math.ceil(((wanted.jsonBytes ?? 0) - 1) / unit.length));
+  if (items === 0) return bytesBody(Buffer.from("[]"));
+  const [open, last] = [bytesBody(Buffer.from("[")), bytesBody(Buffer.from(`${item}]`))];
+  return joined([open, repeated(unit, items - 1), last]);
+}

@@ -1,0 +1,158 @@
+import { LosslessNumber, stringify } from "lossless-json";
+
+import type { SimulatorOptions } from "./options.ts";
+import type { Random } from "./random.ts";
+import type { TableParcel } from "./table.ts";
+
+/** The host's references of a measurement or a recording. */
+export interface References {
+  readonly transactionReference: string | null;
+  readonly customReference1: string | null;
+  readonly customReference2: string | null;
+  readonly customReference3: string | null;
+}
+
+/** What a device found out in one measurement, in its units, before any surface puts it in its own words. */
+export interface Measurement extends References {
+  readonly at: Date;
+  readonly elapsedMs: number;
+  readonly errorCode: number;
+  readonly errorMessage: string;
+  readonly dimsUnit: string;
+  readonly weightUnit: string;
+  readonly legalForTrade: boolean;
+  readonly weight: number;
+  readonly object: {
+    readonly trackId: number;
+    readonly rotationAngle: number;
+    readonly length: number;
+    readonly width: number;
+    readonly height: number;
+  } | null;
+}
+
+type Units = Pick<
+  SimulatorOptions,
+  "dimsUnit" | "weightUnit" | "weightJitterKg" | "measureMs" | "emptyTable"
+>;
+
+const UNITS_PER_CM = { cm: 1, mm: 10, in: 1 / 2.54 } as const;
+const KG_PER_LB = 0.45359237;
+
+/** Fidelity of the newer device: half units. */
+export const NEWER_FIDELITY = 0.5;
+/** Fidelity of the earlier device: one-fifth units. */
+export const EARLIER_FIDELITY = 0.2;
+
+function rounded(value: number, places: number): number {
+  return Number(value.toFixed(places));
+}
+
+/** Measures what lies on the table. */
+export function measureTable(
+  table: TableParcel | null,
+  units: Units,
+  random: Random,
+  facts: References & { readonly trackId: number; readonly legalForTrade: boolean },
+): Measurement {
+  const { trackId, legalForTrade, ...references } = facts;
+  const common = {
+    ...references,
+    at: new Date(),
+    elapsedMs: units.measureMs > 0 ? units.measureMs + random.integer(0, 9) : random.integer(380, 640),
+    dimsUnit: units.dimsUnit,
+    weightUnit: units.weightUnit,
+    legalForTrade,
+  };
+  if (table === null) return { ...common, ...units.emptyTable, weight: 0, object: null };
+  const kg = Math.max(0, table.weightKg + (random.next() * 2 - 1) * units.weightJitterKg);
+  const weight = rounded(units.weightUnit === "kg" ? kg : kg / KG_PER_LB, 2);
+  const { errorCode, errorMessage } = table;
+  if (errorCode !== 0) return { ...common, errorCode, errorMessage, weight, object: null };
+  const inUnits = (cm: number): number => rounded(cm * UNITS_PER_CM[units.dimsUnit], 2);
+  return {
+    ...common,
+    errorCode,
+    errorMessage,
+    weight,
+    object: {
+      trackId,
+      rotationAngle: table.rotationAngle,
+      length: inUnits(table.lengthCm),
+      width: inUnits(table.widthCm),
+      height: inUnits(table.heightCm),
+    },
+  };
+}
+
+/** `2024-05-01T10:00:00.000+02:00`: the wall clock of the device with its offset from UTC. */
+function localTime(at: Date): string {
+  const offset = -at.getTimezoneOffset();
+  const clock = new Date(at.getTime() + offset * 60_000).toISOString().slice(0, -1);
+  const hours = String(Math.floor(Math.abs(offset) / 60)).padStart(2, "0");
+  const minutes = String(Math.abs(offset) % 60).padStart(2, "0");
+  return `${clock}${offset < 0 ? "-" : "+"}${hours}:${minutes}`;
+}
+
+function times(measurement: Measurement): { dateTimeLocal: string; dateTimeUtc: string } {
+  return { dateTimeLocal: localTime(measurement.at), dateTimeUtc: measurement.at.toISOString() };
+}
+
+function newerFields(measurement: Measurement, words: string): Record<string, unknown> {
+  const { object, errorCode } = measurement;
+  return {
+    elapsedMs: measurement.elapsedMs,
+    ...times(measurement),
+    errorCode,
+    errorMessage: words,
+    objectCount: object === null ? 0 : 1,
+    dimsUnitOfMeasure: measurement.dimsUnit,
+    weightUnitOfMeasure: measurement.weightUnit,
+    measurementFidelity: String(NEWER_FIDELITY),
+    legalForTrade: measurement.legalForTrade,
+    // Two decimals even where the second one is 0: the text on the wire must survive.
+    weight: new LosslessNumber(measurement.weight.toFixed(2)),
+    objectId: "",
+    measuredObjects: object === null ? [] : [{ ...object, errorCode, errorMessage: words }],
+  };
+}
+
+function toJson(value: unknown): string {
+  const text = stringify(value);
+  if (text === undefined) throw new Error("A result must be JSON.");
+  return text;
+}
+
+/** The newer device's answer as JSON text. */
+export function newerResult(measurement: Measurement, imageIdentifier: string): string {
+  const { transactionReference, customReference1, customReference2, customReference3 } = measurement;
+  const references = { transactionReference, customReference1, customReference2, customReference3 };
+  const words = measurement.errorCode === 0 ? "-" : measurement.errorMessage;
+  return toJson({ ...references, imageIdentifier, ...newerFields(measurement, words) });
+}
+
+/** The cloud's answer to a measure trigger: the newer device's shape, with a transaction instead of an image. */
+export function cloudResult(measurement: Measurement, transactionId: string | number): string {
+  const { transactionReference } = measurement;
+  const words = measurement.errorCode === 0 ? "0-SUCCESS" : measurement.errorMessage;
+  return toJson({ transactionId, transactionReference, ...newerFields(measurement, words) });
+}
+
+/** The earlier device's answer as JSON text. */
+export function earlierResult(measurement: Measurement, imageId: string, withImageFields: boolean): string {
+  const { object, errorCode } = measurement;
+  const errorMessage = `(${errorCode}) - ${errorCode === 0 ? "SUCCESS" : measurement.errorMessage}`;
+  return toJson({
+    elapsedMilliseconds: measurement.elapsedMs,
+    ...times(measurement),
+    errorCode,
+    errorMessage,
+    objectCount: object === null ? 0 : 1,
+    unitOfMeasure: measurement.dimsUnit,
+    measurementFidelity: EARLIER_FIDELITY,
+    dimensionsLegalForTrade: measurement.legalForTrade,
+    imageId,
+    ...(withImageFields ? { depthImage: null, colorImage: null, annotatedColorImage: null } : {}),
+    measuredObjects: object === null ? [] : [{ ...object, errorCode, errorMessage }],
+  });
+}

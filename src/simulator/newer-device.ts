@@ -1,0 +1,119 @@
+import {
+  contentAnswer,
+  emptyAnswer,
+  jsonAnswer,
+  jsonTextAnswer,
+  type Answer,
+  type SimRequest,
+} from "./answers.ts";
+import { isVideoMode, NO_REFERENCES, type Machine, type VideoReply } from "./machine.ts";
+import { newerResult, type Measurement, type References } from "./measurement.ts";
+import type { SimulatorOptions } from "./options.ts";
+import type { ImageKind } from "./table.ts";
+
+const IMAGE_PATHS: ReadonlyMap<string, ImageKind> = new Map([
+  ["annotatedcolor", "annotated"],
+  ["color", "color"],
+  ["depth", "depth"],
+]);
+
+/** What a device in Video Only says when it is asked to measure. */
+export function videoOnlyFailure(options: SimulatorOptions, references: References): Measurement {
+  return {
+    ...references,
+    at: new Date(),
+    elapsedMs: 0,
+    errorCode: 2,
+    errorMessage: "The device is in Video Only mode and does not measure",
+    dimsUnit: options.dimsUnit,
+    weightUnit: options.weightUnit,
+    legalForTrade: false,
+    weight: 0,
+    object: null,
+  };
+}
+
+/** The local API of the newer device, version 1. */
+export function newerDevice(
+  machine: Machine,
+  options: SimulatorOptions,
+  localApi: () => boolean,
+): (request: SimRequest) => Promise<Answer> {
+  const versions: Record<string, string> = options.versionHeader ? { "api-supported-versions": "1.0" } : {};
+
+  function referencesOf({ query }: SimRequest): References {
+    return {
+      transactionReference: query.get("transactionreference") ?? null,
+      customReference1: query.get("customreference1") ?? null,
+      customReference2: query.get("customreference2") ?? null,
+      customReference3: query.get("customreference3") ?? null,
+    };
+  }
+
+  async function measure(request: SimRequest): Promise<Answer> {
+    const references = referencesOf(request);
+    const taken = await machine.measure(references, "local-api");
+    if (taken !== null)
+      return jsonTextAnswer(newerResult(taken.measurement, taken.imageIdentifier), versions);
+    const refusal = options.measureInVideoOnly;
+    if (typeof refusal === "number") return emptyAnswer(refusal, versions);
+    return jsonTextAnswer(newerResult(videoOnlyFailure(options, references), ""), versions);
+  }
+
+  function image(request: SimRequest, segments: readonly string[]): Answer {
+    const [first = "", second] = segments;
+    const kind = second === undefined ? "annotated" : IMAGE_PATHS.get(first.toLowerCase());
+    const content = kind === undefined ? null : machine.image(kind, second ?? first);
+    return content === null ? emptyAnswer(404) : contentAnswer(request, content);
+  }
+
+  function command(action: string, request: SimRequest): Answer {
+    const replies: Readonly<Record<string, () => VideoReply>> = {
+      start: () => machine.start({ ...NO_REFERENCES, ...referencesOf(request) }),
+      stop: () => machine.stop(),
+      cancel: () => machine.cancel(),
+    };
+    const reply = replies[action]?.() ?? 404;
+    if (reply === "done") return emptyAnswer(200, versions);
+    return emptyAnswer(reply === "wrong-mode" ? 401 : reply, versions);
+  }
+
+  function savedVideo(request: SimRequest, how: string): Answer {
+    if (!isVideoMode(machine.state.mode)) return emptyAnswer(401, versions);
+    const content = machine.savedContent;
+    if (content === null) return emptyAnswer(404, versions);
+    if (how === "download") {
+      const name = { "content-disposition": 'attachment; filename="video.mp4"' };
+      return contentAnswer(request, content, { ...versions, ...name });
+    }
+    const answer = contentAnswer(request, content, versions);
+    if (answer.status !== 200 || !options.streamAnswers206) return answer;
+    const whole = { "content-range": `bytes 0-${content.size - 1}/${content.size}` };
+    return { ...answer, status: 206, headers: { ...answer.headers, ...whole } };
+  }
+
+  function video(request: SimRequest, action: string | undefined): Answer {
+    const reads = action === undefined || action === "stream" || action === "download";
+    const commands = action === "start" || action === "stop" || action === "cancel";
+    if (!reads && !commands) return emptyAnswer(404);
+    if (request.method !== (reads ? "GET" : "POST")) return emptyAnswer(405);
+    return reads ? savedVideo(request, action ?? "stream") : command(action, request);
+  }
+
+  return async (request) => {
+    const [api = "", version = "", resource = "", ...rest] = request.segments;
+    const path = [api, version].join("/").toLowerCase();
+    if (!localApi() || path !== "api/v1") return emptyAnswer(404);
+    const name = resource.toLowerCase();
+    if (name === "video" && rest.length <= 1) return video(request, rest[0]?.toLowerCase());
+    const isGet = request.method === "GET";
+    if (name === "measure" && rest.length === 0) return isGet ? measure(request) : emptyAnswer(405);
+    if (name === "image" && (rest.length === 1 || rest.length === 2)) {
+      return isGet ? image(request, rest) : emptyAnswer(405);
+    }
+    if (name === "ping" && rest.length <= 1) {
+      return isGet ? jsonAnswer({ msg: rest[0] ?? "" }) : emptyAnswer(405);
+    }
+    return emptyAnswer(404);
+  };
+}

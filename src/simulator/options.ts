@@ -1,0 +1,168 @@
+/** The operating modes of the newer device. Legal for Trade is a measuring mode without video. */
+export const MODES = ["measurement-only", "video-with-measurement", "video-only", "legal-for-trade"] as const;
+export type Mode = (typeof MODES)[number];
+
+/** How the cloud writes transaction ids: `"905865"`, a GUID, or the JSON number 905865. */
+export const TRANSACTION_IDS = ["integer-string", "guid", "integer"] as const;
+export type TransactionIds = (typeof TRANSACTION_IDS)[number];
+
+/** The ports to listen on; 0 takes any free one. */
+export interface Ports {
+  readonly newer: number;
+  readonly earlier: number;
+  readonly cloud: number;
+  readonly control: number;
+}
+
+/** An address that the cloud posts transaction records to. */
+export interface Webhook {
+  readonly url: string;
+  /** v1: `id` is an integer. v2: `id` is a GUID and `legacyId` the integer. Default v2. */
+  readonly version?: "v1" | "v2";
+  /** Sent with every post, so that the receiver can tell the cloud from others. */
+  readonly header?: { readonly name: string; readonly value: string };
+  /** `local`: only measurements that were triggered at the device or through its local API. Default any. */
+  readonly fires?: "any" | "local";
+  /** How often each record is posted. Default 1; more than 1 makes duplicates. */
+  readonly copies?: number;
+  /** True: records leave in pairs, the later one first. Default false. */
+  readonly outOfOrder?: boolean;
+  /** Milliseconds between the measurement and the post. Default 0. */
+  readonly delayMs?: number;
+}
+
+/** Everything that can be set at the start. All durations are milliseconds; 0 means at once. */
+export interface SimulatorOptions {
+  /** Address to listen on. One that is not loopback needs `expose` as well. */
+  readonly host: string;
+  readonly expose: boolean;
+  readonly ports: Ports;
+  /** Ids, elapsed times and simulated values repeat with the same seed and the same order of requests. */
+  readonly seed: number;
+  readonly mode: Mode;
+  /** Name of the catalogue's parcel that lies on the table at the start; null: an empty table. */
+  readonly parcel: string | null;
+
+  /** How long the machine takes to measure. */
+  readonly measureMs: number;
+  /** How long a recording is encoded after its end. */
+  readonly encodingMs: number;
+  /** How long after the act (for a video: after its encoding) media reach the cloud. */
+  readonly mediaDelayMs: number;
+  /** How long the cloud waits for a device that is switched off before it answers 504. */
+  readonly triggerTimeoutMs: number;
+
+  readonly dimsUnit: "cm" | "mm" | "in";
+  readonly weightUnit: "lb" | "kg";
+  /** The scale's reading wanders by up to this much to both sides. */
+  readonly weightJitterKg: number;
+  /** Makes every video this many bytes long, made up while it is sent. At least the length of the real one. */
+  readonly videoBytes: number | undefined;
+
+  /** The newer device's Enable Local API switch; off, every path answers 404. */
+  readonly localApi: boolean;
+  /** Device answers come in chunks, without Content-Length. */
+  readonly chunkedBodies: boolean;
+  /** False: the header api-supported-versions is left out. */
+  readonly versionHeader: boolean;
+  /** True: /video/stream answers a plain GET with 206 and the whole video. */
+  readonly streamAnswers206: boolean;
+  /** The earlier device's answer has depthImage, colorImage and annotatedColorImage, all null. */
+  readonly earlierImageFields: boolean;
+
+  // What no documentation tells. Each default is a guess; set it to what your device does.
+  /** Measure in Video Only: a failed result with status 200, or this status code. */
+  readonly measureInVideoOnly: "failed-result" | number;
+  /** Start while a recording runs: begin anew with the new references, go on with the old, or this status code. */
+  readonly startWhileRecording: "restart" | "continue" | number;
+  /** Status of stop when nothing is recorded. */
+  readonly stopWhileIdle: number;
+  /** Status of cancel when nothing is recorded; a saved video is cleared when it is 200. */
+  readonly cancelWhileIdle: number;
+  /** Status of a local stop in Video with Measurement, where only a measurement ends a recording. */
+  readonly stopInVideoWithMeasurement: number;
+  /** Status of a remote start, stop or cancel that the device's mode doesn't allow. */
+  readonly remoteVideoInWrongMode: number;
+  /** The media list of a transaction that the cloud doesn't know. */
+  readonly unknownTransaction: "not-found" | "empty-list";
+  /** Code and text of a measurement of an empty table. */
+  readonly emptyTable: { readonly errorCode: number; readonly errorMessage: string };
+
+  /** The bearer token that the cloud takes. */
+  readonly token: string;
+  /** Registration code of the simulated newer device: 8 letters or digits. */
+  readonly deviceCode: string;
+  /** How many further devices are registered with the cloud; each answers triggers. */
+  readonly cloudDevices: number;
+  readonly transactionIds: TransactionIds;
+  readonly terminalIds: "number" | "string";
+  readonly webhooks: readonly Webhook[];
+  /** The cloud answers measure triggers at once with made-up values and contacts no device. */
+  readonly simulationMode: boolean;
+  /** Key and certificate in PEM; given, the cloud speaks https. */
+  readonly tls: { readonly key: string | Buffer; readonly cert: string | Buffer } | undefined;
+
+  /** How many requests the list remembers before the oldest are forgotten. */
+  readonly keepRequests: number;
+}
+
+/** What a caller may leave out: everything. */
+export type StartOptions = Partial<Omit<SimulatorOptions, "ports">> & { readonly ports?: Partial<Ports> };
+
+const DEFAULTS: SimulatorOptions = {
+  host: "127.0.0.1",
+  expose: false,
+  ports: { newer: 0, earlier: 0, cloud: 0, control: 0 },
+  seed: 1,
+  mode: "video-with-measurement",
+  parcel: "shoe-box",
+  measureMs: 0,
+  encodingMs: 0,
+  mediaDelayMs: 0,
+  triggerTimeoutMs: 0,
+  dimsUnit: "cm",
+  weightUnit: "lb",
+  weightJitterKg: 0,
+  videoBytes: undefined,
+  localApi: true,
+  chunkedBodies: false,
+  versionHeader: true,
+  streamAnswers206: false,
+  earlierImageFields: false,
+  measureInVideoOnly: "failed-result",
+  startWhileRecording: "restart",
+  stopWhileIdle: 200,
+  cancelWhileIdle: 200,
+  stopInVideoWithMeasurement: 401,
+  remoteVideoInWrongMode: 400,
+  unknownTransaction: "not-found",
+  emptyTable: { errorCode: 1, errorMessage: "No object on the table" },
+  token: "simulator",
+  deviceCode: "ABCD2345",
+  cloudDevices: 0,
+  transactionIds: "integer-string",
+  terminalIds: "number",
+  webhooks: [],
+  simulationMode: false,
+  tls: undefined,
+  keepRequests: 100_000,
+};
+
+const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/i;
+
+/** True for an address that only this machine can reach. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
+/** Fills in the defaults and refuses what can't work. */
+export function completeOptions(given: StartOptions): SimulatorOptions {
+  const options = { ...DEFAULTS, ...given, ports: { ...DEFAULTS.ports, ...given.ports } };
+  if (!isLoopback(options.host) && !options.expose) {
+    throw new Error(`The simulator listens on ${options.host} only when it is told to be exposed.`);
+  }
+  if (!/^[a-z0-9]{8}$/i.test(options.deviceCode)) {
+    throw new Error("The device code must be 8 letters or digits.");
+  }
+  return options;
+}

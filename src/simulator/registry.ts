@@ -1,0 +1,93 @@
+import type { SimulatorOptions } from "./options.ts";
+import type { Random } from "./random.ts";
+
+/** A device as the cloud has it on file. */
+export interface DeviceClient {
+  readonly id: string;
+  readonly name: string;
+  readonly appVersion: string;
+  readonly terminalId: number | string;
+  readonly lastHeartbeatUtc: string;
+  readonly registrationCode: string;
+}
+
+export interface Terminal {
+  readonly id: number | string;
+  readonly name: string;
+  readonly reference: string | null;
+  readonly addressLine1: string | null;
+  readonly addressLine2: string | null;
+  readonly city: string | null;
+  readonly provinceState: string | null;
+  readonly country: string | null;
+  readonly zipPostalCode: string | null;
+}
+
+/** What never changes about a registered device. */
+export interface Registration {
+  readonly id: string;
+  readonly code: string;
+  readonly name: string;
+  readonly terminalId: number | string;
+}
+
+export interface Registry {
+  readonly registrations: readonly Registration[];
+  readonly terminals: readonly Terminal[];
+  byCode(code: string): Registration | undefined;
+  /** As /api/deviceclients lists it. */
+  deviceClient(registration: Registration, lastHeartbeat: Date): DeviceClient;
+}
+
+const SITES = [
+  { name: "Outbound dock", city: "Rotterdam", country: "NL" },
+  { name: "Returns", city: "Leipzig", country: "DE" },
+  { name: "Packing hall", city: "Lyon", country: "FR" },
+] as const;
+const DEVICES_PER_TERMINAL = 20;
+
+/** The devices and terminals on file; the simulated newer device comes first. */
+export function createRegistry(
+  options: Pick<SimulatorOptions, "deviceCode" | "cloudDevices" | "terminalIds">,
+  random: Random,
+): Registry {
+  const count = options.cloudDevices + 1;
+  const firstTerminal = random.integer(100, 899);
+  const terminals = Array.from({ length: Math.ceil(count / DEVICES_PER_TERMINAL) }, (_, index): Terminal => {
+    const site = SITES[index % SITES.length] ?? SITES[0];
+    const number = firstTerminal + index;
+    return {
+      id: options.terminalIds === "number" ? number : String(number),
+      name: `${site.name} ${index + 1}`,
+      reference: index % 2 === 0 ? `T-${number}` : null,
+      addressLine1: `${10 + index} Harbour Road`,
+      addressLine2: null,
+      city: site.city,
+      provinceState: null,
+      country: site.country,
+      zipPostalCode: index % 2 === 0 ? String(10_000 + number) : null,
+    };
+  });
+  const codes = new Set([options.deviceCode.toUpperCase()]);
+  while (codes.size < count) codes.add(random.deviceCode());
+  const registrations = [...codes].map((code, index) => ({
+    id: random.guid(),
+    code: index === 0 ? options.deviceCode : code,
+    name: index === 0 ? "Simulated device" : `Dock ${index}`,
+    terminalId: terminals[Math.floor(index / DEVICES_PER_TERMINAL)]?.id ?? "",
+  }));
+  const byCode = new Map(registrations.map((one) => [one.code.toUpperCase(), one]));
+  return {
+    registrations,
+    terminals,
+    byCode: (code) => byCode.get(code.toUpperCase()),
+    deviceClient: ({ id, code, name, terminalId }, lastHeartbeat) => ({
+      id,
+      name,
+      appVersion: "4.2.0",
+      terminalId,
+      lastHeartbeatUtc: lastHeartbeat.toISOString(),
+      registrationCode: code,
+    }),
+  };
+}

@@ -1,0 +1,98 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+import { createFeed } from "./feed.ts";
+
+export const SURFACES = ["newer", "earlier", "cloud"] as const;
+export type SurfaceName = (typeof SURFACES)[number];
+
+/** One request as it arrived at the socket. */
+export interface RequestRecord {
+  readonly id: number;
+  readonly surface: SurfaceName;
+  readonly method: string;
+  /** As sent, without the query. */
+  readonly path: string;
+  /** As sent, without the question mark. */
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The client's port: requests with the same one came over the same connection. */
+  readonly remotePort: number;
+  /** Bytes of the request's body. */
+  readonly bodyBytes: number;
+  /** `pending`, `answered`, `aborted-by-client`, `simulator-error`, or `fault:` and the fault's name or kind. */
+  readonly outcome: string;
+  /** Status of the answer, once one was begun. */
+  readonly statusCode?: number;
+  /** Milliseconds from the arrival until the answer was out or given up. */
+  readonly tookMs?: number;
+}
+
+/** The simulator's own view of a record while it is handled. */
+export interface OpenRecord extends RequestRecord {
+  bodyBytes: number;
+  outcome: string;
+  statusCode?: number;
+  tookMs?: number;
+}
+
+export interface RequestLog {
+  readonly all: readonly RequestRecord[];
+  /** Every request ever seen, forgotten ones included. */
+  readonly count: number;
+  to(surface: SurfaceName, pathPrefix?: string): RequestRecord[];
+  begin(record: Omit<OpenRecord, "id" | "at" | "bodyBytes" | "outcome">): OpenRecord;
+  /** Ends a record; later calls for the same one change nothing. */
+  settle(record: OpenRecord, outcome: string): void;
+  onRequest(listener: (record: RequestRecord) => void): () => void;
+  onSettled(listener: (record: RequestRecord) => void): () => void;
+  next(fits?: (record: RequestRecord) => boolean): Promise<RequestRecord>;
+  settled(id: number): Promise<RequestRecord>;
+  clear(): void;
+  close(): void;
+}
+
+export function createRequestLog(keep: number): RequestLog {
+  const all: OpenRecord[] = [];
+  const arrived = createFeed<RequestRecord>();
+  const done = createFeed<RequestRecord>();
+  let count = 0;
+  return {
+    all,
+    get count() {
+      return count;
+    },
+    to: (surface, pathPrefix = "") =>
+      all.filter((record) => record.surface === surface && record.path.startsWith(pathPrefix)),
+    begin(facts) {
+      count += 1;
+      const record = { ...facts, id: count, at: Date.now(), bodyBytes: 0, outcome: "pending" };
+      // Forgetting a tenth at a time keeps this cheap at many thousand requests a second.
+      if (all.length >= keep) all.splice(0, Math.max(1, Math.floor(keep / 10)));
+      all.push(record);
+      arrived.emit(record);
+      return record;
+    },
+    settle(record, outcome) {
+      if (record.tookMs !== undefined) return;
+      record.outcome = outcome;
+      record.tookMs = Date.now() - record.at;
+      done.emit(record);
+    },
+    onRequest: (listener) => arrived.on(listener),
+    onSettled: (listener) => done.on(listener),
+    next: (fits) => arrived.next(fits),
+    async settled(id) {
+      const record = all.find((one) => one.id === id);
+      return record?.tookMs === undefined ? done.next((one) => one.id === id) : record;
+    },
+    clear() {
+      all.length = 0;
+    },
+    close() {
+      arrived.close();
+      done.close();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { nearest, openCatalogue, type Parcel } from "./catalogue/index.ts";
+import { bytesContent, type Content } from "./content.ts";
+import { videoContent } from "./generated-video.ts";
+
+/** What lies on a device's table. `errorCode` other than 0 makes every measurement of it fail. */
+export interface TableParcel {
+  readonly lengthCm: number;
+  readonly widthCm: number;
+  readonly heightCm: number;
+  readonly weightKg: number;
+  readonly barcode: string;
+  readonly rotationAngle: number;
+  readonly errorCode: number;
+  readonly errorMessage: string;
+  /** The catalogue's parcel that its pictures show. */
+  readonly pictured: Parcel;
+}
+
+/** A parcel of one's own; its pictures are those of the catalogue's parcel with the most similar shape. */
+export interface CustomParcel {
+  readonly lengthCm: number;
+  readonly widthCm: number;
+  readonly heightCm: number;
+  readonly weightKg: number;
+  readonly barcode?: string;
+  readonly rotationAngle?: number;
+  readonly errorCode?: number;
+  readonly errorMessage?: string;
+}
+
+export interface Depot {
+  readonly names: readonly string[];
+  /** By name of the catalogue or as given; null for an empty table. Throws for a name nobody knows. */
+  find(parcel: string | CustomParcel | null): TableParcel | null;
+  /** The catalogue's parcel with this barcode. */
+  byBarcode(barcode: string): TableParcel | null;
+  /** One of the catalogue, by a number from 0 up to 1. */
+  pick(chance: number): TableParcel;
+  image(parcel: TableParcel, kind: ImageKind): Content;
+  video(parcel: TableParcel | null, recordingId: string): Content;
+  /** A playable video, as it lies in the catalogue. */
+  mp4(): Buffer;
+}
+
+export const IMAGE_KINDS = ["annotated", "color", "depth"] as const;
+export type ImageKind = (typeof IMAGE_KINDS)[number];
+
+const IMAGE_TYPES: Readonly<Record<ImageKind, string>> = {
+  annotated: "image/jpeg",
+  color: "image/jpeg",
+  depth: "image/bmp",
+};
+
+/** The MIME type of a kind of image. */
+export function imageType(kind: ImageKind): string {
+  return IMAGE_TYPES[kind];
+}
+
+const ok = { errorCode: 0, errorMessage: "" } as const;
+
+/** Opens the catalogue's parcels for the tables of the simulated devices. */
+export function openDepot(videoBytes: number | undefined): Depot {
+  const catalogue = openCatalogue();
+  const contents = new Map<string, Content>();
+  const [first] = catalogue.parcels;
+  if (first === undefined) throw new Error("The catalogue is empty.");
+
+  const known = (parcel: Parcel): TableParcel => ({ ...parcel, ...ok, pictured: parcel });
+  return {
+    names: catalogue.parcels.map((parcel) => parcel.name),
+    find(parcel) {
+      if (parcel === null) return null;
+      if (typeof parcel !== "string") {
+        const pictured = nearest(catalogue.parcels, parcel);
+        return { barcode: "", rotationAngle: pictured.rotationAngle, ...ok, ...parcel, pictured };
+      }
+      const found = catalogue.parcels.find((one) => one.name === parcel);
+      if (found !== undefined) return known(found);
+      const names = catalogue.parcels.map((one) => one.name).join(", ");
+      throw new Error(`There is no parcel "${parcel}". The catalogue has: ${names}.`);
+    },
+    byBarcode(barcode) {
+      const found = catalogue.parcels.find((one) => one.barcode === barcode);
+      return found === undefined ? null : known(found);
+    },
+    pick: (chance) => known(catalogue.parcels[Math.floor(chance * catalogue.parcels.length)] ?? first),
+    image({ pictured }, kind) {
+      const key = `${pictured.name} ${kind}`;
+      const content = contents.get(key) ?? bytesContent(IMAGE_TYPES[kind], catalogue.read(pictured, kind));
+      contents.set(key, content);
+      return content;
+    },
+    video: (parcel, recordingId) =>
+      videoContent(catalogue.read(parcel?.pictured ?? first, "video"), recordingId, videoBytes),
+    mp4: () => catalogue.read(first, "video"),
+  };
+}

@@ -1,0 +1,166 @@
+import type { Content } from "./content.ts";
+import type { References } from "./measurement.ts";
+import type { Timers } from "./timers.ts";
+import type { Transaction } from "./transactions.ts";
+
+export interface Recording {
+  readonly id: string;
+  readonly startedAt: Date;
+  readonly references: References;
+}
+
+/** The one video that the device can hold. */
+export interface SavedVideo {
+  readonly recordingId: string;
+  readonly savedAt: Date;
+  readonly references: References;
+  readonly bytes: number;
+  readonly etag: string;
+  /** True: it came from a failed measurement and goes to the next one that succeeds. */
+  readonly waitsForMeasurement: boolean;
+}
+
+/** A recording that has ended, on its way through the encoder to the device's storage and the cloud. */
+interface Clip {
+  readonly recording: Recording;
+  readonly content: Content;
+  keepsLocally: boolean;
+  /** Where it goes in the cloud: a measurement's transaction, a new one of its own, or nowhere yet. */
+  destination: Transaction | "own-transaction" | null;
+  callOff: () => void;
+}
+
+/** What becomes of videos that leave the device. */
+export interface VideoUplink {
+  toTransaction(transaction: Transaction, content: Content): void;
+  /** Stores a transaction of the video's own. */
+  alone(recording: Recording, content: Content): void;
+}
+
+export interface VideoRecorder {
+  readonly recording: Recording | null;
+  readonly encoding: boolean;
+  readonly saved: SavedVideo | null;
+  readonly savedContent: Content | null;
+  start(id: string, references: References): void;
+  /** Video Only: encodes, keeps the video and stores it as a transaction of its own. */
+  stop(content: (recording: Recording) => Content): void;
+  /** Video with Measurement: the recording belongs to this transaction, or null after a failure. */
+  measured(transaction: Transaction | null, content: (recording: Recording) => Content): void;
+  /** Forgets everything that has not reached the cloud. */
+  clear(): void;
+  /** Forgets what is in memory; the saved video and what waits for its upload are in storage. */
+  losePower(): void;
+}
+
+/** Recording, encoder and storage of one device. `changed` is called after each change that comes later. */
+export function createVideoRecorder(
+  durations: { readonly encodingMs: number; readonly mediaDelayMs: number },
+  timers: Timers,
+  uplink: VideoUplink,
+  changed: () => void,
+): VideoRecorder {
+  let recording: Recording | null = null;
+  let saved: { readonly clip: Clip; readonly facts: SavedVideo } | null = null;
+  const encoding = new Set<Clip>();
+  const uploading = new Set<Clip>();
+
+  function stopEncoding(): void {
+    encoding.forEach((clip) => clip.callOff());
+    encoding.clear();
+    recording = null;
+  }
+
+  function upload(clip: Clip): void {
+    uploading.add(clip);
+    clip.callOff = timers.after(durations.mediaDelayMs, () => {
+      uploading.delete(clip);
+      if (clip.destination === "own-transaction") uplink.alone(clip.recording, clip.content);
+      else if (clip.destination !== null) uplink.toTransaction(clip.destination, clip.content);
+    });
+  }
+
+  function encoded(clip: Clip): void {
+    encoding.delete(clip);
+    if (clip.keepsLocally) {
+      const { recording: of, content } = clip;
+      const facts = {
+        recordingId: of.id,
+        savedAt: new Date(),
+        references: of.references,
+        bytes: content.size,
+        etag: content.etag,
+        waitsForMeasurement: clip.destination === null,
+      };
+      saved = { clip, facts };
+    }
+    if (clip.destination !== null) upload(clip);
+    changed();
+  }
+
+  function end(content: (of: Recording) => Content, facts: Pick<Clip, "keepsLocally" | "destination">): void {
+    if (recording === null) return;
+    const clip = { recording, content: content(recording), ...facts, callOff: () => undefined };
+    recording = null;
+    encoding.add(clip);
+    encode(clip);
+  }
+
+  function encode(clip: Clip): void {
+    clip.callOff = timers.after(durations.encodingMs, () => encoded(clip));
+  }
+
+  /** A success takes along the video that earlier failures left behind. */
+  function linkWaiting(transaction: Transaction): void {
+    for (const clip of encoding) {
+      if (clip.destination !== null) continue;
+      clip.destination = transaction;
+      clip.keepsLocally = false;
+    }
+    if (saved === null || !saved.facts.waitsForMeasurement) return;
+    saved.clip.destination = transaction;
+    upload(saved.clip);
+    saved = null;
+  }
+
+  return {
+    get recording() {
+      return recording;
+    },
+    get encoding() {
+      return encoding.size > 0;
+    },
+    get saved() {
+      return saved?.facts ?? null;
+    },
+    get savedContent() {
+      return saved?.clip.content ?? null;
+    },
+    start(id, references) {
+      for (const clip of encoding) {
+        // What still waits for a measurement has lost its place; what goes to the cloud goes on.
+        if (clip.destination === null) {
+          clip.callOff();
+          encoding.delete(clip);
+        }
+        clip.keepsLocally = false;
+      }
+      saved = null;
+      recording = { id, startedAt: new Date(), references };
+    },
+    stop(content) {
+      end(content, { keepsLocally: true, destination: "own-transaction" });
+    },
+    measured(transaction, content) {
+      if (transaction !== null) linkWaiting(transaction);
+      end(content, { keepsLocally: transaction === null, destination: transaction });
+    },
+    clear() {
+      stopEncoding();
+      uploading.forEach((clip) => clip.callOff());
+      uploading.clear();
+      saved = null;
+    },
+    losePower: stopEncoding,
+  };
+}
