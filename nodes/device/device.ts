@@ -1,0 +1,52 @@
+import type { NodeAPI, NodeDef } from "node-red";
+import { DeviceClient } from "../../src/device/client.ts";
+import { generations, type Generation } from "../../src/device/generations.ts";
+import { DimensionerError } from "../../src/errors.ts";
+import { CommandQueues } from "../../src/http/command-queue.ts";
+import type { Access, ConfigNode } from "../../src/runtime/config-node.ts";
+import { SettingsReader } from "../../src/runtime/settings.ts";
+import { defaults, type DeviceProperties } from "./device.shared.ts";
+
+/** `dimensioner-device`: owns the connections to one device; everything ends when it is closed. */
+export default function (RED: NodeAPI): void {
+  // One queue a machine, however many config nodes have its address.
+  const queues = new CommandQueues();
+
+  function DeviceNode(this: ConfigNode<DeviceClient>, config: NodeDef & Partial<DeviceProperties>): void {
+    RED.nodes.createNode(this, config);
+    this.access = open({ ...defaults, ...config }, queues);
+    this.on("close", (done: () => void) => {
+      const closed = "client" in this.access ? this.access.client.close() : Promise.resolve();
+      void closed.finally(done);
+    });
+  }
+
+  RED.nodes.registerType("dimensioner-device", DeviceNode);
+}
+
+function open(properties: DeviceProperties, queues: CommandQueues): Access<DeviceClient> {
+  const settings = new SettingsReader("device");
+  try {
+    const client = new DeviceClient({
+      address: String(properties.address),
+      generation: readGeneration(properties.generation, settings),
+      timeoutMs: settings.timeoutMs("timeout", properties.timeout, 30),
+      queueLimit: settings.count("queueLimit", properties.queueLimit, 10),
+      maxWaitMs: settings.waitMs("maxWait", properties.maxWait, 30),
+      queues,
+    });
+    return { client };
+  } catch (error) {
+    if (error instanceof DimensionerError) {
+      return { problem: error };
+    }
+    throw error;
+  }
+}
+
+function readGeneration(given: string, settings: SettingsReader): Generation {
+  if (Object.hasOwn(generations, given)) {
+    return given as Generation;
+  }
+  throw settings.invalid("generation", `it has to be one of ${Object.keys(generations).join(", ")}.`);
+}

@@ -1,0 +1,38 @@
+import type { Node, NodeAPI, NodeDef } from "node-red";
+import { createMediaFolders } from "../../src/media/media-folders.ts";
+import { deviceChoice } from "../../src/runtime/config-node.ts";
+import { deliverMedium, readOutput } from "../../src/runtime/output.ts";
+import { serve } from "../../src/runtime/serve.ts";
+import { ValueReader } from "../../src/runtime/values.ts";
+import { defaults, type FetchImageProperties } from "./fetch-image.shared.ts";
+
+/** `dimensioner-fetch-image`: a picture of an earlier measure, into the message or into a file. */
+export default function (RED: NodeAPI): void {
+  const folders = createMediaFolders();
+
+  function FetchImageNode(this: Node, config: NodeDef & Partial<FetchImageProperties>): void {
+    RED.nodes.createNode(this, config);
+    const properties = { ...defaults, ...config };
+    const devices = deviceChoice(RED, properties);
+    serve(RED, this, { operation: "image", acts: false, config: devices }, async (job) => {
+      const { client, operation } = devices.choose(job.msg, "image", false);
+      const values = new ValueReader(RED, this, job.msg, operation);
+      const kind = values.choice("image", properties.image, ["annotated", "color", "depth"]);
+      const id = await values.required({
+        field: "imageIdentifier",
+        value: properties.imageIdentifier,
+        type: properties.imageIdentifierType,
+      });
+      const output = await readOutput(values, properties, operation);
+      job.status.say("working", "fetching");
+      return deliverMedium(
+        job,
+        output,
+        (sink, onProgress) => client.image(kind, id, sink, { signal: job.signal, onProgress }),
+        { operation, peer: client.peer, suggestedBase: `${id}-${kind}`, folders },
+      );
+    });
+  }
+
+  RED.nodes.registerType("dimensioner-fetch-image", FetchImageNode);
+}

@@ -1,0 +1,43 @@
+import type { Node, NodeAPI, NodeDef } from "node-red";
+import { createMediaFolders } from "../../src/media/media-folders.ts";
+import { cloudChoice } from "../../src/runtime/config-node.ts";
+import { deliverMedium, readOutput } from "../../src/runtime/output.ts";
+import { serve } from "../../src/runtime/serve.ts";
+import { ValueReader } from "../../src/runtime/values.ts";
+import { defaults, type FetchMediaProperties } from "./fetch-media.shared.ts";
+
+/** `dimensioner-fetch-media`: one image or video of a transaction from the cloud, into the message or into a file. */
+export default function (RED: NodeAPI): void {
+  const folders = createMediaFolders();
+
+  function FetchMediaNode(this: Node, config: NodeDef & Partial<FetchMediaProperties>): void {
+    RED.nodes.createNode(this, config);
+    const properties = { ...defaults, ...config };
+    const clouds = cloudChoice(RED, properties);
+    serve(RED, this, { operation: "media", acts: false, config: clouds }, async (job) => {
+      const { client, operation } = clouds.choose(job.msg, "media", false);
+      const values = new ValueReader(RED, this, job.msg, operation);
+      const transactionId = await values.required({
+        field: "transactionId",
+        value: properties.transactionId,
+        type: properties.transactionIdType,
+      });
+      const contentId = await values.required({
+        field: "contentId",
+        value: properties.contentId,
+        type: properties.contentIdType,
+      });
+      const output = await readOutput(values, properties, operation);
+      job.status.say("working", "fetching");
+      return deliverMedium(
+        job,
+        output,
+        (sink, onProgress) =>
+          client.media(transactionId, contentId, sink, { signal: job.signal, onProgress }),
+        { operation, peer: client.peer, suggestedBase: `${transactionId}-${contentId}`, folders },
+      );
+    });
+  }
+
+  RED.nodes.registerType("dimensioner-fetch-media", FetchMediaNode);
+}

@@ -1,0 +1,51 @@
+import type { Node, NodeAPI, NodeDef } from "node-red";
+import { createMediaFolders } from "../../src/media/media-folders.ts";
+import { deviceChoice } from "../../src/runtime/config-node.ts";
+import { deliverMedium, readOutput } from "../../src/runtime/output.ts";
+import { serve } from "../../src/runtime/serve.ts";
+import { ValueReader } from "../../src/runtime/values.ts";
+import { defaults, type FetchVideoProperties } from "./fetch-video.shared.ts";
+
+/** `dimensioner-fetch-video`: the video that the device keeps, once it is encoded, into the message or into a file. */
+export default function (RED: NodeAPI): void {
+  const folders = createMediaFolders();
+
+  function FetchVideoNode(this: Node, config: NodeDef & Partial<FetchVideoProperties>): void {
+    RED.nodes.createNode(this, config);
+    const properties = { ...defaults, ...config };
+    const devices = deviceChoice(RED, properties);
+    serve(RED, this, { operation: "video", acts: false, config: devices }, async (job) => {
+      const { client, operation } = devices.choose(job.msg, "video", false);
+      const values = new ValueReader(RED, this, job.msg, operation);
+      const method = values.setting("method", properties.method, ["download", "stream"]);
+      const waitMs = values.waitMs("wait", properties.wait, 30);
+      const output = await readOutput(values, properties, operation);
+      job.status.say("working", "fetching");
+      return deliverMedium(
+        job,
+        output,
+        (sink, onProgress) =>
+          client.video(method, sink, {
+            waitMs,
+            onProgress,
+            signal: job.signal,
+            waitSignal: job.waitSignal,
+            onWaiting: () => job.status.say("waiting", "waitingForVideo"),
+          }),
+        {
+          operation,
+          peer: client.peer,
+          suggestedBase: suggestedName(job.msg["transactionReference"]),
+          folders,
+        },
+      );
+    });
+  }
+
+  RED.nodes.registerType("dimensioner-fetch-video", FetchVideoNode);
+}
+
+/** The device keeps one video and gives it no name; a reference that travels with the message tells whose it is. */
+function suggestedName(reference: unknown): string {
+  return typeof reference === "string" && reference !== "" ? `${reference}-video` : "video";
+}

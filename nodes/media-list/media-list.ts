@@ -1,0 +1,68 @@
+import type { Node, NodeAPI, NodeDef } from "node-red";
+import { readExpected } from "../../src/cloud/expected-media.ts";
+import { DimensionerError } from "../../src/errors.ts";
+import type { MediaItem } from "../../src/model/cloud-records.ts";
+import { cloudChoice } from "../../src/runtime/config-node.ts";
+import type { Message } from "../../src/runtime/messages.ts";
+import { serve } from "../../src/runtime/serve.ts";
+import { ValueReader } from "../../src/runtime/values.ts";
+import { defaults, type MediaListProperties } from "./media-list.shared.ts";
+
+/** `dimensioner-media-list`: what images and videos a transaction has, once all that is expected is there. */
+export default function (RED: NodeAPI): void {
+  function MediaListNode(this: Node, config: NodeDef & Partial<MediaListProperties>): void {
+    RED.nodes.createNode(this, config);
+    const properties = { ...defaults, ...config };
+    const clouds = cloudChoice(RED, properties);
+    serve(RED, this, { operation: "media list", acts: false, config: clouds }, async (job) => {
+      const { msg, signal, waitSignal, status } = job;
+      const { client, operation } = clouds.choose(msg, "media list", false);
+      const values = new ValueReader(RED, this, msg, operation);
+      const emit = values.setting("emit", properties.emit, ["array", "split"]);
+      const waitMs = values.waitMs("wait", properties.wait, 0);
+      const transactionId = await values.required({
+        field: "transactionId",
+        value: properties.transactionId,
+        type: properties.transactionIdType,
+      });
+      const contentType = await values.optional({
+        field: "contentType",
+        value: properties.contentType,
+        type: properties.contentTypeType,
+      });
+      status.say("working", "fetching");
+      const { items, missing } = await client.waitForMedia(transactionId, {
+        contentType,
+        waitMs,
+        signal,
+        waitSignal,
+        expect: readExpected(properties.expect),
+        onWaiting: () => status.say("waiting", "waitingForMedia"),
+      });
+      if (missing.length > 0) {
+        msg.payload = items;
+        throw new DimensionerError(
+          "mediaIncomplete",
+          { surface: "cloud", operation: operation.operation },
+          { seconds: waitMs / 1000, missing: missing.join(", ") },
+        );
+      }
+      status.say("done", "items", { count: items.length });
+      if (emit === "array") {
+        msg.payload = items;
+        return [msg];
+      }
+      const id = RED.util.generateId();
+      const count = items.length;
+      return [items.map((item, index) => part(RED, msg, item, { id, index, count, type: "array" }))];
+    });
+  }
+
+  RED.nodes.registerType("dimensioner-media-list", MediaListNode);
+}
+
+/** One message of a sequence that the Join node puts together again. */
+function part(RED: NodeAPI, msg: Message, item: MediaItem, parts: object): Message {
+  const { contentId, contentType } = item;
+  return Object.assign(RED.util.cloneMessage(msg), { payload: item, contentId, contentType, parts });
+}

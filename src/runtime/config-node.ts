@@ -1,0 +1,139 @@
+import type { Node, NodeAPI } from "node-red";
+import { CloudClient } from "../cloud/client.ts";
+import { DeviceClient } from "../device/client.ts";
+import { DimensionerError, type Surface } from "../errors.ts";
+import type { Peer } from "../http/call.ts";
+import { failBefore, show, type Operation } from "./failure.ts";
+import { readMessageProperty, type Message } from "./messages.ts";
+
+/** What a config node hands out: behaviour, never its address or its token; or why it cannot. */
+export type Access<TClient> = { readonly client: TClient } | { readonly problem: DimensionerError };
+
+export interface ConfigNode<TClient, TCredentials extends object = object> extends Node<TCredentials> {
+  access: Access<TClient>;
+}
+
+interface Client {
+  readonly peer: Peer;
+}
+
+/** The client for one message, and the operation as its errors name it. */
+interface Chosen<TClient> {
+  readonly client: TClient;
+  readonly operation: Operation;
+}
+
+export function deviceChoice(
+  RED: NodeAPI,
+  { device, deviceFrom }: { device: string; deviceFrom: string },
+): ConfigChoice<DeviceClient> {
+  return new ConfigChoice(RED, "device", device, deviceFrom, (client) => client instanceof DeviceClient);
+}
+
+export function cloudChoice(
+  RED: NodeAPI,
+  { cloud, cloudFrom }: { cloud: string; cloudFrom: string },
+): ConfigChoice<CloudClient> {
+  return new ConfigChoice(RED, "cloud", cloud, cloudFrom, (client) => client instanceof CloudClient);
+}
+
+/** The config node that an action node uses, and how a message may choose another one that is deployed. */
+export class ConfigChoice<TClient extends Client> {
+  readonly #RED: NodeAPI;
+  readonly #what: "device" | "cloud";
+  readonly #id: string;
+  readonly #from: string;
+  readonly #isClient: (client: unknown) => client is TClient;
+
+  constructor(
+    RED: NodeAPI,
+    what: "device" | "cloud",
+    id: string,
+    from: string,
+    isClient: (client: unknown) => client is TClient,
+  ) {
+    this.#RED = RED;
+    this.#what = what;
+    this.#id = id;
+    this.#from = from.trim();
+    this.#isClient = isClient;
+  }
+
+  /** Why every message would fail, known at deploy; undefined when a message could succeed. */
+  problem(): "configMissing" | "configInvalid" | undefined {
+    if (this.#from !== "" && this.#id === "") {
+      return undefined;
+    }
+    const access = this.#access(this.#RED.nodes.getNode(this.#id));
+    if (access === undefined) {
+      return "configMissing";
+    }
+    return "problem" in access ? "configInvalid" : undefined;
+  }
+
+  /** The surface of the node's own choice, for errors that belong to no other. */
+  surface(): Surface {
+    const access = this.#access(this.#RED.nodes.getNode(this.#id));
+    return access !== undefined && "client" in access ? access.client.peer.surface : "config";
+  }
+
+  /** Throws ERR_CONFIG, or ERR_INPUT where what the message chooses is none. */
+  choose(msg: Message, operation: string, acts: boolean): Chosen<TClient> {
+    const unknown: Operation = { operation, acts, surface: "config" };
+    const access = this.#access(this.#chosen(msg, unknown));
+    if (access === undefined) {
+      throw failBefore(unknown, "configMissing", { what: this.#what });
+    }
+    if ("problem" in access) {
+      throw failBefore(unknown, access.problem.sentence, access.problem.values);
+    }
+    const { client } = access;
+    return { client, operation: { operation, acts, surface: client.peer.surface } };
+  }
+
+  #chosen(msg: Message, operation: Operation): Node | null {
+    const name = this.#from === "" ? undefined : readMessageProperty(this.#RED, msg, this.#from);
+    if (name === undefined) {
+      return this.#RED.nodes.getNode(this.#id);
+    }
+    const refuse = (problem: string): DimensionerError =>
+      failBefore(operation, "inputValue", { field: `msg.${this.#from}`, value: show(name), problem });
+    if (typeof name !== "string" || name.trim() === "") {
+      throw refuse(`it has to be the name of a deployed ${this.#what}.`);
+    }
+    const [node, second] = this.#deployed(name);
+    if (node === undefined) {
+      throw refuse(`no ${this.#what} of that name is deployed.`);
+    }
+    if (second !== undefined) {
+      throw refuse(`two ${this.#what} config nodes have that name; give each its own.`);
+    }
+    return node;
+  }
+
+  #deployed(name: string): Node[] {
+    const found: Node[] = [];
+    this.#RED.nodes.eachNode((definition) => {
+      const node =
+        definition.type === `dimensioner-${this.#what}` ? this.#RED.nodes.getNode(definition.id) : null;
+      if (node?.name === name) {
+        found.push(node);
+      }
+    });
+    return found;
+  }
+
+  #access(node: Node | null): Access<TClient> | undefined {
+    if (node?.type !== `dimensioner-${this.#what}` || !("access" in node)) {
+      return undefined;
+    }
+    const { access } = node;
+    if (typeof access !== "object" || access === null) {
+      return undefined;
+    }
+    if ("problem" in access && access.problem instanceof DimensionerError) {
+      return { problem: access.problem };
+    }
+    return "client" in access && this.#isClient(access.client) ? { client: access.client } : undefined;
+  }
+}

@@ -1,0 +1,149 @@
+import type { Node, NodeAPI } from "node-red";
+import type { References } from "../model/measurement.ts";
+import { failBefore, show, type Operation } from "./failure.ts";
+import { readMessageProperty, type Message } from "./messages.ts";
+import { SettingsReader } from "./settings.ts";
+
+/** A value and where it comes from: the pair `x` + `xType` of a node's properties. */
+export interface TypedValue {
+  readonly field: string;
+  readonly value: string;
+  readonly type: string;
+}
+
+/** Reads values that can come from the message, for one message. */
+export class ValueReader {
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+  readonly #msg: Message;
+  readonly #operation: Operation;
+
+  constructor(RED: NodeAPI, node: Node, msg: Message, operation: Operation) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#msg = msg;
+    this.#operation = operation;
+  }
+
+  /** The value as text; undefined when it is not given: missing, an object or "". Throws ERR_INPUT for a bad expression. */
+  async optional({ field, value, type }: TypedValue): Promise<string | undefined> {
+    try {
+      return asText(await this.#evaluate(value, type));
+    } catch (error) {
+      throw failBefore(this.#operation, "inputExpression", { field, problem: `${problemOf(error)}.` });
+    }
+  }
+
+  /** The same for a value that has to be there. */
+  async required(given: TypedValue): Promise<string> {
+    return this.present(given.field, await this.optional(given));
+  }
+
+  /** The same for a value that has been read already. */
+  present(field: string, text: string | undefined): string {
+    if (text === undefined) {
+      throw failBefore(this.#operation, "inputMissing", { field });
+    }
+    return text;
+  }
+
+  /** A setting of the node that has to be one of these; throws ERR_CONFIG. */
+  setting<const T extends string>(field: string, given: string, choices: readonly T[]): T {
+    const found = choices.find((one) => one === given);
+    if (found === undefined) {
+      const value = show(given);
+      throw failBefore(this.#operation, "configChoice", { field, value, choices: choices.join(", ") });
+    }
+    return found;
+  }
+
+  /** A setting of the node in seconds, as milliseconds; throws ERR_CONFIG. */
+  waitMs(field: string, given: unknown, defaultSeconds: number): number {
+    return new SettingsReader("node", this.#operation).waitMs(field, given, defaultSeconds);
+  }
+
+  /** A setting that is fixed in the node, or taken from the message property of its name when it is "msg". */
+  choice<const T extends string>(field: string, fixed: string, choices: readonly T[]): T {
+    if (fixed !== "msg") {
+      return this.setting(field, fixed, choices);
+    }
+    const name = `msg.${field}`;
+    const given = this.#msg[field];
+    const found = choices.find((one) => one === given);
+    if (found !== undefined) {
+      return found;
+    }
+    const problem = `it has to be one of ${choices.join(", ")}.`;
+    throw given === undefined || given === ""
+      ? failBefore(this.#operation, "inputMissing", { field: name })
+      : failBefore(this.#operation, "inputValue", { field: name, value: show(given), problem });
+  }
+
+  #evaluate(value: string, type: string): unknown {
+    // The two usual cases, without Node-RED's general way and its callback.
+    if (type === "str") {
+      return value;
+    }
+    if (value === "") {
+      return undefined;
+    }
+    if (type === "msg") {
+      return readMessageProperty(this.#RED, this.#msg, value);
+    }
+    return new Promise((resolve, reject) => {
+      this.#RED.util.evaluateNodeProperty(value, type, this.#node, this.#msg, (error, result: unknown) => {
+        if (error) {
+          reject(error);
+        } else {
+          resolve(result);
+        }
+      });
+    });
+  }
+}
+
+/** The properties of a node that takes references. */
+export interface ReferenceProperties {
+  readonly transactionReference: string;
+  readonly transactionReferenceType: string;
+  readonly customReference1: string;
+  readonly customReference1Type: string;
+  readonly customReference2: string;
+  readonly customReference2Type: string;
+  readonly customReference3: string;
+  readonly customReference3Type: string;
+}
+
+export async function readReferences(values: ValueReader, given: ReferenceProperties): Promise<References> {
+  const read = (field: string, value: string, type: string): Promise<string | undefined> =>
+    values.optional({ field, value, type });
+  return {
+    transactionReference: await read(
+      "transactionReference",
+      given.transactionReference,
+      given.transactionReferenceType,
+    ),
+    customReference1: await read("customReference1", given.customReference1, given.customReference1Type),
+    customReference2: await read("customReference2", given.customReference2, given.customReference2Type),
+    customReference3: await read("customReference3", given.customReference3, given.customReference3Type),
+  };
+}
+
+function asText(value: unknown): string | undefined {
+  switch (typeof value) {
+    case "string":
+      return value === "" ? undefined : value;
+    case "number":
+      return Number.isFinite(value) ? String(value) : undefined;
+    case "bigint":
+    case "boolean":
+      return String(value);
+    default:
+      return undefined;
+  }
+}
+
+function problemOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : show(error);
+  return text.replace(/[.\s]+$/, "");
+}
