@@ -6,7 +6,8 @@ import {
   type Answer,
   type SimRequest,
 } from "./answers.ts";
-import { isVideoMode, NO_REFERENCES, type Machine, type VideoReply } from "./machine.ts";
+import type { Machine, VideoReply } from "./machine-types.ts";
+import { isVideoMode, NO_REFERENCES } from "./machine.ts";
 import { cloudResult, measureTable } from "./measurement.ts";
 import { videoOnlyFailure } from "./newer-device.ts";
 import type { World } from "./world.ts";
@@ -50,7 +51,8 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
   async function measure(machine: Machine, transactionReference: string): Promise<Answer> {
     const references = { ...NO_REFERENCES, transactionReference };
     const taken = await machine.measure(references, "cloud");
-    if (taken !== null) {
+    if (taken === "switched-off") return emptyAnswer(504, VERSIONS);
+    if (taken !== "never-measures") {
       const id = transactions.idOnTheWire(taken.transaction);
       return jsonTextAnswer(cloudResult(taken.measurement, id), VERSIONS);
     }

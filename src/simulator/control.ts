@@ -1,24 +1,104 @@
-import { createServer } from "node:http";
-import type { Simulator } from "./simulator.ts";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { isIP } from "node:net";
 
-export async function startControl(
+import { ControlError, ROUTES, type Reply } from "./control-routes.ts";
+import { streamEvents } from "./event-stream.ts";
+import { openFrontDoor, type FrontDoor } from "./front-door.ts";
+import type { Simulator } from "./simulator.ts";
+import type { Timers } from "./timers.ts";
+
+const LARGEST_BODY_BYTES = 5 * 1024 * 1024;
+
+/**
+ * A page of a foreign site can make its own name point at this machine, and the browser then lets it in. Such a name
+ * shows in the Host header; an address never does.
+ */
+function isOwnHost(header: string | undefined, host: string): boolean {
+  if (header === undefined || !URL.canParse(`http://${header}`)) return false;
+  const name = new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, "");
+  return isIP(name) !== 0 || name === "localhost" || name === host.toLowerCase();
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const type = (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
+  // Anything else a browser sends to foreign addresses without asking first.
+  if (type !== "application/json")
+    throw new ControlError(415, "Send the header content-type: application/json");
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    bytes += chunk.length;
+    if (bytes > LARGEST_BODY_BYTES) throw new ControlError(413, "The body is larger than 5 MB");
+    chunks.push(chunk);
+  }
+  if (bytes === 0) return undefined;
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString());
+    return value;
+  } catch {
+    throw new ControlError(400, "The body is not JSON");
+  }
+}
+
+function send(response: ServerResponse, { status, body }: Reply): void {
+  const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+  if (body === undefined) {
+    response.writeHead(status, headers).end();
+    return;
+  }
+  const type = { "content-type": "application/json; charset=utf-8" };
+  response.writeHead(status, { ...headers, ...type }).end(JSON.stringify(body));
+}
+
+function removeFault(sim: Simulator, id: string): Reply {
+  if (!sim.faults.remove(id)) throw new ControlError(404, `There is no fault ${id}`);
+  return { status: 204 };
+}
+
+async function answer(sim: Simulator, request: IncomingMessage): Promise<Reply> {
+  const url = new URL(request.url ?? "/", "http://control");
+  const method = request.method ?? "";
+  const fault = /^\/faults\/([^/]+)$/.exec(url.pathname)?.[1];
+  if (fault !== undefined && method === "DELETE") return removeFault(sim, fault);
+  const key = `${method} ${url.pathname}`;
+  const route = Object.hasOwn(ROUTES, key) ? ROUTES[key] : undefined;
+  if (route === undefined) throw new ControlError(404, `There is no ${key}; GET / lists what there is`);
+  return route(sim, url.searchParams, method === "POST" ? await bodyOf(request) : undefined);
+}
+
+/** Opens the control port. `simulator` is asked for at each request, when all of it has started. */
+export function startControl(
   host: string,
   port: number,
+  timers: Timers,
   simulator: () => Simulator,
-): Promise<{ port: number; connections: number; close(): Promise<void> }> {
-  const server = createServer((_, response) => response.end(JSON.stringify(simulator().newer.state)));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
+): Promise<FrontDoor> {
+  const server = createServer((request, response) => {
+    if (!isOwnHost(request.headers.host, host)) {
+      send(response, {
+        status: 403,
+        body: { error: "Call the control port by its address or as localhost" },
+      });
+    } else if (request.method === "GET" && request.url === "/events") {
+      streamEvents(simulator(), response);
+    } else {
+      answer(simulator(), request).then(
+        (reply) => send(response, reply),
+        (error: unknown) => {
+          const status = error instanceof ControlError ? error.status : 500;
+          // What is left of the body may still be on its way.
+          response.shouldKeepAlive = false;
+          send(response, { status, body: { error: error instanceof Error ? error.message : String(error) } });
+        },
+      );
+    }
   });
-  const address = server.address();
-  return {
-    port: typeof address === "object" && address !== null ? address.port : port,
-    connections: 0,
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  };
+  return openFrontDoor({
+    host,
+    port,
+    timers,
+    admit: (socket) => server.emit("connection", socket),
+    strike: () => null,
+  });
 }

@@ -35,7 +35,7 @@ export function newerFacade(world: World, at: Listening): SimulatedNewerDevice {
     setParcel: (parcel) => newer.setTable(depot.find(parcel)),
     setPower: (on) => fleet.setPower(on),
     setLocalApi: (on) => world.setLocalApi(on),
-    scanAtDevice: (barcode) => newer.scan(barcode),
+    scanAtDevice: async (barcode) => (fleet.powered ? newer.scan(barcode) : "nothing"),
     readSavedVideo() {
       const content = newer.savedContent;
       return content === null ? null : content.read(0, content.size);

@@ -1,4 +1,5 @@
-import { createMachine, type Machine, type MachineParts } from "./machine.ts";
+import type { Machine } from "./machine-types.ts";
+import { createMachine, type MachineParts } from "./machine.ts";
 import type { Registration, Registry } from "./registry.ts";
 
 /** The machines behind the registered devices. */
@@ -51,7 +52,7 @@ export function createFleet(parts: Omit<MachineParts, "deviceClientId">, registr
       registration.id === first.id && offSince !== null ? offSince : new Date(),
     reset() {
       setPower(true);
-      newer.reset();
+      [newer, ...others.values()].forEach((machine) => machine.reset());
       others.clear();
     },
   };

@@ -64,7 +64,11 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
   async function openSurface(surface: SurfaceName): Promise<Listening> {
     const secure = surface === "cloud" && options.tls !== undefined;
     const door = await startFaultServer({
-      ...{ surface, host, log, faults, timers },
+      surface,
+      host,
+      log,
+      faults,
+      timers,
       port: ports[surface],
       handler: handlers[surface],
       tls: secure ? options.tls : undefined,
@@ -85,10 +89,15 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
     const newer = newerFacade(world, await openSurface("newer"));
     const earlier = earlierFacade(world, await openSurface("earlier"));
     const cloud = cloudFacade(world, await openSurface("cloud"));
-    const control = await startControl(host, ports.control, () => simulator);
+    const control = await startControl(host, ports.control, timers, () => simulator);
     open.push(control);
     const simulator: Simulator = {
-      ...{ options, newer, earlier, cloud, faults, close },
+      options,
+      newer,
+      earlier,
+      cloud,
+      faults,
+      close,
       control: listening(host, control, false),
       parcels: depot.names,
       requests: log.all,

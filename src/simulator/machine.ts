@@ -1,62 +1,12 @@
+import type { Actions, Machine, NotTaken, ScanReply, Taken, VideoReply } from "./machine-types.ts";
 import type { Content } from "./content.ts";
-import { measureTable, type Measurement, type References } from "./measurement.ts";
+import { measureTable, type References } from "./measurement.ts";
 import type { Mode, SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
 import { IMAGE_KINDS, imageType, type Depot, type ImageKind, type TableParcel } from "./table.ts";
 import type { Timers } from "./timers.ts";
 import type { Transaction, Transactions, Trigger } from "./transactions.ts";
-import { createVideoRecorder, type Recording, type SavedVideo } from "./video-recorder.ts";
-
-/** What the machine really did, whatever became of the answers. */
-export interface Actions {
-  readonly measures: number;
-  readonly starts: number;
-  readonly stops: number;
-  readonly cancels: number;
-}
-
-export interface MachineState {
-  readonly mode: Mode;
-  readonly recording: { readonly startedAt: Date; readonly references: References } | null;
-  readonly encoding: boolean;
-  readonly savedVideo: SavedVideo | null;
-  readonly parcel: TableParcel | null;
-}
-
-/** What a measurement left behind. */
-export interface Taken {
-  readonly measurement: Measurement;
-  readonly imageIdentifier: string;
-  readonly transaction: Transaction;
-}
-
-/** The answer to a command about video: done, not allowed in this mode, or a status code set by an option. */
-export type VideoReply = "done" | "wrong-mode" | number;
-
-export type ScanReply =
-  | "measured"
-  | "recording-started"
-  | "recording-stopped"
-  | "recording-cancelled"
-  | "nothing";
-
-export interface Machine {
-  readonly state: MachineState;
-  readonly actions: Actions;
-  readonly savedContent: Content | null;
-  setMode(mode: Mode): void;
-  setTable(parcel: TableParcel | null): void;
-  /** Null in Video Only, which never measures. */
-  measure(references: References, trigger: Trigger, barcode?: string): Promise<Taken | null>;
-  start(references: References): VideoReply;
-  stop(): VideoReply;
-  cancel(): VideoReply;
-  scan(barcode: string): Promise<ScanReply>;
-  image(kind: ImageKind, imageIdentifier: string): Content | null;
-  /** Switched off: what was in memory is gone. */
-  losePower(): void;
-  reset(): void;
-}
+import { createVideoRecorder, type Recording } from "./video-recorder.ts";
 
 export interface MachineParts {
   readonly deviceClientId: string;
@@ -96,7 +46,7 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
   let trackId = 0;
   let actions: Actions = { measures: 0, starts: 0, stops: 0, cancels: 0 };
   let turn: Promise<unknown> = Promise.resolve();
-  let lastBarcode: string | null = null;
+  let epoch = 0;
   const images = new Map<string, TableParcel>();
 
   const recorder = createVideoRecorder(
@@ -104,12 +54,12 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
     timers,
     {
       toTransaction: (transaction, content) => attachVideo(transaction, content),
-      alone(recording, content) {
+      alone(recording, content, barcode) {
         const transaction = transactions.add({
           ...recording.references,
           kind: "video",
           deviceClientId,
-          barcodeReference: lastBarcode,
+          barcodeReference: barcode,
           trigger: null,
           measurement: null,
         });
@@ -166,12 +116,14 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
     return { measurement, imageIdentifier, transaction };
   }
 
-  function measure(references: References, trigger: Trigger, barcode?: string): Promise<Taken | null> {
+  function measure(references: References, trigger: Trigger, barcode?: string): Promise<Taken | NotTaken> {
     // One camera: a second request waits until the first is measured.
-    const mine = turn.then(async () => {
-      if (mode === "video-only") return null;
+    const mine = turn.then(async (): Promise<Taken | NotTaken> => {
+      if (mode === "video-only") return "never-measures";
+      const begunIn = epoch;
       did("measures");
       await timers.sleep(options.measureMs);
+      if (epoch !== begunIn) return "switched-off";
       return take(references, trigger, barcode ?? null);
     });
     turn = mine.catch(() => undefined);
@@ -193,8 +145,7 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
     if (!isVideoMode(mode)) return "wrong-mode";
     if (mode !== "video-only") return options.stopInVideoWithMeasurement;
     if (recorder.recording === null) return options.stopWhileIdle === 200 ? "done" : options.stopWhileIdle;
-    lastBarcode = barcode;
-    recorder.stop(filmed(table));
+    recorder.stop(filmed(table), barcode);
     did("stops");
     return "done";
   }
@@ -220,8 +171,8 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
       stopBy(barcode);
       return "recording-stopped";
     }
-    await measure(NO_REFERENCES, "scan", barcode);
-    return "measured";
+    const taken = await measure(NO_REFERENCES, "scan", barcode);
+    return typeof taken === "string" ? "nothing" : "measured";
   }
 
   return {
@@ -238,7 +189,7 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
       return isVideoMode(mode) ? recorder.savedContent : null;
     },
     setMode(next) {
-      if (next !== mode) recorder.clear();
+      if (next !== mode) recorder.abandon();
       mode = next;
       changed();
     },
@@ -256,10 +207,12 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
       return parcel === undefined ? null : depot.image(parcel, kind);
     },
     losePower() {
+      epoch += 1;
       recorder.losePower();
       changed();
     },
     reset() {
+      epoch += 1;
       recorder.clear();
       images.clear();
       mode = options.mode;

@@ -6,7 +6,8 @@ import {
   type Answer,
   type SimRequest,
 } from "./answers.ts";
-import { isVideoMode, NO_REFERENCES, type Machine, type VideoReply } from "./machine.ts";
+import type { Machine, VideoReply } from "./machine-types.ts";
+import { isVideoMode } from "./machine.ts";
 import { newerResult, type Measurement, type References } from "./measurement.ts";
 import type { SimulatorOptions } from "./options.ts";
 import type { ImageKind } from "./table.ts";
@@ -53,8 +54,10 @@ export function newerDevice(
   async function measure(request: SimRequest): Promise<Answer> {
     const references = referencesOf(request);
     const taken = await machine.measure(references, "local-api");
-    if (taken !== null)
+    if (taken === "switched-off") return emptyAnswer(503);
+    if (taken !== "never-measures") {
       return jsonTextAnswer(newerResult(taken.measurement, taken.imageIdentifier), versions);
+    }
     const refusal = options.measureInVideoOnly;
     if (typeof refusal === "number") return emptyAnswer(refusal, versions);
     return jsonTextAnswer(newerResult(videoOnlyFailure(options, references), ""), versions);
@@ -69,7 +72,7 @@ export function newerDevice(
 
   function command(action: string, request: SimRequest): Answer {
     const replies: Readonly<Record<string, () => VideoReply>> = {
-      start: () => machine.start({ ...NO_REFERENCES, ...referencesOf(request) }),
+      start: () => machine.start(referencesOf(request)),
       stop: () => machine.stop(),
       cancel: () => machine.cancel(),
     };

@@ -1,3 +1,5 @@
+import { validateHeaderName } from "node:http";
+
 /** The operating modes of the newer device. Legal for Trade is a measuring mode without video. */
 export const MODES = ["measurement-only", "video-with-measurement", "video-only", "legal-for-trade"] as const;
 export type Mode = (typeof MODES)[number];
@@ -163,6 +165,11 @@ export function completeOptions(given: StartOptions): SimulatorOptions {
   }
   if (!/^[a-z0-9]{8}$/i.test(options.deviceCode)) {
     throw new Error("The device code must be 8 letters or digits.");
+  }
+  for (const { url, header } of options.webhooks) {
+    if (!URL.canParse(url) || !/^https?:/.test(url))
+      throw new Error(`A webhook needs an http(s) address: ${url}`);
+    if (header !== undefined) validateHeaderName(header.name);
   }
   return options;
 }

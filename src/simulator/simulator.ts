@@ -1,6 +1,6 @@
 import type { EarlierState } from "./earlier-device.ts";
 import type { Faults } from "./faults.ts";
-import type { Actions, MachineState, ScanReply } from "./machine.ts";
+import type { Actions, MachineState, ScanReply } from "./machine-types.ts";
 import type { Mode, SimulatorOptions } from "./options.ts";
 import type { Registration } from "./registry.ts";
 import type { RequestRecord, SurfaceName } from "./requests.ts";

@@ -76,7 +76,10 @@ export function createTransactions(ids: TransactionIds, random: Random): Transac
       const contentId = random.guid();
       const { contentType, description } = media;
       const item = { contentId, contentType, description };
-      byId.get(transaction.id.toLowerCase())?.media.push(item);
+      const stored = byId.get(transaction.id.toLowerCase());
+      // An upload that was on its way when everything was reset.
+      if (stored === undefined) return item;
+      stored.media.push(item);
       contents.set(`${transaction.guid}/${contentId}`, { ...media, contentId });
       grown.emit({ transaction, item });
       return item;

@@ -24,6 +24,8 @@ export interface SavedVideo {
 interface Clip {
   readonly recording: Recording;
   readonly content: Content;
+  /** The barcode whose scan ended the recording. */
+  readonly barcode: string | null;
   keepsLocally: boolean;
   /** Where it goes in the cloud: a measurement's transaction, a new one of its own, or nowhere yet. */
   destination: Transaction | "own-transaction" | null;
@@ -34,7 +36,7 @@ interface Clip {
 export interface VideoUplink {
   toTransaction(transaction: Transaction, content: Content): void;
   /** Stores a transaction of the video's own. */
-  alone(recording: Recording, content: Content): void;
+  alone(recording: Recording, content: Content, barcode: string | null): void;
 }
 
 export interface VideoRecorder {
@@ -44,11 +46,13 @@ export interface VideoRecorder {
   readonly savedContent: Content | null;
   start(id: string, references: References): void;
   /** Video Only: encodes, keeps the video and stores it as a transaction of its own. */
-  stop(content: (recording: Recording) => Content): void;
+  stop(content: (recording: Recording) => Content, barcode: string | null): void;
   /** Video with Measurement: the recording belongs to this transaction, or null after a failure. */
   measured(transaction: Transaction | null, content: (recording: Recording) => Content): void;
   /** Forgets everything that has not reached the cloud. */
   clear(): void;
+  /** Gives up a running recording. */
+  abandon(): void;
   /** Forgets what is in memory; the saved video and what waits for its upload are in storage. */
   losePower(): void;
 }
@@ -75,8 +79,9 @@ export function createVideoRecorder(
     uploading.add(clip);
     clip.callOff = timers.after(durations.mediaDelayMs, () => {
       uploading.delete(clip);
-      if (clip.destination === "own-transaction") uplink.alone(clip.recording, clip.content);
-      else if (clip.destination !== null) uplink.toTransaction(clip.destination, clip.content);
+      if (clip.destination === "own-transaction") {
+        uplink.alone(clip.recording, clip.content, clip.barcode);
+      } else if (clip.destination !== null) uplink.toTransaction(clip.destination, clip.content);
     });
   }
 
@@ -98,7 +103,10 @@ export function createVideoRecorder(
     changed();
   }
 
-  function end(content: (of: Recording) => Content, facts: Pick<Clip, "keepsLocally" | "destination">): void {
+  function end(
+    content: (of: Recording) => Content,
+    facts: Pick<Clip, "keepsLocally" | "destination" | "barcode">,
+  ): void {
     if (recording === null) return;
     const clip = { recording, content: content(recording), ...facts, callOff: () => undefined };
     recording = null;
@@ -148,18 +156,21 @@ export function createVideoRecorder(
       saved = null;
       recording = { id, startedAt: new Date(), references };
     },
-    stop(content) {
-      end(content, { keepsLocally: true, destination: "own-transaction" });
+    stop(content, barcode) {
+      end(content, { keepsLocally: true, destination: "own-transaction", barcode });
     },
     measured(transaction, content) {
       if (transaction !== null) linkWaiting(transaction);
-      end(content, { keepsLocally: transaction === null, destination: transaction });
+      end(content, { keepsLocally: transaction === null, destination: transaction, barcode: null });
     },
     clear() {
       stopEncoding();
       uploading.forEach((clip) => clip.callOff());
       uploading.clear();
       saved = null;
+    },
+    abandon() {
+      recording = null;
     },
     losePower: stopEncoding,
   };

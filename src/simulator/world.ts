@@ -56,7 +56,16 @@ export function createWorld(options: SimulatorOptions): World {
   );
 
   return {
-    ...{ options, random, timers, depot, registry, transactions, fleet, earlier, webhookPosts, events },
+    options,
+    random,
+    timers,
+    depot,
+    registry,
+    transactions,
+    fleet,
+    earlier,
+    webhookPosts,
+    events,
     get localApi() {
       return localApi;
     },

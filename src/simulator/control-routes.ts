@@ -1,0 +1,160 @@
+import * as v from "valibot";
+
+import { faultRuleSchema } from "./faults.ts";
+import { MODES } from "./options.ts";
+import { SURFACES } from "./requests.ts";
+import type { Simulator } from "./simulator.ts";
+
+/** What a route answers. */
+export interface Reply {
+  readonly status: number;
+  readonly body?: unknown;
+}
+
+/** A request that the control port can't do; the message is for the person who sent it. */
+export class ControlError extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = "ControlError";
+    this.status = status;
+  }
+}
+
+const size = v.pipe(v.number(), v.minValue(0));
+const wholeNumber = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number));
+
+const onOff = v.strictObject({ on: v.boolean() });
+const parcelBody = v.strictObject({
+  device: v.optional(v.picklist(["newer", "earlier"]), "newer"),
+  parcel: v.nullable(
+    v.union([
+      v.string(),
+      v.strictObject({
+        lengthCm: size,
+        widthCm: size,
+        heightCm: size,
+        weightKg: size,
+        barcode: v.exactOptional(v.string()),
+        rotationAngle: v.exactOptional(v.number()),
+        errorCode: v.exactOptional(v.number()),
+        errorMessage: v.exactOptional(v.string()),
+      }),
+    ]),
+  ),
+});
+const mediaBody = v.strictObject({
+  transactionId: v.pipe(v.string(), v.nonEmpty()),
+  contentType: v.pipe(v.string(), v.nonEmpty(), v.toLowerCase()),
+  description: v.exactOptional(v.string()),
+  generateBytes: v.pipe(v.number(), v.integer(), v.minValue(0)),
+});
+const requestsQuery = v.object({
+  surface: v.optional(v.picklist(SURFACES)),
+  path: v.optional(v.string(), ""),
+  since: v.optional(wholeNumber, "0"),
+  limit: v.optional(wholeNumber, "1000"),
+});
+
+function decode<const S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const where = v.getDotPath(issue);
+  throw new ControlError(400, where === null ? issue.message : `${where}: ${issue.message}`);
+}
+
+/** Everything that can change, as JSON. */
+export function stateOf(sim: Simulator): Record<string, unknown> {
+  const { newer, earlier, cloud } = sim;
+  return {
+    newer: {
+      origin: newer.origin,
+      powered: newer.powered,
+      localApi: newer.localApi,
+      ...newer.state,
+      actions: newer.actions,
+    },
+    earlier: { origin: earlier.origin, ...earlier.state, actions: earlier.actions },
+    cloud: {
+      origin: cloud.origin,
+      token: cloud.token,
+      deviceCode: sim.options.deviceCode,
+      devices: cloud.devices.length,
+      simulationMode: cloud.simulationMode,
+      transactions: cloud.transactions.length,
+    },
+    parcels: sim.parcels,
+    faults: sim.faults.list(),
+  };
+}
+
+export type Route = (sim: Simulator, query: URLSearchParams, body: unknown) => Reply | Promise<Reply>;
+
+const done: Reply = { status: 204 };
+
+function put<const S extends v.GenericSchema>(
+  schema: S,
+  act: (sim: Simulator, body: v.InferOutput<S>) => void,
+): Route {
+  return (sim, _query, body) => {
+    act(sim, decode(schema, body));
+    return done;
+  };
+}
+
+function requests(sim: Simulator, query: URLSearchParams): Reply {
+  const { surface, path, since, limit } = decode(requestsQuery, Object.fromEntries(query));
+  const fits = sim.requests.filter(
+    (one) =>
+      one.id > since && (surface === undefined || one.surface === surface) && one.path.startsWith(path),
+  );
+  return { status: 200, body: limit === 0 ? [] : fits.slice(-limit) };
+}
+
+/** `METHOD /path` to what it does; `DELETE /faults/{id}` and `GET /events` are apart. */
+export const ROUTES: Readonly<Record<string, Route>> = {
+  "GET /": () => ({
+    status: 200,
+    body: {
+      name: "dimensioner-simulator",
+      routes: [...Object.keys(ROUTES), "DELETE /faults/{id}", "GET /events"],
+    },
+  }),
+  "GET /state": (sim) => ({ status: 200, body: stateOf(sim) }),
+  "GET /requests": requests,
+  "GET /transactions": (sim) => ({ status: 200, body: sim.cloud.transactions }),
+  "GET /webhooks": (sim) => ({ status: 200, body: sim.cloud.webhookPosts }),
+  "GET /faults": (sim) => ({ status: 200, body: sim.faults.list() }),
+  "POST /faults": (sim, _query, body) => ({
+    status: 201,
+    body: { id: sim.faults.add(decode(faultRuleSchema, body)) },
+  }),
+  "DELETE /faults": (sim) => {
+    sim.faults.clear();
+    return done;
+  },
+  "POST /mode": put(v.strictObject({ mode: v.picklist(MODES) }), (sim, { mode }) => sim.newer.setMode(mode)),
+  "POST /parcel": put(parcelBody, (sim, { device, parcel }) => {
+    if (typeof parcel === "string" && !sim.parcels.includes(parcel)) {
+      throw new ControlError(
+        400,
+        `parcel: there is no "${parcel}"; the catalogue has ${sim.parcels.join(", ")}`,
+      );
+    }
+    sim[device].setParcel(parcel);
+  }),
+  "POST /scan": async (sim, _query, body) => {
+    const { barcode } = decode(v.strictObject({ barcode: v.pipe(v.string(), v.nonEmpty()) }), body);
+    return { status: 200, body: { did: await sim.newer.scanAtDevice(barcode) } };
+  },
+  "POST /power": put(onOff, (sim, { on }) => sim.newer.setPower(on)),
+  "POST /local-api": put(onOff, (sim, { on }) => sim.newer.setLocalApi(on)),
+  "POST /legal-for-trade": put(onOff, (sim, { on }) => sim.earlier.setLegalForTrade(on)),
+  "POST /simulation-mode": put(onOff, (sim, { on }) => sim.cloud.setSimulationMode(on)),
+  "POST /media": (sim, _query, body) => {
+    const { transactionId, ...media } = decode(mediaBody, body);
+    return { status: 201, body: sim.cloud.addMedia(transactionId, media) };
+  },
+  "POST /reset": put(v.optional(v.strictObject({})), (sim) => sim.reset()),
+};

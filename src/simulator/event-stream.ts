@@ -1,0 +1,38 @@
+import type { ServerResponse } from "node:http";
+
+import { stateOf } from "./control-routes.ts";
+import type { Simulator } from "./simulator.ts";
+
+// State changes come in bursts; a watcher needs the last one only.
+const STATE_EVERY_MS = 50;
+// A watcher that doesn't read is let go rather than kept in memory.
+const MOST_UNREAD_BYTES = 1024 * 1024;
+
+/** Server-sent events until the watcher goes: first the state, then whatever happens. */
+export function streamEvents(sim: Simulator, response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  let timer: NodeJS.Timeout | undefined;
+
+  function tell(event: string, data: unknown): void {
+    response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    if (response.writableLength > MOST_UNREAD_BYTES) response.destroy();
+  }
+  function tellState(): void {
+    timer = undefined;
+    tell("state", stateOf(sim));
+  }
+
+  const ends = [
+    sim.onRequest((record) => tell("request", record)),
+    sim.onSettled((record) => tell("settled", record)),
+    sim.onEvent((event) => {
+      if (event.type === "state") timer ??= setTimeout(tellState, STATE_EVERY_MS);
+      else tell(event.type, event);
+    }),
+  ];
+  response.on("close", () => {
+    ends.forEach((end) => end());
+    clearTimeout(timer);
+  });
+  tellState();
+}

@@ -1,0 +1,59 @@
+import type { Content } from "./content.ts";
+import type { Measurement, References } from "./measurement.ts";
+import type { Mode } from "./options.ts";
+import type { ImageKind, TableParcel } from "./table.ts";
+import type { Transaction, Trigger } from "./transactions.ts";
+import type { SavedVideo } from "./video-recorder.ts";
+
+/** What the machine really did, whatever became of the answers. */
+export interface Actions {
+  readonly measures: number;
+  readonly starts: number;
+  readonly stops: number;
+  readonly cancels: number;
+}
+
+export interface MachineState {
+  readonly mode: Mode;
+  readonly recording: { readonly startedAt: Date; readonly references: References } | null;
+  readonly encoding: boolean;
+  readonly savedVideo: SavedVideo | null;
+  readonly parcel: TableParcel | null;
+}
+
+/** What a measurement left behind. */
+export interface Taken {
+  readonly measurement: Measurement;
+  readonly imageIdentifier: string;
+  readonly transaction: Transaction;
+}
+
+/** Why nothing was measured: Video Only never does, or the power went meanwhile. */
+export type NotTaken = "never-measures" | "switched-off";
+
+/** The answer to a command about video: done, not allowed in this mode, or a status code set by an option. */
+export type VideoReply = "done" | "wrong-mode" | number;
+
+export type ScanReply =
+  | "measured"
+  | "recording-started"
+  | "recording-stopped"
+  | "recording-cancelled"
+  | "nothing";
+
+export interface Machine {
+  readonly state: MachineState;
+  readonly actions: Actions;
+  readonly savedContent: Content | null;
+  setMode(mode: Mode): void;
+  setTable(parcel: TableParcel | null): void;
+  measure(references: References, trigger: Trigger, barcode?: string): Promise<Taken | NotTaken>;
+  start(references: References): VideoReply;
+  stop(): VideoReply;
+  cancel(): VideoReply;
+  scan(barcode: string): Promise<ScanReply>;
+  image(kind: ImageKind, imageIdentifier: string): Content | null;
+  /** Switched off: what was in memory is gone. */
+  losePower(): void;
+  reset(): void;
+}
