@@ -1,0 +1,193 @@
+import { EventEmitter, once } from "node:events";
+import { createRequire } from "node:module";
+import type { Node, NodeInitializer, NodeMessage } from "node-red";
+import helper from "node-red-node-test-helper";
+import cloud from "../../nodes/cloud/cloud.ts";
+import device from "../../nodes/device/device.ts";
+import fetchImage from "../../nodes/fetch-image/fetch-image.ts";
+import fetchMedia from "../../nodes/fetch-media/fetch-media.ts";
+import fetchVideo from "../../nodes/fetch-video/fetch-video.ts";
+import measure from "../../nodes/measure/measure.ts";
+import mediaList from "../../nodes/media-list/media-list.ts";
+import remoteTrigger from "../../nodes/remote-trigger/remote-trigger.ts";
+import videoControl from "../../nodes/video-control/video-control.ts";
+import type { DimensionerError } from "../../src/errors.ts";
+
+export type Message = Record<string, unknown>;
+
+export interface FlowNode {
+  readonly id: string;
+  readonly type: string;
+  readonly [property: string]: unknown;
+}
+
+/** How one message ended in one node, as Node-RED's own hooks saw it. */
+export interface End {
+  readonly nodeId: string;
+  readonly msgId: string;
+  readonly error: DimensionerError | undefined;
+}
+
+/** A message that left a node. */
+export interface Sent {
+  readonly nodeId: string;
+  readonly port: number;
+  readonly msg: Message;
+}
+
+export interface Shown {
+  readonly nodeId: string;
+  readonly fill: string;
+  readonly shape: string;
+  readonly text: string;
+}
+
+interface Runtime {
+  readonly hooks: {
+    add(name: string, hook: (event: never) => void): void;
+    remove(name: string): void;
+  };
+  readonly events: EventEmitter;
+}
+
+interface StatusEvent {
+  readonly id: string;
+  readonly status?: { readonly fill?: string; readonly shape?: string; readonly text?: string };
+}
+
+const require = createRequire(import.meta.url);
+const major = Number(process.versions.node.split(".")[0]) >= 22 ? 5 : 4;
+/** Node-RED as it fits this Node.js: 4.1 on Node 20, 5.0 from Node 22.9 on. */
+const nodeRedPath = require.resolve(`node-red-${major}`);
+const nodeTypes: NodeInitializer[] = [
+  cloud,
+  device,
+  fetchImage,
+  fetchMedia,
+  fetchVideo,
+  measure,
+  mediaList,
+  remoteTrigger,
+  videoControl,
+];
+
+/** A flow in a real Node-RED runtime in this process, watched through the runtime's hooks. */
+export class TestFlow {
+  readonly ends: End[] = [];
+  readonly sent: Sent[] = [];
+  readonly shown: Shown[] = [];
+  readonly #events = new EventEmitter();
+  readonly #runtime = require(nodeRedPath) as Runtime;
+  readonly #onStatus = ({ id, status }: StatusEvent): void => {
+    // Node-RED clears the status of a node that goes away.
+    if (status === undefined) {
+      return;
+    }
+    const { fill = "", shape = "", text = "" } = status;
+    this.shown.push({ nodeId: id, fill, shape, text });
+    this.#events.emit("status");
+  };
+
+  /** Starts a flow; each node of `flow` that has outputs gets its wires to helper nodes from here. */
+  static async start(flow: readonly FlowNode[], credentials: object = {}): Promise<TestFlow> {
+    helper.init(nodeRedPath);
+    await new Promise<void>((resolve) => helper.startServer(resolve));
+    const test = new TestFlow();
+    test.#watch();
+    await test.#load(flow, credentials);
+    return test;
+  }
+
+  node(id: string): Node {
+    return helper.getNode(id);
+  }
+
+  /** Deploys another flow in place of this one. */
+  async deploy(flow: readonly FlowNode[], credentials: object = {}): Promise<void> {
+    await helper.setFlows(wire(flow) as never, "full", structuredClone(credentials) as never);
+  }
+
+  /** Hands a message to a node and waits for its end. */
+  async run(nodeId: string, msg: Message): Promise<End & { sent: Sent[] }> {
+    const sentBefore = this.sent.length;
+    const end = await this.start(nodeId, msg);
+    const sent = this.sent.slice(sentBefore).filter((one) => one.nodeId === nodeId);
+    return { ...end, sent };
+  }
+
+  /** The same without collecting what was sent: for several at once. */
+  start(nodeId: string, msg: Message): Promise<End> {
+    const msgId = typeof msg["_msgid"] === "string" ? msg["_msgid"] : Math.random().toString(16).slice(2);
+    msg["_msgid"] = msgId;
+    const ended = new Promise<End>((resolve) => {
+      const look = (end: End): void => {
+        if (end.nodeId === nodeId && end.msgId === msgId) {
+          this.#events.off("end", look);
+          resolve(end);
+        }
+      };
+      this.#events.on("end", look);
+    });
+    helper.getNode(nodeId).receive(msg as NodeMessage);
+    return ended;
+  }
+
+  lastStatus(nodeId: string): Shown | undefined {
+    return this.shown.findLast((one) => one.nodeId === nodeId);
+  }
+
+  /** Waits until the node shows a status that fits. */
+  async untilStatus(nodeId: string, fits: (shown: Shown) => boolean): Promise<Shown> {
+    for (;;) {
+      const found = this.shown.find((one) => one.nodeId === nodeId && fits(one));
+      if (found !== undefined) {
+        return found;
+      }
+      await once(this.#events, "status");
+    }
+  }
+
+  async stop(): Promise<void> {
+    await helper.unload();
+    await new Promise<void>((resolve) => helper.stopServer(resolve));
+    this.#runtime.hooks.remove("*.test-flow");
+    this.#runtime.events.off("node-status", this.#onStatus);
+  }
+
+  async #load(flow: readonly FlowNode[], credentials: object): Promise<void> {
+    // Node-RED deletes from the credentials it is given what it no longer needs.
+    await helper.load(nodeTypes as never, wire(flow) as never, structuredClone(credentials) as never);
+  }
+
+  #watch(): void {
+    this.#events.setMaxListeners(0);
+    this.#runtime.hooks.add(
+      "onComplete.test-flow",
+      (event: { msg: Message; error?: DimensionerError; node: Node }) => {
+        const end = { nodeId: event.node.id, msgId: String(event.msg["_msgid"]), error: event.error };
+        this.ends.push(end);
+        this.#events.emit("end", end);
+      },
+    );
+    this.#runtime.hooks.add(
+      "onSend.test-flow",
+      (events: { msg: Message; source: { id: string; port: number } }[]) => {
+        for (const { msg, source } of events) {
+          this.sent.push({ nodeId: source.id, port: source.port, msg });
+        }
+      },
+    );
+    this.#runtime.events.on("node-status", this.#onStatus);
+  }
+}
+
+/** Two helper nodes behind every action node, so that what it sends goes somewhere. */
+function wire(flow: readonly FlowNode[]): FlowNode[] {
+  const actions = flow.map((node) => ("z" in node ? { wires: [["out-0"], ["out-1"]], ...node } : node));
+  return [
+    { id: "tab", type: "tab" },
+    ...actions,
+    { id: "out-0", z: "tab", type: "helper", wires: [] },
+    { id: "out-1", z: "tab", type: "helper", wires: [] },
+  ];
+}
