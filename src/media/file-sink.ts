@@ -30,7 +30,10 @@ export class FileSink implements ByteSink {
   #buffered = 0;
   #written = 0;
   #paused = false;
-  #state: "open" | "restarting" | "ended" = "open";
+  #ended = false;
+  /** Restarts under way; until they are done nothing is written. */
+  #restarts = 0;
+  #restarted: Promise<void> | undefined;
   #pump: Promise<void> | undefined;
   #failure: DimensionerError | undefined;
 
@@ -54,13 +57,18 @@ export class FileSink implements ByteSink {
   }
 
   write(chunk: Uint8Array): boolean {
-    if (this.#failure !== undefined || this.#state !== "open") return true;
+    if (this.#failure !== undefined) {
+      // Told again: a transport that was between two tries has not heard it.
+      this.onError?.(this.#failure);
+      return true;
+    }
+    if (this.#ended) return true;
     if (chunk.byteLength > 0) {
       this.#bytes += chunk.byteLength;
       this.#queue.push(chunk);
       this.#queued += weightOf(chunk);
       this.#buffered += weightOf(chunk);
-      if (this.#queued >= BATCH_BYTES) this.#pump ??= this.#writeQueue();
+      this.#startPump();
       this.#hash.update(chunk);
       this.#content.update(chunk);
     }
@@ -68,31 +76,38 @@ export class FileSink implements ByteSink {
     return !this.#paused;
   }
 
-  /** Whoever calls this sends nothing until it is done. */
+  /** What is written from the call on counts for the new beginning, also before the promise resolves. */
   async restart(): Promise<void> {
     if (this.#failure !== undefined) return;
-    this.#state = "restarting";
     this.#buffered -= this.#queued;
     this.#queued = 0;
     this.#queue = [];
+    this.#hash = createHash("sha256");
+    this.#content = new ContentCheck();
+    this.#bytes = 0;
+    this.#restarts += 1;
+    this.#restarted = this.#empty();
+    await this.#restarted;
+  }
+
+  async #empty(): Promise<void> {
     await this.#pump;
     try {
       await this.#file.truncate(0);
     } catch (error) {
       this.fail(error);
     }
-    this.#hash = createHash("sha256");
-    this.#content = new ContentCheck();
-    this.#bytes = 0;
     this.#written = 0;
-    this.#state = "open";
+    this.#restarts -= 1;
+    this.#startPump();
     if (this.#failure === undefined) this.#resume();
   }
 
   /** Waits until all bytes are with the system, and takes no more. Throws what the disk said. */
   async end(): Promise<void> {
-    this.#state = "ended";
-    if (this.#queue.length > 0) this.#pump ??= this.#writeQueue();
+    this.#ended = true;
+    await this.#restarted;
+    this.#startPump();
     await this.#pump;
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -102,10 +117,19 @@ export class FileSink implements ByteSink {
     return this.#hash.digest("hex");
   }
 
-  /** Started with something to write, so that it ends after `#pump` is set; no chunk slips in between look and end. */
+  #startPump(): void {
+    if (this.#isBatchDue()) this.#pump ??= this.#writeQueue();
+  }
+
+  #isBatchDue(): boolean {
+    if (this.#restarts > 0) return false;
+    return this.#queued >= BATCH_BYTES || (this.#ended && this.#queue.length > 0);
+  }
+
+  /** Started with a batch due, so that it ends after `#pump` is set; no chunk slips in between look and end. */
   async #writeQueue(): Promise<void> {
     try {
-      while (this.#queued >= BATCH_BYTES || (this.#state === "ended" && this.#queue.length > 0)) {
+      while (this.#isBatchDue()) {
         const weight = await this.#writeBatch();
         this.#buffered -= weight;
         if (this.#buffered <= RESUME_BYTES) this.#resume();
@@ -138,7 +162,7 @@ export class FileSink implements ByteSink {
 
   /** May call `write` at once: all state is settled before. */
   #resume(): void {
-    if (!this.#paused || this.#state !== "open") return;
+    if (!this.#paused || this.#restarts > 0 || this.#ended) return;
     this.#paused = false;
     this.onDrain?.();
   }
@@ -150,7 +174,7 @@ export class FileSink implements ByteSink {
     this.#queue = [];
     this.#queued = 0;
     this.#buffered = 0;
-    if (this.#state !== "ended") this.onError?.(this.#failure);
+    if (!this.#ended) this.onError?.(this.#failure);
     return this.#failure;
   }
 }

@@ -1,3 +1,4 @@
+import { ByteWalker, type Walk } from "./byte-walker.ts";
 import type { CheckedFormat } from "./sniff.ts";
 
 /**
@@ -25,86 +26,16 @@ export function createFormatEnd(format: CheckedFormat): FormatEnd {
   }
 }
 
-/** What a walk over a format wants next: bytes to look at, bytes to pass over, or the next byte of a value. */
-type Want = { take: number } | { skip: number } | { find: number };
-
-/** Feeds chunks to a walk over a format, which asks for bytes as if it had them all. */
-class Walker {
-  readonly #walk: Generator<Want, void, Buffer>;
-  #want: Want | undefined;
-  /** Bytes still due for the current take or skip. */
-  #due = 0;
-  #taken: Buffer[] = [];
-  /** Bytes that came after the walk had ended. */
-  extra = 0;
-
-  constructor(walk: Generator<Want, void, Buffer>) {
-    this.#walk = walk;
-    this.#next(Buffer.alloc(0));
-  }
-
-  get ended(): boolean {
-    return this.#want === undefined;
-  }
-
-  /** True between two parts of the format: the walk asks for bytes and has none of them. */
-  get atBoundary(): boolean {
-    return this.#want !== undefined && "take" in this.#want && this.#due === this.#want.take;
-  }
-
-  get skipping(): boolean {
-    return this.#want !== undefined && "skip" in this.#want;
-  }
-
-  update(chunk: Uint8Array): void {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    let at = 0;
-    while (at < bytes.length) {
-      if (this.#want === undefined) {
-        this.extra += bytes.length - at;
-        return;
-      }
-      if ("find" in this.#want) {
-        const found = bytes.indexOf(this.#want.find, at);
-        if (found < 0) return;
-        at = found + 1;
-        this.#next(Buffer.alloc(0));
-        continue;
-      }
-      const step = Math.min(this.#due, bytes.length - at);
-      if ("take" in this.#want) this.#taken.push(Buffer.from(bytes.subarray(at, at + step)));
-      at += step;
-      this.#due -= step;
-      if (this.#due === 0) this.#next(Buffer.concat(this.#taken));
-    }
-  }
-
-  #next(bytes: Buffer): void {
-    let given = bytes;
-    do {
-      this.#taken = [];
-      const { done, value } = this.#walk.next(given);
-      this.#want = done === true ? undefined : value;
-      this.#due = this.#want === undefined || "find" in this.#want ? 0 : dueOf(this.#want);
-      given = Buffer.alloc(0);
-    } while (this.#want !== undefined && "skip" in this.#want && this.#due === 0);
-  }
-}
-
-function dueOf(want: { take: number } | { skip: number }): number {
-  return "take" in want ? want.take : want.skip;
-}
-
 /** Formats that declare their length near the start. */
 class DeclaredEnd implements FormatEnd {
-  readonly #walker: Walker;
+  readonly #walker: ByteWalker;
   readonly #added: number;
   #declared = 0;
   #bytes = 0;
 
   constructor(offset: number, added: number) {
     this.#added = added;
-    this.#walker = new Walker(this.#read(offset));
+    this.#walker = new ByteWalker(this.#read(offset));
   }
 
   update(chunk: Uint8Array): void {
@@ -119,14 +50,14 @@ class DeclaredEnd implements FormatEnd {
       : `${this.#bytes} bytes where the file itself names ${whole}`;
   }
 
-  *#read(offset: number): Generator<Want, void, Buffer> {
+  *#read(offset: number): Walk {
     yield { skip: offset };
     this.#declared = (yield { take: 4 }).readUInt32LE(0);
   }
 }
 
 class PngEnd implements FormatEnd {
-  readonly #walker = new Walker(pngChunks());
+  readonly #walker = new ByteWalker(pngChunks());
 
   update(chunk: Uint8Array): void {
     this.#walker.update(chunk);
@@ -137,7 +68,7 @@ class PngEnd implements FormatEnd {
   }
 }
 
-function* pngChunks(): Generator<Want, void, Buffer> {
+function* pngChunks(): Walk {
   yield { skip: 8 };
   for (;;) {
     const head = yield { take: 8 };
@@ -152,7 +83,7 @@ function* pngChunks(): Generator<Want, void, Buffer> {
  * one too.
  */
 class JpegEnd implements FormatEnd {
-  readonly #walker = new Walker(jpegSegments());
+  readonly #walker = new ByteWalker(jpegSegments());
   #last = -1;
   #beforeLast = -1;
 
@@ -166,12 +97,12 @@ class JpegEnd implements FormatEnd {
 
   problem(): string | null {
     const marked = this.#beforeLast === 0xff && this.#last === 0xd9;
-    return marked && !this.#walker.skipping ? null : "the end mark of the JPEG image is missing";
+    return marked && this.#walker.ended ? null : "the end mark of the JPEG image is missing";
   }
 }
 
 /** Ends after the picture's end mark, or where the bytes are no segments that can be followed. */
-function* jpegSegments(): Generator<Want, void, Buffer> {
+function* jpegSegments(): Walk {
   const startOfScan = 0xda;
   const endOfImage = 0xd9;
   yield { skip: 2 };
@@ -187,13 +118,13 @@ function* jpegSegments(): Generator<Want, void, Buffer> {
   }
 }
 
-function* jpegMark(): Generator<Want, number | undefined, Buffer> {
+function* jpegMark(): Walk<number | undefined> {
   if ((yield { take: 1 }).readUInt8(0) !== 0xff) return undefined;
   return yield* afterFill();
 }
 
 /** In the picture's data FF is data when 00 follows, and a restart mark belongs to the data too. */
-function* jpegMarkAfterScan(): Generator<Want, number, Buffer> {
+function* jpegMarkAfterScan(): Walk<number> {
   for (;;) {
     yield { find: 0xff };
     const mark = yield* afterFill();
@@ -201,7 +132,7 @@ function* jpegMarkAfterScan(): Generator<Want, number, Buffer> {
   }
 }
 
-function* afterFill(): Generator<Want, number, Buffer> {
+function* afterFill(): Walk<number> {
   for (;;) {
     const byte = (yield { take: 1 }).readUInt8(0);
     if (byte !== 0xff) return byte;
@@ -223,14 +154,14 @@ function standsAlone(mark: number): boolean {
  * whole: the format has no mark for its end.
  */
 class Mp4End implements FormatEnd {
-  readonly #walker: Walker;
+  readonly #walker: ByteWalker;
   readonly #seen = new Set<string>();
   #last = "";
   #openEnded = false;
   #broken = false;
 
   constructor() {
-    this.#walker = new Walker(this.#boxes());
+    this.#walker = new ByteWalker(this.#boxes());
   }
 
   update(chunk: Uint8Array): void {
@@ -246,7 +177,7 @@ class Mp4End implements FormatEnd {
     return null;
   }
 
-  *#boxes(): Generator<Want, void, Buffer> {
+  *#boxes(): Walk {
     for (;;) {
       const head = yield { take: 8 };
       let headBytes = 8;

@@ -10,7 +10,7 @@ export type IfExists = "error" | "rename" | "replace";
 
 const MOST_NUMBERS = 100_000;
 const CLAIM_POLL_MS = 20;
-const CLAIM_STALE_MS = 5_000;
+const CLAIM_STALE_MS = 3_000;
 
 /** Everything that moving one finished file needs. */
 export interface Placement {

@@ -45,7 +45,7 @@ export interface SaveFacts extends TransferFacts {
 }
 
 /** The longest that a save waits for its own cleaning up, when it was aborted on a disk that hangs. */
-const CLEAN_UP_MS = 5_000;
+const CLEAN_UP_MS = 2_000;
 
 /**
  * Runs a download into a file. Under its final name the file is whole and verified, or it is not there at all: the

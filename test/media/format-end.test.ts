@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { createFormatEnd } from "../../src/media/format-end.ts";
+import type { CheckedFormat } from "../../src/media/sniff.ts";
+import { bigBox, bmp, box, ftyp, jpeg, jpegWithPreview, mp4s, png, webp } from "./samples.ts";
+
+const wholes: [name: string, format: CheckedFormat, bytes: Buffer][] = [
+  ["JPEG", "jpeg", jpeg],
+  ["JPEG with a preview", "jpeg", jpegWithPreview],
+  ["PNG", "png", png],
+  ["BMP", "bmp", bmp],
+  ["WebP", "webp", webp],
+  ...Object.entries(mp4s).map(([name, bytes]): [string, CheckedFormat, Buffer] => [
+    `MP4, ${name}`,
+    "mp4",
+    bytes,
+  ]),
+];
+
+function problemOf(format: CheckedFormat, ...chunks: Uint8Array[]): string | null {
+  const end = createFormatEnd(format);
+  for (const chunk of chunks) end.update(chunk);
+  return end.problem();
+}
+
+describe("the end of a format", () => {
+  for (const [name, format, bytes] of wholes) {
+    it(`${name}: the whole is whole, in two chunks cut anywhere and in single bytes`, () => {
+      for (let at = 0; at <= bytes.length; at += 1) {
+        assert.equal(problemOf(format, bytes.subarray(0, at), bytes.subarray(at)), null, `cut at ${at}`);
+      }
+      assert.equal(problemOf(format, ...Array.from(bytes, (byte) => Uint8Array.of(byte))), null);
+    });
+
+    it(`${name}: cut short at any byte it is not whole`, () => {
+      for (let length = 0; length < bytes.length; length += 1) {
+        assert.notEqual(problemOf(format, bytes.subarray(0, length)), null, `${length} of ${bytes.length}`);
+      }
+    });
+
+    it(`${name}: with something behind its end it is not whole`, () => {
+      assert.notEqual(problemOf(format, bytes, Buffer.from("more")), null);
+      assert.notEqual(problemOf(format, Buffer.concat([bytes, Buffer.from("m")])), null);
+    });
+  }
+
+  it("takes a JPEG whose segments cannot be followed by its last two bytes", () => {
+    const odd = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, 1, 2, 3, 0xff, 0xd9]);
+    assert.equal(problemOf("jpeg", odd), null);
+    assert.notEqual(problemOf("jpeg", odd.subarray(0, -1)), null);
+    assert.equal(problemOf("jpeg", Buffer.from([0xff, 0xd8, 1, 2, 0xff, 0xd9])), null);
+  });
+
+  it("takes a JPEG with a second picture behind the first only when that one ends too", () => {
+    assert.equal(problemOf("jpeg", jpeg, jpeg), null);
+    assert.notEqual(problemOf("jpeg", jpeg, jpeg.subarray(0, -5)), null);
+  });
+
+  it("does not trust a BMP that names no length", () => {
+    const silent = Buffer.from(bmp);
+    silent.writeUInt32LE(0, 2);
+    assert.notEqual(problemOf("bmp", silent), null);
+  });
+
+  it("does not trust an MP4 whose last box runs to the end of the file", () => {
+    const open = box("mdat", Buffer.alloc(9));
+    open.writeUInt32BE(0);
+    const problem = problemOf("mp4", ftyp("isom"), box("moov", Buffer.alloc(8)), open);
+    assert.match(problem ?? "", /does not say how long/);
+  });
+
+  it("wants index and pictures in an MP4, and each fragment's pictures", () => {
+    assert.match(problemOf("mp4", ftyp("isom"), box("mdat")) ?? "", /index/);
+    assert.match(problemOf("mp4", ftyp("isom"), box("moov")) ?? "", /pictures/);
+    assert.match(problemOf("mp4", mp4s.fragments, box("moof")) ?? "", /pictures/);
+    assert.equal(problemOf("mp4", mp4s.fragments, mp4s.fragments), null);
+    assert.equal(problemOf("mp4", mp4s["index first"], box("free")), null);
+  });
+
+  it("says that an MP4 with impossible sizes is damaged", () => {
+    const small = box("moov");
+    small.writeUInt32BE(7);
+    assert.match(problemOf("mp4", ftyp("isom"), small, Buffer.alloc(40)) ?? "", /damaged/);
+    const big = bigBox("mdat", Buffer.alloc(4));
+    big.writeBigUInt64BE(15n, 8);
+    assert.match(problemOf("mp4", ftyp("isom"), big) ?? "", /damaged/);
+  });
+
+  it("walks over a box of more than 4 GB without keeping it", () => {
+    const chunk = Buffer.alloc(1024 * 1024);
+    const head = bigBox("mdat", Buffer.alloc(0));
+    head.writeBigUInt64BE(16n + 4500n * 1024n * 1024n, 8);
+    const end = createFormatEnd("mp4");
+    end.update(Buffer.concat([ftyp("isom"), box("moov", Buffer.alloc(8)), head]));
+    for (let count = 0; count < 4500; count += 1) {
+      assert.notEqual(end.problem(), null);
+      end.update(chunk);
+    }
+    assert.equal(end.problem(), null);
+  });
+});

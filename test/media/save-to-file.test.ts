@@ -1,0 +1,308 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { DimensionerError } from "../../src/errors.ts";
+import { saveToFile, type FileTarget } from "../../src/media/save-to-file.ts";
+import { bmp, jpeg, mp4s, png } from "./samples.ts";
+import { facts, listAll, rejectsWith, scripted, sending, watchedDisk, withFolder } from "./support.ts";
+
+function target(folder: string, more: Partial<FileTarget> = {}): FileTarget {
+  return { folder, suggestedBase: "annotated 42", ifExists: "rename", ...more };
+}
+
+describe("saving a download to a file", () => {
+  it("gives path, size, hash and type, and leaves nothing but the file", async () => {
+    await withFolder(async (folder) => {
+      const saved = await saveToFile(
+        sending([png.subarray(0, 9), png.subarray(9)], { contentType: "image/png" }),
+        target(folder),
+        facts,
+      );
+      assert.deepEqual(saved, {
+        path: join(folder, "annotated 42.png"),
+        bytes: png.length,
+        sha256: createHash("sha256").update(png).digest("hex"),
+        contentType: "image/png",
+      });
+      assert.deepEqual(await listAll(folder), ["annotated 42.png"]);
+      assert.ok((await readFile(saved.path)).equals(png));
+    });
+  });
+
+  it("names by content, also where something else was announced", async () => {
+    await withFolder(async (folder) => {
+      const saved = await saveToFile(sending([bmp], { contentType: "image/jpeg" }), target(folder), facts);
+      assert.deepEqual([saved.path, saved.contentType], [join(folder, "annotated 42.bmp"), "image/jpeg"]);
+      const unknown = await saveToFile(sending([Buffer.from("?")]), target(folder), facts);
+      assert.deepEqual(
+        [unknown.path, unknown.contentType],
+        [join(folder, "annotated 42.bin"), "application/octet-stream"],
+      );
+      const unsaid = await saveToFile(sending([mp4s.quicktime]), target(folder), facts);
+      assert.deepEqual(
+        [unsaid.path, unsaid.contentType],
+        [join(folder, "annotated 42.mov"), "video/quicktime"],
+      );
+    });
+  });
+
+  it("takes a given name as it is, with sub-folders of either separator", async () => {
+    await withFolder(async (folder) => {
+      const saved = await saveToFile(
+        sending([jpeg]),
+        target(folder, { filename: "2026/11\\box.dat" }),
+        facts,
+      );
+      assert.equal(saved.path, join(folder, "2026", "11", "box.dat"));
+      assert.deepEqual(await listAll(folder), ["2026", "2026/11", "2026/11/box.dat"]);
+    });
+  });
+
+  it("treats names that look alike in Unicode as one", async () => {
+    await withFolder(async (folder) => {
+      const one = await saveToFile(
+        sending([jpeg]),
+        target(folder, { filename: "Gr\u00f6\u00dfe.jpg" }),
+        facts,
+      );
+      const two = await saveToFile(
+        sending([jpeg]),
+        target(folder, { filename: "Gro\u0308\u00dfe.jpg" }),
+        facts,
+      );
+      assert.equal(two.path, one.path);
+      assert.equal((await listAll(folder)).length, 1);
+    });
+  });
+
+  it("starts hash, check and file anew when the transfer does", async () => {
+    await withFolder(async (folder) => {
+      const download = scripted(async (sink) => {
+        sink.write(Buffer.from("<html>a page that was not meant"));
+        await sink.restart();
+        sink.write(mp4s.fragments);
+        return { bytes: sink.bytes, framing: "close" };
+      });
+      const saved = await saveToFile(download, target(folder), facts);
+      assert.equal(saved.sha256, createHash("sha256").update(mp4s.fragments).digest("hex"));
+      assert.ok((await readFile(saved.path)).equals(mp4s.fragments));
+      assert.deepEqual(await listAll(folder), ["annotated 42.mp4"]);
+    });
+  });
+
+  describe("what is no whole medium leaves nothing behind", () => {
+    const cut = jpeg.subarray(0, -1);
+    const bad: [
+      string,
+      Parameters<typeof sending>[0],
+      Parameters<typeof sending>[1],
+      Parameters<typeof rejectsWith>[2],
+    ][] = [
+      ["an empty body", [], {}, "responseEmpty"],
+      ["a web page by its type", [jpeg], { contentType: "text/html" }, "responseHtml"],
+      [
+        "a web page by its content",
+        [Buffer.from(" <!DOCTYPE html><p>")],
+        { contentType: "video/mp4" },
+        "responseHtml",
+      ],
+      ["a cut body without a length", [cut], { framing: "close" }, "responseUnfinished"],
+      [
+        "an unknown format without a length",
+        [Buffer.from("abc")],
+        { framing: "close" },
+        "responseUnfinished",
+      ],
+      ["bytes at odds with the transport's count", [jpeg], { bytes: 7 }, "responseUnfinished"],
+    ];
+    for (const [name, chunks, said, sentence] of bad) {
+      it(name, async () => {
+        await withFolder(async (folder) => {
+          const error = await rejectsWith(
+            saveToFile(sending(chunks, said), target(folder, { filename: "x.jpg" }), facts),
+            "ERR_BAD_RESPONSE",
+            sentence,
+          );
+          assert.deepEqual(
+            [error.cause.surface, error.cause.operation, error.cause.url],
+            ["cloud", facts.operation, facts.url],
+          );
+          assert.match(error.message, /the cloud/);
+          assert.deepEqual(await listAll(folder), []);
+        });
+      });
+    }
+
+    it("while whole ones without a length pass", async () => {
+      await withFolder(async (folder) => {
+        for (const bytes of [jpeg, png, bmp, mp4s["index last"]]) {
+          await saveToFile(sending([bytes], { framing: "close" }), target(folder), facts);
+        }
+        assert.equal((await listAll(folder)).length, 4);
+      });
+    });
+  });
+
+  it("hands on the transport's error untouched and drops what there was", async () => {
+    await withFolder(async (folder) => {
+      const lost = new DimensionerError(
+        "connectionLost",
+        { surface: "cloud", operation: "x" },
+        { host: "h" },
+      );
+      const download = scripted((sink) => {
+        sink.write(Buffer.alloc(1_000_000));
+        return Promise.reject(lost);
+      });
+      await assert.rejects(saveToFile(download, target(folder), facts), (error) => error === lost);
+      assert.deepEqual(await listAll(folder), []);
+    });
+  });
+
+  it("sends nothing when name or folder cannot be used", async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, "file");
+      await writeFile(file, "");
+      let sent = 0;
+      const download = scripted((sink) => {
+        sent += 1;
+        sink.write(jpeg);
+        return Promise.resolve({ bytes: sink.bytes });
+      });
+      const save = (more: Partial<FileTarget>): Promise<unknown> =>
+        saveToFile(download, target(folder, more), facts);
+      await rejectsWith(save({ filename: "../x" }), "ERR_INPUT", "inputValue");
+      const blank = await rejectsWith(save({ folder: " " }), "ERR_CONFIG", "configFolder");
+      assert.equal(blank.cause.surface, "config");
+      const missing = await rejectsWith(save({ folder: join(folder, "gone") }), "ERR_FILE", "fileNoFolder");
+      assert.deepEqual([missing.cause.surface, missing.cause.hint], ["disk", join(folder, "gone")]);
+      await rejectsWith(save({ folder: file }), "ERR_FILE", "fileNotFolder");
+      await rejectsWith(save({ folder: join(file, "below") }), "ERR_FILE", "fileNotFolder");
+      await rejectsWith(save({ filename: "file/x.jpg" }), "ERR_FILE", "fileNotFolder");
+      assert.equal(sent, 0);
+      assert.deepEqual(await listAll(folder), ["file"]);
+    });
+  });
+
+  describe("links", () => {
+    it("the root may be one", async () => {
+      await withFolder(async (folder) => {
+        await mkdir(join(folder, "real"));
+        await symlink(join(folder, "real"), join(folder, "root"), "junction");
+        const saved = await saveToFile(
+          sending([jpeg]),
+          target(join(folder, "root"), { filename: "a/b.jpg" }),
+          facts,
+        );
+        assert.equal(saved.path, join(folder, "root", "a", "b.jpg"));
+        assert.ok((await stat(join(folder, "real", "a", "b.jpg"))).isFile());
+      });
+    });
+
+    it("one that leads nowhere is no root", async () => {
+      await withFolder(async (folder) => {
+        await symlink(join(folder, "gone"), join(folder, "root"), "junction");
+        await rejectsWith(
+          saveToFile(sending([jpeg]), target(join(folder, "root")), facts),
+          "ERR_FILE",
+          "fileNoFolder",
+        );
+      });
+    });
+
+    it("in the folder none leads out, back to its parent, to a twin's name or nowhere; inside they may", async () => {
+      await withFolder(async (folder) => {
+        const root = join(folder, "root");
+        await mkdir(join(root, "inside"), { recursive: true });
+        await mkdir(join(folder, "root-twin"));
+        await symlink(join(folder, "root-twin"), join(root, "out"), "junction");
+        await symlink(folder, join(root, "up"), "junction");
+        await symlink(join(folder, "gone"), join(root, "nowhere"), "junction");
+        await symlink(join(root, "round"), join(root, "round"), "junction");
+        await symlink(join(root, "inside"), join(root, "in"), "junction");
+        for (const filename of ["out/x.jpg", "up/x.jpg", "nowhere/x.jpg", "round/x.jpg", "in/../../x.jpg"]) {
+          const code = filename.includes("..") ? "ERR_INPUT" : "ERR_FILE";
+          await rejectsWith(
+            saveToFile(sending([jpeg]), target(root, { filename }), facts),
+            code,
+            code === "ERR_FILE" ? "fileOutside" : "inputValue",
+          );
+        }
+        await saveToFile(sending([jpeg]), target(root, { filename: "in/x.jpg" }), facts);
+        assert.deepEqual(await listAll(join(folder, "root-twin")), []);
+        assert.deepEqual(await listAll(join(root, "inside")), ["x.jpg"]);
+      });
+    });
+  });
+
+  describe("an abort", () => {
+    it("before the start sends nothing", async () => {
+      await withFolder(async (folder) => {
+        const download = scripted(() => assert.fail("it was started"));
+        const signal = AbortSignal.abort();
+        const error = await rejectsWith(
+          saveToFile(download, target(folder), { ...facts, signal }),
+          "ERR_CANCELLED",
+          "cancelledClose",
+        );
+        assert.equal(error.cause.surface, "cloud");
+      });
+    });
+
+    for (const step of ["file.writev", "file.sync", "file.close", "lstat"]) {
+      it(`at ${step} leaves neither file nor part`, async () => {
+        await withFolder(async (folder) => {
+          await writeFile(join(folder, "x.jpg"), "other");
+          const controller = new AbortController();
+          const disk = watchedDisk((call) => void (call === step && controller.abort()));
+          await rejectsWith(
+            saveToFile(sending([jpeg]), target(folder, { filename: "x.jpg" }), {
+              ...facts,
+              disk,
+              signal: controller.signal,
+            }),
+            "ERR_CANCELLED",
+            "cancelledClose",
+          );
+          assert.deepEqual(await listAll(folder), ["x.jpg"]);
+        });
+      });
+    }
+
+    it("throws its own reason where it has one", async () => {
+      await withFolder(async (folder) => {
+        const reason = new DimensionerError("cancelledReset", { surface: "cloud", operation: "x" });
+        const signal = AbortSignal.abort(reason);
+        await assert.rejects(
+          saveToFile(sending([jpeg]), target(folder), { ...facts, signal }),
+          (error) => error === reason,
+        );
+      });
+    });
+
+    it("does not wait for a disk that hangs", async function () {
+      this.timeout(20_000);
+      await withFolder(async (folder) => {
+        const controller = new AbortController();
+        let release = (): void => undefined;
+        const hanging = new Promise<void>((resolve) => (release = resolve));
+        const disk = watchedDisk((call) => {
+          if (call !== "file.sync" && call !== "file.close") return undefined;
+          controller.abort();
+          return hanging;
+        });
+        await rejectsWith(
+          saveToFile(sending([jpeg]), target(folder), { ...facts, disk, signal: controller.signal }),
+          "ERR_CANCELLED",
+          "cancelledClose",
+        );
+        assert.deepEqual(await listAll(folder), []);
+        release();
+        await delay(50);
+        assert.deepEqual(await listAll(folder), []);
+      });
+    });
+  });
+});

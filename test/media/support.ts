@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import * as fsPromises from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DimensionerError, type ErrorCode } from "../../src/errors.ts";
+import type { SentenceKey } from "../../src/sentences.ts";
+import type { Disk, TransferFacts } from "../../src/media/disk.ts";
+import type { ByteSink, Download, DownloadFacts } from "../../src/model/download.ts";
+
+export const facts = {
+  operation: "fetch media",
+  surface: "cloud",
+  host: "the cloud",
+  url: "https://cloud.example/api/transactionmedia/1/2",
+} as const satisfies TransferFacts;
+
+/** Runs `body` with a folder of its own, which is gone afterwards. */
+export async function withFolder(body: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "dimensioner-test-")));
+  try {
+    await body(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Everything below a folder, sorted, with "/" between the parts. */
+export async function listAll(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true });
+  return entries.map((entry) => entry.replaceAll("\\", "/")).sort();
+}
+
+/** A transport in small: pushes until it is told to wait, goes on at `onDrain`, ends with an error of its own. */
+export function sending(chunks: Iterable<Uint8Array>, said: Partial<DownloadFacts> = {}): Download {
+  return (sink) =>
+    new Promise((resolve, reject) => {
+      const source = chunks[Symbol.iterator]();
+      let over = false;
+      const push = (): void => {
+        while (!over) {
+          const next = source.next();
+          if (next.done === true) {
+            over = true;
+            resolve({ contentType: null, framing: "length", bytes: sink.bytes, ...said });
+          } else if (!sink.write(next.value)) {
+            return;
+          }
+        }
+      };
+      sink.onDrain = push;
+      sink.onError = () => {
+        over = true;
+        reject(new Error("the transport's own abort error"));
+      };
+      setImmediate(push);
+    });
+}
+
+/** Runs steps by hand against the sink, as a transport that resumes and restarts does. */
+export function scripted(script: (sink: ByteSink) => Promise<Partial<DownloadFacts>>): Download {
+  return async (sink) => ({
+    contentType: null,
+    framing: "length",
+    bytes: sink.bytes,
+    ...(await script(sink)),
+  });
+}
+
+export async function rejectsWith(
+  work: Promise<unknown>,
+  code: ErrorCode,
+  sentence: SentenceKey,
+): Promise<DimensionerError> {
+  const error: unknown = await work.then(
+    () => assert.fail(`expected ${code} ${sentence}`),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof DimensionerError, String(error));
+  assert.deepEqual([error.code, error.sentence], [code, sentence], error.message);
+  assert.doesNotMatch(error.message, /__\w+__/);
+  return error;
+}
+
+export function systemError(code: string, errno = -5): Error {
+  return Object.assign(new Error(`${code}: injected`), { code, errno });
+}
+
+/**
+ * The real file system with a look at each call before it is made: throwing makes that call fail, waiting makes it
+ * slow. Calls on open files are named "file.writev" and so on.
+ */
+export function watchedDisk(before: (call: string, args: readonly unknown[]) => unknown): Disk {
+  return watch(fsPromises, "", before);
+}
+
+function watch<T extends object>(
+  target: T,
+  prefix: string,
+  before: (call: string, args: readonly unknown[]) => unknown,
+): T {
+  return new Proxy(target, {
+    get(real, key) {
+      const member: unknown = Reflect.get(real, key, real);
+      if (typeof member !== "function" || typeof key !== "string") return member;
+      return async (...args: unknown[]) => {
+        await before(prefix + key, args);
+        const result: unknown = await Reflect.apply(member, real, args);
+        return prefix === "" && key === "open" ? watch(handle(result), "file.", before) : result;
+      };
+    },
+  });
+}
+
+function handle(value: unknown): FileHandle & object {
+  assert.ok(typeof value === "object" && value !== null && "writev" in value);
+  return value as FileHandle;
+}
+
+/** `total` bytes in chunks, all from one block, so that the test itself needs no memory. */
+export function* blocks(total: number, chunkBytes = 64 * 1024): Generator<Uint8Array> {
+  const block = Buffer.alloc(chunkBytes, "dimensioner ");
+  for (let left = total; left > 0; left -= chunkBytes) yield block.subarray(0, Math.min(left, chunkBytes));
+}
