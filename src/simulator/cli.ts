@@ -1,0 +1,94 @@
+#!/usr/bin/env node
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { HELP, readArguments, UsageError, type Command } from "./cli-arguments.ts";
+import { startSimulator, type RequestRecord, type Simulator, type StartOptions } from "./index.ts";
+import { isLoopback } from "./options.ts";
+
+function version(): string {
+  let folder = import.meta.dirname;
+  while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
+  const facts: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return typeof facts === "object" && facts !== null && "version" in facts
+    ? String(facts.version)
+    : "unknown";
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function printStart({ newer, earlier, cloud, control, options }: Simulator): void {
+  print(`newer device    ${newer.origin}   (${newer.state.mode})`);
+  print(`earlier device  ${earlier.origin}`);
+  print(`cloud           ${cloud.origin}   token ${cloud.token}, device code ${options.deviceCode}`);
+  print(`control         ${control.origin}`);
+  print("Ctrl+C ends it.");
+}
+
+function printRequest({
+  at,
+  surface,
+  method,
+  path,
+  query,
+  outcome,
+  statusCode,
+  tookMs,
+}: RequestRecord): void {
+  const clock = new Date(at).toTimeString().slice(0, 8);
+  const what = `${method} ${path}${query === "" ? "" : `?${query}`}`;
+  const result = outcome === "answered" ? String(statusCode) : `${outcome} ${statusCode ?? ""}`.trim();
+  print(`${clock}  ${surface.padEnd(7)}  ${what}  ->  ${result}  ${tookMs ?? 0} ms`);
+}
+
+/** A plain sentence for what went wrong at the start. */
+function sentence(error: unknown, { ports }: StartOptions): string {
+  const facts = error instanceof Error ? error : new Error(String(error));
+  const code = "code" in facts ? facts.code : null;
+  const port = "port" in facts ? facts.port : null;
+  const name = Object.entries(ports ?? {}).find(([, wanted]) => wanted === port)?.[0] ?? "newer";
+  if (code === "EADDRINUSE") {
+    return `Port ${port} is in use by another program. Choose another with --${name}-port, or 0 for any free one.`;
+  }
+  if (code === "EACCES") return `Port ${port} may not be opened by this user. Choose one above 1023.`;
+  if (code === "EADDRNOTAVAIL") return "This computer has no such address. Choose another --host.";
+  return facts.message;
+}
+
+async function run(command: Extract<Command, { do: "run" }>): Promise<void> {
+  const sim = await startSimulator(command.options);
+  const { host } = sim.options;
+  if (!isLoopback(host)) {
+    process.stderr.write(`Warning: everybody who reaches ${host} can use and control this simulator.\n`);
+  }
+  printStart(sim);
+  if (!command.quiet) sim.onSettled(printRequest);
+  const end = (): void => {
+    process.off("SIGINT", end).off("SIGTERM", end);
+    void sim.close();
+  };
+  process.on("SIGINT", end).on("SIGTERM", end);
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  let options: StartOptions = {};
+  try {
+    const command = readArguments(args);
+    if (command.do === "help") process.stdout.write(HELP);
+    else if (command.do === "version") print(version());
+    else {
+      ({ options } = command);
+      await run(command);
+    }
+  } catch (error) {
+    const usage = error instanceof UsageError;
+    process.stderr.write(`${sentence(error, options)}${usage ? " See --help." : ""}\n`);
+    process.exitCode = usage ? 2 : 1;
+  }
+}
+
+// Nobody reads on, as in `dimensioner-simulator | head`: go on serving.
+process.stdout.on("error", () => undefined);
+await main(process.argv.slice(2));

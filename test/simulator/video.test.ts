@@ -1,0 +1,269 @@
+import assert from "node:assert/strict";
+
+import type { Mode, Simulator, StartOptions } from "../../src/simulator/index.ts";
+import { bytesOf, cloudGet, measure, mediaOf, useSimulators, video } from "./support.ts";
+
+const VIDEO_ONLY = { mode: "video-only" } as const;
+const WITH_MEASUREMENT = { mode: "video-with-measurement" } as const;
+
+function getVideo(sim: Simulator, how = "download", headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${sim.newer.origin}/api/v1/video/${how}`, { headers });
+}
+
+async function typesOf(sim: Simulator, index: number): Promise<unknown[]> {
+  const id = sim.cloud.transactions[index]?.id ?? "none";
+  return (await mediaOf(sim, id)).map((item) => item["contentType"]);
+}
+
+describe("simulator: video", () => {
+  const start = useSimulators();
+  const recorded = async (options: StartOptions): Promise<Simulator> => {
+    const sim = await start({ ...VIDEO_ONLY, ...options });
+    assert.equal(await video(sim, "start", "?transactionReference=order"), 200);
+    assert.equal(await video(sim, "stop"), 200);
+    return sim;
+  };
+
+  for (const mode of ["measurement-only", "legal-for-trade"] satisfies Mode[]) {
+    it(`answers every video request with 401 in ${mode}`, async () => {
+      const sim = await start({ mode });
+      for (const action of ["start", "stop", "cancel"]) assert.equal(await video(sim, action), 401);
+      for (const how of ["", "stream", "download"]) assert.equal((await getVideo(sim, how)).status, 401);
+      assert.deepEqual(sim.newer.actions, { measures: 0, starts: 0, stops: 0, cancels: 0 });
+    });
+  }
+
+  it("Video Only: stop saves the video and stores it with the start's references", async () => {
+    const sim = await recorded({});
+    assert.equal(sim.newer.state.recording, null);
+    assert.equal((await getVideo(sim)).status, 200);
+    assert.deepEqual(await typesOf(sim, 0), ["video/mp4"]);
+    const [transaction] = sim.cloud.transactions;
+    assert.deepEqual([transaction?.kind, transaction?.transactionReference], ["video", "order"]);
+    const [item] = await mediaOf(sim, transaction?.id ?? "");
+    const url = `/api/transactionmedia/${transaction?.id}/${String(item?.["contentId"])}`;
+    const inCloud = await bytesOf(await cloudGet(sim, url));
+    assert.deepEqual(inCloud, await bytesOf(await getVideo(sim)));
+    assert.deepEqual(inCloud, Buffer.concat([...(sim.newer.readSavedVideo() ?? [])]));
+  });
+
+  it("is encoding for a while, then saved, then in the cloud", async () => {
+    const sim = await recorded({ encodingMs: 40, mediaDelayMs: 40 });
+    assert.equal(sim.newer.state.encoding, true);
+    assert.equal((await getVideo(sim)).status, 404);
+    await sim.nextEvent(() => !sim.newer.state.encoding);
+    assert.equal((await getVideo(sim)).status, 200);
+    assert.equal(sim.cloud.transactions.length, 0);
+    await sim.nextEvent(({ type }) => type === "media");
+    assert.deepEqual(await typesOf(sim, 0), ["video/mp4"]);
+  });
+
+  it("start clears the saved video, but what goes to the cloud still goes", async () => {
+    const sim = await recorded({ mediaDelayMs: 30 });
+    const uploaded = sim.nextEvent(({ type }) => type === "media");
+    await video(sim, "start");
+    assert.equal((await getVideo(sim)).status, 404);
+    await uploaded;
+    assert.equal(sim.cloud.transactions[0]?.transactionReference, "order");
+  });
+
+  it("start during the encoding: the old video never becomes the saved one", async () => {
+    const sim = await recorded({ encodingMs: 30 });
+    await video(sim, "start");
+    await sim.nextEvent(({ type }) => type === "media");
+    assert.equal(sim.newer.state.savedVideo, null);
+    assert.notEqual(sim.newer.state.recording, null);
+  });
+
+  it("cancel clears everything, at every stage", async () => {
+    const recording = await start(VIDEO_ONLY);
+    await video(recording, "start");
+    assert.equal(await video(recording, "cancel"), 200);
+    assert.equal(recording.newer.state.recording, null);
+    const encoding = await recorded({ encodingMs: 60_000 });
+    await video(encoding, "cancel");
+    assert.equal(encoding.newer.state.encoding, false);
+    const uploading = await recorded({ mediaDelayMs: 60_000 });
+    await video(uploading, "cancel");
+    assert.equal((await getVideo(uploading)).status, 404);
+    assert.equal(uploading.newer.state.savedVideo, null);
+  });
+
+  it("Video with Measurement: a measurement ends the recording and takes the video along", async () => {
+    const sim = await start(WITH_MEASUREMENT);
+    await video(sim, "start", "?transactionReference=start");
+    await measure(sim, "?transactionReference=measured");
+    assert.equal(sim.newer.state.recording, null);
+    assert.equal((await getVideo(sim)).status, 404);
+    assert.deepEqual(await typesOf(sim, 0), ["image/jpeg", "image/jpeg", "image/bmp", "video/mp4"]);
+    assert.equal(sim.cloud.transactions.length, 1);
+    assert.equal(sim.cloud.transactions[0]?.transactionReference, "measured");
+  });
+
+  it("Video with Measurement: references of the start are overwritten even by none", async () => {
+    const sim = await start(WITH_MEASUREMENT);
+    await video(sim, "start", "?transactionReference=start");
+    await measure(sim);
+    assert.equal(sim.cloud.transactions[0]?.transactionReference, null);
+  });
+
+  it("Video with Measurement: the video stays on the device while measurements fail", async () => {
+    const sim = await start(WITH_MEASUREMENT);
+    await video(sim, "start");
+    sim.newer.setParcel(null);
+    await measure(sim);
+    const saved = await bytesOf(await getVideo(sim));
+    await measure(sim);
+    assert.deepEqual(await bytesOf(await getVideo(sim)), saved);
+    assert.deepEqual([await typesOf(sim, 0), await typesOf(sim, 1)], [[], []]);
+    sim.newer.setParcel("cube");
+    await measure(sim);
+    assert.equal((await getVideo(sim)).status, 404);
+    assert.ok((await typesOf(sim, 2)).includes("video/mp4"));
+  });
+
+  it("Video with Measurement: a success during the encoding after a failure takes the video too", async () => {
+    const sim = await start({ ...WITH_MEASUREMENT, encodingMs: 40 });
+    await video(sim, "start");
+    sim.newer.setParcel(null);
+    await measure(sim);
+    sim.newer.setParcel("cube");
+    const uploaded = sim.nextEvent(
+      (event) => event.type === "media" && event.item.contentType === "video/mp4",
+    );
+    await measure(sim);
+    await uploaded;
+    assert.ok((await typesOf(sim, 1)).includes("video/mp4"));
+    assert.equal(sim.newer.state.savedVideo, null);
+  });
+
+  it("Video with Measurement: stop is refused and changes nothing", async () => {
+    const sim = await start(WITH_MEASUREMENT);
+    await video(sim, "start");
+    assert.equal(await video(sim, "stop"), 401);
+    assert.notEqual(sim.newer.state.recording, null);
+    const other = await start({ ...WITH_MEASUREMENT, stopInVideoWithMeasurement: 409 });
+    assert.equal(await video(other, "stop"), 409);
+  });
+
+  it("a failure's video is lost to a new start", async () => {
+    for (const encodingMs of [0, 60_000]) {
+      const sim = await start({ ...WITH_MEASUREMENT, encodingMs });
+      await video(sim, "start");
+      sim.newer.setParcel(null);
+      await measure(sim);
+      await video(sim, "start");
+      assert.deepEqual([sim.newer.state.savedVideo, sim.newer.state.encoding], [null, false]);
+    }
+  });
+
+  it("what the API leaves open is an option: start while recording, stop and cancel while idle", async () => {
+    const restart = await start(VIDEO_ONLY);
+    await video(restart, "start", "?transactionReference=1");
+    await video(restart, "start", "?transactionReference=2");
+    assert.equal(restart.newer.state.recording?.references.transactionReference, "2");
+    const goOn = await start({ ...VIDEO_ONLY, startWhileRecording: "continue" });
+    await video(goOn, "start", "?transactionReference=1");
+    assert.equal(await video(goOn, "start", "?transactionReference=2"), 200);
+    assert.equal(goOn.newer.state.recording?.references.transactionReference, "1");
+    const strict = await start({
+      ...VIDEO_ONLY,
+      startWhileRecording: 409,
+      stopWhileIdle: 410,
+      cancelWhileIdle: 411,
+    });
+    assert.deepEqual([await video(strict, "stop"), await video(strict, "cancel")], [410, 411]);
+    await video(strict, "start");
+    assert.equal(await video(strict, "start"), 409);
+    assert.equal(await video(restart, "stop"), 200);
+    assert.deepEqual([await video(restart, "stop"), await video(restart, "cancel")], [200, 200]);
+    assert.equal(restart.newer.actions.stops, 1);
+  });
+
+  it("scans at the device start, reset, measure and stop as the mode says", async () => {
+    const sim = await start(WITH_MEASUREMENT);
+    assert.equal(await sim.newer.scanAtDevice("VIDEO_START"), "recording-started");
+    assert.equal(await sim.newer.scanAtDevice("VIDEO_RESET"), "recording-cancelled");
+    assert.equal(await sim.newer.scanAtDevice("VIDEO_START"), "recording-started");
+    assert.equal(await sim.newer.scanAtDevice("395212340000005323"), "measured");
+    assert.deepEqual([sim.newer.state.recording, sim.newer.state.parcel?.lengthCm], [null, 20]);
+    assert.equal(sim.cloud.transactions[0]?.barcodeReference, "395212340000005323");
+    sim.newer.setMode("video-only");
+    assert.equal(await sim.newer.scanAtDevice("42"), "nothing");
+    await sim.newer.scanAtDevice("VIDEO_START");
+    assert.equal(await sim.newer.scanAtDevice("42"), "recording-stopped");
+    assert.equal(sim.cloud.transactions[1]?.barcodeReference, "42");
+    sim.newer.setMode("measurement-only");
+    assert.equal(await sim.newer.scanAtDevice("VIDEO_START"), "nothing");
+    assert.equal(await sim.newer.scanAtDevice("42"), "measured");
+  });
+
+  it("download is whole with length and strong ETag, and gives parts on demand", async () => {
+    const sim = await recorded({});
+    const response = await getVideo(sim);
+    const etag = response.headers.get("etag") ?? "";
+    const whole = await bytesOf(response);
+    assert.match(etag, /^"[0-9a-f]+"$/);
+    assert.equal(response.headers.get("content-type"), "video/mp4");
+    assert.equal(response.headers.get("content-length"), String(whole.length));
+    const part = async (headers: Record<string, string>): Promise<[number, string | null, Buffer]> => {
+      const answer = await getVideo(sim, "download", headers);
+      return [answer.status, answer.headers.get("content-range"), await bytesOf(answer)];
+    };
+    const size = whole.length;
+    assert.deepEqual(await part({ range: "bytes=10-19" }), [
+      206,
+      `bytes 10-19/${size}`,
+      whole.subarray(10, 20),
+    ]);
+    assert.deepEqual(await part({ range: "bytes=-5" }), [
+      206,
+      `bytes ${size - 5}-${size - 1}/${size}`,
+      whole.subarray(-5),
+    ]);
+    assert.deepEqual((await part({ range: "bytes=100-", "if-range": etag }))[2], whole.subarray(100));
+    for (const stale of ['"other"', `W/${etag}`, new Date().toUTCString()]) {
+      assert.deepEqual(await part({ range: "bytes=100-", "if-range": stale }), [200, null, whole]);
+    }
+    assert.deepEqual(await part({ range: "bytes=5-4" }), [200, null, whole]);
+    const beyond = await getVideo(sim, "download", { range: `bytes=${size}-` });
+    assert.deepEqual([beyond.status, beyond.headers.get("content-range")], [416, `bytes */${size}`]);
+    assert.equal((await part({ range: "bytes=-0" }))[0], 416);
+  });
+
+  it("stream answers 200, or 206 with the whole video where told to", async () => {
+    const plain = await recorded({});
+    assert.equal((await getVideo(plain, "stream")).status, 200);
+    assert.equal((await getVideo(plain, "")).status, 200);
+    const partial = await recorded({ streamAnswers206: true });
+    const response = await getVideo(partial, "stream");
+    const { length } = await bytesOf(response);
+    assert.equal(response.status, 206);
+    assert.equal(response.headers.get("content-range"), `bytes 0-${length - 1}/${length}`);
+  });
+
+  it("two recordings are never the same file; a change of mode keeps the saved one", async () => {
+    const sim = await recorded({});
+    const first = (await getVideo(sim)).headers.get("etag");
+    await video(sim, "start");
+    await video(sim, "stop");
+    assert.notEqual((await getVideo(sim)).headers.get("etag"), first);
+    await video(sim, "start");
+    await video(sim, "stop");
+    sim.newer.setMode("measurement-only");
+    assert.equal((await getVideo(sim)).status, 401);
+    sim.newer.setMode("video-only");
+    assert.equal((await getVideo(sim)).status, 200);
+  });
+
+  it("each measurement becomes a transaction with its images after the delay", async () => {
+    const sim = await start({ mode: "measurement-only", mediaDelayMs: 30 });
+    const uploaded = sim.nextEvent(
+      (event) => event.type === "media" && event.item.contentType === "image/bmp",
+    );
+    await measure(sim, "?transactionReference=x");
+    assert.deepEqual(await typesOf(sim, 0), []);
+    await uploaded;
+    assert.deepEqual(await typesOf(sim, 0), ["image/jpeg", "image/jpeg", "image/bmp"]);
+  });
+});
