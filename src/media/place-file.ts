@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileError, systemCode, throwIfAborted, type Disk, type TransferFacts } from "./disk.ts";
@@ -128,25 +129,39 @@ async function moveIfFree(placement: Placement, path: string): Promise<boolean> 
 async function moveUnderClaim({ part, folder, disk, facts }: Placement, path: string): Promise<boolean> {
   const digest = createHash("sha256").update(basename(path)).digest("hex");
   const claim = join(folder, `.dimensioner-${digest.slice(0, 36)}.name`);
-  const startedAtMs = performance.now();
-  for (;;) {
-    try {
-      await (await disk.open(claim, "wx")).close();
-      break;
-    } catch (error) {
-      if (systemCode(error) !== "EEXIST") throw error;
-    }
-    throwIfAborted(facts);
-    // Held for moments only: an old claim is that of a killed process.
-    if (performance.now() - startedAtMs > CLAIM_STALE_MS) await disk.unlink(claim).catch(() => undefined);
-    await delay(CLAIM_POLL_MS);
-  }
+  const held = await holdClaim(claim, disk, facts);
   try {
+    await held.close();
     if (await exists(path, disk)) return false;
     await disk.rename(part, path);
     return true;
   } finally {
     await disk.unlink(claim).catch(() => undefined);
+  }
+}
+
+/** Waits for the claim to be free; one that nobody touches for seconds, though it takes moments, is a dead process's. */
+async function holdClaim(claim: string, disk: Disk, facts: TransferFacts): Promise<FileHandle> {
+  let seen = "";
+  let seenAtMs = 0;
+  for (;;) {
+    try {
+      return await disk.open(claim, "wx");
+    } catch (error) {
+      if (systemCode(error) !== "EEXIST") throw error;
+    }
+    throwIfAborted(facts);
+    const holder = await disk.lstat(claim).then(
+      ({ ino, mtimeMs }) => `${ino} ${mtimeMs}`,
+      () => "",
+    );
+    if (holder !== seen) {
+      seen = holder;
+      seenAtMs = performance.now();
+    } else if (holder !== "" && performance.now() - seenAtMs > CLAIM_STALE_MS) {
+      await disk.unlink(claim).catch(() => undefined);
+    }
+    await delay(CLAIM_POLL_MS);
   }
 }
 

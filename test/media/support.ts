@@ -105,8 +105,10 @@ function watch<T extends object>(
       const member: unknown = Reflect.get(real, key, real);
       if (typeof member !== "function" || typeof key !== "string") return member;
       return async (...args: unknown[]) => {
-        await before(prefix + key, args);
+        // A close that fails has closed all the same.
+        if (key !== "close") await before(prefix + key, args);
         const result: unknown = await Reflect.apply(member, real, args);
+        if (key === "close") await before(prefix + key, args);
         return prefix === "" && key === "open" ? watch(handle(result), "file.", before) : result;
       };
     },

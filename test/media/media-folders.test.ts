@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createMediaFolders, type MediaFolders } from "../../src/media/media-folders.ts";
+import { nodeDisk } from "../../src/media/disk.ts";
+import { saveToFile } from "../../src/media/save-to-file.ts";
+import { jpeg } from "./samples.ts";
+import { facts, listAll, scripted, sending, systemError, watchedDisk, withFolder } from "./support.ts";
+
+const dayAgoSeconds = (): number => Date.now() / 1000 - 25 * 3600;
+const part = (digit: number): string =>
+  `.dimensioner-${String(digit).repeat(8)}-0000-4000-8000-000000000000.part`;
+
+async function leave(folder: string, name: string, atSeconds = dayAgoSeconds()): Promise<void> {
+  await writeFile(join(folder, name), "left over");
+  await utimes(join(folder, name), atSeconds, atSeconds);
+}
+
+describe("what a killed process left", () => {
+  it("is removed after a day, and nothing else is", async () => {
+    await withFolder(async (folder) => {
+      await leave(folder, part(1));
+      await leave(folder, part(2), Date.now() / 1000 - 23 * 3600);
+      await leave(folder, ".dimensioner-notes.part");
+      await leave(folder, "mine.part");
+      await mkdir(join(folder, part(3)));
+      await utimes(join(folder, part(3)), 1, 1);
+      await leave(folder, "target");
+      await symlink(join(folder, "target"), join(folder, part(4)));
+      await saveToFile(sending([jpeg]), { folder, suggestedBase: "x", ifExists: "error" }, facts);
+      assert.deepEqual(
+        await listAll(folder),
+        [part(2), part(3), part(4), ".dimensioner-notes.part", "mine.part", "target", "x.jpg"].sort(),
+      );
+    });
+  });
+
+  it("is looked for once an hour and folder, by all saves that share the state", async () => {
+    await withFolder(async (folder) => {
+      const folders = createMediaFolders();
+      const save = (filename: string): Promise<unknown> =>
+        saveToFile(
+          sending([jpeg]),
+          { folder, filename, suggestedBase: "x", ifExists: "rename" },
+          { ...facts, folders },
+        );
+      await save("a.jpg");
+      await leave(folder, part(1));
+      await save("b.jpg");
+      assert.ok((await listAll(folder)).includes(part(1)));
+      await mkdir(join(folder, "sub"));
+      await leave(join(folder, "sub"), part(2));
+      await save("sub/c.jpg");
+      assert.deepEqual(await listAll(join(folder, "sub")), ["c.jpg"]);
+      await createMediaFolders().sweep(folder, nodeDisk);
+      assert.ok(!(await listAll(folder)).includes(part(1)));
+    });
+  });
+
+  it("is not what a save of this process is writing, however old it looks", async () => {
+    await withFolder(async (folder) => {
+      const known = createMediaFolders();
+      const owned = new Set<string>();
+      const folders: MediaFolders = {
+        sweep: () => Promise.resolve(),
+        own(path) {
+          owned.add(path);
+          const disown = known.own(path);
+          return () => {
+            owned.delete(path);
+            disown();
+          };
+        },
+      };
+      const download = scripted(async (sink) => {
+        sink.write(jpeg);
+        const [own = ""] = await listAll(folder);
+        assert.deepEqual([...owned], [join(folder, own)]);
+        await utimes(join(folder, own), 1, 1);
+        await known.sweep(folder, nodeDisk);
+        assert.deepEqual(await listAll(folder), [own]);
+        return { bytes: sink.bytes };
+      });
+      await saveToFile(download, { folder, suggestedBase: "x", ifExists: "error" }, { ...facts, folders });
+      assert.deepEqual(await listAll(folder), ["x.jpg"]);
+      assert.equal(owned.size, 0);
+    });
+  });
+
+  it("never stands in the way of a save", async () => {
+    await withFolder(async (folder) => {
+      await leave(folder, part(1));
+      for (const failing of ["readdir", "lstat", "unlink"]) {
+        const disk = watchedDisk((call, [path]) => {
+          if (call === failing && (call === "readdir" || String(path).endsWith(part(1))))
+            throw systemError("EACCES");
+        });
+        await saveToFile(
+          sending([jpeg]),
+          { folder, suggestedBase: "x", ifExists: "rename" },
+          { ...facts, disk },
+        );
+      }
+      assert.deepEqual(await listAll(folder), [part(1), "x.jpg"].sort());
+    });
+  });
+});

@@ -1,0 +1,36 @@
+/**
+ * A process of its own that saves one file, for the tests that need another user, a mount or a violent death.
+ * Argument: JSON with folder, filename, ifExists, bytes, and perhaps stallAfter: so many bytes come, then no more.
+ * Prints one line of JSON: the saved file, or code and sentence of the error; "stalled" where it stalls.
+ */
+import { saveToFile } from "../../src/media/save-to-file.ts";
+import { DimensionerError } from "../../src/errors.ts";
+import { blocks, facts, sending } from "./support.ts";
+
+interface Task {
+  folder: string;
+  filename: string;
+  ifExists: "rename" | "replace" | "error";
+  bytes: number;
+  stallAfter?: number;
+}
+
+const task = JSON.parse(process.argv[2] ?? "") as Task;
+const { stallAfter } = task;
+
+try {
+  const saved = await saveToFile(
+    async (sink) => {
+      if (stallAfter === undefined) return await sending(blocks(task.bytes))(sink);
+      await sending(blocks(stallAfter))(sink);
+      console.log("stalled");
+      return await new Promise(() => setInterval(() => undefined, 1000));
+    },
+    { ...task, suggestedBase: "x" },
+    facts,
+  );
+  console.log(JSON.stringify(saved));
+} catch (error) {
+  const { code, sentence, message } = error as DimensionerError;
+  console.log(JSON.stringify({ code, sentence, message }));
+}
