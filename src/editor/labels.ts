@@ -1,0 +1,38 @@
+import { shared } from "./texts.ts";
+
+/** Where a node's work happens, for its label: a config node's name, or the message property that names one. */
+export function targetOf(configId: string, from: string): string {
+  if (from !== "") {
+    return `msg.${from}`;
+  }
+  const chosen = RED.nodes.node(configId);
+  return chosen === null || chosen === undefined ? "" : configLabel(chosen);
+}
+
+/** A value's place in a label: the value itself, or where it comes from. */
+export function shownValue(value: string, type: string): string {
+  if (value === "") {
+    return "";
+  }
+  return type === "str"
+    ? value
+    : type === "msg" || type === "flow" || type === "global"
+      ? `${type}.${value}`
+      : "";
+}
+
+/** "measure: Dock 3"; without a target the act alone. */
+export function actAt(act: string, target: string): string {
+  return target === "" ? act : shared("labelled", { act, target });
+}
+
+/** A node that has a name of its own shows it in italics, as the core nodes do. */
+export function labelStyle(name: string): string {
+  return name === "" ? "" : "node_label_italic";
+}
+
+function configLabel(node: object): string {
+  const name: unknown =
+    Reflect.get(node, "name") || Reflect.get(node, "address") || Reflect.get(node, "baseUrl");
+  return typeof name === "string" ? name : "";
+}

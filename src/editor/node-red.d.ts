@@ -1,0 +1,43 @@
+import type { EditorRED } from "node-red";
+
+/** What @types/node-red does not say yet about Node-RED's editor, 4.1 and 5.0. */
+declare module "@node-red/editor-client" {
+  /** Names the field in a sentence; absent where the sentence stands below the field. */
+  interface CheckOptions {
+    label?: string;
+  }
+
+  interface CheckedProperty<TValue, TProps extends NodeProperties> {
+    value: TValue;
+    type?: string;
+    required?: boolean;
+    label?: string;
+    /** Two arguments: the editor then takes a string as the reason why the value is wrong. */
+    validate?: (this: NodeInstance<TProps>, value: string, options?: CheckOptions) => true | string;
+  }
+
+  type CheckedNodeDef<TProps extends NodeProperties, TCreds> = Omit<
+    NodeDef<TProps, TCreds>,
+    "defaults" | "credentials"
+  > & {
+    defaults: { [K in keyof TProps]-?: CheckedProperty<TProps[K], TProps> };
+    credentials?: {
+      [K in keyof TCreds]: NodeCredential & Omit<CheckedProperty<string, TProps>, "value" | "type">;
+    };
+  };
+
+  interface NodesRegistry {
+    registerNodeType<TProps extends NodeProperties, TCreds = undefined>(
+      type: string,
+      def: CheckedNodeDef<TProps, TCreds>,
+    ): void;
+  }
+
+  interface Utils {
+    validateTypedProperty(value: string, type: string, options?: CheckOptions): true | string;
+  }
+}
+
+declare global {
+  const RED: EditorRED;
+}

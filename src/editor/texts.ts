@@ -1,0 +1,13 @@
+const packageName = "@dimflow/node-red-dimensioner";
+
+export type Texts = (key: string, values?: Record<string, string | number>) => string;
+
+/** The texts of one node type's own catalog. */
+export function textsOf(type: string): Texts {
+  return (key, values) => RED._(`${packageName}/${type}:${key}`, values);
+}
+
+const deviceTexts = textsOf("dimensioner-device");
+
+/** The texts that all types share; they live in the catalog of the device config node. */
+export const shared: Texts = (key, values) => deviceTexts(`common.${key}`, values);

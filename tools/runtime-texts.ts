@@ -1,0 +1,12 @@
+import { failedTexts, statusTexts } from "../src/runtime/status-texts.ts";
+import { sentences } from "../src/sentences.ts";
+
+/** The part of the English catalog that the sources already say: what can go wrong, and what a node's status shows. */
+export function runtimeTexts() {
+  const entries = Object.entries(sentences);
+  return {
+    status: { ...statusTexts, failed: failedTexts },
+    errors: Object.fromEntries(entries.map(([key, { text }]) => [key, text])),
+    hints: Object.fromEntries(entries.map(([key, { hint }]) => [key, hint])),
+  };
+}

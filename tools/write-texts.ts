@@ -1,0 +1,16 @@
+/**
+ * Writes the sentences and status texts of the sources into the English catalog, where translators find them. Run it
+ * after a change of src/sentences.ts or src/runtime/status-texts.ts; a test holds them equal.
+ *
+ *   node --import tsx tools/write-texts.ts
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runtimeTexts } from "./runtime-texts.ts";
+
+const file = join(import.meta.dirname, "../nodes/device/locales/en-US/device.json");
+const catalog: unknown = JSON.parse(await readFile(file, "utf8"));
+if (typeof catalog !== "object" || catalog === null) {
+  throw new Error(`${file} holds no catalog`);
+}
+await writeFile(file, `${JSON.stringify({ ...catalog, ...runtimeTexts() }, null, 2)}\n`);
