@@ -32,6 +32,8 @@ interface Sink {
   readonly destroyed: boolean;
 }
 
+const RESET_AFTER_MS = 20;
+
 type Sleep = (ms: number) => Promise<void>;
 
 function drained(sink: Sink): Promise<void> {
@@ -114,8 +116,11 @@ async function sendBySocket(socket: Socket, plan: Plan, sleep: Sleep, reset: () 
     await send(socket, chunked ? inChunks(chunks) : chunks, plan.pace, sleep);
     if (chunked && stop === body.size && cutAt === undefined) socket.write("0\r\n\r\n");
   }
-  if (plan.end === "reset") reset();
-  else if (plan.end !== "hold") socket.destroySoon();
+  if (plan.end === "reset") {
+    // A reset that overtakes the last bytes looks like an ordinary end to some clients.
+    if (plan.head !== null || body !== null) await sleep(RESET_AFTER_MS);
+    reset();
+  } else if (plan.end !== "hold") socket.destroySoon();
 }
 
 /** Sends a plan. Resolves when the last byte was handed to the socket, or the client went away. */
