@@ -59,7 +59,9 @@ const require = createRequire(import.meta.url);
 const major = Number(process.versions.node.split(".")[0]) >= 22 ? 5 : 4;
 /** Node-RED as it fits this Node.js: 4.1 on Node 20, 5.0 from Node 22.9 on. */
 const nodeRedPath = require.resolve(`node-red-${major}`);
+const core = createRequire(nodeRedPath);
 const nodeTypes: NodeInitializer[] = [
+  core("@node-red/nodes/core/sequence/17-split.js") as NodeInitializer,
   cloud,
   device,
   fetchImage,
