@@ -115,7 +115,9 @@ export function createVideoRecorder(
   }
 
   function encode(clip: Clip): void {
-    clip.callOff = timers.after(durations.encodingMs, () => encoded(clip));
+    const callOff = timers.after(durations.encodingMs, () => encoded(clip));
+    // Without encoding time the clip is on its way to the cloud by now, with another timer to call off.
+    if (encoding.has(clip)) clip.callOff = callOff;
   }
 
   /** A success takes along the video that earlier failures left behind. */

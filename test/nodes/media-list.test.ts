@@ -44,8 +44,8 @@ describe("dimensioner-media-list", () => {
   });
 
   it("splits into messages that a Join node puts together again", async () => {
-    await start({ emit: "split", wires: [["join"]] }, [
-      { id: "join", z: "tab", type: "join", mode: "auto", wires: [["out-0"]] },
+    await start({ emit: "split", wires: [["joiner"]] }, [
+      { id: "joiner", z: "tab", type: "join", mode: "auto", wires: [["out-0"]] },
     ]);
     add("image/jpeg", "ColorImageJpeg");
     add("image/bmp", "DepthImage16Bit");

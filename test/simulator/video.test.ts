@@ -89,6 +89,18 @@ describe("simulator: video", () => {
     assert.equal(uploading.newer.state.savedVideo, null);
   });
 
+  it("what was cancelled before its upload never reaches the cloud", async () => {
+    const sim = await recorded({ mediaDelayMs: 20 });
+    await video(sim, "cancel");
+    await video(sim, "start", "?transactionReference=second");
+    await video(sim, "stop");
+    await sim.nextEvent(({ type }) => type === "media");
+    assert.deepEqual(
+      sim.cloud.transactions.map(({ transactionReference }) => transactionReference),
+      ["second"],
+    );
+  });
+
   it("Video with Measurement: a measurement ends the recording and takes the video along", async () => {
     const sim = await start(WITH_MEASUREMENT);
     await video(sim, "start", "?transactionReference=start");

@@ -185,11 +185,14 @@ export class TestFlow {
 
 /** Two helper nodes behind every action node, so that what it sends goes somewhere. */
 function wire(flow: readonly FlowNode[]): FlowNode[] {
-  const actions = flow.map((node) => ("z" in node ? { wires: [["out-0"], ["out-1"]], ...node } : node));
+  // Without a place on the canvas Node-RED would take them for config nodes.
+  const actions = flow.map((node) =>
+    "z" in node ? { x: 100, y: 100, wires: [["out-0"], ["out-1"]], ...node } : node,
+  );
   return [
     { id: "tab", type: "tab" },
     ...actions,
-    { id: "out-0", z: "tab", type: "helper", wires: [] },
-    { id: "out-1", z: "tab", type: "helper", wires: [] },
+    { id: "out-0", z: "tab", x: 300, y: 100, type: "helper", wires: [] },
+    { id: "out-1", z: "tab", x: 300, y: 200, type: "helper", wires: [] },
   ];
 }
