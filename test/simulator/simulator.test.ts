@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { get } from "node:http";
+import { connect, createServer } from "node:net";
+
+import { startSimulator } from "../../src/simulator/index.ts";
+import { cloudGet, jsonOf, measure, MEASURE, useSimulators, video } from "./support.ts";
+
+describe("simulator", () => {
+  const start = useSimulators();
+
+  it("repeats itself with the same seed, and differs with another", async () => {
+    const tell = async (seed: number): Promise<string> => {
+      const sim = await start({ seed, cloudDevices: 3, weightJitterKg: 0.2 });
+      const results = [await measure(sim), await measure(sim)];
+      const ids = results.map(({ imageIdentifier, elapsedMs, weight }) => [
+        imageIdentifier,
+        elapsedMs,
+        weight,
+      ]);
+      return JSON.stringify([
+        ids,
+        sim.cloud.devices,
+        sim.cloud.transactions.map(({ id, guid }) => [id, guid]),
+      ]);
+    };
+    const first = await tell(7);
+    assert.equal(await tell(7), first);
+    assert.notEqual(await tell(8), first);
+  });
+
+  it("lists each request with what became of it", async () => {
+    const sim = await start();
+    const arriving = sim.nextRequest(({ surface }) => surface === "newer");
+    const url = `${sim.newer.origin}/api/v1/video/start?a=%20b`;
+    await fetch(url, { method: "POST", headers: { "X-Test": "1" }, body: "hello" });
+    const record = await sim.settled(await arriving);
+    assert.deepEqual(
+      [record.method, record.path, record.query, record.bodyBytes, record.outcome, record.statusCode],
+      ["POST", "/api/v1/video/start", "a=%20b", 5, "answered", 200],
+    );
+    assert.equal(record.headers["x-test"], "1");
+    assert.ok(record.remotePort > 0 && Math.abs(Date.now() - record.at) < 5000);
+    assert.deepEqual(sim.requestsTo("newer", "/api/v1/video"), [record]);
+    assert.deepEqual(sim.requestsTo("newer", "/api/v1/measure"), []);
+    assert.deepEqual(sim.requestsTo("cloud"), []);
+  });
+
+  it("tells listeners of requests as they arrive and end, until they stop listening", async () => {
+    const sim = await start();
+    const seen: string[] = [];
+    const offs = [
+      sim.onRequest(({ path, outcome }) => seen.push(`${path} ${outcome}`)),
+      sim.onSettled(({ path, outcome }) => seen.push(`${path} ${outcome}`)),
+      sim.onEvent(({ type }) => seen.push(type)),
+    ];
+    await fetch(`${sim.earlier.origin}/api/ping`);
+    await sim.settled({ id: 1 });
+    sim.newer.setParcel(null);
+    offs.forEach((off) => off());
+    await fetch(`${sim.earlier.origin}/api/ping`);
+    assert.deepEqual(seen, ["/api/ping pending", "/api/ping answered", "state"]);
+  });
+
+  it("notices a client that goes before the answer; the machine measures all the same", async () => {
+    const sim = await start({ measureMs: 50 });
+    const gone = new AbortController();
+    const answer = fetch(`${sim.newer.origin}/api/v1/measure`, { signal: gone.signal });
+    const record = await sim.nextRequest();
+    gone.abort();
+    await assert.rejects(answer);
+    assert.equal((await sim.settled(record)).outcome, "aborted-by-client");
+    await sim.nextEvent(({ type }) => type === "transaction");
+    assert.equal(sim.newer.actions.measures, 1);
+  });
+
+  it("forgets the oldest requests, never the count of the latest", async () => {
+    const sim = await start({ keepRequests: 10 });
+    for (let n = 0; n < 15; n += 1) await fetch(`${sim.earlier.origin}/api/ping/${n}`);
+    assert.ok(sim.requests.length <= 10);
+    assert.equal(sim.requests.at(-1)?.id, 15);
+  });
+
+  it("reset brings back the start: nothing recorded, nothing listed, no fault, no late upload", async () => {
+    const sim = await start({ mode: "video-only", mediaDelayMs: 20, cloudDevices: 1 });
+    const code = sim.cloud.devices[1]?.code;
+    await video(sim, "start");
+    await video(sim, "stop");
+    await cloudGet(sim, `/api/remotetrigger/startrecording?deviceReference=${code}&transactionReference=x`);
+    sim.newer.setMode("measurement-only");
+    await measure(sim);
+    sim.faults.add({ fault: { kind: "close" } });
+    sim.reset();
+    assert.deepEqual([sim.requests.length, sim.cloud.transactions.length], [0, 0]);
+    assert.deepEqual(sim.newer.actions, { measures: 0, starts: 0, stops: 0, cancels: 0 });
+    assert.deepEqual([sim.newer.state.mode, sim.newer.state.savedVideo], ["video-only", null]);
+    assert.equal((await fetch(`${sim.newer.origin}/api/v1/ping`)).status, 200);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    assert.equal(sim.cloud.transactions.length, 0);
+  });
+
+  it("closes everything: ports, open connections, watchers, waiting callers", async () => {
+    const sim = await startSimulator({ measureMs: 60_000, mediaDelayMs: 60_000 });
+    const socket = connect(sim.newer.port, "127.0.0.1");
+    socket.on("error", () => undefined);
+    socket.write(MEASURE);
+    const watcher = get(`${sim.control.origin}/events`);
+    watcher.on("error", () => undefined);
+    const [stream] = await once(watcher, "response");
+    stream.on("error", () => undefined).resume();
+    const scan = assert.rejects(sim.newer.scanAtDevice("1"));
+    const waiting = assert.rejects(
+      sim.nextEvent(({ type }) => type === "webhook"),
+      /closed/,
+    );
+    const ends = [socket, stream].map((one) => new Promise((resolve) => one.on("close", resolve)));
+    await sim.close();
+    await Promise.all([scan, waiting, ...ends]);
+    for (const { port } of [sim.newer, sim.earlier, sim.cloud, sim.control]) {
+      const probe = connect(port, "127.0.0.1");
+      const [error] = await once(probe, "error");
+      assert.match(String(error), /ECONNREFUSED/);
+    }
+  });
+
+  it("leaves nothing open when a port is taken", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const address = taken.address();
+    assert.ok(typeof address === "object" && address !== null);
+    await assert.rejects(startSimulator({ ports: { cloud: address.port } }), /EADDRINUSE/);
+    await new Promise((resolve) => taken.close(resolve));
+    const sim = await start({ ports: { cloud: address.port } });
+    assert.equal(sim.cloud.port, address.port);
+  });
+
+  it("comes back on its port when somebody held it meanwhile", async () => {
+    const sim = await start();
+    sim.newer.setPower(false);
+    const squatter = createServer().listen(sim.newer.port, "127.0.0.1");
+    await once(squatter, "listening");
+    sim.newer.setPower(true);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await new Promise((resolve) => squatter.close(resolve));
+    let answer: unknown = null;
+    while (answer === null) {
+      answer = await fetch(`${sim.newer.origin}/api/v1/ping/x`).then(jsonOf, () => null);
+    }
+    assert.deepEqual(answer, { msg: "x" });
+  });
+
+  it("never listens beyond loopback unless told to", async () => {
+    await assert.rejects(startSimulator({ host: "0.0.0.0" }), /exposed/);
+    const sim = await start({ host: "0.0.0.0", expose: true });
+    assert.equal(sim.newer.origin, `http://0.0.0.0:${sim.newer.port}`);
+    const v6 = await start({ host: "::1" });
+    assert.equal((await fetch(`${v6.newer.origin}/api/v1/ping`)).status, 200);
+  });
+
+  it("refuses options that can't work", async () => {
+    await assert.rejects(startSimulator({ deviceCode: "short" }), /8 letters or digits/);
+    await assert.rejects(startSimulator({ parcel: "no such thing" }), /catalogue has/);
+  });
+});
