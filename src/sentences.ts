@@ -297,5 +297,7 @@ export const sentences: Readonly<Record<SentenceKey, Sentence>> = entries;
 
 /** Fills the `__name__` marks; a mark without a value stays, so that a slip is seen. */
 export function fillIn(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/__(\w+?)__/g, (mark, name: string) => String(values[name] ?? mark));
+  return text.replace(/__(\w+?)__/g, (mark, name: string) =>
+    Object.hasOwn(values, name) ? String(values[name]) : mark,
+  );
 }

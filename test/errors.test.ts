@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { DimensionerError, errorCodes, isRetryable } from "../src/errors.ts";
+import { fillIn, sentences, type SentenceKey } from "../src/sentences.ts";
+
+const keys = Object.keys(sentences) as SentenceKey[];
+const facts = { surface: "newer-device", operation: "measure" } as const;
+
+describe("errors", () => {
+  it("have a sentence for every code, and a code of the contract for every sentence", () => {
+    const used = new Set(keys.map((key) => sentences[key].code));
+    assert.deepEqual([...used].toSorted(), [...errorCodes].toSorted());
+  });
+
+  it("say what happened and what to do, in whole sentences", () => {
+    for (const key of keys) {
+      const { text, hint } = sentences[key];
+      assert.match(text, /^[A-Z“_].*\.$/, key);
+      assert.match(hint, /^([A-Z].*\.|__path__)$/, key);
+      assert.doesNotMatch(text, /\b(undefined|null|exception|ECONN)/i, key);
+    }
+  });
+
+  it("show the sentence alone, and have code and cause as own properties", () => {
+    const error = new DimensionerError(
+      "timeout",
+      { ...facts, outcome: "unknown" },
+      { host: "dock", seconds: 3 },
+    );
+    assert.equal(String(error), "dock took longer than 3 s. Look at the machine before you try again.");
+    assert.equal(error.message, String(error));
+    assert.ok(Object.hasOwn(error, "code") && Object.hasOwn(error, "cause"));
+    assert.equal(Object.getPrototypeOf(error.cause), Object.prototype);
+    assert.deepEqual(JSON.parse(JSON.stringify(error.cause)), error.cause);
+  });
+
+  it("are retryable only when that is safe and may help", () => {
+    const retryable = (key: SentenceKey, outcome: DimensionerError["cause"]["outcome"]): boolean =>
+      isRetryable(new DimensionerError(key, { ...facts, outcome }));
+    assert.equal(retryable("unreachableRefused", "not-sent"), true);
+    assert.equal(retryable("httpBusy", "refused"), true);
+    assert.equal(retryable("timeout", null), true);
+    assert.equal(retryable("timeout", "unknown"), false);
+    assert.equal(retryable("measureFailed", "failed"), false);
+    assert.equal(retryable("inputMissing", "not-sent"), false);
+    assert.equal(isRetryable(new Error("another")), false);
+  });
+
+  it("keep a mark that nobody fills in, so that a slip is seen", () => {
+    assert.equal(fillIn("__a__ and __b__", { a: 1 }), "1 and __b__");
+    assert.equal(fillIn("__constructor__", {}), "__constructor__");
+  });
+
+  it("stand in the table of the architecture page, each of them", async () => {
+    const page = await readFile(new URL("../ARCHITECTURE.md", import.meta.url), "utf8");
+    for (const code of errorCodes) {
+      assert.ok(page.includes(code), code);
+    }
+  });
+});
