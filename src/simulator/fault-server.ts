@@ -130,8 +130,8 @@ export async function startFaultServer(parts: FaultServerParts): Promise<FrontDo
       log.settle(record, record.outcome === "pending" ? outcome : record.outcome);
     response.on("finish", () => settle("answered"));
     response.on("close", () => settle("aborted-by-client"));
-    serve(request, response, record, target).catch(() => {
-      settle("simulator-error");
+    serve(request, response, record, target).catch((error: unknown) => {
+      settle(`simulator-error: ${error instanceof Error ? error.message : String(error)}`);
       request.socket.destroy();
     });
   }

@@ -21,7 +21,10 @@ export interface RequestRecord {
   readonly remotePort: number;
   /** Bytes of the request's body. */
   readonly bodyBytes: number;
-  /** `pending`, `answered`, `aborted-by-client`, `simulator-error`, or `fault:` and the fault's name or kind. */
+  /**
+   * `pending`, `answered`, `aborted-by-client`, `fault:` and the fault's name or kind, or `simulator-error:` and why
+   * (the simulator was closed meanwhile, or a file of its catalogue is missing).
+   */
   readonly outcome: string;
   /** Status of the answer, once one was begun. */
   readonly statusCode?: number;

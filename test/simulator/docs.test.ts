@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { HELP } from "../../src/simulator/cli-arguments.ts";
+import { ROUTES } from "../../src/simulator/control-routes.ts";
+import {
+  connectionFault,
+  headerFault,
+  lostAnswerFault,
+  otherAnswerFault,
+  slowFault,
+} from "../../src/simulator/fault-kinds.ts";
+
+const KINDS = [
+  ...connectionFault.options,
+  ...lostAnswerFault.options,
+  ...slowFault.options,
+  ...otherAnswerFault.options,
+  ...headerFault.options,
+];
+
+describe("simulator: documentation", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/simulator.md"), "utf8");
+
+  it("names every request of the control port", () => {
+    const missing = Object.keys(ROUTES).filter((route) => !page.includes(`\`${route}`));
+    assert.deepEqual(missing, []);
+  });
+
+  it("names every kind of fault with all its fields", () => {
+    const rows = page.split("\n").filter((line) => line.startsWith("| `"));
+    for (const fault of KINDS) {
+      const { kind, ...fields } = fault.entries;
+      const row = rows.find((line) => line.split("|")[1]?.includes(`\`${kind.literal}\``));
+      assert.ok(row, kind.literal);
+      const missing = Object.keys(fields).filter((field) => !row.includes(`\`${field}\``));
+      assert.deepEqual(missing, [], kind.literal);
+    }
+  });
+
+  it("names only options that the command line has", () => {
+    const named = [...page.matchAll(/`(--[a-z-]+)`/g)].map(([, option]) => option ?? "");
+    assert.ok(named.length > 3);
+    assert.deepEqual(
+      named.filter((option) => !HELP.includes(option)),
+      [],
+    );
+  });
+});
