@@ -138,7 +138,7 @@ export const faultSchema = v.union([
 ]);
 
 export type ConnectionFault = v.InferOutput<typeof connectionFault>;
-export type HeaderFault = v.InferOutput<typeof headerFault>;
+
 export type RequestFault = v.InferOutput<
   typeof lostAnswerFault | typeof slowFault | typeof otherAnswerFault | typeof headerFault
 >;

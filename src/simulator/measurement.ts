@@ -1,5 +1,6 @@
 import { LosslessNumber, stringify } from "lossless-json";
 
+import { weightLb } from "./catalogue/index.ts";
 import type { SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
 import type { TableParcel } from "./table.ts";
@@ -37,12 +38,11 @@ type Units = Pick<
 >;
 
 const UNITS_PER_CM = { cm: 1, mm: 10, in: 1 / 2.54 } as const;
-const KG_PER_LB = 0.45359237;
 
 /** Fidelity of the newer device: half units. */
 export const NEWER_FIDELITY = 0.5;
 /** Fidelity of the earlier device: one-fifth units. */
-export const EARLIER_FIDELITY = 0.2;
+const EARLIER_FIDELITY = 0.2;
 
 function rounded(value: number, places: number): number {
   return Number(value.toFixed(places));
@@ -66,7 +66,7 @@ export function measureTable(
   };
   if (table === null) return { ...common, ...units.emptyTable, weight: 0, object: null };
   const kg = Math.max(0, table.weightKg + (random.next() * 2 - 1) * units.weightJitterKg);
-  const weight = rounded(units.weightUnit === "kg" ? kg : kg / KG_PER_LB, 2);
+  const weight = units.weightUnit === "kg" ? rounded(kg, 2) : weightLb({ weightKg: kg });
   const { errorCode, errorMessage } = table;
   if (errorCode !== 0) return { ...common, errorCode, errorMessage, weight, object: null };
   const inUnits = (cm: number): number => rounded(cm * UNITS_PER_CM[units.dimsUnit], 2);

@@ -9,7 +9,7 @@ export const TRANSACTION_IDS = ["integer-string", "guid", "integer"] as const;
 export type TransactionIds = (typeof TRANSACTION_IDS)[number];
 
 /** The ports to listen on; 0 takes any free one. */
-export interface Ports {
+interface Ports {
   readonly newer: number;
   readonly earlier: number;
   readonly cloud: number;

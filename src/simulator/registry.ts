@@ -2,7 +2,7 @@ import type { SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
 
 /** A device as the cloud has it on file. */
-export interface DeviceClient {
+interface DeviceClient {
   readonly id: string;
   readonly name: string;
   readonly appVersion: string;
@@ -11,7 +11,7 @@ export interface DeviceClient {
   readonly registrationCode: string;
 }
 
-export interface Terminal {
+interface Terminal {
   readonly id: number | string;
   readonly name: string;
   readonly reference: string | null;

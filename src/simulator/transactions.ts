@@ -14,7 +14,7 @@ export interface MediaItem {
   readonly description: string;
 }
 
-export interface StoredMedia extends MediaItem {
+interface StoredMedia extends MediaItem {
   /** Made when it is first asked for: most media are listed and never fetched. */
   readonly load: () => Content;
 }
@@ -34,7 +34,7 @@ export interface Transaction extends References {
 }
 
 /** What is known of a transaction when it reaches the cloud. */
-export type NewTransaction = Omit<Transaction, "id" | "legacyId" | "guid" | "media" | "at">;
+type NewTransaction = Omit<Transaction, "id" | "legacyId" | "guid" | "media" | "at">;
 
 export interface Transactions {
   readonly all: readonly Transaction[];

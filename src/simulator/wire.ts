@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { Body } from "./content.ts";
 
 /** So many bytes at a time, with a pause in between. */
-export interface Pace {
+interface Pace {
   readonly bytes: number;
   readonly everyMs: number;
 }

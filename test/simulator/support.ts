@@ -70,8 +70,11 @@ export interface Exchange {
   readonly end: "fin" | "reset" | "open";
 }
 
-/** Sends bytes over a bare socket and gives all that comes back. */
-export function exchange(port: number, request: string, quietMs = 2000): Promise<Exchange> {
+/**
+ * Sends bytes over a bare socket and gives all that comes back until the connection ends, or is quiet for so long.
+ * The first byte has more time, on a busy machine too, unless silence is what is expected.
+ */
+export function exchange(port: number, request: string, quietMs = 2000, firstMs = 2000): Promise<Exchange> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, "127.0.0.1");
@@ -80,8 +83,11 @@ export function exchange(port: number, request: string, quietMs = 2000): Promise
       const bytes = Buffer.concat(chunks);
       resolve({ bytes, text: bytes.toString("latin1"), end });
     };
-    socket.setTimeout(quietMs, () => done("open"));
-    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.setTimeout(firstMs, () => done("open"));
+    socket.on("data", (chunk) => {
+      socket.setTimeout(quietMs);
+      chunks.push(chunk);
+    });
     socket.on("error", () => done("reset"));
     socket.on("end", () => done("fin"));
     socket.write(request);
@@ -94,3 +100,8 @@ export function requestText(path: string, method = "GET", headers = ""): string 
 }
 
 export const MEASURE = requestText("/api/v1/measure");
+
+/** A header of an answer that came as text. */
+export function headerOf(text: string, name: string): string | undefined {
+  return new RegExp(`^${name}: (.*)\r$`, "im").exec(text.split("\r\n\r\n")[0] + "\r\n")?.[1];
+}
