@@ -1,0 +1,48 @@
+import type { FlowNode } from "./examples.ts";
+import type { Seen } from "./run-flow.ts";
+
+const nameWidth = 46;
+
+/** Says in plain words what a flow's nodes show, one line a step, with the seconds since the scan. */
+export function narrator(say: (line: string) => void = console.log) {
+  const startedAt = performance.now();
+  const shown = new Map<string, string>();
+
+  function line(what: string, detail = ""): void {
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(5);
+    say(`${seconds} s  ${what.padEnd(nameWidth)} ${detail}`.trimEnd());
+  }
+
+  return {
+    scanned(barcode: string): void {
+      line("Scan a parcel", barcode);
+    },
+    /** Steps that ended well, waits and failures; what merely goes on is left out. */
+    show({ node, event }: Seen): void {
+      const name = node.name ?? node.type;
+      if (event.kind === "debug") {
+        line(name, oneLine(event.text));
+        return;
+      }
+      if (!node.type.startsWith("dimensioner-")) return;
+      if (event.fill === "blue") {
+        shown.delete(node.id);
+        return;
+      }
+      if (shown.get(node.id) === event.text) return;
+      shown.set(node.id, event.text);
+      line(name, stepText(node, event.fill, event.text));
+    },
+  };
+}
+
+function stepText(node: FlowNode, fill: string, text: string): string {
+  if (fill === "red") return `failed: ${text}`;
+  return node.type === "dimensioner-measure" ? `measured ${text}` : text;
+}
+
+/** What a debug node got: a text, or the JSON of a file that was saved. */
+function oneLine(text: string): string {
+  const path = /^\{"path":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];
+  return path === undefined ? text : (JSON.parse(`"${path}"`) as string);
+}

@@ -1,0 +1,74 @@
+import type { FlowNode } from "./examples.ts";
+import { nodeNamed } from "./examples.ts";
+import { openEditorFeed, type FeedEvent } from "./editor-feed.ts";
+
+/** Something that a person at the editor would see, with the node that shows it. */
+export interface Seen {
+  readonly node: FlowNode;
+  readonly event: FeedEvent;
+}
+
+export interface FlowRun {
+  /** The editor's address. */
+  readonly url: string;
+  /** The flow as it is deployed. */
+  readonly nodes: readonly FlowNode[];
+  /** Name of the inject node to press. */
+  readonly press: string;
+  /** Names of the debug nodes that have to speak; when any other speaks the run has failed. */
+  readonly until: readonly string[];
+  readonly onSeen?: (seen: Seen) => void;
+  /** How long the run may take. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Presses a flow's button and resolves with what each of the awaited debug nodes said, by name. Rejects when another
+ * debug node speaks (the flows of this package send errors there), when Node-RED ends, and when the time is up.
+ */
+export async function runFlow({ url, nodes, press, until, onSeen, timeoutMs }: FlowRun) {
+  const button = nodeNamed(nodes, press);
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const missing = new Set(until.map((name) => nodeNamed(nodes, name).id));
+  const said = new Map<string, string>();
+  const ended = withResolvers();
+
+  function see(event: FeedEvent): void {
+    const node = byId.get(event.nodeId);
+    if (node === undefined) return;
+    onSeen?.({ node, event });
+    if (event.kind !== "debug") return;
+    const name = node.name ?? node.id;
+    if (!until.includes(name)) return ended.reject(new Error(`${name}: ${event.text}`));
+    said.set(name, event.text);
+    missing.delete(node.id);
+    if (missing.size === 0) ended.resolve();
+  }
+
+  const feed = await openEditorFeed(url, see, () => ended.reject(new Error("Node-RED has ended.")));
+  const timer = setTimeout(() => {
+    const names = [...missing].map((id) => byId.get(id)?.name).join(", ");
+    ended.reject(new Error(`After ${timeoutMs / 1000} s nothing has come to: ${names}.`));
+  }, timeoutMs);
+  try {
+    const pressed = await fetch(`${url}/inject/${button.id}`, { method: "POST" });
+    if (!pressed.ok) throw new Error(`Node-RED did not press “${press}” (HTTP status ${pressed.status}).`);
+    await ended.promise;
+    return said;
+  } finally {
+    clearTimeout(timer);
+    feed.close();
+  }
+}
+
+/** Promise.withResolvers, which Node 20 does not have; a rejection that comes before anyone waits is no crash. */
+function withResolvers() {
+  let resolve: () => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,129 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { startNodeRed, type NodeRed } from "../../test/support/node-red.ts";
+import { connected, readExample, shippedOrigins, type FlowNode } from "./examples.ts";
+
+const editorPort = 1880;
+const controlPort = 8100;
+
+/** Everything that the demo starts. */
+export interface Stage {
+  readonly simulator: Simulator;
+  readonly nodeRed: NodeRed;
+  /** The flow that the demo runs, and all that are deployed. */
+  readonly flow: readonly FlowNode[];
+  readonly flows: readonly FlowNode[];
+  readonly archive: string;
+  close(): Promise<void>;
+}
+
+export interface StageOptions {
+  /** An existing folder; without it a temporary one, gone with close(). */
+  readonly archive: string | undefined;
+  /** What lies on the table; null leaves it empty. */
+  readonly parcel: string | null;
+}
+
+/** Starts the simulator and a Node-RED that runs the examples on it, on the usual ports where they are free. */
+export async function startStage({ archive, parcel }: StageOptions): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), "dimensioner-demo-"));
+  const closers = [() => rm(folder, { recursive: true, force: true, maxRetries: 3 })];
+  const close = async () => {
+    for (const closer of closers.splice(0).toReversed()) await closer();
+  };
+  try {
+    const archiveFolder = await archiveIn(folder, archive);
+    const userDir = join(folder, "node-red");
+    await mkdir(userDir);
+    const uiPort = (await isFree(editorPort)) ? editorPort : 0;
+    const nodeRed = await startNodeRed({
+      major: fittingMajor(),
+      userDir,
+      settings: { uiPort },
+      env: { DIMENSIONER_ARCHIVE: archiveFolder, NODE_OPTIONS: endWithParentOption() },
+    });
+    closers.push(() => nodeRed.stop());
+    const simulator = await startOnUsualPorts(parcel, `${nodeRed.url}/dimensioner/transaction`);
+    closers.push(() => simulator.close());
+
+    const { newer, earlier, cloud } = simulator;
+    const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
+    const [flow = [], ...others] = await Promise.all(
+      ["01", "02", "03"].map(async (start) => connected(await readExample(start), origins, cloud.token)),
+    );
+    const flows = [...flow, ...others.flat()];
+    await nodeRed.deploy(flows);
+    return { simulator, nodeRed, flow, flows, archive: archiveFolder, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function archiveIn(folder: string, given: string | undefined): Promise<string> {
+  if (given === undefined) {
+    const own = join(folder, "archive");
+    await mkdir(own);
+    return own;
+  }
+  const isFolder = await stat(given).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) throw new Error(`--archive needs a folder that exists, and ${given} is none.`);
+  return resolve(given);
+}
+
+/** The simulator at the examples' addresses, or on free ports when something is there already. */
+async function startOnUsualPorts(parcel: string | null, webhook: string): Promise<Simulator> {
+  const options = {
+    parcel,
+    measureMs: 500,
+    encodingMs: 2000,
+    mediaDelayMs: 1000,
+    webhooks: [{ url: webhook }],
+  };
+  const portOf = (origin: string) => Number(new URL(origin).port);
+  const usual = {
+    newer: portOf(shippedOrigins.newer),
+    earlier: portOf(shippedOrigins.earlier),
+    cloud: portOf(shippedOrigins.cloud),
+    control: controlPort,
+  };
+  try {
+    return await startSimulator({ ...options, ports: usual });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    return startSimulator(options);
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer().listen(port, "127.0.0.1");
+  try {
+    await once(probe, "listening");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    probe.close();
+  }
+}
+
+/** Node-RED 5 where a Node for it is at hand, else 4.1. */
+function fittingMajor(): 4 | 5 {
+  const running = Number.parseInt(process.versions.node, 10);
+  const name = `node-24-${process.platform}-${process.arch}`;
+  const bundled = join(import.meta.dirname, "..", "..", "node_modules", name, "bin", "node");
+  return running >= 24 || existsSync(bundled) ? 5 : 4;
+}
+
+function endWithParentOption(): string {
+  return `--import=${pathToFileURL(join(import.meta.dirname, "end-with-parent.mjs")).href}`;
+}
