@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { filesIn, readJson, served, sha256 } from "./archive.ts";
+import { startStage, type Stage } from "./stage.ts";
+
+const barcode = "395212340000004173";
+
+describe("example 02: through the cloud, scan to archive", function () {
+  this.timeout(60_000);
+  let stage: Stage;
+
+  before(async () => {
+    stage = await startStage({ example: "02" });
+  });
+  beforeEach(() => stage.simulator.reset());
+  after(() => stage.close());
+
+  it("archives the result, the exact answer and all media of the transaction", async () => {
+    const { simulator, cloudTap } = stage;
+    const folder = (await stage.scan({ until: ["Archived"] })).get("Archived") ?? "";
+    assert.equal(basename(dirname(folder)), barcode);
+    assert.deepEqual(await filesIn(folder), [
+      "AnnotatedColorImageJpeg.jpg",
+      "ColorImageJpeg.jpg",
+      "ColorVideoMp4.mp4",
+      "DepthImage16Bit.bmp",
+      "answer.json",
+      "result.json",
+    ]);
+    const result = await readJson(join(folder, "result.json"));
+    assert.equal(result["ok"], true);
+    assert.equal(result["source"], "cloud");
+    assert.ok(cloudTap.hasServed(await readFile(join(folder, "answer.json"))));
+
+    const [transaction, ...others] = simulator.cloud.transactions;
+    assert.ok(transaction !== undefined && others.length === 0);
+    assert.equal(result["transactionId"], transaction.id);
+    for (const { contentId, contentType, description } of transaction.media) {
+      const file = join(folder, `${description}.${contentType.replace(/^.*\//, "").replace("jpeg", "jpg")}`);
+      const media = `${simulator.cloud.origin}/api/transactionmedia/${transaction.id}/${contentId}`;
+      const there = sha256(await served(media, simulator.cloud.token));
+      assert.equal(sha256(await readFile(file)), there, description);
+    }
+  });
+
+  it("sends each trigger once", async () => {
+    await stage.scan({ until: ["Archived"] });
+    const triggers = stage.simulator.requestsTo("cloud", "/api/remotetrigger/");
+    assert.deepEqual(
+      triggers.map(({ path }) => path.toLowerCase()),
+      ["/api/remotetrigger/startrecording", "/api/remotetrigger/measure"],
+    );
+  });
+
+  it("says that nobody knows whether a device that did not answer has measured", async () => {
+    const measure = "/api/remotetrigger/measure";
+    stage.simulator.faults.add({ surface: "cloud", path: measure, fault: { kind: "status", status: 504 } });
+    const said = await stage.scan({ until: ["Nobody knows: look at the table, then scan again"] });
+    assert.match([...said.values()].join(), /ABCD2345/);
+    assert.equal(stage.simulator.requestsTo("cloud", measure).length, 1);
+  });
+});

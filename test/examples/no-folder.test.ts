@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { startStage, type Stage } from "./stage.ts";
+
+describe("the examples, when nobody has said where to save", function () {
+  this.timeout(60_000);
+  let stage: Stage;
+
+  for (const example of ["01", "02", "03"]) {
+    describe(example, () => {
+      before(async () => {
+        stage = await startStage({ example, withArchive: false });
+      });
+      after(() => stage.close());
+
+      it("asks for the folder before anything is done", async () => {
+        const said = await stage.scan({ until: ["Nothing happened: correct it and scan again"] });
+        assert.match([...said.values()].join(), /Say where to save: .*ARCHIVE_FOLDER.* Nothing was done\./);
+        assert.deepEqual(stage.simulator.requests, []);
+      });
+    });
+  }
+});
