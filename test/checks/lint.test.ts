@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+const root = join(import.meta.dirname, "..", "..");
+
+describe("the lint rules against globals of the wrong side", () => {
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "lint-"));
+    await copyFile(join(root, ".oxlintrc.json"), join(folder, ".oxlintrc.json"));
+  });
+
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  async function complaints(path: string, text: string): Promise<string> {
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+    const oxlint = join(root, "node_modules", "oxlint", "bin", "oxlint");
+    const { stdout } = spawnSync(process.execPath, [oxlint, path], { cwd: folder, encoding: "utf8" });
+    await rm(file);
+    return stdout;
+  }
+
+  const browser = "export const title = document.title;\n";
+  const node = "export const bytes = Buffer.from([1]);\n";
+  const cases = [
+    ["src/http/call.ts", browser, node],
+    ["nodes/measure/measure.ts", browser, node],
+    ["src/editor/form.ts", node, browser],
+    ["nodes/measure/measure.editor.ts", node, browser],
+  ] as const;
+  for (const [path, wrong, right] of cases) {
+    it(`guards ${path}`, async () => {
+      assert.match(await complaints(path, wrong), /no-restricted-globals/);
+      assert.doesNotMatch(await complaints(path, right), /no-restricted-globals/);
+    });
+  }
+});

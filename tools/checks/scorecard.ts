@@ -1,0 +1,121 @@
+/**
+ * The rules of Node-RED's package scorecard that need no internet. A gate of tools/test.ts.
+ *
+ * node-red-dev, which draws the scorecard, looks up other packages for some of them and cannot run offline.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** What the rules look at. */
+export interface Package {
+  readonly manifest: Readonly<Record<string, unknown>>;
+  /** The names of the files at the top. */
+  readonly files: readonly string[];
+  /** The built editor half of each node, by the path of its runtime half in package.json. */
+  readonly html: ReadonlyMap<string, string>;
+  /** The text of each example flow by its file name. */
+  readonly examples: ReadonlyMap<string, string>;
+}
+
+/** One sentence for each rule that is broken. */
+export function findProblems({ manifest, files, html, examples }: Package): string[] {
+  const problems: string[] = [];
+  const rule = (id: string, holds: boolean, text: string): void => {
+    if (!holds) problems.push(`${id}: ${text}`);
+  };
+  const at = (...path: string[]): unknown =>
+    path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), manifest);
+
+  rule(
+    "P01",
+    isText(at("license")) && files.includes("LICENSE"),
+    "package.json and a LICENSE name the license",
+  );
+  rule("P02", files.includes("README.md"), "there is a README.md");
+  rule(
+    "P03",
+    isText(at("repository", "url")) && isText(at("bugs", "url")),
+    "repository and bugs have an address",
+  );
+  rule("P04", /^@[a-z0-9-]+\/node-red-[a-z0-9-]+$/.test(String(at("name"))), "the name is scoped");
+  rule("P05", listOf(at("keywords")).includes("node-red"), "the keywords hold node-red");
+  rule("P06", isText(at("node-red", "version")), "node-red.version says which Node-RED is supported");
+  rule("P07", admits(String(at("engines", "node"))), "engines.node admits 22.9.0");
+  rule("D01", Object.keys(asRecord(at("dependencies"))).length <= 6, "at most 6 dependencies");
+  const scripts = Object.keys(asRecord(at("scripts")));
+  rule("D02", !scripts.some((name) => /^(pre|post)?install$/.test(name)), "no install scripts");
+
+  const types = Object.entries(asRecord(at("node-red", "nodes")));
+  const registered: string[] = [];
+  const used = new Set<string>();
+  for (const [name, text] of examples) {
+    const nodes: unknown = parse(text);
+    rule("N02", Array.isArray(nodes), `examples/${name} is a list at the top`);
+    for (const node of Array.isArray(nodes) ? nodes : []) {
+      if (isRecord(node)) used.add(String(node["type"]));
+    }
+  }
+  for (const [type, file] of types) {
+    const page = html.get(String(file)) ?? "";
+    rule("N01", type.startsWith("dimensioner-"), `${type} has the prefix of the package`);
+    const inHtml = [...page.matchAll(/registerType\(\s*["']([^"']+)["']/g)].map(
+      ([, literal]) => literal ?? "",
+    );
+    rule("N01", inHtml.includes(type), `${String(file)} registers ${type} under a literal name`);
+    registered.push(...inHtml);
+    const isConfig = /category\s*:\s*["']config["']/.test(page);
+    rule("N02", isConfig || used.has(type), `${type} is in one of the examples`);
+  }
+  rule("N01", new Set(registered).size === registered.length, "each type is registered once");
+  return problems;
+}
+
+/** Reads a package as it lies in a folder, built. */
+export async function readPackage(root: string): Promise<Package> {
+  const manifest = asRecord(parse(await readFile(join(root, "package.json"), "utf8")));
+  const nodes = Object.values(asRecord(asRecord(manifest["node-red"])["nodes"])).map(String);
+  const html = nodes.map(async (file) => {
+    const text = await readFile(join(root, file.replace(/\.js$/, ".html")), "utf8").catch(() => "");
+    return [file, text] as const;
+  });
+  const names = (await readdir(join(root, "examples"))).filter((name) => name.endsWith(".json"));
+  const examples = names.map(
+    async (name) => [name, await readFile(join(root, "examples", name), "utf8")] as const,
+  );
+  return {
+    manifest,
+    files: await readdir(root),
+    html: new Map(await Promise.all(html)),
+    examples: new Map(await Promise.all(examples)),
+  };
+}
+
+/** The ranges in use here: a least version, and nothing above it. */
+function admits(range: string): boolean {
+  const [, major = "", minor = "0"] = /^>=(\d+)(?:\.(\d+))?(?:\.\d+)?$/.exec(range) ?? [];
+  return major !== "" && (Number(major) < 22 || (Number(major) === 22 && Number(minor) <= 9));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
