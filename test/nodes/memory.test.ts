@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startSimulator } from "../../src/simulator/index.ts";
+
+const videoBytes = 512 * 1024 * 1024;
+/** Far below the file, far above what any buffer here holds: undici alone takes 92 to 99 MB of it. */
+const mayGrowBytes = 128 * 1024 * 1024;
+
+interface Told {
+  readonly warmedUp: string | undefined;
+  readonly error: string | undefined;
+  readonly saved: { readonly path: string; readonly bytes: number };
+  readonly grownBytes: number;
+}
+
+describe("memory", () => {
+  it("does not grow with a video of 512 MB that goes from the cloud to a file", async function () {
+    this.timeout(60_000);
+    const sim = await startSimulator();
+    const folder = await mkdtemp(join(tmpdir(), "memory-"));
+    const { contentId } = sim.cloud.addMedia("905865", {
+      contentType: "video/mp4",
+      generateBytes: videoBytes,
+    });
+    const child = fork(join(import.meta.dirname, "memory-child.ts"), [
+      sim.cloud.origin,
+      sim.cloud.token,
+      contentId,
+      folder,
+    ]);
+    try {
+      const [told] = (await once(child, "message")) as [Told];
+      assert.equal(told.warmedUp, "ERR_NOT_FOUND");
+      assert.equal(told.error, undefined);
+      assert.equal(told.saved.bytes, videoBytes);
+      assert.equal((await stat(told.saved.path)).size, videoBytes);
+      assert.ok(told.grownBytes < mayGrowBytes, `memory grew by ${Math.round(told.grownBytes / 1e6)} MB`);
+      if (child.exitCode === null) {
+        await once(child, "exit");
+      }
+    } finally {
+      child.kill();
+      await sim.close();
+      await rm(folder, { recursive: true });
+    }
+  });
+});
