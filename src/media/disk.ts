@@ -102,6 +102,13 @@ export async function unlessAborted<T>(work: Promise<T>, facts: TransferFacts): 
   }
 }
 
+const unsupported: ReadonlySet<string> = new Set(["EINVAL", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"]);
+
+/** True where a file system has no way to sync, as some shares: what it keeps is then its own affair. */
+export function cannotSync(error: unknown): boolean {
+  return unsupported.has(systemCode(error) ?? "");
+}
+
 function abortError(facts: TransferFacts): DimensionerError {
   const reason: unknown = facts.signal?.reason;
   return reason instanceof DimensionerError

@@ -3,12 +3,19 @@ import type { FileHandle } from "node:fs/promises";
 import type { DimensionerError } from "../errors.ts";
 import type { ByteSink } from "../model/download.ts";
 import { ContentCheck } from "./content-check.ts";
+import { cannotSync } from "./disk.ts";
 
-/** As much is given to the thread pool at once, while the main thread goes on hashing. */
-const BATCH_BYTES = 256 * 1024;
-/** So much waits for the disk at most; then the sender is told to wait until little is left. */
-const PAUSE_BYTES = 4 * 1024 * 1024;
-const RESUME_BYTES = 1024 * 1024;
+/**
+ * As much is given to the thread pool at once, while the main thread fills and hashes the next such batch. Smaller ones
+ * leave the disk idle: their end is noticed only after the socket has been read, which takes as long as several writes.
+ */
+const BATCH_BYTES = 2 * 1024 * 1024;
+/** So much waits for the disk at most; then the sender is told to wait until there is room for a batch. */
+const PAUSE_BYTES = 2 * BATCH_BYTES;
+const RESUME_BYTES = BATCH_BYTES;
+/** Syncing on the way leaves little to wait for at the end; on a slow disk it would only hold up the thread pool. */
+const SYNC_BYTES = 64 * 1024 * 1024;
+const SLOW_SYNC_MS = 500;
 /** What a chunk costs beside its bytes, so that a drip of single bytes cannot pile up either. */
 const CHUNK_BYTES = 256;
 
@@ -34,6 +41,8 @@ export class FileSink implements ByteSink {
   /** Restarts under way; until they are done nothing is written. */
   #restarts = 0;
   #restarted: Promise<void> | undefined;
+  /** Where the next sync on the way is due. */
+  #syncAt = SYNC_BYTES;
   #pump: Promise<void> | undefined;
   #failure: DimensionerError | undefined;
 
@@ -98,6 +107,7 @@ export class FileSink implements ByteSink {
       this.fail(error);
     }
     this.#written = 0;
+    this.#syncAt = SYNC_BYTES;
     this.#restarts -= 1;
     this.#startPump();
     if (this.#failure === undefined) this.#resume();
@@ -133,6 +143,7 @@ export class FileSink implements ByteSink {
         const weight = await this.#writeBatch();
         this.#buffered -= weight;
         if (this.#buffered <= RESUME_BYTES) this.#resume();
+        if (this.#written >= this.#syncAt) void this.#syncOnTheWay();
       }
     } catch (error) {
       this.fail(error);
@@ -158,6 +169,18 @@ export class FileSink implements ByteSink {
       batch = rest(batch, bytesWritten);
     }
     return weight;
+  }
+
+  /** Its failure counts: the system tells of lost bytes only once. */
+  async #syncOnTheWay(): Promise<void> {
+    this.#syncAt = Number.POSITIVE_INFINITY;
+    const startedAtMs = performance.now();
+    try {
+      await this.#file.datasync();
+    } catch (error) {
+      if (!cannotSync(error)) this.fail(error);
+    }
+    if (performance.now() - startedAtMs < SLOW_SYNC_MS) this.#syncAt = this.#written + SYNC_BYTES;
   }
 
   /** May call `write` at once: all state is settled before. */

@@ -5,6 +5,7 @@ import { DimensionerError } from "../errors.ts";
 import type { Download, DownloadFacts } from "../model/download.ts";
 import type { CheckedContent } from "./content-check.ts";
 import {
+  cannotSync,
   diskError,
   fileError,
   nodeDisk,
@@ -128,12 +129,20 @@ async function complete(
 ): Promise<CheckedContent> {
   await unlessAborted(sink.end(), facts);
   const content = sink.content.verdict(downloaded, facts);
-  await unlessAborted(file.sync(), facts);
+  await unlessAborted(syncFile(file), facts);
   const { size } = await file.stat();
   if (size !== sink.bytes) throw sink.fail(new Error(`only ${size} of ${sink.bytes} bytes are on the disk`));
   await file.close();
   throwIfAborted(facts);
   return content;
+}
+
+async function syncFile(file: FileHandle): Promise<void> {
+  try {
+    await file.sync();
+  } catch (error) {
+    if (!cannotSync(error)) throw error;
+  }
 }
 
 /** Removes the unfinished file; on a disk that hangs an aborted save does not wait for that. */

@@ -1,6 +1,6 @@
 import { dirname, join, resolve, sep } from "node:path";
 import { DimensionerError } from "../errors.ts";
-import { diskError, fileError, systemCode, type Disk, type TransferFacts } from "./disk.ts";
+import { cannotSync, diskError, fileError, systemCode, type Disk, type TransferFacts } from "./disk.ts";
 
 /** The root folder as an absolute path. It is never created: it may be a share that is not mounted. */
 export async function checkRoot(folder: string, disk: Disk, facts: TransferFacts): Promise<string> {
@@ -74,17 +74,8 @@ async function checkInside(
   if (!isFolder) throw fileError("fileNotFolder", folder, facts);
 }
 
-/** What systems answer that can't sync a folder (Windows, some shares). */
-const cannotSync: ReadonlySet<string> = new Set([
-  "EACCES",
-  "EBADF",
-  "EINVAL",
-  "EISDIR",
-  "ENOSYS",
-  "ENOTSUP",
-  "EOPNOTSUPP",
-  "EPERM",
-]);
+/** What systems answer that open no folders as files (Windows) or not this one. */
+const cannotOpen: ReadonlySet<string> = new Set(["EACCES", "EBADF", "EISDIR", "EPERM"]);
 
 /** Makes new names in a folder last through a loss of power, where the system can do that. */
 export async function syncFolder(folder: string, disk: Disk, facts: TransferFacts): Promise<void> {
@@ -96,6 +87,6 @@ export async function syncFolder(folder: string, disk: Disk, facts: TransferFact
       await handle.close();
     }
   } catch (error) {
-    if (!cannotSync.has(systemCode(error) ?? "")) throw diskError(error, folder, facts);
+    if (!cannotSync(error) && !cannotOpen.has(systemCode(error) ?? "")) throw diskError(error, folder, facts);
   }
 }

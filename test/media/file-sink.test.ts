@@ -66,7 +66,7 @@ describe("the file sink", function () {
         assert.equal((await stat(path)).size, total);
         assert.equal(sink.sha256(), hash.digest("hex"));
         assert.ok(grown < 64 * MEGABYTE, `${grown} bytes more`);
-        assert.ok(batches > 1000, `${batches} batches`);
+        assert.ok(batches > 200, `${batches} batches`);
         assert.ok(ticks > 16, `${ticks} ticks`);
       });
     } finally {
@@ -74,7 +74,7 @@ describe("the file sink", function () {
     }
   });
 
-  it("makes the sender wait for a slow disk at 4 MB and lets it go on at 1 MB", async () => {
+  it("makes the sender wait for a slow disk at 4 MB and lets it go on at 2 MB", async () => {
     let given = 0;
     let written = 0;
     const pausedAt: number[] = [];
@@ -104,10 +104,10 @@ describe("the file sink", function () {
       await sink.end();
       assert.equal((await stat(path)).size, 24 * MEGABYTE);
     });
-    assert.ok(pausedAt.length >= 6, `${pausedAt.length} pauses`);
+    assert.ok(pausedAt.length >= 5, `${pausedAt.length} pauses`);
     assert.equal(resumedAt.length, pausedAt.length);
     for (const bytes of pausedAt) assert.ok(bytes > 3.5 * MEGABYTE && bytes <= 4.1 * MEGABYTE, `${bytes}`);
-    for (const bytes of resumedAt) assert.ok(bytes <= MEGABYTE, `${bytes}`);
+    for (const bytes of resumedAt) assert.ok(bytes <= 2 * MEGABYTE, `${bytes}`);
   });
 
   it("does not pile up a drip of single bytes", async () => {
@@ -121,7 +121,7 @@ describe("the file sink", function () {
         await new Promise<void>((resolve) => (sink.onDrain = resolve));
       }
       await sink.end();
-      assert.ok(pauses > 0 && batches > 20, `${pauses} pauses, ${batches} batches`);
+      assert.ok(pauses > 0 && batches > 3, `${pauses} pauses, ${batches} batches`);
       const written = await readFile(path);
       assert.equal(written.length, 40_000);
       assert.ok(written.every((byte, index) => byte === index % 256));
@@ -166,6 +166,47 @@ describe("the file sink", function () {
       await assert.rejects(sink.end(), /takes nothing/);
       await file.close();
     });
+  });
+
+  it("syncs on the way, once at a time, and leaves it where the disk is slow", async () => {
+    let syncs = 0;
+    let running = 0;
+    let delayMs = 0;
+    const disk = watchedDisk(async (call) => {
+      if (call !== "file.datasync") return;
+      syncs += 1;
+      running += 1;
+      assert.equal(running, 1);
+      await delay(delayMs);
+      running -= 1;
+    });
+    await withSink(disk, async (sink) => {
+      await sending(blocks(300 * MEGABYTE))(sink);
+      await sink.end();
+      assert.ok(syncs >= 2, `${syncs} syncs`);
+    });
+    syncs = 0;
+    delayMs = 600;
+    await withSink(disk, async (sink) => {
+      await sending(blocks(100 * MEGABYTE))(sink);
+      await delay(700);
+      await sending(blocks(200 * MEGABYTE))(sink);
+      await sink.end();
+      assert.equal(syncs, 1);
+    });
+  });
+
+  it("ends the download when a sync on the way fails, but not where there is none", async () => {
+    for (const code of ["EIO", "ENOTSUP"]) {
+      const disk = watchedDisk((call) => {
+        if (call === "file.datasync") throw systemError(code);
+      });
+      await withSink(disk, async (sink) => {
+        const sent = sending(blocks(100 * MEGABYTE))(sink);
+        await (code === "EIO" ? assert.rejects(sent, /abort error/) : sent);
+        await (code === "EIO" ? assert.rejects(sink.end(), /EIO/) : sink.end());
+      });
+    }
   });
 
   it("forgets everything at a restart, also what is on its way to the disk", async () => {
@@ -228,7 +269,7 @@ describe("the file sink", function () {
   it("tells the first fault of the disk, and tells it again to whoever goes on sending", async () => {
     let writes = 0;
     const disk = watchedDisk((call) => {
-      if (call === "file.writev" && (writes += 1) >= 3) throw systemError("EIO");
+      if (call === "file.writev" && (writes += 1) >= 2) throw systemError("EIO");
     });
     await withSink(disk, async (sink) => {
       const errors: unknown[] = [];
