@@ -1,9 +1,9 @@
-import { isSafeNumber, parse as parseLossless } from "lossless-json";
 import type { Answer } from "./answer.ts";
 import type { Call, Peer } from "./call.ts";
 import { callFailure, outcomeOf } from "./failures.ts";
 import type { DimensionerError } from "../errors.ts";
 import { ShapeError } from "../model/decode.ts";
+import { parseJson } from "../model/parse-json.ts";
 import type { SentenceKey } from "../sentences.ts";
 
 /** The text of a JSON answer, exactly as it came, and what it says. */
@@ -29,9 +29,10 @@ function readJson(peer: Peer, call: Call, answer: Answer): JsonAnswer {
     throw fail("responseNotJson", "it is not UTF-8 text");
   }
   try {
-    return { text, value: parse(text.replace(/^\uFEFF/, "")) };
-  } catch (error) {
-    throw fail("responseNotJson", error instanceof Error ? error.message : String(error));
+    return { text, value: parseJson(text.replace(/^\uFEFF/, "")) };
+  } catch {
+    // The parser's own words quote the body, and what answers may echo the token.
+    throw fail("responseNotJson", "it is not JSON");
   }
 }
 
@@ -63,19 +64,4 @@ export function refuseHtml(peer: Peer, call: Call, answer: Answer): void {
 function looksLikeHtml({ headers, body }: Answer): boolean {
   const type = String(headers["content-type"] ?? "").toLowerCase();
   return body.length > 0 && (type.includes("text/html") || /^\s*</.test(body.toString("latin1", 0, 64)));
-}
-
-/**
- * Plain JSON.parse, save for two things that it would get wrong without a word: integers beyond 2^53, which are ids and
- * stay strings, and a `__proto__` key, which is dropped. Both are rare, so they are looked for in the text first.
- */
-function parse(text: string): unknown {
-  const reviver = /__proto__|\\u/.test(text)
-    ? (key: string, value: unknown): unknown => (key === "__proto__" ? undefined : value)
-    : undefined;
-  return /\d{16}/.test(text) ? parseLossless(text, reviver, readNumber) : JSON.parse(text, reviver);
-}
-
-function readNumber(digits: string): number | string {
-  return /^-?\d+$/.test(digits) && !isSafeNumber(digits) ? digits : Number(digits);
 }

@@ -1,0 +1,86 @@
+import type { IncomingMessage } from "node:http";
+
+/** Why a body was not read: HTTP's own status for it. */
+export type BodyProblem = 408 | 413;
+
+/**
+ * Reads a body whole, up to `limitBytes` and within `deadlineMs`; null when the other side hung up. A body that a
+ * middleware of the site has read before is taken from it.
+ */
+export function readBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  deadlineMs: number,
+): Promise<Buffer | BodyProblem | null> {
+  const readBefore = bodyOf(request);
+  if (readBefore !== undefined) {
+    return Promise.resolve(readBefore.length > limitBytes ? 413 : readBefore);
+  }
+  if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
+    return Promise.resolve(413);
+  }
+  return new Promise((resolve) => {
+    let chunks: Buffer[] = [];
+    let bytes = 0;
+    const settle = (result: Buffer | BodyProblem | null): void => {
+      clearTimeout(timer);
+      request.off("data", take);
+      chunks = [];
+      resolve(result);
+    };
+    const take = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > limitBytes) {
+        settle(413);
+      } else {
+        chunks.push(chunk);
+      }
+    };
+    const timer = setTimeout(() => settle(408), deadlineMs);
+    request.on("data", take);
+    request.once("end", () => settle(Buffer.concat(chunks)));
+    request.once("error", () => settle(null));
+    request.once("close", () => settle(null));
+  });
+}
+
+/**
+ * Throws away what is left of a body before a refusal is sent, since a sender that is cut off in the middle would not see
+ * the answer; ends after `limitBytes` or `deadlineMs` all the same.
+ */
+export function discardBody(request: IncomingMessage, limitBytes: number, deadlineMs: number): Promise<void> {
+  if (request.readableEnded || request.destroyed) {
+    return Promise.resolve();
+  }
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const settle = (): void => {
+      clearTimeout(timer);
+      request.off("data", count);
+      resolve();
+    };
+    const count = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > limitBytes) {
+        settle();
+      }
+    };
+    const timer = setTimeout(settle, deadlineMs);
+    request.once("end", settle);
+    request.once("error", settle);
+    request.once("close", settle);
+    request.on("data", count);
+  });
+}
+
+/** What a body parser has left, as the bytes that it may have come from. */
+function bodyOf(request: IncomingMessage): Buffer | undefined {
+  const body: unknown = "body" in request ? request.body : undefined;
+  if (!request.readableEnded || body === undefined) {
+    return undefined;
+  }
+  if (Buffer.isBuffer(body)) {
+    return body;
+  }
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+}

@@ -1,0 +1,196 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { parseJson } from "../model/parse-json.ts";
+import { decodeTransactionRecord, type TransactionRecord } from "../model/transaction-record.ts";
+import { discardBody, readBody } from "./body.ts";
+import { DeliveryQueue } from "./delivery-queue.ts";
+import { RecentIds } from "./recent-ids.ts";
+import { isSecret } from "./secret.ts";
+
+/** Where the sender shows its secret: in a header, or as the last part of the path. */
+export type SecretRule =
+  | { readonly in: "header"; readonly name: string; readonly value: string }
+  | { readonly in: "path"; readonly value: string };
+
+export interface WebhookRules {
+  /** Null: whoever reaches the address may post. */
+  readonly secret: SecretRule | null;
+  /** How long a record is known as a duplicate; 0: never. */
+  readonly dedupeMs: number;
+  /** How many records may wait to be handed on. */
+  readonly queueLimit: number;
+  readonly onlyOk: boolean;
+  /** Only records of these devices; none: all. */
+  readonly deviceClientIds: readonly string[];
+}
+
+/** Why a post was not taken, for those who look after the receiver; the sender learns less. */
+export type Refusal = "secret" | "record" | "full";
+
+export interface WebhookEvents {
+  /** One record to hand on, with how many wait behind it; called in a turn of the event loop of its own. */
+  deliver(record: TransactionRecord, waiting: number): void;
+  /** `detail` says what is wrong with a record. Called for each refused post. */
+  refused(refusal: Refusal, detail: string): void;
+}
+
+/** What outlives a receiver, for the one that takes its place. */
+export interface WebhookMemory {
+  readonly recent: RecentIds;
+  readonly waiting: readonly TransactionRecord[];
+}
+
+/** Largest body; a record has about 1 kB. */
+const longestBodyBytes = 1_000_000;
+/** How much of a refused body is read all the same, so that its sender sees the answer. */
+const longestRefusedBytes = 32_000_000;
+const bodyWithinMs = 10_000;
+const retryAfterSeconds = 5;
+
+/** The statuses that are answered, each with what the sender is told: what to do, and nothing about this side. */
+const answers = {
+  204: "",
+  400: "The body is not a transaction record.",
+  401: "Not authorized.",
+  405: "Post transaction records here.",
+  408: "The body took too long.",
+  413: "The body is too large.",
+  415: "Send JSON in UTF-8, not compressed.",
+  503: "Not now. Try again in a moment.",
+} as const;
+
+type Status = keyof typeof answers;
+
+/**
+ * Takes the transaction records that the cloud posts. A post is answered 204 as soon as its record is in the queue, before
+ * anything is done with it; a duplicate and a record that nobody wants are answered the same and dropped.
+ */
+export class WebhookReceiver {
+  readonly #rules: WebhookRules;
+  readonly #events: WebhookEvents;
+  readonly #recent: RecentIds;
+  readonly #queue: DeliveryQueue<TransactionRecord>;
+  #isClosed = false;
+
+  /** `memory` is what the receiver before this one has left. */
+  constructor(rules: WebhookRules, events: WebhookEvents, memory?: WebhookMemory) {
+    this.#rules = rules;
+    this.#events = events;
+    this.#recent = memory?.recent ?? new RecentIds();
+    this.#queue = new DeliveryQueue(
+      rules.queueLimit,
+      (record, waiting) => events.deliver(record, waiting),
+      memory?.waiting,
+    );
+  }
+
+  /** Answers one request. `lastPart` is what stands in the path behind the address. Never rejects. */
+  async receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    lastPart: string | undefined,
+  ): Promise<void> {
+    const status = await this.#judge(request, lastPart);
+    if (status === null) {
+      return;
+    }
+    if (status >= 400) {
+      await discardBody(request, longestRefusedBytes, bodyWithinMs);
+    }
+    const text = answers[status];
+    const body = text === "" ? {} : { "content-type": "text/plain; charset=utf-8" };
+    const more = {
+      401: { "www-authenticate": "Webhook" },
+      405: { allow: "POST" },
+      408: { connection: "close" },
+      503: { "retry-after": String(retryAfterSeconds) },
+    };
+    response.writeHead(status, { ...body, ...(status in more ? more[status as keyof typeof more] : {}) });
+    response.end(text === "" ? undefined : `${text}\n`);
+  }
+
+  /** Ends the delivery at once; what is left is lost unless another receiver takes it. */
+  close(): WebhookMemory {
+    this.#isClosed = true;
+    return { recent: this.#recent, waiting: this.#queue.close() };
+  }
+
+  /** Null: the other side is gone. */
+  async #judge(request: IncomingMessage, lastPart: string | undefined): Promise<Status | null> {
+    if (request.method !== "POST") {
+      return 405;
+    }
+    if (!this.#isAllowed(request, lastPart)) {
+      this.#events.refused("secret", "");
+      return 401;
+    }
+    if (!isJson(request)) {
+      return 415;
+    }
+    const body = await readBody(request, longestBodyBytes, bodyWithinMs);
+    if (body === null || typeof body === "number") {
+      return body;
+    }
+    // A node that was closed meanwhile takes nothing any more.
+    if (this.#isClosed) {
+      return 503;
+    }
+    let record: TransactionRecord;
+    try {
+      record = decodeTransactionRecord(parseJson(decodeUtf8(body)));
+    } catch (error) {
+      // Whatever it is that cannot be read: a body that is nested too deeply ends in a RangeError.
+      this.#events.refused("record", error instanceof Error ? error.message : String(error));
+      return 400;
+    }
+    return this.#take(record);
+  }
+
+  /** Nothing waits in here, so that two posts of one record are told apart. */
+  #take(record: TransactionRecord): Status {
+    const { onlyOk, deviceClientIds, dedupeMs } = this.#rules;
+    const device = record.deviceClientId?.toLowerCase() ?? "";
+    const isWanted =
+      (record.ok || !onlyOk) && (deviceClientIds.length === 0 || deviceClientIds.includes(device));
+    const ids = identitiesOf(record);
+    if (!isWanted || this.#recent.knows(ids, dedupeMs)) {
+      return 204;
+    }
+    if (!this.#queue.push(record)) {
+      this.#events.refused("full", "");
+      return 503;
+    }
+    this.#recent.remember(ids, dedupeMs);
+    return 204;
+  }
+
+  #isAllowed({ headers }: IncomingMessage, lastPart: string | undefined): boolean {
+    const { secret } = this.#rules;
+    if (secret === null) {
+      return true;
+    }
+    const given = secret.in === "path" ? lastPart : headers[secret.name];
+    return isSecret(typeof given === "string" ? given : undefined, secret.value);
+  }
+}
+
+/** Version 1 calls a transaction by the integer that version 2 calls its legacyId: either makes it the same one. */
+function identitiesOf({ transactionId, legacyId }: TransactionRecord): string[] {
+  return legacyId === null ? [transactionId.toLowerCase()] : [transactionId.toLowerCase(), legacyId];
+}
+
+function isJson({ headers }: IncomingMessage): boolean {
+  const [, type, parameters = ""] = /^\s*([^;\s]+)\s*(?:;(.*))?$/.exec(headers["content-type"] ?? "") ?? [];
+  const charset = /charset\s*=\s*"?([^\s";]+)/i.exec(parameters)?.[1];
+  const coding = headers["content-encoding"];
+  return (
+    type !== undefined &&
+    /^application\/(?:json|[\w.+-]+\+json)$/i.test(type) &&
+    (charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset)) &&
+    (coding === undefined || coding === "identity")
+  );
+}
+
+/** Throws where the bytes are no UTF-8. */
+function decodeUtf8(body: Buffer): string {
+  return new TextDecoder("utf-8", { fatal: true }).decode(body);
+}

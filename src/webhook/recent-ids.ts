@@ -1,0 +1,45 @@
+/** So many ids are remembered at most, whatever the window: some 20 MB. */
+const mostIds = 100_000;
+
+/** The ids that were seen of late. Memory is bounded: beyond `limit` the oldest are forgotten early. */
+export class RecentIds {
+  readonly #limit: number;
+  readonly #now: () => number;
+  /** In the order of arrival, so that the oldest stand first. */
+  readonly #seenAt = new Map<string, number>();
+
+  constructor(limit = mostIds, now: () => number = () => performance.now()) {
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#seenAt.size;
+  }
+
+  /** True where one of a record's ids was first seen less than `windowMs` ago. */
+  knows(ids: readonly string[], windowMs: number): boolean {
+    this.#forgetOld(windowMs);
+    return ids.some((id) => this.#seenAt.has(id));
+  }
+
+  remember(ids: readonly string[], windowMs: number): void {
+    const now = this.#now();
+    for (const id of ids) {
+      if (!this.#seenAt.has(id)) {
+        this.#seenAt.set(id, now);
+      }
+    }
+    this.#forgetOld(windowMs);
+  }
+
+  #forgetOld(windowMs: number): void {
+    const oldest = this.#now() - windowMs;
+    for (const [id, seenAt] of this.#seenAt) {
+      if (seenAt > oldest && this.#seenAt.size <= this.#limit) {
+        return;
+      }
+      this.#seenAt.delete(id);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { ShapeError } from "../../src/model/decode.ts";
+import { parseJson } from "../../src/model/parse-json.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
+
+const v2 = {
+  id: "6B2E0A2C-6E4B-4C86-9AE0-1C2F5B7D9E10",
+  legacyId: 905865,
+  deviceClientId: "d1",
+  errorCode: 0,
+  errorDescription: "(0) - SUCCESS",
+  transactionDateTime: "2026-11-20T08:00:00Z",
+  elapsedTimeMilliseconds: 812,
+  isManualDimension: false,
+  measurementUnitOfMeasureCd: "cm",
+  weightUnitOfMeasureCd: "lb",
+  measurementFidelity: "0.5",
+  rotationAngle: 12.25,
+  length: 33.5,
+  width: 21,
+  height: 12.5,
+  weight: 2.8,
+  cameraSerialId: "CAM-1",
+  barcodeReference: "395212340000004173",
+  customReference1: "c1",
+  customReference2: null,
+  transactionReference: "ORDER-1",
+};
+
+describe("model/transaction-record", () => {
+  it("reads version 2 into the names that a measure's result has", () => {
+    assert.deepEqual(decodeTransactionRecord(v2), {
+      transactionId: "6B2E0A2C-6E4B-4C86-9AE0-1C2F5B7D9E10",
+      legacyId: "905865",
+      deviceClientId: "d1",
+      errorCode: 0,
+      errorMessage: "(0) - SUCCESS",
+      dateTimeUtc: "2026-11-20T08:00:00Z",
+      elapsedMs: 812,
+      isManualDimension: false,
+      dimsUnitOfMeasure: "cm",
+      weightUnitOfMeasure: "lb",
+      measurementFidelity: 0.5,
+      rotationAngle: 12.25,
+      length: 33.5,
+      width: 21,
+      height: 12.5,
+      weight: 2.8,
+      cameraSerialId: "CAM-1",
+      barcodeReference: "395212340000004173",
+      customReference1: "c1",
+      customReference2: null,
+      customReference3: null,
+      transactionReference: "ORDER-1",
+      ok: true,
+      source: "webhook",
+    });
+  });
+
+  it("reads version 1: the id as opaque text, no legacyId, and a failure that is not ok", () => {
+    const record = decodeTransactionRecord({ id: 905865, errorCode: 3, measurementFidelity: 0.2 });
+    assert.equal(record.transactionId, "905865");
+    assert.equal(record.legacyId, null);
+    assert.equal(record.ok, false);
+    assert.equal(record.measurementFidelity, 0.2);
+    assert.equal(record.length, null, "what is missing is null, never 0");
+  });
+
+  it("keeps an integer id beyond 2^53 to the last digit, and numbers that come as text", () => {
+    const record = decodeTransactionRecord(
+      parseJson('{"id":9007199254740993,"errorCode":"0","length":"10.5"}'),
+    );
+    assert.deepEqual([record.transactionId, record.ok, record.length], ["9007199254740993", true, 10.5]);
+  });
+
+  it("lets fields pass that nobody knows yet, and lets none of them pose as ours", () => {
+    const record = decodeTransactionRecord({
+      ...v2,
+      palletId: { n: 7 },
+      transactionId: "x",
+      ok: 1,
+      source: "y",
+    });
+    assert.deepEqual(record["palletId"], { n: 7 });
+    assert.deepEqual([record.transactionId, record.ok, record.source], [v2.id, true, "webhook"]);
+  });
+
+  for (const [what, value] of Object.entries({
+    null: null,
+    text: "record",
+    list: [v2],
+    "no id": { ...v2, id: undefined },
+    "an empty id": { ...v2, id: "" },
+    "an id that is an object": { ...v2, id: {} },
+    "no error code": { ...v2, errorCode: undefined },
+    "an error code that is a word": { ...v2, errorCode: "OK" },
+    "a length that is a word": { ...v2, length: "long" },
+  })) {
+    it(`refuses ${what}`, () => {
+      assert.throws(() => decodeTransactionRecord(value), ShapeError);
+    });
+  }
+});

@@ -1,0 +1,264 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, request as send, type IncomingMessage, type Server } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import type { TransactionRecord } from "../../src/model/transaction-record.ts";
+import { WebhookReceiver, type WebhookMemory, type WebhookRules } from "../../src/webhook/receiver.ts";
+
+const secret = "pa55-Wort/ä";
+const header = "x-webhook-secret";
+
+interface Reply {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+describe("webhook/receiver", () => {
+  const rules: WebhookRules = {
+    secret: null,
+    dedupeMs: 60_000,
+    queueLimit: 100,
+    onlyOk: false,
+    deviceClientIds: [],
+  };
+  let server: Server;
+  let receiver: WebhookReceiver;
+  let got: TransactionRecord[];
+  let refused: string[];
+  let port: number;
+
+  const open = (given: Partial<WebhookRules> = {}, memory?: WebhookMemory): void => {
+    receiver = new WebhookReceiver(
+      { ...rules, ...given },
+      {
+        deliver: (record) => void got.push(record),
+        refused: (refusal, detail) => void refused.push(`${refusal} ${detail}`.trim()),
+      },
+      memory,
+    );
+  };
+  const ask = async (
+    body: string | Buffer | null,
+    headers: Record<string, string> = {},
+    { method = "POST", path = "/" } = {},
+  ): Promise<Reply> => {
+    const call = send({ port, host: "127.0.0.1", path, method, agent: false });
+    for (const [name, value] of Object.entries({ "content-type": "application/json", ...headers })) {
+      call.setHeader(name, value);
+    }
+    call.end(body ?? undefined);
+    const [response] = (await once(call, "response")) as [IncomingMessage];
+    return { status: response.statusCode, headers: response.headers, body: await text(response) };
+  };
+  const post = (record: object, headers: Record<string, string> = {}): Promise<Reply> =>
+    ask(JSON.stringify({ errorCode: 0, ...record }), headers);
+
+  beforeEach(async () => {
+    got = [];
+    refused = [];
+    open();
+    server = createServer((request, response) => {
+      const part = decodeURIComponent((request.url ?? "").slice(1));
+      void receiver.receive(request, response, part === "" ? undefined : part);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    assert.ok(typeof address === "object" && address !== null);
+    ({ port } = address);
+  });
+  afterEach(async () => {
+    receiver.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it("answers 204 with no body, and hands the record on", async () => {
+    const reply = await post({ id: 1, length: 2 });
+    assert.deepEqual([reply.status, reply.body], [204, ""]);
+    assert.deepEqual([got[0]?.transactionId, got[0]?.length, got.length], ["1", 2, 1]);
+  });
+
+  it("drops duplicates by either name of a record, and answers them the same", async () => {
+    for (const record of [
+      { id: 905 },
+      { id: "905" },
+      { id: "ABCD-1", legacyId: 905 },
+      { id: "ef-2", legacyId: 906 },
+      { id: "EF-2" },
+      { id: 906 },
+    ]) {
+      assert.equal((await post(record)).status, 204);
+    }
+    assert.deepEqual(
+      got.map(({ transactionId }) => transactionId),
+      ["905", "ef-2"],
+    );
+  });
+
+  it("lets duplicates pass when told to", async () => {
+    open({ dedupeMs: 0 });
+    await post({ id: 1 });
+    await post({ id: 1 });
+    assert.equal(got.length, 2);
+  });
+
+  it("answers 204 to what nobody wants, and does not remember it", async () => {
+    open({ onlyOk: true, deviceClientIds: ["d1", "d2"] });
+    for (const record of [
+      { id: 1, deviceClientId: "d3" },
+      { id: 2 },
+      { id: 3, deviceClientId: "D1", errorCode: 4 },
+      { id: 3, deviceClientId: "D1" },
+    ]) {
+      assert.equal((await post(record)).status, 204);
+    }
+    assert.deepEqual(
+      got.map(({ transactionId }) => transactionId),
+      ["3"],
+    );
+  });
+
+  it("answers 503 with Retry-After when the queue is full, and takes the same record later", async () => {
+    open({ queueLimit: 0 });
+    const full = await post({ id: 1 });
+    assert.equal(full.status, 503);
+    assert.match(full.headers["retry-after"] ?? "", /^\d+$/);
+    assert.deepEqual(refused, ["full"]);
+    const memory = receiver.close();
+    open({}, memory);
+    assert.equal((await post({ id: 1 })).status, 204);
+    assert.equal(got.length, 1);
+  });
+
+  it("takes a secret in a header, and says the same to each that is wrong", async () => {
+    open({ secret: { in: "header", name: header, value: "0pen-Sesame" } });
+    const replies = [];
+    for (const headers of [
+      {},
+      { [header]: "" },
+      { [header]: "0pen-Sesam" },
+      { [header]: "0pen-Sesame2" },
+      { [header]: "0PEN-SESAME" },
+      { authorization: "0pen-Sesame" },
+    ] as Record<string, string>[]) {
+      replies.push(await post({ id: 1 }, headers));
+    }
+    for (const { status, headers, body } of replies) {
+      assert.deepEqual([status, body], [401, replies[0]?.body]);
+      assert.deepEqual(Object.keys(headers), Object.keys(replies[0]?.headers ?? {}));
+      assert.ok(!/secret|header|length/i.test(body));
+    }
+    assert.equal(refused.length, replies.length);
+    assert.ok(!refused.join(" ").includes("Sesam"));
+    assert.equal((await post({ id: 1 }, { [header]: "0pen-Sesame" })).status, 204);
+  });
+
+  it("takes a secret as the last part of the path", async () => {
+    open({ secret: { in: "path", value: secret } });
+    const body = JSON.stringify({ id: 1, errorCode: 0 });
+    for (const path of ["/", "/x", `/${encodeURIComponent(secret)}x`]) {
+      assert.equal((await ask(body, {}, { path })).status, 401);
+    }
+    assert.equal((await ask(body, {}, { path: `/${encodeURIComponent(secret)}` })).status, 204);
+  });
+
+  it("judges the secret before it reads the body", async () => {
+    open({ secret: { in: "header", name: header, value: "s3cret" } });
+    assert.equal((await ask(Buffer.alloc(10_000_000, "x"), { "content-type": "text/html" })).status, 401);
+  });
+
+  it("answers a plain 405 to everything but a post", async () => {
+    open({ secret: { in: "header", name: header, value: "s3cret" } });
+    for (const method of ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+      const { status, headers, body } = await ask(null, {}, { method });
+      assert.deepEqual([status, headers["allow"]], [405, "POST"], method);
+      assert.ok(!body.includes("<"));
+    }
+  });
+
+  it("takes JSON alone", async () => {
+    const body = JSON.stringify({ id: 1, errorCode: 0 });
+    for (const type of [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "application/json; charset=utf-16",
+      "application/jsonp",
+      "multipart/form-data; boundary=x",
+    ]) {
+      assert.equal((await ask(body, { "content-type": type })).status, 415, type);
+    }
+    assert.equal((await ask(body, { "content-encoding": "gzip" })).status, 415);
+    for (const type of [
+      "application/json",
+      "Application/JSON; charset=UTF-8",
+      "application/vnd.transaction+json",
+    ]) {
+      assert.equal((await ask(body, { "content-type": type })).status, 204, type);
+    }
+  });
+
+  it("answers 413 to a body over a megabyte, announced or not, and keeps none of it", async () => {
+    const large = Buffer.alloc(10_000_000, " ");
+    assert.equal((await ask(large)).status, 413);
+    assert.equal((await ask(large, { "transfer-encoding": "chunked" })).status, 413);
+    const almost = JSON.stringify({ id: 1, errorCode: 0, note: "x".repeat(990_000) });
+    assert.equal((await ask(almost)).status, 204);
+    assert.equal(got.length, 1);
+  });
+
+  for (const [what, body] of Object.entries({
+    nothing: "",
+    "half a record": '{"id": 1, "err',
+    "a list": "[]",
+    null: "null",
+    "a record without an id": '{"errorCode":0}',
+    "bytes that are no UTF-8": Buffer.from([0x22, 0xff, 0x22]),
+    "a deep nest": `{"id":1,"errorCode":0,"\\u0061":${"[".repeat(200_000)}${"]".repeat(200_000)}}`,
+    "a deep nest with a long number": `{"id":12345678901234567890,"x":${"[".repeat(200_000)}`,
+  })) {
+    it(`answers 400 to ${what}, with a sentence that tells nothing`, async () => {
+      const { status, body: said } = await ask(body);
+      assert.deepEqual([status, said], [400, "The body is not a transaction record.\n"]);
+      assert.match(refused[0] ?? "", /^record /);
+      assert.equal(got.length, 0);
+    });
+  }
+
+  it("keeps a record from changing what objects are", async () => {
+    await ask('{"id":1,"errorCode":0,"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
+    assert.equal(got.length, 1);
+    assert.equal(Reflect.get({}, "polluted"), undefined);
+    assert.equal(Reflect.get(got[0] ?? {}, "polluted"), undefined);
+  });
+
+  it("bears senders that hang up in the middle", async () => {
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.write(
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{"id":',
+    );
+    await once(server, "request");
+    socket.destroy();
+    assert.equal((await post({ id: 2 })).status, 204);
+    assert.deepEqual(
+      got.map(({ transactionId }) => transactionId),
+      ["2"],
+    );
+  });
+
+  it("takes nothing after close: what was read by then is asked for again", async () => {
+    const call = send({ port, host: "127.0.0.1", method: "POST", agent: false });
+    call.setHeader("content-type", "application/json");
+    call.write('{"id":1,');
+    await once(server, "request");
+    receiver.close();
+    call.end('"errorCode":0}');
+    const [response] = (await once(call, "response")) as [IncomingMessage];
+    response.resume();
+    assert.equal(response.statusCode, 503);
+    assert.equal(got.length, 0);
+  });
+});
