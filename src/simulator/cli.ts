@@ -23,7 +23,7 @@ function printStart({ newer, earlier, cloud, control, options }: Simulator): voi
   print(`newer device    ${newer.origin}   (${newer.state.mode})`);
   print(`earlier device  ${earlier.origin}`);
   print(`cloud           ${cloud.origin}   token ${cloud.token}, device code ${options.deviceCode}`);
-  print(`control         ${control.origin}`);
+  print(`control         ${control.origin}   open it in a browser`);
   print("Ctrl+C ends it.");
 }
 
@@ -50,9 +50,9 @@ function sentence(error: unknown, { ports }: StartOptions): string {
   const port = "port" in facts ? facts.port : null;
   const name = Object.entries(ports ?? {}).find(([, wanted]) => wanted === port)?.[0] ?? "newer";
   if (code === "EADDRINUSE") {
-    return `Port ${port} is in use by another program. Choose another with --${name}-port, or 0 for any free one.`;
+    return `Port ${String(port)} is in use by another program. Choose another with --${name}-port, or 0 for any free one.`;
   }
-  if (code === "EACCES") return `Port ${port} may not be opened by this user. Choose one above 1023.`;
+  if (code === "EACCES") return `Port ${String(port)} may not be opened by this user. Choose one above 1023.`;
   if (code === "EADDRNOTAVAIL") return "This computer has no such address. Choose another --host.";
   return facts.message;
 }

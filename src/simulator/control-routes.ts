@@ -1,6 +1,8 @@
 import * as v from "valibot";
 
+import { PARCELS } from "./catalogue/parcels.ts";
 import { faultRuleSchema } from "./faults.ts";
+import { DEVICE_BUTTONS } from "./machine-types.ts";
 import { MODES } from "./options.ts";
 import { SURFACES } from "./requests.ts";
 import type { Simulator } from "./simulator.ts";
@@ -49,6 +51,11 @@ const mediaBody = v.strictObject({
   description: v.exactOptional(v.string()),
   generateBytes: v.pipe(v.number(), v.integer(), v.minValue(0)),
 });
+const pressBody = v.variant("device", [
+  v.strictObject({ device: v.literal("newer"), button: v.picklist(DEVICE_BUTTONS) }),
+  v.strictObject({ device: v.literal("earlier"), button: v.literal("measure") }),
+]);
+const recentQuery = v.object({ recent: v.optional(wholeNumber, "0") });
 const requestsQuery = v.object({
   surface: v.optional(v.picklist(SURFACES)),
   path: v.optional(v.string(), ""),
@@ -64,10 +71,16 @@ function decode<const S extends v.GenericSchema>(schema: S, value: unknown): v.I
   throw new ControlError(400, where === null ? issue.message : `${where}: ${issue.message}`);
 }
 
+/** How much of what happened before a watcher of the events wants to hear first. */
+export function recentWanted(query: URLSearchParams): number {
+  return decode(recentQuery, Object.fromEntries(query)).recent;
+}
+
 /** Everything that can change, as JSON. */
 export function stateOf(sim: Simulator): Record<string, unknown> {
   const { newer, earlier, cloud } = sim;
   return {
+    now: new Date(),
     newer: {
       origin: newer.origin,
       powered: newer.powered,
@@ -112,15 +125,24 @@ function requests(sim: Simulator, query: URLSearchParams): Reply {
   return { status: 200, body: limit === 0 ? [] : fits.slice(-limit) };
 }
 
+/** Pictures and videos, by what the state and the lists say. */
+const FILES = [
+  "GET /catalogue/{parcel}/{color|annotated|depth|video}",
+  "GET /images/{imageIdentifier}/{color|annotated|depth}",
+  "GET /video/{recordingId}",
+  "GET /media/{transactionId}/{contentId}",
+];
+
 /** `METHOD /path` to what it does; `DELETE /faults/{id}` and `GET /events` are apart. */
 export const ROUTES: Readonly<Record<string, Route>> = {
   "GET /": () => ({
     status: 200,
     body: {
       name: "dimensioner-simulator",
-      routes: [...Object.keys(ROUTES), "DELETE /faults/{id}", "GET /events"],
+      routes: [...Object.keys(ROUTES), "DELETE /faults/{id}", "GET /events", ...FILES],
     },
   }),
+  "GET /catalogue": () => ({ status: 200, body: PARCELS }),
   "GET /state": (sim) => ({ status: 200, body: stateOf(sim) }),
   "GET /requests": requests,
   "GET /transactions": (sim) => ({ status: 200, body: sim.cloud.transactions }),
@@ -147,6 +169,13 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   "POST /scan": async (sim, _query, body) => {
     const { barcode } = decode(v.strictObject({ barcode: v.pipe(v.string(), v.nonEmpty()) }), body);
     return { status: 200, body: { did: await sim.newer.scanAtDevice(barcode) } };
+  },
+  "POST /press": async (sim, _query, body) => {
+    const press = decode(pressBody, body);
+    if (press.device === "newer")
+      return { status: 200, body: { did: await sim.newer.pressAtDevice(press.button) } };
+    await sim.earlier.measureAtDevice();
+    return { status: 200, body: { did: "measured" } };
   },
   "POST /power": put(onOff, (sim, { on }) => sim.newer.setPower(on)),
   "POST /local-api": put(onOff, (sim, { on }) => sim.newer.setLocalApi(on)),

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 
-import { ControlError, ROUTES, type Reply } from "./control-routes.ts";
+import { CONTROL_HEADERS, serveFile } from "./control-files.ts";
+import { ControlError, recentWanted, ROUTES, type Reply } from "./control-routes.ts";
 import { streamEvents } from "./event-stream.ts";
 import { openFrontDoor, type FrontDoor } from "./front-door.ts";
+import type { Showcase } from "./showcase.ts";
 import type { Simulator } from "./simulator.ts";
 import type { Timers } from "./timers.ts";
 
@@ -42,13 +44,25 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
 }
 
 function send(response: ServerResponse, { status, body }: Reply): void {
-  const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
   if (body === undefined) {
-    response.writeHead(status, headers).end();
+    response.writeHead(status, CONTROL_HEADERS).end();
     return;
   }
-  const type = { "content-type": "application/json; charset=utf-8" };
-  response.writeHead(status, { ...headers, ...type }).end(JSON.stringify(body));
+  const type = { "content-type": "application/json; charset=utf-8", vary: "accept" };
+  response.writeHead(status, { ...CONTROL_HEADERS, ...type }).end(JSON.stringify(body));
+}
+
+function sendError(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  // What is left of the body may still be on its way.
+  response.shouldKeepAlive = false;
+  send(response, {
+    status: error instanceof ControlError ? error.status : 500,
+    body: { error: error instanceof Error ? error.message : String(error) },
+  });
 }
 
 function removeFault(sim: Simulator, id: string): Reply {
@@ -56,8 +70,7 @@ function removeFault(sim: Simulator, id: string): Reply {
   return { status: 204 };
 }
 
-async function answer(sim: Simulator, request: IncomingMessage): Promise<Reply> {
-  const url = new URL(request.url ?? "/", "http://control");
+async function answer(sim: Simulator, request: IncomingMessage, url: URL): Promise<Reply> {
   const method = request.method ?? "";
   const fault = /^\/faults\/([^/]+)$/.exec(url.pathname)?.[1];
   if (fault !== undefined && method === "DELETE") return removeFault(sim, fault);
@@ -72,27 +85,23 @@ export function startControl(
   host: string,
   port: number,
   timers: Timers,
+  showcase: Showcase,
   simulator: () => Simulator,
 ): Promise<FrontDoor> {
-  const server = createServer((request, response) => {
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!isOwnHost(request.headers.host, host)) {
-      send(response, {
-        status: 403,
-        body: { error: "Call the control port by its address or as localhost" },
-      });
-    } else if (request.method === "GET" && request.url === "/events") {
-      streamEvents(simulator(), response);
-    } else {
-      answer(simulator(), request).then(
-        (reply) => send(response, reply),
-        (error: unknown) => {
-          const status = error instanceof ControlError ? error.status : 500;
-          // What is left of the body may still be on its way.
-          response.shouldKeepAlive = false;
-          send(response, { status, body: { error: error instanceof Error ? error.message : String(error) } });
-        },
-      );
+      throw new ControlError(403, "Call the control port by its address or as localhost");
     }
+    const url = new URL(request.url ?? "/", "http://control");
+    if (request.method === "GET" && url.pathname === "/events") {
+      streamEvents(simulator(), response, recentWanted(url.searchParams));
+    } else if (!(await serveFile(request, response, showcase, timers))) {
+      send(response, await answer(simulator(), request, url));
+    }
+  }
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => sendError(response, error));
   });
   return openFrontDoor({
     host,

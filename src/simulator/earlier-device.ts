@@ -1,12 +1,15 @@
 import { emptyAnswer, jsonAnswer, jsonTextAnswer, type Answer, type SimRequest } from "./answers.ts";
 import { NO_REFERENCES } from "./machine.ts";
-import { earlierResult, measureTable } from "./measurement.ts";
+import { earlierResult, measureTable, type Measurement } from "./measurement.ts";
 import type { SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
 import type { TableParcel } from "./table.ts";
 import type { Timers } from "./timers.ts";
 
 export interface EarlierState {
+  readonly measuring: boolean;
+  /** The latest measurement; null after the start. */
+  readonly last: Measurement | null;
   readonly legalForTrade: boolean;
   readonly parcel: TableParcel | null;
 }
@@ -16,6 +19,7 @@ export interface EarlierDevice {
   readonly actions: { readonly measures: number };
   setTable(parcel: TableParcel | null): void;
   setLegalForTrade(on: boolean): void;
+  measure(): Promise<Measurement>;
   handle(request: SimRequest): Promise<Answer>;
   reset(): void;
 }
@@ -32,24 +36,35 @@ export function createEarlierDevice(
   let table = firstTable;
   let legalForTrade = options.mode === "legal-for-trade";
   let measures = 0;
+  let measuring = false;
+  let last: Measurement | null = null;
   let turn: Promise<unknown> = Promise.resolve();
 
-  function measure(): Promise<Answer> {
+  function measure(): Promise<Measurement> {
     const mine = turn.then(async () => {
       measures += 1;
+      measuring = true;
       changed();
-      await timers.sleep(options.measureMs);
+      await timers.sleep(options.measureMs).finally(() => {
+        measuring = false;
+      });
       const facts = { ...NO_REFERENCES, trackId: measures, legalForTrade };
-      const result = measureTable(table, options, random, facts);
-      return jsonTextAnswer(earlierResult(result, random.guid(), options.earlierImageFields), versions);
+      last = measureTable(table, options, random, facts);
+      changed();
+      return last;
     });
     turn = mine.catch(() => undefined);
     return mine;
   }
 
+  async function answerMeasure(): Promise<Answer> {
+    const result = await measure();
+    return jsonTextAnswer(earlierResult(result, random.guid(), options.earlierImageFields), versions);
+  }
+
   return {
     get state() {
-      return { legalForTrade, parcel: table };
+      return { measuring, last, legalForTrade, parcel: table };
     },
     get actions() {
       return { measures };
@@ -62,6 +77,7 @@ export function createEarlierDevice(
       legalForTrade = on;
       changed();
     },
+    measure,
     async handle({ segments, method }) {
       const [api = "", resource = "", message, ...rest] = segments;
       const path = [api, resource].join("/").toLowerCase();
@@ -69,12 +85,13 @@ export function createEarlierDevice(
       const pings = path === "api/ping" && rest.length === 0;
       if (!measures && !pings) return emptyAnswer(404);
       if (method !== "GET") return emptyAnswer(405);
-      return measures ? measure() : jsonAnswer({ msg: message ?? "" });
+      return measures ? answerMeasure() : jsonAnswer({ msg: message ?? "" });
     },
     reset() {
       table = firstTable;
       legalForTrade = options.mode === "legal-for-trade";
       measures = 0;
+      last = null;
       changed();
     },
   };

@@ -7,9 +7,23 @@ import type { Simulator } from "./simulator.ts";
 const STATE_EVERY_MS = 50;
 // A watcher that doesn't read is let go rather than kept in memory.
 const MOST_UNREAD_BYTES = 1024 * 1024;
+// How soon a browser that was let go, or whose simulator was started anew, comes back.
+const RETRY_MS = 1000;
 
-/** Server-sent events until the watcher goes: first the state, then whatever happens. */
-export function streamEvents(sim: Simulator, response: ServerResponse): void {
+/** The last few of everything, for a watcher that shows lists. */
+function recentOf(sim: Simulator, count: number): Record<string, unknown> {
+  return {
+    requests: sim.requests.slice(-count),
+    transactions: sim.cloud.transactions.slice(-count),
+    webhooks: sim.cloud.webhookPosts.slice(-count),
+  };
+}
+
+/**
+ * Server-sent events until the watcher goes: what happened last, if it asks for some of that, then the state, then
+ * whatever happens.
+ */
+export function streamEvents(sim: Simulator, response: ServerResponse, recent: number): void {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
   let timer: NodeJS.Timeout | undefined;
 
@@ -34,5 +48,7 @@ export function streamEvents(sim: Simulator, response: ServerResponse): void {
     ends.forEach((end) => end());
     clearTimeout(timer);
   });
+  response.write(`retry: ${RETRY_MS}\n`);
+  if (recent > 0) tell("recent", recentOf(sim, recent));
   tellState();
 }

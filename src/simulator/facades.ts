@@ -1,5 +1,6 @@
 import { bytesContent, filledContent, type Content } from "./content.ts";
 import { videoContent } from "./generated-video.ts";
+import type { DeviceButton, Machine, ScanReply } from "./machine-types.ts";
 import { NO_REFERENCES } from "./machine.ts";
 import type {
   Listening,
@@ -9,6 +10,21 @@ import type {
   SimulatedNewerDevice,
 } from "./simulator.ts";
 import type { World } from "./world.ts";
+
+const PRESSED = {
+  start: "recording-started",
+  stop: "recording-stopped",
+  cancel: "recording-cancelled",
+} as const;
+
+async function press(machine: Machine, button: DeviceButton): Promise<ScanReply> {
+  if (button === "measure") {
+    const taken = await machine.measure(NO_REFERENCES, "button");
+    return typeof taken === "string" ? "nothing" : "measured";
+  }
+  const reply = button === "start" ? machine.start(NO_REFERENCES) : machine[button]();
+  return reply === "done" ? PRESSED[button] : "nothing";
+}
 
 export function newerFacade(world: World, at: Listening): SimulatedNewerDevice {
   const { fleet, depot } = world;
@@ -36,6 +52,7 @@ export function newerFacade(world: World, at: Listening): SimulatedNewerDevice {
     setPower: (on) => fleet.setPower(on),
     setLocalApi: (on) => world.setLocalApi(on),
     scanAtDevice: async (barcode) => (fleet.powered ? newer.scan(barcode) : "nothing"),
+    pressAtDevice: async (button) => (fleet.powered ? press(newer, button) : "nothing"),
     readSavedVideo() {
       const content = newer.savedContent;
       return content === null ? null : content.read(0, content.size);
@@ -58,6 +75,9 @@ export function earlierFacade({ earlier, depot }: World, at: Listening): Simulat
     },
     setParcel: (parcel) => earlier.setTable(depot.find(parcel)),
     setLegalForTrade: (on) => earlier.setLegalForTrade(on),
+    async measureAtDevice() {
+      await earlier.measure();
+    },
   };
 }
 

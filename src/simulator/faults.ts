@@ -79,7 +79,7 @@ function fitsRequest({ rule }: Entry, surface: SurfaceName, method: string, path
   return new RegExp(rule.path, "i").test(path);
 }
 
-/** `changed` is called when rules come or go. */
+/** `changed` is called when rules come, go or strike. */
 export function createFaultBook(
   after: (ms: number, act: () => void) => () => void,
   changed: () => void,
@@ -101,6 +101,7 @@ export function createFaultBook(
     if (entry.matches <= (entry.rule.after ?? 0)) return false;
     entry.strikes += 1;
     if (entry.strikes === (entry.rule.times ?? 1)) remove(entry.id);
+    else changed();
     return true;
   }
 

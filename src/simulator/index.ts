@@ -7,6 +7,7 @@ import type { FrontDoor } from "./front-door.ts";
 import { newerDevice } from "./newer-device.ts";
 import { completeOptions, type StartOptions } from "./options.ts";
 import { createRequestLog, type SurfaceName } from "./requests.ts";
+import { createShowcase } from "./showcase.ts";
 import type { Listening, Simulator } from "./simulator.ts";
 import { createWorld, type World } from "./world.ts";
 
@@ -51,7 +52,7 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
   const doors = new Map<SurfaceName, FrontDoor>();
   const open: { close(): Promise<void> }[] = [];
 
-  const faults = createFaultBook(timers.after, setDoors);
+  const faults = createFaultBook(timers.after, () => events.emit({ type: "state" }));
   function setDoors(): void {
     for (const [surface, door] of doors) {
       door.setOpen(!faults.refuses(surface) && (surface !== "newer" || fleet.powered));
@@ -89,7 +90,7 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
     const newer = newerFacade(world, await openSurface("newer"));
     const earlier = earlierFacade(world, await openSurface("earlier"));
     const cloud = cloudFacade(world, await openSurface("cloud"));
-    const control = await startControl(host, ports.control, timers, () => simulator);
+    const control = await startControl(host, ports.control, timers, createShowcase(world), () => simulator);
     open.push(control);
     const simulator: Simulator = {
       options,
@@ -112,6 +113,7 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
         faults.clear();
         world.reset();
         log.clear();
+        events.emit({ type: "reset" });
       },
     };
     return simulator;

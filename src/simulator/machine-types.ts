@@ -13,10 +13,24 @@ export interface Actions {
   readonly cancels: number;
 }
 
+/** What the device's own display shows of its latest measurement. */
+export interface LastMeasurement {
+  readonly measurement: Measurement;
+  /** Null: the table was empty, there is no picture. */
+  readonly imageIdentifier: string | null;
+  readonly transactionId: string;
+  readonly trigger: Trigger;
+  readonly barcode: string | null;
+}
+
 export interface MachineState {
   readonly mode: Mode;
+  readonly measuring: boolean;
+  /** Null after the start and after a loss of power. */
+  readonly last: LastMeasurement | null;
   readonly recording: { readonly startedAt: Date; readonly references: References } | null;
   readonly encoding: boolean;
+  readonly encodingEndsAt: Date | null;
   readonly savedVideo: SavedVideo | null;
   readonly parcel: TableParcel | null;
 }
@@ -34,6 +48,11 @@ export type NotTaken = "never-measures" | "switched-off";
 /** The answer to a command about video: done, not allowed in this mode, or a status code set by an option. */
 export type VideoReply = "done" | "wrong-mode" | number;
 
+/** The buttons on the device's screen. */
+export const DEVICE_BUTTONS = ["measure", "start", "stop", "cancel"] as const;
+export type DeviceButton = (typeof DEVICE_BUTTONS)[number];
+
+/** What came of a scan or a press of a button. */
 export type ScanReply =
   | "measured"
   | "recording-started"

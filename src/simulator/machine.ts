@@ -1,4 +1,12 @@
-import type { Actions, Machine, NotTaken, ScanReply, Taken, VideoReply } from "./machine-types.ts";
+import type {
+  Actions,
+  LastMeasurement,
+  Machine,
+  NotTaken,
+  ScanReply,
+  Taken,
+  VideoReply,
+} from "./machine-types.ts";
 import type { Content } from "./content.ts";
 import { measureTable, type References } from "./measurement.ts";
 import type { Mode, SimulatorOptions } from "./options.ts";
@@ -47,6 +55,8 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
   let actions: Actions = { measures: 0, starts: 0, stops: 0, cancels: 0 };
   let turn: Promise<unknown> = Promise.resolve();
   let epoch = 0;
+  let measuring = false;
+  let last: LastMeasurement | null = null;
   const images = new Map<string, TableParcel>();
 
   const recorder = createVideoRecorder(
@@ -112,6 +122,8 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
     if (mode === "video-with-measurement") {
       recorder.measured(measurement.errorCode === 0 ? transaction : null, filmed(seen));
     }
+    const imageShown = seen === null ? null : imageIdentifier;
+    last = { measurement, imageIdentifier: imageShown, transactionId: transaction.id, trigger, barcode };
     changed();
     return { measurement, imageIdentifier, transaction };
   }
@@ -121,9 +133,15 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
     const mine = turn.then(async (): Promise<Taken | NotTaken> => {
       if (mode === "video-only") return "never-measures";
       const begunIn = epoch;
+      measuring = true;
       did("measures");
-      await timers.sleep(options.measureMs);
-      if (epoch !== begunIn) return "switched-off";
+      await timers.sleep(options.measureMs).finally(() => {
+        measuring = false;
+      });
+      if (epoch !== begunIn) {
+        changed();
+        return "switched-off";
+      }
       return take(references, trigger, barcode ?? null);
     });
     turn = mine.catch(() => undefined);
@@ -177,10 +195,10 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
 
   return {
     get state() {
-      const { recording, encoding, saved } = recorder;
-      const facts =
-        recording === null ? null : { startedAt: recording.startedAt, references: recording.references };
-      return { mode, recording: facts, encoding, savedVideo: saved, parcel: table };
+      const { encoding, encodingEndsAt, saved: savedVideo } = recorder;
+      const { startedAt, references } = recorder.recording ?? {};
+      const recording = startedAt && references ? { startedAt, references } : null;
+      return { mode, measuring, last, recording, encoding, encodingEndsAt, savedVideo, parcel: table };
     },
     get actions() {
       return actions;
@@ -209,12 +227,14 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
     losePower() {
       epoch += 1;
       recorder.losePower();
+      last = null;
       changed();
     },
     reset() {
       epoch += 1;
       recorder.clear();
       images.clear();
+      last = null;
       mode = options.mode;
       table = firstTable;
       actions = { measures: 0, starts: 0, stops: 0, cancels: 0 };

@@ -1,6 +1,6 @@
 import type { EarlierState } from "./earlier-device.ts";
 import type { Faults } from "./faults.ts";
-import type { Actions, MachineState, ScanReply } from "./machine-types.ts";
+import type { Actions, DeviceButton, MachineState, ScanReply } from "./machine-types.ts";
 import type { Mode, SimulatorOptions } from "./options.ts";
 import type { Registration } from "./registry.ts";
 import type { RequestRecord, SurfaceName } from "./requests.ts";
@@ -33,6 +33,8 @@ export interface SimulatedNewerDevice extends Listening {
   setLocalApi(on: boolean): void;
   /** An operator scans a barcode at the device; one of the catalogue puts its parcel on the table. */
   scanAtDevice(barcode: string): Promise<ScanReply>;
+  /** An operator presses a button on the device's screen. */
+  pressAtDevice(button: DeviceButton): Promise<ScanReply>;
   /** The saved video's bytes, made up while they are read; null when there is none. */
   readSavedVideo(): Iterable<Uint8Array> | null;
 }
@@ -40,6 +42,8 @@ export interface SimulatedNewerDevice extends Listening {
 export interface SimulatedEarlierDevice extends Listening {
   readonly state: EarlierState;
   readonly actions: { readonly measures: number };
+  /** An operator starts a measurement at the device. */
+  measureAtDevice(): Promise<void>;
   setParcel(parcel: string | CustomParcel | null): void;
   setLegalForTrade(on: boolean): void;
 }
@@ -67,6 +71,7 @@ export interface SimulatedCloud extends Listening {
 /** Something that happened, for those who wait for it or watch. */
 export type SimulatorEvent =
   | { readonly type: "state" }
+  | { readonly type: "reset" }
   | { readonly type: "transaction"; readonly transaction: Transaction }
   | { readonly type: "media"; readonly transactionId: string; readonly item: MediaItem }
   | { readonly type: "webhook"; readonly post: WebhookPost };

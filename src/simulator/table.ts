@@ -1,9 +1,11 @@
-import { nearest, openCatalogue, type Parcel } from "./catalogue/index.ts";
+import { nearest, openCatalogue, type Parcel, type PictureKind } from "./catalogue/index.ts";
 import { bytesContent, type Content } from "./content.ts";
 import { videoContent } from "./generated-video.ts";
 
 /** What lies on a device's table. `errorCode` other than 0 makes every measurement of it fail. */
 export interface TableParcel {
+  /** Its name in the catalogue; null for a parcel of one's own. */
+  readonly name: string | null;
   readonly lengthCm: number;
   readonly widthCm: number;
   readonly heightCm: number;
@@ -36,7 +38,9 @@ export interface Depot {
   byBarcode(barcode: string): TableParcel | null;
   /** One of the catalogue, by a number from 0 up to 1. */
   pick(chance: number): TableParcel;
-  image(parcel: TableParcel, kind: ImageKind): Content;
+  /** One of the catalogue's files, as it lies there. */
+  image(parcel: TableParcel, kind: PictureKind): Content;
+  /** What a recording of the parcel becomes. */
   video(parcel: TableParcel | null, recordingId: string): Content;
   /** A playable video, as it lies in the catalogue. */
   mp4(): Buffer;
@@ -45,10 +49,11 @@ export interface Depot {
 export const IMAGE_KINDS = ["annotated", "color", "depth"] as const;
 export type ImageKind = (typeof IMAGE_KINDS)[number];
 
-const IMAGE_TYPES: Readonly<Record<ImageKind, string>> = {
+const IMAGE_TYPES: Readonly<Record<PictureKind, string>> = {
   annotated: "image/jpeg",
   color: "image/jpeg",
   depth: "image/bmp",
+  video: "video/mp4",
 };
 
 /** The MIME type of a kind of image. */
@@ -72,7 +77,8 @@ export function openDepot(videoBytes: number | undefined): Depot {
       if (parcel === null) return null;
       if (typeof parcel !== "string") {
         const pictured = nearest(catalogue.parcels, parcel);
-        return { barcode: "", rotationAngle: pictured.rotationAngle, ...ok, ...parcel, pictured };
+        const { rotationAngle } = pictured;
+        return { name: null, barcode: "", rotationAngle, ...ok, ...parcel, pictured };
       }
       const found = catalogue.parcels.find((one) => one.name === parcel);
       if (found !== undefined) return known(found);

@@ -5,7 +5,7 @@ import type { TransactionIds } from "./options.ts";
 import type { Random } from "./random.ts";
 
 /** What made a measurement happen. */
-export type Trigger = "local-api" | "cloud" | "scan";
+export type Trigger = "local-api" | "cloud" | "scan" | "button";
 
 /** One picture or video that belongs to a transaction. */
 export interface MediaItem {

@@ -26,6 +26,7 @@ interface Clip {
   readonly content: Content;
   /** The barcode whose scan ended the recording. */
   readonly barcode: string | null;
+  readonly encodedAt: Date;
   keepsLocally: boolean;
   /** Where it goes in the cloud: a measurement's transaction, a new one of its own, or nowhere yet. */
   destination: Transaction | "own-transaction" | null;
@@ -42,6 +43,8 @@ export interface VideoUplink {
 export interface VideoRecorder {
   readonly recording: Recording | null;
   readonly encoding: boolean;
+  /** When the latest video will be encoded; null while nothing is. */
+  readonly encodingEndsAt: Date | null;
   readonly saved: SavedVideo | null;
   readonly savedContent: Content | null;
   start(id: string, references: References): void;
@@ -108,7 +111,8 @@ export function createVideoRecorder(
     facts: Pick<Clip, "keepsLocally" | "destination" | "barcode">,
   ): void {
     if (recording === null) return;
-    const clip = { recording, content: content(recording), ...facts, callOff: () => undefined };
+    const encodedAt = new Date(Date.now() + durations.encodingMs);
+    const clip = { recording, content: content(recording), encodedAt, ...facts, callOff: () => undefined };
     recording = null;
     encoding.add(clip);
     encode(clip);
@@ -139,6 +143,9 @@ export function createVideoRecorder(
     },
     get encoding() {
       return encoding.size > 0;
+    },
+    get encodingEndsAt() {
+      return [...encoding].at(-1)?.encodedAt ?? null;
     },
     get saved() {
       return saved?.facts ?? null;

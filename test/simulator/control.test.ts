@@ -82,6 +82,68 @@ describe("simulator: control port", () => {
     assert.deepEqual(await read(sim, "/webhooks"), []);
   });
 
+  it("presses the buttons of the devices, and shows what came of it", async () => {
+    const sim = await start({ mode: "video-only", parcel: "cube" });
+    const press = async (button: string, device = "newer"): Promise<unknown> =>
+      (await post(sim, "/press", { device, button })).body["did"];
+    assert.equal(await press("start"), "recording-started");
+    assert.equal(await press("measure"), "nothing");
+    assert.equal(await press("stop"), "recording-stopped");
+    assert.ok(sim.newer.state.savedVideo);
+    assert.equal(await press("cancel"), "recording-cancelled");
+    assert.equal(sim.newer.state.savedVideo, null);
+    sim.newer.setMode("measurement-only");
+    assert.equal(await press("start"), "nothing");
+    assert.equal(await press("measure"), "measured");
+    const { last } = sim.newer.state;
+    assert.deepEqual([last?.trigger, last?.measurement.object?.length], ["button", 20]);
+    assert.deepEqual([sim.cloud.transactions.at(-1)?.id, last?.barcode], [last?.transactionId, null]);
+    sim.newer.setPower(false);
+    assert.equal(sim.newer.state.last, null);
+    assert.equal(await press("measure"), "nothing");
+    assert.equal(await press("measure", "earlier"), "measured");
+    assert.equal(sim.earlier.state.last?.object?.height, 20);
+    assert.equal((await post(sim, "/press", { device: "earlier", button: "start" })).status, 400);
+    assert.deepEqual(sim.requests, []);
+  });
+
+  it("shows pictures and videos without a request to a device or the cloud", async () => {
+    const sim = await start({ mode: "video-only", parcel: "polybag" });
+    const file = async (path: string, headers: Record<string, string> = {}): Promise<[number, number]> => {
+      const response = await fetch(sim.control.origin + path, { headers });
+      assert.equal(response.headers.get("x-content-type-options"), "nosniff");
+      return [response.status, (await response.arrayBuffer()).byteLength];
+    };
+    await sim.newer.scanAtDevice("VIDEO_START");
+    await sim.newer.pressAtDevice("stop");
+    const { savedVideo } = sim.newer.state;
+    assert.ok(savedVideo);
+    const video = `/video/${savedVideo.recordingId}`;
+    assert.deepEqual(await file(video), [200, savedVideo.bytes]);
+    assert.deepEqual(await file(video, { range: "bytes=10-19" }), [206, 10]);
+    sim.newer.setMode("measurement-only");
+    assert.deepEqual((await file(video))[0], 404);
+    await sim.newer.pressAtDevice("measure");
+    const image = `/images/${sim.newer.state.last?.imageIdentifier}`;
+    assert.deepEqual(await file(`${image}/depth`), await file("/catalogue/polybag/depth"));
+    assert.deepEqual((await file(`${image}/video`))[0], 404);
+    assert.deepEqual((await file("/catalogue/polybag/video"))[0], 200);
+    const [transaction] = sim.cloud.transactions;
+    const [item] = transaction?.media ?? [];
+    assert.deepEqual(await file(`/media/${transaction?.id}/${item?.contentId}`), [200, savedVideo.bytes]);
+    for (const path of [
+      "/catalogue/x/color",
+      "/catalogue/cube/x",
+      "/video/x",
+      "/media/x/y",
+      "/media/",
+      "/x",
+    ]) {
+      assert.equal((await file(path))[0], 404, path);
+    }
+    assert.deepEqual(sim.requests, []);
+  });
+
   it("sets, lists and removes faults", async () => {
     const sim = await start();
     const { status, body } = await post(sim, "/faults", {
@@ -186,11 +248,40 @@ describe("simulator: control port", () => {
     for (const event of ["request", "settled", "transaction", "media"])
       await seen(`event: ${event}\ndata: {`);
     await seen('"measures":1');
-    for (const block of text.trim().split("\n\n")) {
+    assert.match(text, /^retry: 1000\n/);
+    for (const block of text.trim().split(/^retry: 1000\n|\n\n/)) {
+      if (block === "") continue;
       assert.match(block, /^event: \w+\ndata: /);
       JSON.parse(block.slice(block.indexOf("data: ") + 6));
     }
     request.destroy();
+  });
+
+  it("begins with what happened last, and tells of faults that strike and of a reset", async () => {
+    const sim = await start();
+    for (let n = 0; n < 3; n += 1) await measure(sim, `?n=${n}`);
+    const response = await fetch(`${sim.control.origin}/events?recent=2`);
+    assert.ok(response.body);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const seen = async (part: string): Promise<void> => {
+      while (!text.includes(part)) text += (await reader.read()).value ?? assert.fail("the stream ended");
+    };
+    await seen("event: state\n");
+    const recent = asObject(JSON.parse(/^event: recent\ndata: (.*)$/m.exec(text)?.[1] ?? ""));
+    assert.deepEqual(
+      asList(recent["requests"]).map(({ query }) => query),
+      ["n=1", "n=2"],
+    );
+    assert.deepEqual([asList(recent["transactions"]).length, recent["webhooks"]], [2, []]);
+    sim.faults.add({ times: 0, fault: { kind: "status", status: 503 } });
+    await seen('"strikes":0');
+    await fetch(`${sim.newer.origin}/api/v1/ping`);
+    await seen('"strikes":1');
+    sim.reset();
+    await seen("event: reset\n");
+    await reader.cancel();
+    assert.equal((await fetch(`${sim.control.origin}/events?recent=all`)).status, 400);
   });
 
   it("lets a watcher go that doesn't read", async () => {

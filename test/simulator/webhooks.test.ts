@@ -20,9 +20,11 @@ describe("simulator: webhooks", () => {
 
   async function receiver(status = 204): Promise<{ url: string; received: Received[] }> {
     const received: Received[] = [];
-    const server = createServer(async (request, response) => {
-      received.push({ record: asObject(JSON.parse(await text(request))), headers: request.headers });
-      response.writeHead(status).end();
+    const server = createServer((request, response) => {
+      void text(request).then((body) => {
+        received.push({ record: asObject(JSON.parse(body)), headers: request.headers });
+        response.writeHead(status).end();
+      });
     });
     open.push(server);
     server.listen(0, "127.0.0.1");

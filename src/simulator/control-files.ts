@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import { contentAnswer } from "./answers.ts";
+import type { Content } from "./content.ts";
+import { ControlError } from "./control-routes.ts";
+import { honestPlan } from "./fault-plans.ts";
+import { pageFile } from "./page-files.ts";
+import { segmentsOf } from "./paths.ts";
+import type { Showcase } from "./showcase.ts";
+import type { Timers } from "./timers.ts";
+import { sendPlan } from "./wire.ts";
+
+/** Headers of every answer of the control port. */
+export const CONTROL_HEADERS: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+};
+
+/** Nothing but the page's own files, and no text ever becomes markup or script. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "media-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+const FILE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
+interface Served {
+  readonly content: Content;
+  readonly policy: string;
+}
+
+async function page(): Promise<Served> {
+  const content = await pageFile("index.html");
+  if (content === null) throw new ControlError(503, "The page is not built. Run: npm run build");
+  return { content, policy: PAGE_POLICY };
+}
+
+/** The page for browsers that ask for `/`, its files, pictures and videos; null for all the rest. */
+async function contentFor(request: IncomingMessage, showcase: Showcase): Promise<Served | null> {
+  if (request.method !== "GET") return null;
+  const path = (request.url ?? "/").split("?")[0] ?? "/";
+  if (path === "/") return (request.headers.accept ?? "").includes("text/html") ? page() : null;
+  const segments = segmentsOf(path);
+  const content = showcase.find(segments) ?? (await pageFile(path.slice(1)));
+  return content === null ? null : { content, policy: FILE_POLICY };
+}
+
+/** Serves a file to a person's browser. False: the request is for something else. */
+export async function serveFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  showcase: Showcase,
+  timers: Timers,
+): Promise<boolean> {
+  const served = await contentFor(request, showcase);
+  if (served === null) return false;
+  const header = (name: string): string | null => {
+    const value = request.headers[name];
+    return Array.isArray(value) ? value.join(", ") : (value ?? null);
+  };
+  const asked = { method: "GET", segments: [], query: new Map<string, string>(), header, twist: {} };
+  const headers = { ...CONTROL_HEADERS, "content-security-policy": served.policy, vary: "accept" };
+  const plan = honestPlan(contentAnswer(asked, served.content, headers), false);
+  await sendPlan(response, request.socket, plan, {
+    sleep: (ms) => timers.sleep(ms),
+    reset: () => request.socket.resetAndDestroy(),
+  });
+  return true;
+}

@@ -1,0 +1,47 @@
+import type { Content } from "./content.ts";
+import type { World } from "./world.ts";
+import { IMAGE_KINDS, type ImageKind } from "./table.ts";
+
+/** Pictures and videos that the control port shows, past the devices' and the cloud's own doors. */
+export interface Showcase {
+  /** By the segments of a path, decoded; null when there is no such thing. */
+  find(segments: readonly string[]): Content | null;
+}
+
+function imageKind(name: string): ImageKind | undefined {
+  return IMAGE_KINDS.find((kind) => kind === name);
+}
+
+/** What the simulated world has to show. None of it counts as a request, and no fault gets at it. */
+export function createShowcase(world: World): Showcase {
+  const { depot, fleet, transactions } = world;
+
+  function catalogue(parcel: string, kind: string): Content | null {
+    const picture = kind === "video" ? kind : imageKind(kind);
+    if (picture === undefined || !depot.names.includes(parcel)) return null;
+    const found = depot.find(parcel);
+    return found === null ? null : depot.image(found, picture);
+  }
+
+  function savedVideo(recordingId: string): Content | null {
+    const { state, savedContent } = fleet.newer;
+    return state.savedVideo?.recordingId === recordingId ? savedContent : null;
+  }
+
+  function media(transactionId: string, contentId: string): Content | null {
+    const transaction = transactions.find(transactionId);
+    if (transaction === undefined) return null;
+    return transactions.media(transaction, contentId)?.load() ?? null;
+  }
+
+  return {
+    find([what, first = "", second = "", ...rest]) {
+      if (rest.length > 0) return null;
+      if (what === "catalogue") return catalogue(first, second);
+      if (what === "video") return second === "" ? savedVideo(first) : null;
+      if (what === "media") return media(first, second);
+      const kind = what === "images" ? imageKind(second) : undefined;
+      return kind === undefined ? null : fleet.newer.image(kind, first);
+    },
+  };
+}
