@@ -33,9 +33,7 @@ export class AnswerReceiver implements Receiver {
     this.retryAfterMs = readRetryAfterMs(headers["retry-after"]);
     refuseUnusable(this.#peer, this.#call, statusCode, headers);
     if (statusCode === 206) {
-      throw callFailure(this.#peer, this.#call, "responsePartial", outcomeOf(this.#call, "sent"), {
-        problem: `HTTP status ${statusCode}`,
-      });
+      refusePart(this.#peer, this.#call, headers);
     }
     if (Number(headers["content-length"] ?? 0) > jsonLimitBytes) {
       this.#refuseLarge();
@@ -63,13 +61,35 @@ export class AnswerReceiver implements Receiver {
   }
 }
 
-/** What no call accepts: a status that is not 2xx, and a body in an encoding that was not asked for. */
+/** What no call accepts: a status that is not 2xx, a part that calls itself all, an encoding that was not asked for. */
 export function refuseUnusable(peer: Peer, call: Call, statusCode: number, headers: Headers): void {
   if (statusCode < 200 || statusCode > 299) {
     throw statusFailure(peer, call, statusCode);
   }
   const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
   if (encoding !== "identity") {
-    throw callFailure(peer, call, "responseEncoded", outcomeOf(call, "sent"), { problem: encoding });
+    throw callFailure(peer, call, "responseEncoded", outcomeOf(call, "sent"), {
+      problem: encoding.slice(0, 80),
+    });
   }
+  if (statusCode !== 206 && headers["content-range"] !== undefined && !readRange(headers)?.isWhole) {
+    refusePart(peer, call, headers);
+  }
+}
+
+/** The bytes that an answer says it has: the first one's place and the length of the whole. */
+export function readRange(
+  headers: Headers,
+):
+  | { readonly first: number; readonly total: number; readonly endsWhole: boolean; readonly isWhole: boolean }
+  | undefined {
+  const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(String(headers["content-range"]));
+  const [first = 0, last = 0, total = 0] = range?.slice(1).map(Number) ?? [];
+  const endsWhole = last === total - 1;
+  return range === null ? undefined : { first, total, endsWhole, isWhole: first === 0 && endsWhole };
+}
+
+export function refusePart(peer: Peer, call: Call, headers: Headers): never {
+  const problem = String(headers["content-range"] ?? "no Content-Range").slice(0, 80);
+  throw callFailure(peer, call, "responsePartial", outcomeOf(call, "sent"), { problem });
 }

@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
+import { ProxyError } from "./failures.ts";
 
 /** TLS settings of a connection, in the names of node:tls. */
 export interface TlsOptions {
@@ -22,8 +23,14 @@ export interface Route {
 
 export interface OpenDispatcher {
   readonly dispatcher: Dispatcher;
+  /** The exchanges on its connections that have paused. */
+  readonly paused: Set<Resumable>;
   /** Ends every connection, also those that are still being made, which undici alone would let run on. */
   destroy(): Promise<void>;
+}
+
+interface Resumable {
+  resume(): void;
 }
 
 /** Long enough for a burst, short enough that a command seldom meets a connection that the device has given up. */
@@ -32,28 +39,42 @@ const readKeepAliveMs = 4_000;
 
 /**
  * Opens a pool of connections to one origin. Commands and reads never share one: a command meets no request of another
- * kind on its connection, and pipelining stays at 1, since undici re-sends what a pipeline held when it breaks.
+ * kind on its connection, and pipelining stays at 1, without HTTP/2, since undici re-sends what a shared connection held
+ * when it breaks.
  */
 export function openDispatcher(use: "commands" | "reads", route: Route): OpenDispatcher {
   const connecting = new Set<Socket>();
+  const paused = new Set<Resumable>();
+  const guard = (connect: buildConnector.connector, explain = same): buildConnector.connector =>
+    guarded(connect, connecting, paused, explain);
   const keepAliveMs = use === "commands" ? commandKeepAliveMs : readKeepAliveMs;
-  const options = { pipelining: 1, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs };
-  const tls = { ...route.tls, timeout: route.connectMs };
+  const http1 = { allowH2: false, timeout: route.connectMs };
+  const options = {
+    allowH2: false,
+    pipelining: 1,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
+  };
+  const tls = { ...route.tls, ...http1 };
   const dispatcher =
     route.proxyUrl === undefined
-      ? new Pool(route.origin, { ...options, connect: track(buildConnector(tls), connecting) })
+      ? new Pool(route.origin, { ...options, connect: guard(buildConnector(tls)) })
       : new ProxyAgent({
           ...options,
           uri: route.proxyUrl,
           proxyTunnel: true,
           requestTls: tls,
-          clientFactory: (origin) =>
-            new Pool(origin, {
-              connect: track(buildConnector({ timeout: route.connectMs }), connecting),
-            }),
+          clientFactory: (proxy) =>
+            new Pool(proxy, { ...options, connect: guard(buildConnector(http1), noProxy) }),
+          factory: (origin, { connect, ...rest }: Pool.Options) =>
+            new Pool(
+              origin,
+              typeof connect === "function" ? { ...rest, connect: guard(connect, noTunnel) } : rest,
+            ),
         });
   return {
     dispatcher,
+    paused,
     async destroy() {
       const destroyed = dispatcher.destroy();
       for (const socket of connecting) {
@@ -64,17 +85,60 @@ export function openDispatcher(use: "commands" | "reads", route: Route): OpenDis
   };
 }
 
-function track(connect: buildConnector.connector, connecting: Set<Socket>): buildConnector.connector {
+function same(error: Error): Error {
+  return error;
+}
+
+function noProxy(error: Error): Error {
+  return new ProxyError(error.message);
+}
+
+/** Undici would ask a proxy that hangs up again, without end: an error of its own kind stops that. */
+function noTunnel(error: Error): Error {
+  const status = /^Proxy response \((\d+)\)/.exec(error.message)?.[1];
+  if (status !== undefined) {
+    return new ProxyError(`it answered with HTTP status ${status}`);
+  }
+  return "code" in error && error.code === "UND_ERR_SOCKET"
+    ? new ProxyError("it closed the connection")
+    : error;
+}
+
+function guarded(
+  connect: buildConnector.connector,
+  connecting: Set<Socket>,
+  paused: ReadonlySet<Resumable>,
+  explain: (error: Error) => Error,
+): buildConnector.connector {
   return (options, callback) => {
-    // Undici's types say void, but its connector returns the socket it has begun to connect.
-    const socket: unknown = connect(options, (...result: Parameters<buildConnector.Callback>) => {
-      if (socket instanceof Socket) {
-        connecting.delete(socket);
+    // Undici's types say void, but its own connector returns the socket it has begun to connect.
+    const begun: unknown = connect(options, (error, socket) => {
+      if (begun instanceof Socket) {
+        connecting.delete(begun);
       }
-      callback(...result);
+      if (error !== null) {
+        callback(explain(error), null);
+        return;
+      }
+      survivePause(socket, paused);
+      callback(null, socket);
     });
-    if (socket instanceof Socket) {
-      connecting.add(socket);
+    if (begun instanceof Socket) {
+      connecting.add(begun);
     }
   };
+}
+
+/**
+ * Undici 7 ends the process when a connection that was not to be kept alive ends while its answer is paused (its issue
+ * 5360), and takes a reset for the proper end of a body without length. These listeners come before its own.
+ */
+function survivePause(socket: Socket, paused: ReadonlySet<Resumable>): void {
+  // Which exchange runs on this socket is not known here; one that is resumed too early pauses again at its next chunk.
+  socket.on("end", () => [...paused].forEach((exchange) => exchange.resume()));
+  socket.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "ECONNRESET") {
+      error.code = "ECONNRESET_BY_PEER";
+    }
+  });
 }

@@ -1,6 +1,6 @@
 import { isDimensionerError } from "../errors.ts";
 import type { ByteSink, DownloadFacts, Framing } from "../model/download.ts";
-import { refuseUnusable } from "./answer.ts";
+import { readRange, refusePart, refuseUnusable } from "./answer.ts";
 import type { Peer, Read } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure } from "./failures.ts";
@@ -44,9 +44,9 @@ export class DownloadReceiver implements Receiver {
   }
 
   /** Makes ready for the next try and says which header fields it needs. */
-  async prepare(): Promise<Record<string, string>> {
+  prepare(): Record<string, string> {
     if (this.#etag === undefined && this.#sink.bytes > 0) {
-      await this.#sink.restart();
+      this.#sink.restart();
     }
     this.#resumesAt = this.#sink.bytes;
     return this.#resumesAt > 0 && this.#etag !== undefined
@@ -74,7 +74,7 @@ export class DownloadReceiver implements Receiver {
     if (statusCode === 206) {
       this.#acceptPart(headers);
     } else {
-      this.#acceptWhole(headers, flow);
+      this.#acceptWhole(headers);
     }
   }
 
@@ -95,7 +95,7 @@ export class DownloadReceiver implements Receiver {
     return { contentType: this.#contentType, framing: this.#framing, bytes };
   }
 
-  #acceptWhole(headers: Headers, flow: Flow): void {
+  #acceptWhole(headers: Headers): void {
     const length = headers["content-length"];
     this.#totalBytes = length === undefined ? null : Number(length);
     this.#framing = "close";
@@ -106,35 +106,26 @@ export class DownloadReceiver implements Receiver {
     }
     this.#remember(headers);
     if (this.#sink.bytes > 0) {
-      flow.pause();
-      this.#sink.restart().then(
-        () => flow.resume(),
-        (error: Error) => flow.fail(error),
-      );
+      this.#sink.restart();
     }
   }
 
   /** A part is good when it is the whole, or exactly the rest of what has been received. */
   #acceptPart(headers: Headers): void {
-    const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(String(headers["content-range"] ?? ""));
-    const [first, last, total] = range === null ? [] : range.slice(1).map(Number);
-    const endsWhole = total !== undefined && last === total - 1;
+    const range = readRange(headers);
     if (this.#resumesAt === 0) {
-      if (first !== 0 || !endsWhole) {
-        const problem = String(headers["content-range"] ?? "no Content-Range");
-        throw callFailure(this.#peer, this.#read, "responsePartial", null, { problem });
+      if (range?.isWhole !== true) {
+        refusePart(this.#peer, this.#read, headers);
       }
-      this.#totalBytes = total;
-      this.#framing = "length";
       this.#remember(headers);
-      return;
+    } else {
+      const isSame = headers["etag"] === this.#etag;
+      const fits = this.#totalBytes === null || this.#totalBytes === range?.total;
+      if (range?.first !== this.#resumesAt || !range.endsWhole || !isSame || !fits) {
+        this.#startAnew(206);
+      }
     }
-    const isSame = headers["etag"] === undefined || headers["etag"] === this.#etag;
-    const fits = this.#totalBytes === null || this.#totalBytes === total;
-    if (first !== this.#resumesAt || !endsWhole || !isSame || !fits) {
-      this.#startAnew(206);
-    }
-    this.#totalBytes = total;
+    this.#totalBytes = range.total;
     this.#framing = "length";
   }
 

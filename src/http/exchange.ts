@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { SentenceKey } from "../sentences.ts";
 import type { Call, Peer } from "./call.ts";
+import type { OpenDispatcher } from "./dispatchers.ts";
 import { callFailure, connectFailure, outcomeOf, wireFailure, type Reach } from "./failures.ts";
 
 /** Header fields of an answer, names in lower case. */
@@ -32,7 +33,7 @@ export interface TimeLimit {
 }
 
 export interface ExchangeOptions {
-  readonly dispatcher: Dispatcher;
+  readonly connections: OpenDispatcher;
   readonly headers: Readonly<Record<string, string>>;
   readonly limit: TimeLimit;
   /** Longest time for making a connection. */
@@ -69,7 +70,6 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   #timer: NodeJS.Timeout | undefined;
   #reach: Reach = "not-sent";
   #ended = false;
-  #paused = false;
   /** From when the limit counts: the start, and for a stall limit the last byte. */
   #since: number;
 
@@ -91,7 +91,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   start(): void {
-    const { dispatcher, headers, connectMs, signals } = this.#options;
+    const { connections, headers, connectMs, signals } = this.#options;
     if (signals.some((signal) => signal.aborted)) {
       this.#onAbort();
       return;
@@ -101,7 +101,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     }
     this.#timer = setTimeout(() => this.#onTimer(), Math.max(1, Math.min(this.#leftMs(), connectMs)));
     const { path, query, method } = this.#call;
-    dispatcher.dispatch(
+    connections.dispatcher.dispatch(
       {
         origin: this.#peer.origin,
         path: query === "" ? path : `${path}?${query}`,
@@ -130,7 +130,10 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#take(() => this.#receiver.onData(chunk));
+    // Resumed at the end of a connection, undici hands over a chunk of nothing.
+    if (chunk.length > 0) {
+      this.#take(() => this.#receiver.onData(chunk));
+    }
   }
 
   onResponseEnd(): void {
@@ -149,12 +152,12 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   pause(): void {
-    this.#paused = true;
+    this.#options.connections.paused.add(this);
     this.#controller?.pause();
   }
 
   resume(): void {
-    this.#paused = false;
+    this.#options.connections.paused.delete(this);
     this.#controller?.resume();
   }
 
@@ -182,6 +185,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
 
   #finish(): void {
     this.#ended = true;
+    this.#options.connections.paused.delete(this);
     clearTimeout(this.#timer);
     for (const signal of this.#options.signals) {
       signal.removeEventListener("abort", this.#onAbort);
@@ -200,7 +204,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
       return;
     }
     const { kind, ms } = this.#options.limit;
-    const stalled = this.#paused ? "fileStalled" : "stalled";
+    const stalled = this.#options.connections.paused.has(this) ? "fileStalled" : "stalled";
     this.#end(kind === "stall" ? stalled : "timeout", ms / 1000);
   }
 

@@ -1,3 +1,4 @@
+import { errors } from "undici";
 import { DimensionerError, type FailureFacts, type Outcome } from "../errors.ts";
 import type { SentenceKey } from "../sentences.ts";
 import type { Call, Peer } from "./call.ts";
@@ -8,6 +9,9 @@ export type Reach = "not-sent" | "sent";
 const knownHostCodes = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
 const silentCodes = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
 const tlsCodes = /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|EPROTO$)/;
+
+/** The proxy cannot be reached or does not connect; the message is the cause in words. */
+export class ProxyError extends Error {}
 
 /** The failure of a call, with the outcome that its kind and its reach allow. */
 export function callFailure(
@@ -51,7 +55,7 @@ export function connectFailure(peer: Peer, call: Call, error: Error, seconds: nu
   if (tlsCodes.test(code)) {
     return fail("unreachableTls");
   }
-  if (error.message.includes("HTTP Tunneling")) {
+  if (error instanceof ProxyError) {
     return fail("unreachableProxy");
   }
   return fail("unreachableOther");
@@ -59,9 +63,10 @@ export function connectFailure(peer: Peer, call: Call, error: Error, seconds: nu
 
 /** After the request went out: the connection ended or what came was not HTTP. */
 export function wireFailure(peer: Peer, call: Call, error: Error): DimensionerError {
-  const code = codeOf(error);
+  // Undici's parser errors have no code; an answer that ends too early is one of them.
   const notHttp =
-    (code.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE") || code === "UND_ERR_HEADERS_OVERFLOW";
+    (error instanceof errors.HTTPParserError && !error.message.includes("EOF")) ||
+    error instanceof errors.HeadersOverflowError;
   return callFailure(peer, call, notHttp ? "responseNotHttp" : "connectionLost", outcomeOf(call, "sent"));
 }
 

@@ -56,7 +56,7 @@ export class Transport {
   async send(command: Command, options: CallOptions = {}): Promise<Answer> {
     const receiver = new AnswerReceiver(this.peer, command);
     await exchange(this.peer, command, receiver, {
-      dispatcher: this.#dispatcher("commands", command),
+      connections: this.#connections("commands", command),
       headers: this.#headers,
       limit: { kind: "deadline", ms: this.timeoutMs },
       connectMs: this.#connectMs,
@@ -73,7 +73,7 @@ export class Transport {
       const receiver = new AnswerReceiver(this.peer, read);
       try {
         await exchange(this.peer, read, receiver, {
-          dispatcher: this.#dispatcher("reads", read),
+          connections: this.#connections("reads", read),
           headers: this.#headers,
           limit: { kind: "deadline", ms: this.timeoutMs, since },
           connectMs: this.#connectMs,
@@ -103,10 +103,10 @@ export class Transport {
     const signals = this.#signals(options);
     const receiver = new DownloadReceiver(this.peer, read, sink, options.onProgress);
     for (let failures = 0; ;) {
-      const headers = await receiver.prepare();
+      const headers = receiver.prepare();
       try {
         await exchange(this.peer, read, receiver, {
-          dispatcher: this.#dispatcher("reads", read),
+          connections: this.#connections("reads", read),
           headers: { ...this.#headers, ...headers },
           limit: { kind: "stall", ms: this.timeoutMs, since: receiver.lastByteAt },
           connectMs: this.#connectMs,
@@ -136,7 +136,7 @@ export class Transport {
     return options.signal === undefined ? [this.#closing.signal] : [this.#closing.signal, options.signal];
   }
 
-  #dispatcher(use: "commands" | "reads", call: Call): OpenDispatcher["dispatcher"] {
+  #connections(use: "commands" | "reads", call: Call): OpenDispatcher {
     if (this.#closing.signal.aborted) {
       throw callFailure(this.peer, call, "cancelledClose", outcomeOf(call, "not-sent"));
     }
@@ -145,6 +145,6 @@ export class Transport {
       open = openDispatcher(use, { origin: this.peer.origin, connectMs: this.#connectMs, ...this.#route });
       this.#open.set(use, open);
     }
-    return open.dispatcher;
+    return open;
   }
 }

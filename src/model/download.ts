@@ -13,8 +13,11 @@ export interface ByteSink {
   onDrain: (() => void) | undefined;
   /** Set by the transport before the first write. */
   onError: ((error: DimensionerError) => void) | undefined;
-  /** Forgets all that was written, for a transfer that starts again at its first byte. */
-  restart(): Promise<void>;
+  /**
+   * Forgets all that was written, for a transfer that starts again at its first byte: what is written after the call
+   * belongs to the new beginning. What goes wrong is told through `onError`.
+   */
+  restart(): void;
 }
 
 /** How the end of a body was marked on the wire. With `close` only the format itself can show that it is whole. */
