@@ -1,6 +1,9 @@
 import * as v from "valibot";
 
-/** A value from the wire that does not have the shape the API promises; the message names the field. */
+/**
+ * A value from the wire that does not have the shape the API promises. The message names the field and never quotes its
+ * value, which may be long or an echo of the token.
+ */
 export class ShapeError extends Error {}
 
 export function decode<const TSchema extends v.GenericSchema>(
@@ -12,8 +15,12 @@ export function decode<const TSchema extends v.GenericSchema>(
     return result.output;
   }
   const [issue] = result.issues;
-  const path = v.getDotPath(issue);
-  throw new ShapeError(path === null ? issue.message : `${path}: ${issue.message}`);
+  const field = v.getDotPath(issue);
+  if (field === null) {
+    throw new ShapeError("it has another form");
+  }
+  const isMissing = issue.received === "undefined";
+  throw new ShapeError(isMissing ? `the field ${field} is missing` : `the field ${field} has another form`);
 }
 
 /** Text that some surfaces send as a number; absent is null. */
