@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { openEditorFeed } from "../../tools/demo/editor-feed.ts";
 import { filesIn, readJson, served, sha256 } from "./archive.ts";
 import { startStage, type Stage } from "./stage.ts";
 
@@ -73,6 +75,30 @@ describe("example 01: newer device, scan to archive", function () {
     }
   });
 
+  it("does not save the video again when the cloud reports a measurement twice", async () => {
+    const { simulator, nodeRed } = stage;
+    const said = await stage.scan({ until: archived });
+    const [transaction] = simulator.cloud.transactions;
+    assert.ok(transaction !== undefined);
+    const { guid, transactionReference, customReference1 } = transaction;
+    const heard = new EventEmitter();
+    const feed = await openEditorFeed(
+      nodeRed.url,
+      (event) => event.kind === "debug" && heard.emit("debug", event.text),
+      () => heard.emit("error", new Error("Node-RED has ended.")),
+    );
+    const again = once(heard, "debug");
+    await fetch(`${nodeRed.url}/dimensioner/transaction`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ id: guid, errorCode: 0, transactionReference, customReference1 }),
+    });
+    assert.deepEqual(await again, [said.get("Archived: video")]);
+    feed.close();
+    const folder = said.get("Archived: measurement and pictures") ?? "";
+    assert.equal((await filesIn(folder)).length, 5);
+  });
+
   it("keeps a barcode that is no file name inside the archive", async () => {
     const said = await stage.scan({ barcode: "../a/..\\b:c\r\n", until: archived });
     const folder = said.get("Archived: measurement and pictures") ?? "";
@@ -96,8 +122,11 @@ describe("example 01: newer device, scan to archive", function () {
   it("tells outcomes apart", async () => {
     const { faults } = stage.simulator;
     faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "reset" } });
-    const unknown = await stage.scan({ until: ["Nobody knows: look at the table, then scan again"] });
-    assert.match([...unknown.values()].join(), /\S/);
+    // It did measure: the cloud reports it, and the video is kept although the answer was lost.
+    const unknown = await stage.scan({
+      until: ["Nobody knows: look at the table, then scan again", "Archived: video"],
+    });
+    assert.match([...unknown.values()].join(), /broke before the whole answer was there/);
     stage.simulator.newer.setMode("measurement-only");
     const refused = await stage.scan({ until: ["Nothing happened: correct it and scan again"] });
     assert.match([...refused.values()].join(), /operating mode/);

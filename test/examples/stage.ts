@@ -60,7 +60,7 @@ export async function startStage({ example, userDir, withArchive = true }: Stage
     const simulator = await startSimulator({
       encodingMs: 300,
       mediaDelayMs: 200,
-      webhooks: [{ url: `${nodeRed.url}/dimensioner/transaction`, copies: 2 }],
+      webhooks: [{ url: `${nodeRed.url}/dimensioner/transaction` }],
     });
     closers.push(() => simulator.close());
     const newerTap = await startTap(simulator.newer.origin);
@@ -89,7 +89,7 @@ export async function startStage({ example, userDir, withArchive = true }: Stage
 }
 
 /** An example with the simulator's addresses; the time that a parcel is filmed is cut, since no test looks at it. */
-export async function loadExample(start: string, origins: Origins, token: string): Promise<FlowNode[]> {
+async function loadExample(start: string, origins: Origins, token: string): Promise<FlowNode[]> {
   const nodes = connected(await readExample(start), origins, token);
   return nodes.map((node) => (node.type === "delay" ? { ...node, timeout: "0.1" } : node));
 }

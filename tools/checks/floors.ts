@@ -37,13 +37,13 @@ const floors: readonly Floor[] = [
   {
     name: "runtime half of a node",
     files: /^nodes\/[^/]+\/[^/]+\.ts$/,
-    may: [/^src\/(?:runtime|media)\//, ...clients, ...shapes],
+    may: [/^src\/(?:runtime|media|archive|webhook)\//, ...clients, ...shapes],
   },
   { name: "editor helpers", files: /^src\/editor\//, may: [], modules: editorTypes },
   {
     name: "runtime helpers",
     files: /^src\/runtime\//,
-    may: [/^src\/(?:media|http)\//, ...clients, ...shapes],
+    may: [/^src\/(?:media|archive|webhook|http)\//, ...clients, ...shapes],
   },
   { name: "simulator", files: /^src\/simulator\//, may: [], modules: withoutNodeRed },
   {
@@ -59,6 +59,8 @@ const floors: readonly Floor[] = [
     modules: withoutNodeRed,
   },
   { name: "cloud client", files: /^src\/cloud\//, may: [/^src\/http\//, ...shapes], modules: withoutNodeRed },
+  { name: "archive", files: /^src\/archive\//, may: [/^src\/media\//, ...shapes], modules: withoutNodeRed },
+  { name: "webhook", files: /^src\/webhook\//, may: [/^src\/http\//, ...shapes], modules: withoutNodeRed },
   { name: "media", files: /^src\/media\//, may: shapes, modules: withoutNodeRed },
   { name: "http", files: /^src\/http\//, may: shapes, modules: withoutNodeRed },
   { name: "model", files: /^src\/model\//, may: [errors], modules: withoutNodeRed },

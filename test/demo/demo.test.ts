@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const root = join(import.meta.dirname, "..", "..");
+const demoScript = ["--import", "tsx", join(root, "tools", "demo.ts")];
+
+interface Demo {
+  readonly process: ChildProcess;
+  readonly lines: readonly string[];
+  /** The first line that matches, printed already or to come; rejects when the demo ends without it. */
+  line(pattern: RegExp): Promise<string>;
+  readonly ended: Promise<unknown>;
+}
+
+describe("npm run demo", function () {
+  this.timeout(120_000);
+  let started: ChildProcess[] = [];
+
+  afterEach(() => {
+    for (const child of started) child.kill("SIGKILL");
+    started = [];
+  });
+
+  function startDemo(args: readonly string[]): Demo {
+    // Without the coverage of the process that runs the tests: tsx has its own idea of lines.
+    const { NODE_V8_COVERAGE: _, ...env } = process.env;
+    const child = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+    started.push(child);
+    const lines: string[] = [];
+    const input = createInterface({ input: child.stdout });
+    const errors = createInterface({ input: child.stderr });
+    for (const stream of [input, errors]) stream.on("line", (text) => lines.push(text));
+    const ended = once(child, "close");
+    return {
+      process: child,
+      lines,
+      ended,
+      line: (pattern) =>
+        new Promise((resolve, reject) => {
+          const look = (text: string) => pattern.test(text) && resolve(text);
+          lines.forEach(look);
+          input.on("line", look);
+          ended.then(() => reject(new Error(`The demo has ended:\n${lines.join("\n")}`)), reject);
+        }),
+    };
+  }
+
+  it("takes one parcel from the scan to the archive and tells each step", async () => {
+    const archive = await mkdtemp(join(tmpdir(), "demo-archive-"));
+    try {
+      const demo = startDemo([...demoScript, "--once", "--archive", archive]);
+      await demo.ended;
+      const told = demo.lines.join("\n");
+      assert.equal(demo.process.exitCode, 0, told);
+      assert.match(told, /Scan a parcel +395212340000004173/);
+      assert.match(told, /Start the video +recording/);
+      assert.match(told, /Measure the parcel +measured 33\.5×21×12\.5 cm/);
+      const [folder = ""] = (await readdir(archive, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.name === "video.mp4")
+        .map((entry) => entry.parentPath);
+      for (const name of ["annotated.jpg", "answer.json", "depth.bmp", "result.json", "video.mp4"]) {
+        const bytes = await readFile(join(folder, name));
+        const sha256 = createHash("sha256").update(bytes).digest("hex");
+        assert.match(told, new RegExp(`${name} +${bytes.length} bytes +sha256 ${sha256}`));
+      }
+    } finally {
+      await rm(archive, { recursive: true, force: true });
+    }
+  });
+
+  it("ends with an error when a step fails", async () => {
+    const demo = startDemo([...demoScript, "--once", "--parcel", "none"]);
+    await demo.ended;
+    const told = demo.lines.join("\n");
+    assert.equal(demo.process.exitCode, 1, told);
+    assert.match(told, /The demo failed\. .*The measurement failed: No object on the table/);
+  });
+
+  it("stays up until it is interrupted, and leaves nothing behind", async () => {
+    const demo = startDemo(demoScript);
+    const editor = addressIn(await demo.line(/Node-RED's editor/));
+    assert.equal((await fetch(editor)).status, 200);
+    const archive = /archive of this parcel, (.*?)\/archive\//.exec(demo.lines.join("\n"))?.[1] ?? "";
+    demo.process.kill("SIGINT");
+    await demo.ended;
+    assert.equal(demo.process.exitCode, 0, demo.lines.join("\n"));
+    await assert.rejects(fetch(editor));
+    await assert.rejects(readdir(archive), { code: "ENOENT" });
+  });
+
+  it("ends by itself, with Node-RED, when what has started it is killed", async () => {
+    const script = `
+      const { spawn } = require("node:child_process");
+      spawn(process.execPath, ${JSON.stringify(demoScript)}, { stdio: "inherit" });`;
+    const parent = startDemo(["--eval", script]);
+    const editor = addressIn(await parent.line(/Node-RED's editor/));
+    parent.process.kill("SIGKILL");
+    // Closed only when the demo, which writes there too, is gone.
+    await parent.ended;
+    await assert.rejects(fetch(editor));
+  });
+
+  it("explains itself", async () => {
+    const demo = startDemo([...demoScript, "--help"]);
+    await demo.ended;
+    assert.equal(demo.process.exitCode, 0);
+    assert.match(demo.lines.join("\n"), /^Usage: npm run demo/);
+    const wrong = startDemo([...demoScript, "--parcel", "elephant"]);
+    await wrong.ended;
+    assert.equal(wrong.process.exitCode, 2);
+    assert.match(wrong.lines.join("\n"), /There is no parcel “elephant”/);
+  });
+});
+
+function addressIn(line: string): string {
+  return /http:\S+/.exec(line)?.[0] ?? "";
+}

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { exampleNames, readExample } from "../../tools/demo/examples.ts";
+import { nodeRedMajor, startStage, type Stage } from "../examples/stage.ts";
+import { filesIn } from "../examples/archive.ts";
+import { packAndInstall, packageName, repository, type Packed } from "./packed.ts";
+
+/** What may be in the tarball; whatever else is found there has to be put here, or left out of it. */
+const allowed: readonly RegExp[] = [
+  /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md)$/,
+  /^docs\/[a-z0-9-]+\.md$/,
+  /^examples\/\d\d [^/]+\.json$/,
+  /^dist\/src\/(?!editor\/).*\.(?:js|js\.map|d\.ts)$/,
+  /^dist\/src\/simulator\/catalogue\/[a-z-]+\.(?:color\.jpg|annotated\.jpg|depth\.bmp|mp4)$/,
+  /^dist\/src\/simulator\/page\/[^/]+\.(?:html|js|css|svg)$/,
+  /^dist\/nodes\/([a-z-]+)\/\1(?:\.shared)?\.(?:js|js\.map|d\.ts)$/,
+  /^dist\/nodes\/([a-z-]+)\/\1\.html$/,
+  /^dist\/nodes\/([a-z-]+)\/locales\/[a-z]{2}(?:-[A-Z]{2})?\/\1\.(?:html|json)$/,
+  /^dist\/nodes\/device\/icons\/[a-z-]+\.svg$/,
+];
+const largestBytes = 1_000_000;
+const runningMajor = Number.parseInt(process.versions.node, 10);
+
+describe(`the packed package on Node ${process.versions.node} and Node-RED ${nodeRedMajor}`, function () {
+  this.timeout(120_000);
+  let packed: Packed;
+
+  before(async () => {
+    packed = await packAndInstall();
+  });
+  after(() => packed.remove());
+
+  it("holds what it has to, and nothing else", async () => {
+    const files = packed.tarball.files.map(({ path }) => path);
+    assert.deepEqual(
+      files.filter((path) => !allowed.some((pattern) => pattern.test(path))),
+      [],
+      "not allowed in the tarball",
+    );
+    const examples = (await exampleNames()).map((name) => `examples/${name}`);
+    const needed = ["LICENSE", "README.md", "CHANGELOG.md", "dist/src/index.d.ts", ...examples];
+    for (const path of needed) assert.ok(files.includes(path), `${path} is missing`);
+    const inSources = await readdir(join(repository, "nodes"));
+    for (const name of inSources) {
+      for (const ending of [".js", ".html", ".shared.js"]) {
+        assert.ok(files.includes(`dist/nodes/${name}/${name}${ending}`), `${name}${ending} is missing`);
+      }
+    }
+  });
+
+  it("is smaller than 1 MB", () => {
+    assert.ok(packed.tarball.size < largestBytes, `${packed.tarball.size} bytes`);
+  });
+
+  it("brings the undici that fits this Node, and no development dependency", async () => {
+    const { version } = JSON.parse(
+      await readFile(join(packed.userDir, "node_modules", "undici", "package.json"), "utf8"),
+    ) as { version: string };
+    const expected = runningMajor < 22 ? 7 : 8;
+    assert.equal(Number.parseInt(version, 10), expected);
+    const modules = await readdir(join(packed.userDir, "node_modules"));
+    for (const name of ["typescript", "mocha", "node-red", "esbuild"])
+      assert.ok(!modules.includes(name), name);
+  });
+
+  it("is a library that is imported by name, without Node-RED", async () => {
+    const script = `
+      import { DeviceClient, CloudClient, DimensionerError } from "${packageName}";
+      import { startSimulator } from "${packageName}/simulator";
+      const simulator = await startSimulator();
+      const device = new DeviceClient({ address: simulator.newer.origin });
+      const { result } = await device.measure();
+      console.log(typeof CloudClient, typeof DimensionerError, result.ok);
+      await device.close();
+      await simulator.close();`;
+    const { exitCode, stdout, stderr } = await packed.node("--input-type=module", "--eval", script);
+    assert.equal(stderr, "");
+    assert.equal(stdout.trim(), "function function true");
+    assert.equal(exitCode, 0);
+  });
+
+  it("has a simulator that is started by its name", async () => {
+    const { exitCode, stdout } = await packed.npm(
+      "exec",
+      "--offline",
+      "--",
+      "dimensioner-simulator",
+      "--help",
+    );
+    assert.equal(exitCode, 0);
+    assert.match(stdout, /^Usage: dimensioner-simulator/m);
+  });
+
+  describe("in a real Node-RED", () => {
+    let stage: Stage;
+
+    before(async () => {
+      stage = await startStage({ example: "01", userDir: packed.userDir });
+    });
+    after(() => stage.close());
+
+    it(`runs Node-RED ${nodeRedMajor} with the installed files`, async () => {
+      const { version } = (await getJson(stage, "/settings")) as { version: string };
+      assert.equal(Number.parseInt(version, 10), nodeRedMajor);
+    });
+
+    it("loads every type", async () => {
+      const { "node-red": manifest, version } = await readManifest();
+      const sets = ((await getJson(stage, "/nodes")) as NodeSet[]).filter(
+        ({ module }) => module === packageName,
+      );
+      assert.deepEqual(
+        sets.map(({ name, types, enabled, err }) => ({ name, types, enabled, err })),
+        Object.keys(manifest.nodes).map((name) => ({ name, types: [name], enabled: true, err: undefined })),
+      );
+      assert.ok(sets.every((set) => set.local && set.version === version));
+    });
+
+    it("serves the form, the help, the catalog and an icon that is there", async () => {
+      const { "node-red": manifest } = await readManifest();
+      const icons = (await getJson(stage, "/icons")) as Record<string, string[]>;
+      for (const type of Object.keys(manifest.nodes)) {
+        const set = `${packageName}/${type}`;
+        const headers = { Accept: "text/html", "Accept-Language": "en-US" };
+        const page = await (await stage.nodeRed.adminFetch(`/nodes/${set}`, { headers })).text();
+        assert.match(page, new RegExp(`registerType\\(\\s*"${type}"`), `${type}: registration`);
+        assert.match(page, new RegExp(`data-template-name="${type}"`), `${type}: form`);
+        assert.match(page, new RegExp(`data-help-name="${type}"`), `${type}: help`);
+        const catalog = await getJson(stage, `/nodes/${set}/messages?lng=en-US`);
+        assert.ok(Object.keys(catalog as object).length > 0, `${type}: catalog`);
+        const icon = /\bicon:\s*"([^"]+)"/.exec(page)?.[1];
+        if (icon !== undefined) {
+          assert.ok(
+            icons[packageName]?.includes(icon) === true || icon.startsWith("font-awesome/"),
+            `${type}: ${icon}`,
+          );
+          const served = await stage.nodeRed.adminFetch(`/icons/${packageName}/${icon}`);
+          assert.equal(served.status, 200, icon);
+        }
+      }
+    });
+
+    it("offers the examples for import", async () => {
+      for (const file of await exampleNames()) {
+        const name = file.replace(/\.json$/, "");
+        const path = `/library/examples/flows/${packageName}/${encodeURIComponent(name)}`;
+        assert.deepEqual(await getJson(stage, path), await readExample(name));
+      }
+    });
+
+    it("runs example 01 from the scan to the archive", async () => {
+      const until = ["Archived: measurement and pictures", "Archived: video"];
+      const said = await stage.scan({ until });
+      const folder = said.get("Archived: measurement and pictures") ?? "";
+      const files = await filesIn(folder);
+      assert.deepEqual(files, ["annotated.jpg", "answer.json", "depth.bmp", "result.json", "video.mp4"]);
+    });
+  });
+
+  interface NodeSet {
+    readonly module: string;
+    readonly name: string;
+    readonly types: readonly string[];
+    readonly enabled: boolean;
+    readonly local: boolean;
+    readonly version: string;
+    readonly err?: string;
+  }
+
+  interface Manifest {
+    readonly version: string;
+    readonly "node-red": { readonly nodes: Readonly<Record<string, string>> };
+  }
+
+  async function readManifest(): Promise<Manifest> {
+    return JSON.parse(await readFile(join(packed.installed, "package.json"), "utf8")) as Manifest;
+  }
+
+  async function getJson(stage: Stage, path: string): Promise<unknown> {
+    const answer = await stage.nodeRed.adminFetch(path, { headers: { Accept: "application/json" } });
+    assert.equal(answer.status, 200, path);
+    return answer.json();
+  }
+});

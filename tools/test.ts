@@ -1,0 +1,91 @@
+/**
+ * Everything that has to hold, counted:  npm test
+ *
+ * Gates first (build and types, lint, format, dead code, package, floors, scorecard), then the tests: those of the
+ * sources on the oldest Node that is supported and, with coverage, on Node 24; then the installed package and the
+ * examples in a real Node-RED 4.1 and 5.0. The last line is `N passed, N failed`.
+ *
+ *   npm run test:unit -- 'test/http/**'    only these, on the running Node, with mocha's own report
+ */
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { buildGate, coverageGate, staticGates } from "./test/gates.ts";
+import { runMocha, type MochaSuite } from "./test/mocha.ts";
+import { bundledNode, runningNode, typeScriptOptions, type NodeBinary } from "./test/node-binaries.ts";
+import { runSteps, skippedOnce, sum, type Step } from "./test/outcome.ts";
+import { createRunner } from "./test/run.ts";
+
+const root = dirname(import.meta.dirname);
+const all = ["test/**/*.test.ts"];
+/** What runs the package as it is installed. */
+const installed = ["test/package/**/*.test.ts", "test/examples/**/*.test.ts"];
+/** What one Node is enough for: with a browser, or with processes that choose their Node themselves. */
+const once = ["test/editor/**", "test/support/**"];
+const demo = "test/demo/**/*.test.ts";
+const longestSuiteMs = 240_000;
+
+const [option, ...patterns] = process.argv.slice(2);
+process.exitCode = option === "--unit" ? runSome(patterns) : await runAll();
+
+function runSome(files: readonly string[]): number {
+  const node = runningNode();
+  const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
+  const given =
+    files.length === 0 ? [...all, ...[...installed, demo].flatMap((one) => ["--ignore", one])] : files;
+  const args = [...typeScriptOptions(node), mocha, "--fail-zero", "--timeout", "20000", ...given];
+  return spawnSync(node.path, args, { cwd: root, stdio: "inherit" }).status ?? 1;
+}
+
+async function runAll(): Promise<number> {
+  const { run, endAll } = createRunner();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => {
+      endAll();
+      process.exit(130);
+    });
+  }
+
+  const running = runningNode();
+  const newest = running.major >= 24 ? running : bundledNode(root, 24);
+  const oldest = bundledNode(root, 20) ?? (running.major < 24 ? running : undefined);
+  const between = [oldest, newest].some((node) => node?.major === running.major) ? [] : [running];
+  const older = [...(oldest === undefined ? [] : [oldest]), ...between];
+  const noOldest: Step[] =
+    oldest === undefined ? [skip("tests on Node 20", "there is no Node 20 for this platform")] : [];
+
+  const suite = (name: string, node: NodeBinary, options: Partial<MochaSuite>): Step => {
+    const title = `${name} on Node ${node.version}`;
+    const usual = {
+      files: all,
+      ignore: installed,
+      coverage: false,
+      parallel: true,
+      timeoutMs: longestSuiteMs,
+    };
+    return { name: title, run: () => runMocha(root, { name: title, node, ...usual, ...options }, run) };
+  };
+  const sources = older.map((node) =>
+    suite("sources", node, { ignore: [...installed, demo, ...once], parallel: false }),
+  );
+  const onNewest: Step[] =
+    newest === undefined
+      ? [skip("tests on Node 24, coverage", "there is no Node 24 for this platform")]
+      : [suite("sources, editor, coverage", newest, { coverage: true }), coverageGate(root)];
+  const packed = older.map((node) => suite("package and examples", node, { files: installed, ignore: [] }));
+  if (newest !== undefined) {
+    packed.push(suite("package, examples and demo", newest, { files: [...installed, demo], ignore: [] }));
+  }
+
+  const outcomes = [
+    await runSteps([buildGate(root, run)], 1),
+    await runSteps(staticGates(root, run), 2),
+    await runSteps([...noOldest, ...sources, ...onNewest, ...packed], 1),
+  ];
+  const { passed, failed } = sum(outcomes);
+  console.log(`\n${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
+function skip(name: string, reason: string): Step {
+  return { name, run: async () => skippedOnce(reason) };
+}
