@@ -122,6 +122,15 @@ export const actionNodes: readonly ActionNode[] = [
     owns: fetched,
     required: "contentId",
   },
+  {
+    type: "dimensioner-device-list",
+    uses: "cloud",
+    properties: {},
+    message: async () => ({}),
+    acts: false,
+    path: "/api/deviceclients",
+    owns: ["payload"],
+  },
 ];
 
 /** How a case is called in a test's title. */

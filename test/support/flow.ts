@@ -1,15 +1,18 @@
+import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { createRequire } from "node:module";
-import type { Node, NodeInitializer, NodeMessage } from "node-red";
+import type { Node, NodeAPI, NodeInitializer, NodeMessage } from "node-red";
 import helper from "node-red-node-test-helper";
 import cloud from "../../nodes/cloud/cloud.ts";
 import device from "../../nodes/device/device.ts";
+import deviceList from "../../nodes/device-list/device-list.ts";
 import fetchImage from "../../nodes/fetch-image/fetch-image.ts";
 import fetchMedia from "../../nodes/fetch-media/fetch-media.ts";
 import fetchVideo from "../../nodes/fetch-video/fetch-video.ts";
 import measure from "../../nodes/measure/measure.ts";
 import mediaList from "../../nodes/media-list/media-list.ts";
 import remoteTrigger from "../../nodes/remote-trigger/remote-trigger.ts";
+import transactionIn from "../../nodes/transaction-in/transaction-in.ts";
 import videoControl from "../../nodes/video-control/video-control.ts";
 import type { DimensionerError } from "../../src/errors.ts";
 
@@ -62,14 +65,17 @@ const nodeRedPath = require.resolve(`node-red-${major}`);
 const core = createRequire(nodeRedPath);
 const nodeTypes: NodeInitializer[] = [
   core("@node-red/nodes/core/sequence/17-split.js") as NodeInitializer,
+  core("@node-red/nodes/core/common/25-status.js") as NodeInitializer,
   cloud,
   device,
+  deviceList,
   fetchImage,
   fetchMedia,
   fetchVideo,
   measure,
   mediaList,
   remoteTrigger,
+  transactionIn,
   videoControl,
 ];
 
@@ -80,6 +86,7 @@ export class TestFlow {
   readonly shown: Shown[] = [];
   readonly #events = new EventEmitter();
   readonly #runtime = require(nodeRedPath) as Runtime;
+  #webApp: NodeAPI["httpNode"] | undefined;
   readonly #onStatus = ({ id, status }: StatusEvent): void => {
     // Node-RED clears the status of a node that goes away.
     if (status === undefined) {
@@ -98,6 +105,12 @@ export class TestFlow {
     test.#watch();
     await test.#load(flow, credentials);
     return test;
+  }
+
+  /** What serves the http routes of nodes; nothing listens for it yet. */
+  get webApp(): NodeAPI["httpNode"] {
+    assert.ok(this.#webApp !== undefined);
+    return this.#webApp;
   }
 
   node(id: string): Node {
@@ -158,7 +171,14 @@ export class TestFlow {
 
   async #load(flow: readonly FlowNode[], credentials: object): Promise<void> {
     // Node-RED deletes from the credentials it is given what it no longer needs.
-    await helper.load(nodeTypes as never, wire(flow) as never, structuredClone(credentials) as never);
+    const takeWebApp: NodeInitializer = (RED) => {
+      this.#webApp = RED.httpNode;
+    };
+    await helper.load(
+      [...nodeTypes, takeWebApp] as never,
+      wire(flow) as never,
+      structuredClone(credentials) as never,
+    );
   }
 
   #watch(): void {

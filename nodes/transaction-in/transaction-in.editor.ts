@@ -1,0 +1,86 @@
+import { amount, count, oneOf, type Check } from "../../src/editor/checks.ts";
+import { credential, plain } from "../../src/editor/fields.ts";
+import { openForm, settingsOf } from "../../src/editor/form.ts";
+import { actAt, labelStyle } from "../../src/editor/labels.ts";
+import { explainProblems } from "../../src/editor/problems.ts";
+import { textsOf } from "../../src/editor/texts.ts";
+import { defaults, type TransactionInProperties } from "./transaction-in.shared.ts";
+
+const texts = textsOf("dimensioner-transaction-in");
+
+const webhookPath: Check = (value) => {
+  const path = trimSlashes(value);
+  if (path === "") {
+    return texts("problem.pathMissing");
+  }
+  const isFine = path.split("/").every((part) => /^[a-z0-9._~-]+$/i.test(part) && !/^\.+$/.test(part));
+  return isFine ? null : texts("problem.path");
+};
+
+const headerName: Check = (value) =>
+  /^[\w!#$%&'*+.^`|~-]+$/.test(value.trim()) ? null : texts("problem.header");
+
+const secretGiven: Check = (value, now) =>
+  now("secretIn") !== "none" && value.trim() === "" ? texts("problem.secret") : null;
+
+const someWait: Check = (value, now) =>
+  count(value, now) ?? (/^\s*0+\s*$/.test(value) ? texts("problem.queueLimit") : null);
+
+RED.nodes.registerType<TransactionInProperties, { secret: string }>("dimensioner-transaction-in", {
+  category: "dimensioner",
+  color: "#86b6d8",
+  defaults: {
+    name: { value: defaults.name },
+    path: plain(defaults, "path", { check: webhookPath, texts }),
+    secretIn: plain(defaults, "secretIn", { check: oneOf(["header", "path", "none"]), texts }),
+    header: plain(defaults, "header", {
+      check: headerName,
+      matters: (now) => now("secretIn") === "header",
+      texts,
+    }),
+    dedupe: plain(defaults, "dedupe", { check: amount, texts }),
+    queueLimit: plain(defaults, "queueLimit", { check: someWait, texts }),
+    onlyOk: { value: defaults.onlyOk },
+    deviceClientId: { value: defaults.deviceClientId },
+  },
+  credentials: {
+    secret: credential("secret", { check: secretGiven, texts }),
+  },
+  inputs: 0,
+  outputs: 1,
+  icon: "dimensioner-transaction-in.svg",
+  paletteLabel: () => texts("palette"),
+  label() {
+    const { name, path } = settingsOf(this, defaults);
+    return name || actAt(texts("palette"), trimSlashes(path) === "" ? "" : `/${trimSlashes(path)}`);
+  },
+  labelStyle() {
+    return labelStyle(settingsOf(this, defaults).name);
+  },
+  outputLabels: () => texts("port.record"),
+  oneditprepare() {
+    const form = openForm(this);
+    form.follow(["secretIn"], () => {
+      const secretIn = form.value("secretIn");
+      form.show(["header"], secretIn === "header");
+      form.show(["secret"], secretIn !== "none");
+      $(".dimensioner-tip-none").toggle(secretIn === "none");
+    });
+    form.follow(["path", "secretIn"], () => {
+      const last = form.value("secretIn") === "path" ? `/${texts("secretPart")}` : "";
+      const path = `/${nodeRoot()}/${trimSlashes(form.value("path"))}${last}`.replace(/\/{2,}/g, "/");
+      $(".dimensioner-webhook-address").text(texts("note.address", { path }));
+    });
+    explainProblems(this, form);
+  },
+});
+
+/** Below which path Node-RED serves what flows serve. */
+function nodeRoot(): string {
+  const root: unknown = Reflect.get(RED.settings, "httpNodeRoot");
+  return typeof root === "string" ? root : "";
+}
+
+function trimSlashes(path: string): string {
+  return path.trim().replace(/^\/+|\/+$/g, "");
+}

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import type { FleetDevice } from "../../src/cloud/fleet.ts";
+import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
+import { TestFlow, type FlowNode, type Sent } from "../support/flow.ts";
+
+const payloadOf = (sent: readonly Sent[]): FleetDevice[] => sent[0]?.msg["payload"] as FleetDevice[];
+
+describe("dimensioner-device-list", function () {
+  this.timeout(20_000);
+  let sim: Simulator;
+  let flow: TestFlow;
+  const start = async (
+    properties: object = {},
+    options: StartOptions = {},
+    more: readonly FlowNode[] = [],
+  ): Promise<void> => {
+    sim = await startSimulator(options);
+    flow = await TestFlow.start(
+      [
+        { id: "cloud", type: "dimensioner-cloud", name: "Main", baseUrl: sim.cloud.origin, timeout: 2 },
+        { id: "node", z: "tab", type: "dimensioner-device-list", cloud: "cloud", ...properties },
+        ...more,
+      ],
+      { cloud: { token: sim.cloud.token } },
+    );
+  };
+  /** What the cloud says of its devices from now on. */
+  const tell = (devices: object[]): void => {
+    sim.faults.clear();
+    const fault = { kind: "body", text: JSON.stringify(devices) } as const;
+    sim.faults.add({ surface: "cloud", path: "/api/deviceclients", times: 0, fault });
+  };
+  const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
+
+  afterEach(async () => {
+    await flow.stop();
+    await sim.close();
+  });
+
+  for (const terminalIds of ["number", "string"] as const) {
+    it(`joins a thousand devices with their terminals, whose ids come as ${terminalIds}s`, async () => {
+      await start({}, { cloudDevices: 1000, terminalIds });
+      const { error, sent } = await flow.run("node", {});
+      assert.equal(error, undefined);
+      const devices = payloadOf(sent);
+      assert.equal(devices.length, 1001);
+      for (const device of devices) {
+        assert.deepEqual(Object.keys(device), [
+          "id",
+          "name",
+          "registrationCode",
+          "appVersion",
+          "terminal",
+          "lastHeartbeatUtc",
+          "silentFor",
+        ]);
+        assert.equal(typeof device.terminal?.id, "string");
+        assert.ok(device.silentFor !== null && device.silentFor >= 0 && device.silentFor <= 2);
+      }
+      const names = new Set(devices.map(({ terminal }) => terminal?.name));
+      assert.equal(names.size, 51);
+      assert.equal(flow.lastStatus("node")?.text, "1001 devices");
+    });
+  }
+
+  it("says how long each device has been silent, and null where nobody knows", async () => {
+    await start();
+    tell([
+      { id: "a", lastHeartbeatUtc: minutesAgo(10) },
+      { id: "b", lastHeartbeatUtc: minutesAgo(10).replace("Z", "") },
+      { id: "c", lastHeartbeatUtc: minutesAgo(-60) },
+      { id: "d", lastHeartbeatUtc: null },
+      { id: 5, lastHeartbeatUtc: "yesterday", terminalId: 77 },
+    ]);
+    const devices = payloadOf((await flow.run("node", {})).sent);
+    assert.deepEqual(
+      devices.map(({ id, silentFor, terminal }) => [
+        id,
+        silentFor === null ? null : Math.round(silentFor / 10),
+        terminal,
+      ]),
+      [
+        ["a", 60, null],
+        ["b", 60, null],
+        ["c", 0, null],
+        ["d", null, null],
+        ["5", null, null],
+      ],
+    );
+  });
+
+  it("lists the devices also where the cloud has no terminals, and fails where it does not answer", async () => {
+    await start();
+    const path = "/api/terminals";
+    sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 404 } });
+    const { error, sent } = await flow.run("node", {});
+    assert.equal(error, undefined);
+    assert.equal(payloadOf(sent)[0]?.terminal, null);
+    sim.faults.clear();
+    sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 401 } });
+    assert.equal((await flow.run("node", {})).error?.code, "ERR_UNAUTHORIZED");
+  });
+
+  it("gives up both calls when their one deadline has passed", async () => {
+    await start();
+    sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "silence" } });
+    const since = performance.now();
+    assert.equal((await flow.run("node", {})).error?.code, "ERR_TIMEOUT");
+    assert.ok(performance.now() - since < 3_500);
+  });
+
+  it("splits into messages that a Join node puts together again", async () => {
+    await start({ emit: "split", wires: [["joiner"]] }, { cloudDevices: 3 }, [
+      { id: "joiner", z: "tab", type: "join", mode: "auto", wires: [["out-0"]] },
+    ]);
+    const joined = new Promise((resolve) => flow.node("out-0").once("input", resolve));
+    const { sent } = await flow.run("node", { topic: "fleet" });
+    assert.deepEqual(
+      sent.map(({ msg }) => [(msg["parts"] as { index: number }).index, msg["topic"]]),
+      [0, 1, 2, 3].map((index) => [index, "fleet"]),
+    );
+    const { payload } = (await joined) as { payload: FleetDevice[] };
+    assert.deepEqual(
+      payload.map(({ name }) => name),
+      sent.map(({ msg }) => (msg["payload"] as FleetDevice).name),
+    );
+  });
+
+  describe("with changesOnly", () => {
+    const device = { id: "a", name: "Dock 1", registrationCode: "ABCD2345", appVersion: "4.2.0" };
+    const ids = async (): Promise<string[]> =>
+      payloadOf((await flow.run("node", {})).sent).map(({ id }) => id);
+
+    it("sends all at first, then only what has changed; a heartbeat that moves on is no change", async () => {
+      await start({ changesOnly: true }, { cloudDevices: 20 });
+      assert.equal((await ids()).length, 21);
+      assert.deepEqual(await ids(), []);
+      assert.equal(flow.lastStatus("node")?.text, "0 of 21 changed");
+    });
+
+    it("sends what is new, what has other data, what falls silent and what is heard again", async () => {
+      await start({ changesOnly: true, silentAfter: 600 });
+      const b = { id: "b", name: "Dock 2", lastHeartbeatUtc: minutesAgo(1) };
+      const steps: [object[], string[]][] = [
+        [[{ ...device, lastHeartbeatUtc: minutesAgo(8) }], ["a"]],
+        [[{ ...device, lastHeartbeatUtc: minutesAgo(9) }, b], ["b"]],
+        [[{ ...device, lastHeartbeatUtc: minutesAgo(11) }, b], ["a"]],
+        [[{ ...device, lastHeartbeatUtc: minutesAgo(12) }, b], []],
+        [[{ ...device, lastHeartbeatUtc: minutesAgo(0) }, b], ["a"]],
+        [[{ ...device, lastHeartbeatUtc: minutesAgo(0), appVersion: "4.3.0" }, b], ["a"]],
+        [[{ ...device, lastHeartbeatUtc: minutesAgo(0), appVersion: "4.3.0", terminalId: 1 }], []],
+        [[{ ...device, lastHeartbeatUtc: minutesAgo(0), appVersion: "4.3.0" }, b], ["b"]],
+      ];
+      for (const [index, [devices, changed]] of steps.entries()) {
+        tell(devices);
+        assert.deepEqual(await ids(), changed, `step ${index}`);
+      }
+    });
+
+    it("sends nothing as split messages where nothing has changed, and keeps silence out when told to", async () => {
+      await start({ changesOnly: true, emit: "split", silentAfter: 0 });
+      tell([{ ...device, lastHeartbeatUtc: minutesAgo(1) }]);
+      assert.equal((await flow.run("node", {})).sent.length, 1);
+      tell([{ ...device, lastHeartbeatUtc: minutesAgo(100_000) }]);
+      const { error, sent } = await flow.run("node", {});
+      assert.deepEqual([error, sent], [undefined, []]);
+    });
+
+    it("takes a failed list for no look at all", async () => {
+      await start({ changesOnly: true });
+      tell([device]);
+      assert.deepEqual(await ids(), ["a"]);
+      sim.faults.clear();
+      sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });
+      assert.equal((await flow.run("node", {})).error?.code, "ERR_UNAUTHORIZED");
+      tell([device]);
+      assert.deepEqual(await ids(), []);
+    });
+  });
+
+  it("refuses settings that it does not know", async () => {
+    for (const properties of [{ emit: "stream" }, { silentAfter: "soon" }]) {
+      await start(properties);
+      assert.equal((await flow.run("node", {})).error?.code, "ERR_CONFIG");
+      assert.equal(sim.requests.length, 0);
+      await flow.stop();
+      await sim.close();
+    }
+    await start();
+  });
+});

@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { startSimulator } from "../../src/simulator/index.ts";
+import { TestFlow, type FlowNode } from "../support/flow.ts";
+
+const secret = "s3cret-of-the-dock";
+const header = "x-webhook-secret";
+
+interface Layer {
+  readonly route?: { readonly path: unknown };
+}
+
+describe("dimensioner-transaction-in", function () {
+  this.timeout(20_000);
+  let flow: TestFlow;
+  let server: Server | undefined;
+  let origin: string;
+
+  const node = (more: object = {}): FlowNode => ({
+    id: "node",
+    z: "tab",
+    type: "dimensioner-transaction-in",
+    path: "/dimensioner/transaction",
+    ...more,
+  });
+  const start = async (nodes: readonly FlowNode[], secrets: object = { node: { secret } }): Promise<void> => {
+    flow = await TestFlow.start(nodes, secrets);
+    server = createServer(flow.webApp);
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    assert.ok(typeof address === "object" && address !== null);
+    origin = `http://127.0.0.1:${address.port}`;
+  };
+  const post = (
+    record: object,
+    { path = "/dimensioner/transaction", headers = { [header]: secret } as Record<string, string> } = {},
+  ): Promise<Response> =>
+    fetch(origin + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify({ errorCode: 0, ...record }),
+    });
+  const routes = (): number => {
+    const { stack } = Reflect.get(flow.webApp, "_router") as { stack: Layer[] };
+    return stack.filter(({ route }) => route !== undefined).length;
+  };
+  const sentBy = (id: string): Record<string, unknown>[] =>
+    flow.sent.filter(({ nodeId }) => nodeId === id).map(({ msg }) => msg);
+  const untilSent = async (count: number): Promise<void> => {
+    while (sentBy("node").length < count) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+  afterEach(async () => {
+    for (const { text } of flow.shown) {
+      assert.ok(text.length < 32 && !text.includes(secret), text);
+    }
+    await flow.stop();
+    server?.closeAllConnections();
+    await new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve)));
+  });
+
+  it("makes a message of each record that the simulated cloud posts, of both versions", async () => {
+    await start([node()]);
+    const hook = { url: `${origin}/dimensioner/transaction`, header: { name: header, value: secret } };
+    const sim = await startSimulator({
+      webhooks: [
+        { ...hook, version: "v1", copies: 2 },
+        { ...hook, version: "v2", outOfOrder: true },
+      ],
+    });
+    try {
+      await sim.newer.scanAtDevice("395212340000004173");
+      await fetch(`${sim.newer.origin}/api/v1/measure?TransactionReference=ORDER-1`);
+      while (sim.cloud.webhookPosts.length < 6) {
+        await sim.nextEvent(({ type }) => type === "webhook");
+      }
+      assert.deepEqual(new Set(sim.cloud.webhookPosts.map(({ statusCode }) => statusCode)), new Set([204]));
+      await untilSent(2);
+      const [scan, measure] = sentBy("node").sort((a, b) =>
+        String((a["payload"] as { dateTimeUtc: string }).dateTimeUtc).localeCompare(
+          (b["payload"] as { dateTimeUtc: string }).dateTimeUtc,
+        ),
+      );
+      assert.equal(sentBy("node").length, 2, "either version and each copy is the same record");
+      assert.deepEqual(
+        [scan?.["barcodeReference"], scan?.["transactionReference"]],
+        ["395212340000004173", null],
+      );
+      assert.equal(measure?.["transactionReference"], "ORDER-1");
+      const payload = measure?.["payload"] as Record<string, unknown>;
+      assert.equal(payload["transactionId"], measure?.["transactionId"]);
+      assert.deepEqual([payload["ok"], payload["source"], payload["length"]], [true, "webhook", 33.5]);
+      assert.equal(typeof measure?.["_msgid"], "string");
+    } finally {
+      await sim.close();
+    }
+  });
+
+  it("says that it is ready, how many came, and what it refused", async () => {
+    await start([node()]);
+    assert.deepEqual(flow.shown, [{ nodeId: "node", fill: "green", shape: "dot", text: "ready" }]);
+    assert.equal((await post({ id: 1 })).status, 204);
+    await flow.untilStatus("node", ({ text }) => text === "1 received");
+    assert.equal((await post({ id: 1 }, { headers: { [header]: "no" } })).status, 401);
+    await flow.untilStatus(
+      "node",
+      ({ fill, text }) => fill === "red" && text === "post refused: wrong secret",
+    );
+    assert.equal((await post({ id: {} })).status, 400);
+    await flow.untilStatus("node", ({ fill, text }) => fill === "red" && text === "post refused: no record");
+  });
+
+  it("takes the secret as the last part of the path", async () => {
+    await start([node({ secretIn: "path" })]);
+    const at = (part: string) => post({ id: 1 }, { path: `/dimensioner/transaction${part}`, headers: {} });
+    for (const part of ["", "/", "/x", `/${secret}x`, "/%E0%A4%A"]) {
+      const answer = await at(part);
+      assert.deepEqual([answer.status, await answer.text()], [401, "Not authorized.\n"], part);
+    }
+    assert.equal((await at(`/${secret}/more`)).status, 404);
+    assert.equal((await at(`/${secret}?a=b`)).status, 204);
+  });
+
+  it("serves without a secret when told to, and answers 405 to a GET", async () => {
+    await start([node({ secretIn: "none", path: "In/a.b" })]);
+    assert.equal((await post({ id: 1 }, { path: "/in/a.b/", headers: {} })).status, 204);
+    assert.equal((await post({ id: 1 }, { path: "/in/aXb", headers: {} })).status, 404);
+    const answer = await fetch(`${origin}/in/a.b`);
+    assert.deepEqual([answer.status, answer.headers.get("allow")], [405, "POST"]);
+    assert.equal(await answer.text(), "Post transaction records here.\n");
+  });
+
+  it("does not serve what is not set right, and says so at deploy", async () => {
+    const wrong = [
+      node({ id: "a", path: "" }),
+      node({ id: "b", path: "x/:y" }),
+      node({ id: "c", path: "x/../y" }),
+      node({ id: "d", header: "not a header" }),
+      node({ id: "e", secretIn: "cookie" }),
+      node({ id: "f", queueLimit: 0 }),
+      node({ id: "g", dedupe: "long" }),
+      node({ id: "h" }),
+    ];
+    await start(
+      wrong,
+      Object.fromEntries(wrong.map(({ id }) => [id, { secret: id === "h" ? " " : secret }])),
+    );
+    for (const { id } of wrong) {
+      assert.deepEqual(flow.lastStatus(id), {
+        nodeId: id,
+        fill: "red",
+        shape: "ring",
+        text: "check the settings",
+      });
+    }
+    assert.equal(Reflect.get(flow.webApp, "_router"), undefined);
+    assert.equal((await post({ id: 1 })).status, 404);
+  });
+
+  it("serves a path once; the second node says so, and takes over when the first is gone", async () => {
+    const second = node({ id: "second" });
+    const inside = node({ id: "inside", path: "dimensioner", secretIn: "path" });
+    const secrets = { node: { secret }, second: { secret }, inside: { secret } };
+    await start([node(), second, inside], secrets);
+    for (const id of ["second", "inside"]) {
+      assert.equal(flow.lastStatus(id)?.text, "path is used by another node");
+    }
+    assert.equal(routes(), 1);
+    await flow.deploy([second], secrets);
+    assert.equal((await post({ id: 1 })).status, 204);
+    await flow.untilStatus("second", ({ text }) => text === "1 received");
+    assert.equal(routes(), 1);
+  });
+
+  it("leaves no route after a hundred deploys", async () => {
+    await start([node()]);
+    for (let round = 0; round < 100; round++) {
+      await flow.deploy([node({ name: String(round) })], { node: { secret } });
+      assert.equal(routes(), 1);
+    }
+    assert.equal((await post({ id: 1 })).status, 204);
+    await flow.deploy([], {});
+    assert.equal(routes(), 0);
+    assert.equal((await post({ id: 1 })).status, 404);
+  });
+
+  it("hands on after a deploy what it took before, and still knows its duplicates", async () => {
+    await start([node()]);
+    for (let id = 1; id <= 40; id++) {
+      assert.equal((await post({ id })).status, 204);
+    }
+    // Taken in the same turn as the deploy begins: at least these have to wait for it.
+    const burst = Promise.all(Array.from({ length: 40 }, (_, index) => post({ id: 41 + index })));
+    await once(server ?? assert.fail(), "request");
+    await flow.deploy([node({ name: "again" })], { node: { secret } });
+    const statuses = (await burst).map(({ status }) => status);
+    const taken = 40 + statuses.filter((status) => status === 204).length;
+    await untilSent(taken);
+    for (let id = 1; id <= 40; id++) {
+      assert.equal((await post({ id })).status, 204);
+    }
+    await post({ id: "last" });
+    await untilSent(taken + 1);
+    const ids = sentBy("node").map((msg) => msg["transactionId"]);
+    assert.equal(new Set(ids).size, ids.length);
+    assert.equal(ids.at(-1), "last");
+  });
+
+  it("filters by device and by success, and answers 204 all the same", async () => {
+    await start([node({ onlyOk: true, deviceClientId: "D-1, d-2" })]);
+    for (const record of [
+      { id: 1, deviceClientId: "d-3" },
+      { id: 2, deviceClientId: "d-1", errorCode: 5 },
+      { id: 3, deviceClientId: "d-1" },
+      { id: 4, deviceClientId: "D-2" },
+    ]) {
+      assert.equal((await post(record)).status, 204);
+    }
+    await untilSent(2);
+    assert.deepEqual(
+      sentBy("node").map((msg) => msg["transactionId"]),
+      ["3", "4"],
+    );
+  });
+
+  it("takes a body that a parser of the site has read before", async () => {
+    await start([node()]);
+    const parsed = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        Object.assign(request, { body: JSON.parse(Buffer.concat(chunks).toString()) });
+        flow.webApp(request as never, response as never);
+      });
+    });
+    parsed.listen(0, "127.0.0.1");
+    await once(parsed, "listening");
+    const { port } = parsed.address() as { port: number };
+    const answer = await fetch(`http://127.0.0.1:${port}/dimensioner/transaction`, {
+      method: "POST",
+      headers: { "content-type": "application/json", [header]: secret },
+      body: JSON.stringify({ id: 1, errorCode: 0 }),
+    });
+    assert.equal(answer.status, 204);
+    parsed.closeAllConnections();
+    await new Promise((resolve) => parsed.close(resolve));
+  });
+});
