@@ -245,6 +245,11 @@ const entries = {
     hint: "A stop or a deploy ends what runs.",
     passes: true,
   },
+  cancelledKept: {
+    code: "ERR_CANCELLED",
+    text: "The flow was stopped or deployed anew before this was archived. The job is safe on the disk and goes on by itself; do not send it again.",
+    hint: "When it is done, this node sends its message with msg.resumed.",
+  },
   fileFull: {
     code: "ERR_FILE",
     text: "The disk is full: __path__ was not saved. Make room and try again.",
@@ -281,6 +286,12 @@ const entries = {
     code: "ERR_FILE",
     text: "Saving what __host__ sends has not moved for __seconds__ s. Check the disk or the share.",
     hint: "A network share that hangs can do this.",
+    passes: true,
+  },
+  archiveLocked: {
+    code: "ERR_FILE",
+    text: "The archive __path__ is in use by another program (__holder__). Stop that one, or choose another folder.",
+    hint: "One Node-RED at a time writes to an archive; verifying it is always possible.",
     passes: true,
   },
   fileOther: {

@@ -1,0 +1,83 @@
+import * as fsPromises from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import { DimensionerError } from "../errors.ts";
+import { diskError, fileError, systemCode, type Disk, type TransferFacts } from "../media/disk.ts";
+import { syncFolder } from "../media/target-folder.ts";
+
+/** The file system as the archive uses it. Another one can be passed, to slow it down or to make it fail. */
+export type ArchiveDisk = Disk & Pick<typeof fsPromises, "rm" | "rmdir" | "utimes">;
+
+export const archiveDisk: ArchiveDisk = fsPromises;
+
+/** Where an archive keeps its journal and its unfinished packages, below its root. */
+export const STATE_FOLDER = ".dimensioner-archive";
+export const JOURNAL_FILE = "journal.jsonl";
+export const PRUNE_LOG = "pruned.jsonl";
+export const MANIFEST_FILE = "manifest.json";
+export const MEASUREMENT_FILE = "measurement.json";
+export const RAW_FILE = "measurement.raw";
+
+/** A file or folder of this name in a package keeps it from being pruned. */
+export const holdName = /^hold(?:\.|$)/i;
+
+/** What the errors of an archive say of where they come from. */
+export const diskFacts = {
+  operation: "archive",
+  surface: "disk",
+  host: "the archive",
+} as const satisfies TransferFacts;
+
+/** Every failed file operation as the ERR_FILE that the archive ends in. */
+export function asFileError(error: unknown, path: string, folder = dirname(path)): DimensionerError {
+  const explained = diskError(error, path, diskFacts, folder);
+  return explained instanceof DimensionerError
+    ? explained
+    : fileError(
+        "fileOther",
+        path,
+        diskFacts,
+        explained instanceof Error ? explained.message : String(explained),
+      );
+}
+
+/** Writes a small file and waits until it is on the disk; a file of that name is replaced, not safely. */
+export async function writeDurably(path: string, text: string, disk: ArchiveDisk): Promise<void> {
+  const file = await disk.open(path, "w");
+  try {
+    await writeWhole(file, Buffer.from(text), 0);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes all bytes: a single write may be short. */
+export async function writeWhole(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
+    if (bytesWritten === 0) throw new Error("the disk takes nothing any more");
+    done += bytesWritten;
+  }
+}
+
+/** A folder in one that exists. */
+export async function makeStateFolder(path: string, disk: ArchiveDisk): Promise<void> {
+  try {
+    await disk.mkdir(path);
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return;
+    throw error;
+  }
+  await syncFolder(dirname(path), disk, diskFacts);
+}
+
+export async function exists(path: string, disk: ArchiveDisk): Promise<boolean> {
+  try {
+    await disk.lstat(path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return false;
+    throw error;
+  }
+}

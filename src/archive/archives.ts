@@ -1,0 +1,74 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { createMediaFolders, type MediaFolders } from "../media/media-folders.ts";
+import { archiveDisk, type ArchiveDisk } from "./archive-disk.ts";
+import { ArchiveRoot } from "./archive-root.ts";
+
+interface Shared {
+  readonly root: Promise<ArchiveRoot>;
+  users: number;
+}
+
+/** A use of an archive; the last one to release it closes it. */
+export interface ArchiveLease {
+  readonly root: ArchiveRoot;
+  release(): Promise<void>;
+}
+
+/** The archives that this process has open: nodes with the same root share one. */
+export class Archives {
+  readonly #disk: ArchiveDisk;
+  readonly #folders: MediaFolders;
+  readonly #open = new Map<string, Shared>();
+  readonly #closing = new Map<string, Promise<void>>();
+
+  constructor({
+    disk = archiveDisk,
+    folders = createMediaFolders(),
+  }: { disk?: ArchiveDisk; folders?: MediaFolders } = {}) {
+    this.#disk = disk;
+    this.#folders = folders;
+  }
+
+  /** Throws ERR_CONFIG (blank folder) or ERR_FILE: no such folder, denied, in use by another process. */
+  async open(folder: string): Promise<ArchiveLease> {
+    const path = folder.trim() === "" ? folder : await realpath(folder).catch(() => resolve(folder));
+    await this.#closing.get(path);
+    const shared = this.#open.get(path) ?? this.#begin(path);
+    shared.users += 1;
+    try {
+      const root = await shared.root;
+      let isReleased = false;
+      return {
+        root,
+        release: async () => {
+          if (isReleased) return;
+          isReleased = true;
+          await this.#leave(path, shared);
+        },
+      };
+    } catch (error) {
+      await this.#leave(path, shared);
+      throw error;
+    }
+  }
+
+  #begin(path: string): Shared {
+    const shared: Shared = { root: ArchiveRoot.open(path, this.#disk, this.#folders), users: 0 };
+    this.#open.set(path, shared);
+    return shared;
+  }
+
+  async #leave(path: string, shared: Shared): Promise<void> {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    this.#open.delete(path);
+    const closed = shared.root.then(
+      (root) => root.release(),
+      () => undefined,
+    );
+    const gone = closed.finally(() => this.#closing.delete(path));
+    this.#closing.set(path, gone);
+    await gone;
+  }
+}

@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import { systemCode } from "../media/disk.ts";
+import { PRUNE_LOG, type ArchiveDisk } from "./archive-disk.ts";
+import { decodeLine, encodeLine, readLines } from "./journal-lines.ts";
+import type { Journal } from "./journal.ts";
+import { recordsOf, type JournalState } from "./open-job.ts";
+import { decodePruned } from "./prune-log.ts";
+import { decodeRecord } from "./records.ts";
+
+/**
+ * Writes the journal anew without what needs no telling any more: one line for each package that is still there, and
+ * all there is of the open jobs. The lines of packages are copied, so that they are never all in memory.
+ */
+export async function compactJournal(
+  journal: Journal,
+  state: JournalState,
+  stateFolder: string,
+  disk: ArchiveDisk,
+): Promise<void> {
+  const offsets = new Map<string, number>();
+  const gone: string[] = [];
+  await journal.compact(
+    async (emit, file) => {
+      const pruned = await readPruned(join(stateFolder, PRUNE_LOG), disk);
+      for await (const lines of readLines(file)) {
+        for (const { offset, text } of lines) {
+          const record = decodeRecord(decodeLine(text));
+          if (record?.type !== "archived" || state.finished.get(record.key) !== offset) continue;
+          if (pruned.has(record.sha256)) gone.push(record.key);
+          else offsets.set(record.key, await emit(Buffer.from(`${text}\n`)));
+        }
+      }
+      for (const [key, at] of state.finished) {
+        if (typeof at !== "number") await emit(encodeLine({ type: "archived", key, ...at }));
+      }
+      for (const job of state.open.values()) {
+        for (const record of recordsOf(job)) await emit(encodeLine(record));
+      }
+      if (state.head !== null) await emit(encodeLine({ type: "head", ...state.head }));
+    },
+    () => {
+      for (const [key, offset] of offsets) {
+        // One that was archived again meanwhile has a newer line on its way.
+        if (typeof state.finished.get(key) === "number") state.finished.set(key, offset);
+      }
+      for (const key of gone) if (typeof state.finished.get(key) === "number") state.finished.delete(key);
+    },
+  );
+}
+
+/** Hashes of the manifests that were deleted for their age. */
+async function readPruned(path: string, disk: ArchiveDisk): Promise<Set<string>> {
+  const pruned = new Set<string>();
+  try {
+    const file = await disk.open(path, "r");
+    try {
+      for await (const lines of readLines(file)) {
+        for (const { text } of lines) {
+          const entry = decodePruned(decodeLine(text));
+          if (entry !== undefined) pruned.add(entry.sha256);
+        }
+      }
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+  }
+  return pruned;
+}

@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { CloudClient } from "../../src/cloud/client.ts";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { rejectsWith, withFolder } from "../media/support.ts";
+import { clientOf, intentOf, openArchive, readPackages, sha256Of, until } from "./support.ts";
+
+describe("archive: jobs of the cloud", () => {
+  let sim: Simulator;
+  let client: CloudClient;
+
+  beforeEach(async () => {
+    sim = await startSimulator();
+    client = clientOf(sim);
+  });
+
+  afterEach(async () => {
+    await client.close();
+    await sim.close();
+  });
+
+  const forCloud = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
+    intentOf(id, { origin: client.peer.origin, ...more });
+
+  it("makes a package of all media, named by what they are, with manifest and measurement", async () => {
+    await withFolder(async (root) => {
+      const photo = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2, 0xff, 0xd9]);
+      sim.cloud.addMedia("905865", { contentType: "image/jpeg", bytes: photo });
+      const video = sim.cloud.addMedia("905865", { contentType: "video/mp4", generateBytes: 300_000 });
+      const archive = await openArchive(root, client);
+      const raw = '{"errorCode":0, "length": 10.10}';
+      const ticket = await archive.runner.submit(
+        forCloud("905865", { measurement: '{"ok":true}\n', raw, legalForTrade: true }),
+      );
+      const archived = await ticket.end();
+      ticket.report();
+      await archive.close();
+
+      assert.equal(archived.path, "2026-11-02/ORDER-1-905865");
+      assert.deepEqual((await readdir(archived.folder)).sort(), [
+        "ColorImageJpeg.jpg",
+        "ColorVideoMp4.mp4",
+        "manifest.json",
+        "measurement.json",
+        "measurement.raw",
+      ]);
+      assert.equal(await readFile(join(archived.folder, "measurement.raw"), "utf8"), raw);
+      assert.deepEqual(await readFile(join(archived.folder, "ColorImageJpeg.jpg")), photo);
+      const manifest = (await readPackages(root)).get(archived.path);
+      assert.equal(manifest?.complete, true);
+      assert.equal(manifest.legalForTrade, true);
+      assert.equal(manifest.cloud, client.peer.origin);
+      const item = manifest.items.find(({ contentId }) => contentId === video.contentId);
+      assert.equal(item?.contentTypeFound, "video/mp4");
+      assert.equal(item.url, `/api/transactionmedia/905865/${video.contentId}`);
+      assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), []);
+    });
+  });
+
+  it("names the package before in each manifest", async () => {
+    await withFolder(async (root) => {
+      const archive = await openArchive(root, client);
+      let before: { path: string; sha256: string } | null = null;
+      for (const id of ["1", "2", "3"]) {
+        sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 20_000 });
+        const { manifest, path, sha256, folder } = await (await archive.runner.submit(forCloud(id))).end();
+        assert.deepEqual(manifest.previous, before);
+        assert.equal(sha256Of(await readFile(join(folder, "manifest.json"))), sha256);
+        before = { path: `${path}/manifest.json`, sha256 };
+      }
+      await archive.close();
+    });
+  });
+
+  it("gives the same job once more the same files: at once, later, and after a restart", async () => {
+    await withFolder(async (root) => {
+      sim.cloud.addMedia("7", { contentType: "video/mp4", generateBytes: 200_000 });
+      let archive = await openArchive(root, client);
+      const tickets = await Promise.all([1, 2, 3].map(() => archive.runner.submit(forCloud("7"))));
+      const ends = await Promise.all(tickets.map((ticket) => ticket.end()));
+      assert.deepEqual(ends.map(({ wasThere }) => wasThere).sort(), [false, true, true]);
+      assert.equal(new Set(ends.map(({ folder }) => folder)).size, 1);
+      for (const ticket of tickets) ticket.report();
+      const later = await (await archive.runner.submit(forCloud("7"))).end();
+      assert.equal(later.wasThere, true);
+      await archive.close();
+      archive = await openArchive(root, client);
+      assert.deepEqual(
+        archive.runner.resume(() => true),
+        [],
+      );
+      const restarted = await (await archive.runner.submit(forCloud("7"))).end();
+      assert.equal(restarted.wasThere, true);
+      assert.equal(restarted.folder, later.folder);
+      await archive.close();
+      assert.equal((await readPackages(root)).size, 1);
+      assert.equal(sim.requestsTo("cloud").length, 2);
+    });
+  });
+
+  it("keeps transactions apart that would have the same folder", async () => {
+    await withFolder(async (root) => {
+      const archive = await openArchive(root, client);
+      for (const id of ["a", "b", "c"])
+        sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 9_000 });
+      const tickets = await Promise.all(
+        ["a", "b", "c"].map((id) => archive.runner.submit(forCloud(id, { folder: ["same.5"] }))),
+      );
+      await Promise.all(tickets.map((ticket) => ticket.end()));
+      await archive.close();
+      assert.deepEqual([...(await readPackages(root)).keys()].sort(), ["same.5", "same.5 (1)", "same.5 (2)"]);
+    });
+  });
+
+  for (const afterMs of [0, 150, 600]) {
+    it(`waits for media that come after ${afterMs} ms`, async () => {
+      await withFolder(async (root) => {
+        sim.cloud.addMedia("9", { contentType: "image/bmp", bytes: Buffer.from("BM not really a bitmap") });
+        const archive = await openArchive(root, client);
+        const ticket = await archive.runner.submit(
+          forCloud("9", { expect: ["video/mp4", "image/bmp"], waitMs: 5_000 }),
+        );
+        setTimeout(
+          () => sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 }),
+          afterMs,
+        );
+        const { manifest } = await ticket.end();
+        assert.equal(manifest.items.length, 2);
+        assert.equal(manifest.complete, true);
+        await archive.close();
+      });
+    });
+  }
+
+  it("names what is missing when the wait is over", async () => {
+    await withFolder(async (root) => {
+      sim.cloud.addMedia("9", { contentType: "image/jpeg", bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]) });
+      const archive = await openArchive(root, client);
+      const ticket = await archive.runner.submit(forCloud("9", { expect: ["video/mp4"], waitMs: 200 }));
+      const error = await rejectsWith(ticket.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      assert.match(error.message, /video\/mp4/);
+      ticket.report();
+      const nothing = await archive.runner.submit(forCloud("10", { waitMs: 100 }));
+      await rejectsWith(nothing.end(), "ERR_NOT_FOUND", "notFound");
+      nothing.report();
+      await archive.close();
+      assert.equal((await readPackages(root)).size, 0);
+      assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), []);
+    });
+  });
+
+  it("keeps what there is, where that is wanted, and says so", async () => {
+    await withFolder(async (root) => {
+      sim.cloud.addMedia("9", { contentType: "image/jpeg", bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]) });
+      const archive = await openArchive(root, client);
+      const ticket = await archive.runner.submit(
+        forCloud("9", { expect: ["video/mp4"], waitMs: 100, onIncomplete: "keep" }),
+      );
+      const { manifest } = await ticket.end();
+      assert.deepEqual(
+        [manifest.complete, manifest.missing, manifest.items.length],
+        [false, ["video/mp4"], 1],
+      );
+      await archive.close();
+      await readPackages(root);
+    });
+  });
+
+  it("goes on by itself after lost connections, 5xx, 429, 401 and the sign-in page of a network", async () => {
+    await withFolder(async (root) => {
+      sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 90_000 });
+      const archive = await openArchive(root, client);
+      const path = "/api/transactionmedia/9";
+      for (const fault of [
+        { kind: "status", status: 401 },
+        { kind: "status", status: 429, headers: { "retry-after": "0" } },
+        { kind: "status", status: 503 },
+        { kind: "reset" },
+        { kind: "status", status: 302, headers: { location: "https://sign-in.example/" } },
+        { kind: "body", text: "<!doctype html><html></html>", contentType: "text/html" },
+      ] as const) {
+        sim.faults.add({ surface: "cloud", path, times: 1, fault });
+      }
+      const causes = new Set<string>();
+      const second = await openArchive(`${root}`, client).catch((error: unknown) => error);
+      assert.match(String(second), /in use by another program/);
+      const ticket = await archive.runner.submit(forCloud("9"));
+      const running = ticket.running;
+      const watch = setInterval(() => void causes.add(running?.trouble?.code ?? ""), 1);
+      const { manifest } = await ticket.end();
+      clearInterval(watch);
+      assert.equal(manifest.items.length, 1);
+      assert.ok(causes.has("ERR_UNAUTHORIZED") && causes.has("ERR_HTTP"), [...causes].join());
+      await archive.close();
+    });
+  });
+
+  it("ends in the error that kept it when it is given up", async () => {
+    await withFolder(async (root) => {
+      sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });
+      const archive = await openArchive(root, client);
+      const ticket = await archive.runner.submit(forCloud("9", { giveUpMs: 150 }));
+      await rejectsWith(ticket.end(), "ERR_UNAUTHORIZED", "unauthorized");
+      ticket.report();
+      await archive.close();
+      const next = await openArchive(root, client);
+      assert.deepEqual(
+        next.runner.resume(() => true),
+        [],
+      );
+      await next.close();
+    });
+  });
+
+  it("drops what waits, and goes on with an open job in the next process life", async () => {
+    await withFolder(async (root) => {
+      const archive = await openArchive(root, client);
+      const dropped = await archive.runner.submit(forCloud("1", { waitMs: 60_000 }));
+      const kept = await archive.runner.submit(forCloud("2", { waitMs: 60_000, keep: { topic: "t" } }));
+      await until(() => archive.runner.jobs.every(({ state }) => state === "waiting"), "both wait");
+      dropped.running?.drop();
+      await rejectsWith(dropped.end(), "ERR_CANCELLED", "cancelledReset");
+      dropped.report();
+      await archive.close();
+      const error = await rejectsWith(kept.end(), "ERR_CANCELLED", "cancelledKept");
+      assert.equal(error.cause.retryable, false);
+
+      sim.cloud.addMedia("2", { contentType: "video/mp4", generateBytes: 9_000 });
+      const next = await openArchive(root, client);
+      const resumed = next.runner.resume(() => true);
+      assert.equal(resumed.length, 1);
+      const [ticket] = resumed;
+      assert.deepEqual(ticket?.running?.job.intent.keep, { topic: "t" });
+      assert.equal((await ticket?.end())?.manifest.transactionId, "2");
+      await next.close();
+      // Not reported: the next start tells it again.
+      const third = await openArchive(root, client);
+      const [again] = third.runner.resume(() => true);
+      assert.equal((await again?.end())?.manifest.transactionId, "2");
+      again?.report();
+      await third.close();
+      const fourth = await openArchive(root, client);
+      assert.deepEqual(
+        fourth.runner.resume(() => true),
+        [],
+      );
+      await fourth.close();
+      assert.equal((await readPackages(root)).size, 1);
+    });
+  });
+});

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { lstat, readdir, readFile } from "node:fs/promises";
+import * as fsPromises from "node:fs/promises";
+import { join } from "node:path";
+import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
+import { Archives } from "../../src/archive/archives.ts";
+import { JobRunner, type RunnerOptions } from "../../src/archive/job-runner.ts";
+import { packageFolder } from "../../src/archive/layout.ts";
+import { filesOf, readManifest, type Manifest } from "../../src/archive/manifest.ts";
+import type { Intent } from "../../src/archive/records.ts";
+import { CloudClient } from "../../src/cloud/client.ts";
+import { missingMedia } from "../../src/cloud/expected-media.ts";
+import type { Simulator } from "../../src/simulator/index.ts";
+import { watchedDisk } from "../media/support.ts";
+
+export const token = "simulator";
+
+export function clientOf(sim: Simulator): CloudClient {
+  return new CloudClient({ baseUrl: sim.cloud.origin, token, timeoutMs: 2_000 });
+}
+
+/** A job for a transaction of the simulated cloud, or for media that a message brings. */
+export function intentOf(transactionId: string, more: Partial<Intent> = {}): Intent {
+  return {
+    source: "cloud",
+    origin: null,
+    transactionId,
+    contentType: null,
+    expect: [],
+    waitMs: 0,
+    giveUpMs: 0,
+    onIncomplete: "error",
+    folder: packageFolder("{date}/{reference}-{transactionId}", {
+      date: "2026-11-02",
+      reference: "ORDER-1",
+      transactionId,
+      device: null,
+    }),
+    references: {
+      transactionReference: "ORDER-1",
+      customReference1: null,
+      customReference2: null,
+      customReference3: null,
+      barcodeReference: null,
+    },
+    device: null,
+    deviceLocalTime: null,
+    deviceUtcTime: null,
+    legalForTrade: null,
+    measurement: null,
+    raw: null,
+    keep: {},
+    cloudName: null,
+    sequence: null,
+    ...more,
+  };
+}
+
+/** One opened archive with a runner. */
+export interface Opened {
+  readonly runner: JobRunner;
+  close(): Promise<void>;
+}
+
+export const quick = {
+  retry: { firstMs: 20, longestMs: 100 },
+  poll: { firstMs: 20, longestMs: 50 },
+} as const;
+
+export async function openArchive(
+  folder: string,
+  client: CloudClient | undefined,
+  more: Partial<RunnerOptions> & { archives?: Archives; disk?: ArchiveDisk } = {},
+): Promise<Opened> {
+  const { disk, archives = new Archives(disk === undefined ? {} : { disk }), ...options } = more;
+  const lease = await archives.open(folder);
+  const runner = new JobRunner(lease.root, {
+    node: "node",
+    concurrency: 2,
+    source: () => {
+      assert.ok(client !== undefined);
+      return client;
+    },
+    findMissing: missingMedia,
+    ...quick,
+    ...options,
+  });
+  return {
+    runner,
+    async close() {
+      await runner.close();
+      await lease.release();
+    },
+  };
+}
+
+/** The real file system of the archive with a look at each call before it is made. */
+export function watchedArchiveDisk(before: (call: string, args: readonly unknown[]) => unknown): ArchiveDisk {
+  // The proxy hands on whatever the real module has.
+  return watchedDisk(before) as unknown as typeof fsPromises;
+}
+
+/** All packages below a root by their folder's path; asserts that each is whole and that nothing else lies about. */
+export async function readPackages(root: string): Promise<Map<string, Manifest>> {
+  const packages = new Map<string, Manifest>();
+  const walk = async (folder: string, path: string): Promise<void> => {
+    const names = await readdir(folder);
+    if (names.includes("manifest.json")) {
+      packages.set(path, await checkPackage(folder, names));
+      return;
+    }
+    for (const name of names) {
+      if (path === "" && name === ".dimensioner-archive") continue;
+      const isFolder = (await lstat(join(folder, name))).isDirectory();
+      assert.ok(isFolder, `a stray: ${path}/${name}`);
+      await walk(join(folder, name), path === "" ? name : `${path}/${name}`);
+    }
+  };
+  await walk(root, "");
+  return packages;
+}
+
+async function checkPackage(folder: string, names: readonly string[]): Promise<Manifest> {
+  const manifest = readManifest(await readFile(join(folder, "manifest.json"), "utf8"));
+  assert.ok(manifest !== undefined, `${folder}: no manifest`);
+  const files = filesOf(manifest);
+  for (const { path, bytes, sha256 } of files) {
+    const content = await readFile(join(folder, path));
+    assert.equal(content.length, bytes, `${folder}/${path}`);
+    assert.equal(sha256Of(content), sha256, `${folder}/${path}`);
+  }
+  const named = ["manifest.json", ...files.map(({ path }) => path)];
+  assert.deepEqual(
+    names.filter((name) => !named.includes(name)),
+    [],
+    `strays in ${folder}`,
+  );
+  return manifest;
+}
+
+export function sha256Of(content: Uint8Array | string): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** Waits for something that has no event of its own. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  what: string,
+  ms = 10_000,
+): Promise<void> {
+  const end = performance.now() + ms;
+  while (!(await holds())) {
+    assert.ok(performance.now() < end, `never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
