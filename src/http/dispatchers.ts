@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
-import { ProxyError } from "./failures.ts";
+import { isUntrusted, ProxyError } from "./failures.ts";
 
 /** TLS settings of a connection, in the names of node:tls. */
 export interface TlsOptions {
@@ -93,15 +93,13 @@ function noProxy(error: Error): Error {
   return new ProxyError(error.message);
 }
 
-/** Undici would ask a proxy that hangs up again, without end: an error of its own kind stops that. */
+/** Whatever goes wrong is the proxy's, save TLS with the peer. Undici 7 would ask again, without end, one that hangs up. */
 function noTunnel(error: Error): Error {
-  const status = /^Proxy response \((\d+)\)/.exec(error.message)?.[1];
-  if (status !== undefined) {
-    return new ProxyError(`it answered with HTTP status ${status}`);
+  if (isUntrusted(error)) {
+    return error;
   }
-  return "code" in error && error.code === "UND_ERR_SOCKET"
-    ? new ProxyError("it closed the connection")
-    : error;
+  const status = /^Proxy response \((\d+)\)/.exec(error.message)?.[1];
+  return new ProxyError(status === undefined ? error.message : `it answered with HTTP status ${status}`);
 }
 
 function guarded(

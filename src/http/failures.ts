@@ -52,7 +52,7 @@ export function connectFailure(peer: Peer, call: Call, error: Error, seconds: nu
   if (silentCodes.has(code)) {
     return fail("unreachableSilent");
   }
-  if (tlsCodes.test(code)) {
+  if (isUntrusted(error)) {
     return fail("unreachableTls");
   }
   if (error instanceof ProxyError) {
@@ -89,6 +89,11 @@ export function statusFailure(peer: Peer, call: Call, statusCode: number): Dimen
     { statusCode },
     { statusCode },
   );
+}
+
+/** Whether TLS could not be agreed on with the peer, its certificate included. */
+export function isUntrusted(error: Error): boolean {
+  return tlsCodes.test(codeOf(error));
 }
 
 /** The error code of the first cause that has one: a dual-stack connect fails with a list of errors. */

@@ -7,7 +7,7 @@ import { Transport } from "../../src/http/transport.ts";
 import type { DownloadFacts } from "../../src/model/download.ts";
 import { failsWith, type ExpectedFailure } from "../support/failures.ts";
 import { MemorySink } from "../support/memory-sink.ts";
-import { allAtOnce, closesAfterEach, type Opened } from "../support/opened.ts";
+import { manyAtOnce, closesAfterEach, type Opened } from "../support/opened.ts";
 import {
   reply,
   replyBytes,
@@ -292,7 +292,7 @@ describe("a download is one version of the file, or an error", function () {
     },
   };
   describe("whole", () => {
-    allAtOnce(good, async ({ answer, requests = 1, content = file, facts = {} }, opened) => {
+    manyAtOnce(good, async ({ answer, requests = 1, content = file, facts = {} }, opened) => {
       const { server, sink, ends } = await begin(opened, answer);
       const told = await ends;
       assert.ok(sink.content.equals(content), `${sink.bytes} bytes of ${content.length}`);
@@ -440,7 +440,7 @@ describe("a download is one version of the file, or an error", function () {
     },
   };
   describe("error", () => {
-    allAtOnce(bad, async ({ answer, requests = 1, timeoutMs, ...expected }, opened) => {
+    manyAtOnce(bad, async ({ answer, requests = 1, timeoutMs, ...expected }, opened) => {
       const { server, ends } = await begin(opened, answer, new MemorySink(), timeoutMs);
       const url = `${server.origin}/media`;
       await failsWith(ends, { surface: "cloud", operation: "media", outcome: null, url, ...expected });
@@ -540,7 +540,7 @@ describe("a download is one version of the file, or an error", function () {
     );
     // Without length or chunks only the end of the connection ends the body.
     const possible = rows.filter(([, { framing, ended }]) => framing !== "none" || !ended.includes("stays"));
-    allAtOnce(Object.fromEntries(possible), async ({ headers, framing, ended, whole, end }, rowOpened) => {
+    manyAtOnce(Object.fromEntries(possible), async ({ headers, framing, ended, whole, end }, rowOpened) => {
       const sockets = new Set<Socket>();
       const sink = new MemorySink();
       let pauses = 0;

@@ -12,35 +12,41 @@ export function closesAfterEach(): Opened {
   return remembering(open);
 }
 
+const atOnce = 8;
+
 /**
- * One test a row, with all rows begun at once, since most of them only wait. What a row opens is closed when it has
+ * One test a row, with several rows at a time, since most of them only wait. What a row opens is closed when it has
  * ended.
  */
-export function allAtOnce<T>(
+export function manyAtOnce<T>(
   rows: Readonly<Record<string, T>>,
   run: (row: T, opened: Opened, name: string) => Promise<unknown>,
 ): void {
-  const ended = new Map<string, Promise<{ readonly error?: unknown }>>();
+  const tests = Object.entries(rows).map(([name, row]) => {
+    const open: Closable[] = [];
+    let running: Promise<unknown> | undefined;
+    const begin = (): Promise<unknown> => {
+      running ??= run(row, remembering(open), name).finally(() => closeAll(open));
+      // The test that it belongs to takes the error.
+      return running.catch(() => undefined);
+    };
+    it(name, async () => {
+      await begin();
+      await running;
+    });
+    return begin;
+  });
   before(() => {
-    for (const [name, row] of Object.entries(rows)) {
-      const open: Closable[] = [];
-      const running = run(row, remembering(open), name).finally(() => closeAll(open));
-      ended.set(
-        name,
-        running.then(
-          () => ({}),
-          (error: unknown) => ({ error }),
-        ),
-      );
+    const left = tests.values();
+    for (let worker = 0; worker < atOnce; worker++) {
+      void work(left);
     }
   });
-  for (const name of Object.keys(rows)) {
-    it(name, async () => {
-      const end = await ended.get(name);
-      if (end !== undefined && "error" in end) {
-        throw end.error;
-      }
-    });
+}
+
+async function work(left: Iterator<() => Promise<unknown>>): Promise<void> {
+  for (let next = left.next(); next.done !== true; next = left.next()) {
+    await next.value();
   }
 }
 
