@@ -60,11 +60,13 @@ class CommandQueue {
     return !this.#isBusy && !(turn.sparesVideo === true && this.#transfers > 0);
   }
 
-  #wait(turn: Turn): Promise<void> {
+  async #wait(turn: Turn): Promise<void> {
     if (this.#waiting.length >= turn.queueLimit) {
-      return Promise.reject(turn.fail("queueFull", { limit: turn.queueLimit }));
+      throw turn.fail("queueFull", { limit: turn.queueLimit });
     }
-    return new Promise((resolve, reject) => {
+    // Told first: if that throws, nothing has begun to wait.
+    turn.onWaiting?.(this.#waiting.length + 1);
+    await new Promise<void>((resolve, reject) => {
       const leave = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(entry), 1);
         clearTimeout(timer);
@@ -92,7 +94,9 @@ class CommandQueue {
         signal.addEventListener("abort", drop);
       }
       this.#waiting.push(entry);
-      turn.onWaiting?.(this.#waiting.length);
+      if (turn.signals.some((signal) => signal.aborted)) {
+        drop();
+      }
     });
   }
 
@@ -115,6 +119,11 @@ class CommandQueue {
  */
 export class CommandQueues {
   readonly #queues = new Map<string, CommandQueue>();
+
+  /** Machines that are busy now. */
+  get size(): number {
+    return this.#queues.size;
+  }
 
   of(machine: string): CommandQueue {
     let queue = this.#queues.get(machine);

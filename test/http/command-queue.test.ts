@@ -1,0 +1,428 @@
+import assert from "node:assert/strict";
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
+import { CloudClient } from "../../src/cloud/client.ts";
+import { DeviceClient, type DeviceClientOptions } from "../../src/device/client.ts";
+import { CommandQueues } from "../../src/http/command-queue.ts";
+import { failsWith } from "../support/failures.ts";
+import { MemorySink } from "../support/memory-sink.ts";
+import { closesAfterEach } from "../support/opened.ts";
+import { deviceCode, token } from "../support/operations.ts";
+import { reply, replyJson, startServer, type RawRequest, type RawServer } from "../support/servers.ts";
+
+const result = { errorCode: 0, measuredObjects: [] };
+
+/** A server that holds every answer back until it is let go. */
+interface Gate {
+  readonly server: RawServer;
+  /** Requests that wait for their answer. */
+  readonly held: readonly RawRequest[];
+  /** Most requests that ever waited at once. */
+  readonly most: number;
+  /** Answers the oldest one. */
+  letGo(): void;
+  /** From now on all are answered at once. */
+  open(): void;
+  /** Resolves when so many requests are held. */
+  holds(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function startGate(): Promise<Gate> {
+  const held: { readonly request: RawRequest; readonly go: () => void }[] = [];
+  let most = 0;
+  let isOpen = false;
+  const server = await startServer((request, socket) => {
+    const go = (): void =>
+      request.target.includes("measure") ? replyJson(socket, result) : reply(socket, { body: "" });
+    if (isOpen) {
+      go();
+      return;
+    }
+    held.push({ request, go });
+    most = Math.max(most, held.length);
+  });
+  return {
+    server,
+    get held() {
+      return held.map(({ request }) => request);
+    },
+    get most() {
+      return most;
+    },
+    letGo: () => held.shift()?.go(),
+    open() {
+      isOpen = true;
+      held.splice(0).forEach(({ go }) => go());
+    },
+    async holds(count) {
+      while (held.length < count) {
+        await server.next();
+      }
+    },
+    close: () => server.close(),
+  };
+}
+
+describe("the queue of commands", () => {
+  const opened = closesAfterEach();
+  let gate: Gate;
+  let queues: CommandQueues;
+
+  beforeEach(async () => {
+    gate = opened(await startGate());
+    queues = new CommandQueues();
+  });
+  afterEach(() => {
+    assert.equal(queues.size, 0, "an idle machine has no queue");
+  });
+
+  const device = (options: Partial<DeviceClientOptions> = {}): DeviceClient =>
+    opened(new DeviceClient({ address: gate.server.origin, queues, timeoutMs: 5000, ...options }));
+  const reference = ({ target }: RawRequest): string =>
+    new URLSearchParams(target.split("?")[1]).get("TransactionReference") ?? "";
+
+  it("fifty at once over two clients of one machine: in their order, one in flight", async () => {
+    const first = device({ queueLimit: 50 });
+    // The same address, written in another way.
+    const second = device({ address: `127.0.0.1:${gate.server.port}`, queueLimit: 50 });
+    gate.open();
+    const names = Array.from({ length: 50 }, (_, index) => `parcel ${index}`);
+    await Promise.all(
+      names.map((name, index) => (index % 2 === 0 ? first : second).measure({ transactionReference: name })),
+    );
+    assert.deepEqual(gate.server.requests.map(reference), names);
+  });
+
+  it("holds the second back until the first is answered", async () => {
+    const [first, second] = [device(), device()];
+    const waits: number[] = [];
+    const order: string[] = [];
+    const running = [
+      first.measure({}, { onWaiting: (count) => waits.push(count), onTurn: () => order.push("first") }),
+      second.measure({}, { onWaiting: (count) => waits.push(count), onTurn: () => order.push("second") }),
+      first.startVideo({}, { onWaiting: (count) => waits.push(count), onTurn: () => order.push("third") }),
+    ];
+    await gate.holds(1);
+    assert.deepEqual([waits, order], [[1, 2], ["first"]]);
+    gate.letGo();
+    await gate.holds(1);
+    assert.deepEqual(order, ["first", "second"]);
+    gate.open();
+    await Promise.all(running);
+    assert.equal(gate.most, 1);
+    assert.deepEqual(order, ["first", "second", "third"]);
+  });
+
+  it("a command that fails makes way for the next", async () => {
+    const client = device();
+    const abort = new AbortController();
+    const failing = failsWith(client.measure({}, { signal: abort.signal }), {
+      code: "ERR_CANCELLED",
+      outcome: "unknown",
+    });
+    const next = client.stopVideo();
+    await gate.holds(1);
+    abort.abort();
+    await failing;
+    await gate.holds(2);
+    gate.open();
+    await next;
+    assert.deepEqual(
+      gate.server.requests.map(({ target }) => target),
+      ["/api/v1/measure", "/api/v1/video/stop"],
+    );
+  });
+
+  it("reads do not wait behind commands", async () => {
+    const client = device();
+    const measuring = client.measure();
+    await gate.holds(1);
+    const pinging = client.ping().catch(() => undefined);
+    await gate.holds(2);
+    gate.open();
+    await Promise.all([measuring, pinging]);
+  });
+
+  it("one queue a device of the cloud, whatever the letters' case; one slow dock holds up no other", async () => {
+    const cloud = opened(new CloudClient({ baseUrl: gate.server.origin, token, queues }));
+    const twin = opened(new CloudClient({ baseUrl: `${gate.server.origin}/`, token, queues }));
+    const running = [
+      cloud.measure(deviceCode, "1"),
+      twin.stopVideo(deviceCode.toLowerCase()),
+      twin.measure("EFGH6789", "2"),
+    ];
+    await gate.holds(2);
+    await turn();
+    assert.deepEqual(
+      gate.held.map(({ target }) => new URLSearchParams(target.split("?")[1]).get("deviceReference")),
+      [deviceCode, "EFGH6789"],
+    );
+    gate.open();
+    await Promise.all(running);
+    assert.equal(gate.server.requests.length, 3);
+  });
+
+  for (const queueLimit of [0, 1, 3]) {
+    it(`queueLimit ${queueLimit}: so many wait, the next is refused at once`, async () => {
+      const client = device({ queueLimit });
+      const running = [client.measure()];
+      for (let waiting = 0; waiting < queueLimit; waiting++) {
+        running.push(client.measure());
+      }
+      const error = await failsWith(client.measure(), {
+        code: "ERR_QUEUE_FULL",
+        outcome: "not-sent",
+        retryable: true,
+        url: `${gate.server.origin}/api/v1/measure`,
+      });
+      assert.match(error.message, new RegExp(`\\(${queueLimit} waiting\\)`));
+      gate.open();
+      await Promise.all(running);
+      assert.equal(gate.server.requests.length, queueLimit + 1);
+    });
+  }
+
+  it("maxWait: what is too old is dropped, the rest moves up", async () => {
+    const [patient, hasty] = [device({ maxWaitMs: 0 }), device({ maxWaitMs: 60 })];
+    const running = [patient.measure({ transactionReference: "1" })];
+    const expired = failsWith(hasty.measure({ transactionReference: "2" }), {
+      code: "ERR_EXPIRED",
+      outcome: "not-sent",
+      retryable: true,
+    });
+    running.push(patient.measure({ transactionReference: "3" }));
+    const { message } = await expired;
+    assert.match(message, /0\.06 s/);
+    await sleep(100);
+    gate.open();
+    await Promise.all(running);
+    assert.deepEqual(gate.server.requests.map(reference), ["1", "3"]);
+  });
+
+  it("the deadline counts from the turn, not from the wait", async () => {
+    const client = device({ timeoutMs: 300 });
+    const first = failsWith(client.measure(), { code: "ERR_TIMEOUT", outcome: "unknown" });
+    const second = client.measure();
+    await first;
+    gate.open();
+    await second;
+  });
+
+  for (const [reason, sentence] of [
+    ["reset", "cancelledReset"],
+    [undefined, "cancelledClose"],
+  ] as const) {
+    for (const option of ["signal", "waitSignal"] as const) {
+      it(`${option} aborted with ${reason}: dropped while it waits`, async () => {
+        const client = device();
+        const abort = new AbortController();
+        const running = client.measure({}, { [option]: option === "signal" ? undefined : abort.signal });
+        const waiting = client.measure({}, { [option]: abort.signal });
+        abort.abort(reason);
+        const error = await failsWith(waiting, {
+          code: "ERR_CANCELLED",
+          outcome: "not-sent",
+          retryable: true,
+        });
+        assert.equal(error.sentence, sentence);
+        gate.open();
+        await running;
+        assert.equal(gate.server.requests.length, 1);
+      });
+    }
+  }
+
+  it("a signal that aborted before the wait drops at once", async () => {
+    const client = device();
+    const running = client.measure();
+    for (const option of ["signal", "waitSignal"]) {
+      await failsWith(client.measure({}, { [option]: AbortSignal.abort("reset") }), {
+        code: "ERR_CANCELLED",
+        outcome: "not-sent",
+      });
+    }
+    gate.open();
+    await running;
+    assert.equal(gate.server.requests.length, 1);
+  });
+
+  it("a client that is closed takes its waiting commands along, not those of others", async () => {
+    const [closing, staying] = [device(), device()];
+    const running = staying.measure();
+    await gate.holds(1);
+    const dropped = failsWith(closing.measure(), { code: "ERR_CANCELLED", outcome: "not-sent" });
+    const waiting = staying.measure();
+    await closing.close();
+    await dropped;
+    await failsWith(closing.measure(), { code: "ERR_CANCELLED", outcome: "not-sent" });
+    gate.open();
+    await Promise.all([running, waiting]);
+    assert.equal(gate.server.requests.length, 2);
+  });
+
+  it("a listener that throws fails its own command alone", async () => {
+    const client = device();
+    const running = client.measure();
+    const listener = (): never => {
+      throw new Error("the status could not be set");
+    };
+    await assert.rejects(client.measure({}, { onWaiting: listener }), /could not be set/);
+    const waiting = client.measure();
+    gate.open();
+    await Promise.all([running, waiting]);
+    await assert.rejects(client.measure({}, { onTurn: listener }), /could not be set/);
+    await client.measure();
+    assert.equal(gate.server.requests.length, 3);
+  });
+});
+
+describe("commands and the saved video", () => {
+  const opened = closesAfterEach();
+
+  /** A device whose video comes a byte at a time, when it is let go. */
+  async function startDevice(): Promise<{
+    readonly server: RawServer;
+    readonly client: DeviceClient;
+    readonly queues: CommandQueues;
+    has: boolean;
+    finish(): void;
+  }> {
+    const finishers: (() => void)[] = [];
+    const device = { has: true };
+    const server = opened(
+      await startServer(({ target }, socket) => {
+        if (target.includes("measure")) {
+          replyJson(socket, result);
+        } else if (!/video\/(download|stream)/.test(target)) {
+          reply(socket, {});
+        } else if (device.has) {
+          socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na");
+          finishers.push(() => socket.write("b"));
+        } else {
+          reply(socket, { status: 404 });
+        }
+      }),
+    );
+    const queues = new CommandQueues();
+    const client = opened(new DeviceClient({ address: server.origin, queues, timeoutMs: 5000 }));
+    return Object.assign(device, {
+      server,
+      client,
+      queues,
+      finish: () => finishers.splice(0).forEach((finish) => finish()),
+    });
+  }
+
+  const paths = (server: RawServer): string[] => server.requests.map(({ target }) => target.slice(8));
+
+  for (const method of ["download", "stream"] as const) {
+    it(`start and cancel wait while it is transferred by ${method}; stop and measure do not`, async () => {
+      const { server, client, queues, finish } = await startDevice();
+      const sink = new MemorySink();
+      const begun = server.next();
+      const transfer = client.video(method, sink);
+      await begun;
+      const other = opened(new DeviceClient({ address: server.origin, queues }));
+      const waits: number[] = [];
+      const onWaiting = (count: number): unknown => waits.push(count);
+      const waiting = [other.startVideo({}, { onWaiting }), client.cancelVideo({ onWaiting })];
+      await client.measure();
+      await other.stopVideo();
+      assert.deepEqual(waits, [1, 2]);
+      assert.deepEqual(paths(server), [`video/${method}`, "measure", "video/stop"]);
+      finish();
+      await transfer;
+      await Promise.all(waiting);
+      assert.equal(sink.content.toString(), "ab");
+      assert.deepEqual(paths(server).slice(3), ["video/start", "video/cancel"]);
+      assert.equal(queues.size, 0);
+    });
+  }
+
+  it("two transfers: both have to end first", async () => {
+    const { server, client, finish } = await startDevice();
+    const abort = new AbortController();
+    const first = client.video("download", new MemorySink(), { signal: abort.signal });
+    const second = client.video("stream", new MemorySink());
+    while (server.requests.length < 2) {
+      await server.next();
+    }
+    const waiting = client.startVideo();
+    const cancelled = failsWith(first, { code: "ERR_CANCELLED", outcome: null });
+    abort.abort();
+    await cancelled;
+    await turn();
+    assert.equal(server.requests.length, 2);
+    finish();
+    await second;
+    await waiting;
+    assert.equal(server.requests.length, 3);
+  });
+
+  it("while it is only waited for, all commands go out", async () => {
+    const device = await startDevice();
+    device.has = false;
+    const { server, client } = device;
+    const asked = new Promise<void>((resolve) => {
+      void client
+        .video("download", new MemorySink(), { waitMs: 3000, onWaiting: resolve })
+        .catch(() => undefined);
+    });
+    await asked;
+    await client.startVideo();
+    await client.cancelVideo();
+    assert.deepEqual(paths(server).slice(1, 3), ["video/start", "video/cancel"]);
+  });
+
+  it("waits for a video that is not there yet, and takes it when it is", async () => {
+    const device = await startDevice();
+    device.has = false;
+    const sink = new MemorySink();
+    let times = 0;
+    const transfer = device.client.video("download", sink, {
+      waitMs: 5000,
+      onWaiting: () => {
+        device.has = ++times === 2;
+      },
+    });
+    while (device.server.requests.length < 3) {
+      await device.server.next();
+    }
+    device.finish();
+    await transfer;
+    assert.deepEqual([times, sink.content.toString()], [2, "ab"]);
+  });
+
+  it("gives up after the wait, at once without one", async () => {
+    const device = await startDevice();
+    device.has = false;
+    const noVideo = { code: "ERR_NO_VIDEO", outcome: null, statusCode: 404, retryable: true } as const;
+    await failsWith(device.client.video("download", new MemorySink()), noVideo);
+    assert.equal(device.server.requests.length, 1);
+    const since = performance.now();
+    await failsWith(device.client.video("stream", new MemorySink(), { waitMs: 300 }), noVideo);
+    const took = performance.now() - since;
+    assert.ok(took >= 290 && took < 2000, `${took} ms`);
+    assert.equal(device.queues.size, 0);
+  });
+
+  it("a wait can be dropped; a transfer is not dropped by the wait's signal", async () => {
+    const device = await startDevice();
+    const reset = new AbortController();
+    const begun = device.server.next();
+    const transfer = device.client.video("download", new MemorySink(), { waitSignal: reset.signal });
+    await begun;
+    reset.abort("reset");
+    device.finish();
+    await transfer;
+    device.has = false;
+    const again = new AbortController();
+    const dropped = device.client.video("download", new MemorySink(), {
+      waitMs: 10_000,
+      waitSignal: again.signal,
+      onWaiting: () => again.abort("reset"),
+    });
+    const error = await failsWith(dropped, { code: "ERR_CANCELLED", outcome: null });
+    assert.equal(error.sentence, "cancelledReset");
+  });
+});
