@@ -73,7 +73,11 @@ async function collectAssets(): Promise<Map<string, Buffer>> {
     }
   };
   for (const name of await nodeNames()) {
-    found.set(`nodes/${name}/${name}.html`, Buffer.from(await editorHtml(root, name)));
+    try {
+      found.set(`nodes/${name}/${name}.html`, Buffer.from(await editorHtml(root, name)));
+    } catch (error) {
+      problems.push(`nodes/${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
     await take(`nodes/${name}/locales`, new RegExp(`/${name}\\.(?:json|html)$`));
   }
   // Beside more than one node, each icon would be listed more than once.

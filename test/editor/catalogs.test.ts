@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runtimeTexts } from "../../tools/runtime-texts.ts";
+import { catalogOf, editorSources, languages, names, root } from "./sources.ts";
+
+const runtimeKeys = /^(?:status|errors|hints)\./;
+
+/** The keys that a type's form and script name as a whole; the editor's tests look at those put together at run time. */
+function namedKeys(source: string): string[] {
+  const inForms = [...source.matchAll(/data-i18n="(?:\[[a-z-]+\])?([^"]+)"/g)].map(([, key = ""]) => key);
+  const inScripts = [...source.matchAll(/\btexts\("([^"]+)"/g)].map(([, key = ""]) => key);
+  const inSharedScripts = [...source.matchAll(/\bshared\("([^"]+)"/g)].map(
+    ([, key = ""]) => `shared:common.${key}`,
+  );
+  return [...inForms, ...inScripts, ...inSharedScripts];
+}
+
+function marks(text: string): string[] {
+  return [...text.matchAll(/__\w+?__/g)].map(([mark]) => mark).toSorted();
+}
+
+describe("the catalogs", () => {
+  it("say in English what the sources of the runtime say", async () => {
+    const catalog: unknown = JSON.parse(
+      await readFile(join(root, "nodes/device/locales/en-US/device.json"), "utf8"),
+    );
+    assert.ok(typeof catalog === "object" && catalog !== null);
+    const { status, errors, hints } = runtimeTexts();
+    assert.deepEqual(
+      {
+        status: Reflect.get(catalog, "status"),
+        errors: Reflect.get(catalog, "errors"),
+        hints: Reflect.get(catalog, "hints"),
+      },
+      { status, errors, hints },
+      "run tools/write-texts.ts",
+    );
+  });
+
+  it("have every key that forms and scripts name", async () => {
+    const shared = await catalogOf("device");
+    const rows = namedKeys(await editorSources("shared"));
+    for (const name of names) {
+      const own = await catalogOf(name);
+      const missing = [...rows, ...namedKeys(await editorSources(name))].filter((key) =>
+        key.startsWith("shared:") ? !shared.has(key.slice("shared:".length)) : !own.has(key),
+      );
+      assert.deepEqual(missing, [], name);
+    }
+  });
+
+  it("have no key that nothing uses", async () => {
+    const shared = await editorSources("shared");
+    const all = [shared, ...(await Promise.all(names.map((name) => editorSources(name))))].join("\n");
+    for (const name of names) {
+      const source = name === "device" ? all : shared + (await editorSources(name));
+      const unused = [...(await catalogOf(name)).keys()].filter((key) => {
+        const short = key.replace(/^common\./, "");
+        const beginning = short.slice(0, short.lastIndexOf(".") + 1);
+        const mentions = [`"${short}"`, `"${key}"`, `]${key}"`, `shared:${key}"`, `]shared:${key}"`];
+        const isPutTogether = beginning !== "" && source.includes(`\`${beginning}\${`);
+        return (
+          !runtimeKeys.test(key) && !isPutTogether && !mentions.some((mention) => source.includes(mention))
+        );
+      });
+      assert.deepEqual(unused, [], name);
+    }
+  });
+
+  it("keep every status under 32 characters", async () => {
+    for (const language of await languages()) {
+      const filled = { count: 99, done: "123.4 MB", total: "123.4 MB", size: "123.4 MB" } as const;
+      for (const [key, text] of await catalogOf("device", language)) {
+        if (key.startsWith("status.")) {
+          const shown = text.replace(/__(\w+)__/g, (_mark, name: keyof typeof filled) =>
+            String(filled[name]),
+          );
+          assert.ok(shown.length < 32, `${language} ${key}: ${shown}`);
+        }
+      }
+    }
+  });
+
+  it("have the same keys and the same marks in every language, and help for every type", async () => {
+    for (const language of await languages()) {
+      for (const name of names) {
+        await assertSame(name, language);
+        const help = await readFile(join(root, `nodes/${name}/locales/${language}/${name}.html`), "utf8");
+        assert.match(
+          help,
+          new RegExp(`^<script type="text/html" data-help-name="dimensioner-${name}">\n`),
+          language,
+        );
+      }
+    }
+  });
+
+  async function assertSame(name: string, language: string): Promise<void> {
+    const english = await catalogOf(name);
+    const other = await catalogOf(name, language);
+    assert.deepEqual([...other.keys()].toSorted(), [...english.keys()].toSorted(), `${name} in ${language}`);
+    for (const [key, text] of english) {
+      assert.deepEqual(marks(other.get(key) ?? ""), marks(text), `${name} in ${language}: ${key}`);
+      assert.notEqual(other.get(key), "", `${name} in ${language}: ${key}`);
+    }
+  }
+});

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { openBoth, type Both } from "./both.ts";
+import { names } from "./sources.ts";
+
+interface Row {
+  readonly type: string;
+  readonly property: string;
+  readonly value: string;
+  /** How the node's other properties are set; the rest is at its default. */
+  readonly others?: Readonly<Record<string, string | boolean>>;
+  /** Words of the reason; null when the value can be used. */
+  readonly reason: RegExp | null;
+}
+
+const address = (value: string, reason: RegExp | null): Row => ({
+  type: "device",
+  property: "address",
+  value,
+  reason,
+});
+const baseUrl = (value: string, reason: RegExp | null, allowHttp = false): Row => ({
+  type: "cloud",
+  property: "baseUrl",
+  value,
+  reason,
+  others: { allowHttp },
+});
+const number = (property: string, value: string, reason: RegExp | null): Row => ({
+  type: "device",
+  property,
+  value,
+  reason,
+});
+const typed = (value: string, type: string, reason: RegExp | null): Row => ({
+  type: "measure",
+  property: "customReference1",
+  value,
+  reason,
+  others: { customReference1Type: type },
+});
+const toFile = (property: string, value: string, type: string, reason: RegExp | null): Row => ({
+  type: "fetch-image",
+  property,
+  value,
+  reason,
+  others: { output: "file", [`${property}Type`]: type },
+});
+
+const rows: readonly Row[] = [
+  address("192.168.1.40", null),
+  address("dock-3", null),
+  address("dock-3.local:8080", null),
+  address("[fe80::1]:80", null),
+  address("https://dock-3/", null),
+  address("${DOCK}", null),
+  address("", /IP address or a host name/),
+  address("dock 3", /no spaces/),
+  address("ftp://dock-3", /http:\/\/ or https/),
+  address("dock-3/api", /without a path/),
+  address("me@dock-3", /user name/),
+  address("dock-3?x=1", /query/),
+  address("fe80::1", /brackets/),
+  address("192.168.1", /four numbers; this would be 192\.168\.0\.1/),
+  address("dock-3:0", /not an address/),
+  address("dock-3:99999", /not an address/),
+  baseUrl("https://cloud.example", null),
+  baseUrl("https://cloud.example/base", null),
+  baseUrl("http://127.0.0.1:8090", null),
+  baseUrl("http://localhost", null),
+  baseUrl("http://cloud.example", /Use https/),
+  baseUrl("http://cloud.example", null, true),
+  baseUrl("http://127.0.0.1.example", /Use https/),
+  baseUrl("cloud.example", /begins with https/),
+  baseUrl("https://me:secret@cloud.example", /user name/),
+  baseUrl("https://cloud.example?x", /query/),
+  baseUrl("", /cloud's address/),
+  number("timeout", "", null),
+  number("timeout", "2.5", null),
+  number("timeout", "${WAIT}", null),
+  number("timeout", "0", /above 0/),
+  number("timeout", "soon", /above 0/),
+  number("maxWait", "0", null),
+  number("maxWait", "-1", /0 or more/),
+  number("maxWait", "3000000", /0 or more/),
+  number("queueLimit", "0", null),
+  number("queueLimit", "1.5", /whole number/),
+  number("generation", "oldest", /one of the list/),
+  typed("", "str", null),
+  typed("", "msg", null),
+  typed("a.b[0]", "msg", null),
+  typed("a..b", "flow", /position/),
+  typed("$sum(a", "jsonata", /expression/),
+  typed("payload & 'x'", "jsonata", null),
+  typed("REFERENCE", "env", null),
+  typed("1", "num", /one of the list/),
+  toFile("folder", "/data/parcels", "str", null),
+  toFile("folder", "", "str", /folder/),
+  toFile("folder", "payload", "msg", /one of the list/),
+  toFile("filename", "", "str", null),
+  toFile("filename", "2026/11/parcel.jpg", "str", null),
+  toFile("filename", "../parcel.jpg", "str", /out of the folder/),
+  toFile("filename", "/etc/parcel.jpg", "str", /below the folder/),
+  toFile("filename", "C:\\parcel.jpg", "str", /below the folder/),
+  { type: "fetch-image", property: "folder", value: "", reason: null },
+  { type: "fetch-image", property: "imageIdentifier", value: "", reason: /image identifier/ },
+  { type: "measure", property: "device", value: "", reason: /Choose a device/ },
+  { type: "measure", property: "device", value: "", others: { deviceFrom: "dock" }, reason: null },
+  { type: "measure", property: "device", value: "gone", reason: /gone/ },
+  { type: "measure", property: "device", value: "bad", reason: /has a mistake/ },
+  { type: "measure", property: "device", value: "good", reason: null },
+  { type: "measure", property: "deviceFrom", value: "a..b", reason: /position/ },
+  { type: "media-list", property: "cloud", value: "", reason: /Choose a cloud/ },
+  { type: "media-list", property: "wait", value: "x", reason: null },
+  { type: "media-list", property: "wait", value: "x", others: { expect: "video/mp4" }, reason: /0 or more/ },
+  { type: "remote-trigger", property: "deviceReference", value: "ABCD2345", reason: null },
+  { type: "remote-trigger", property: "deviceReference", value: "12345678", reason: null },
+  { type: "remote-trigger", property: "deviceReference", value: "ABCD-234", reason: /8 letters or digits/ },
+  { type: "remote-trigger", property: "transactionReference", value: "", reason: /needs a reference/ },
+  {
+    type: "remote-trigger",
+    property: "transactionReference",
+    value: "",
+    others: { action: "stop" },
+    reason: null,
+  },
+];
+
+const flows = [
+  { id: "tab", type: "tab", label: "Dock" },
+  { id: "good", type: "dimensioner-device", name: "Dock 3", address: "127.0.0.1:9" },
+  { id: "bad", type: "dimensioner-device", name: "Dock 4", address: "" },
+  { id: "use", type: "dimensioner-measure", z: "tab", x: 200, y: 80, device: "bad", wires: [[]] },
+];
+
+/** Asks the editor as it asks itself: with the node as `this`, and the label for the sentence. */
+function ask(page: Page, asked: readonly object[]): Promise<unknown[]> {
+  return page.evaluate<unknown[]>(`(${JSON.stringify(asked)}).map(({ type, property, value, others }) => {
+    const _def = RED.nodes.getType("dimensioner-" + type);
+    const saved = Object.fromEntries(Object.entries(_def.defaults).map(([key, one]) => [key, one.value]));
+    const node = { ...saved, ...others, id: "asked", type: "dimensioner-" + type, _def };
+    return _def.defaults[property].validate.call(node, value, { label: _def.defaults[property].label });
+  })`);
+}
+
+describe("what the editor takes, in Node-RED 4.1 and 5.0", function () {
+  this.timeout(60_000);
+  let both: Both;
+
+  before(async () => {
+    both = await openBoth(flows);
+  });
+  after(() => both?.close());
+
+  it("values that can be used, and for the others a sentence that begins with the field", () =>
+    both.run(async ({ page }) => {
+      const asked = rows.map(({ type, property, value, others = {} }) => ({ type, property, value, others }));
+      const answers = await ask(page, asked);
+      rows.forEach(({ reason, ...row }, index) => {
+        const what = JSON.stringify(row);
+        if (reason === null) {
+          assert.equal(answers[index], true, what);
+        } else {
+          assert.match(String(answers[index]), reason, what);
+          assert.match(String(answers[index]), /^[A-Z][^.:]+: [A-Z$]/, what);
+        }
+      });
+    }));
+
+  it("labels and sentences that are texts, not keys", () =>
+    both.run(async ({ page }) => {
+      const texts = await page.evaluate<string[]>(`${JSON.stringify(names)}.flatMap((name) => {
+        const { defaults, credentials = {}, paletteLabel, inputLabels } = RED.nodes.getType("dimensioner-" + name);
+        const labels = Object.values({ ...defaults, ...credentials }).map((one) => one.label ?? "");
+        return [...labels, paletteLabel(), inputLabels ? inputLabels() : ""];
+      })`);
+      assert.ok(texts.length > 60);
+      assert.deepEqual(
+        texts.filter((text) => /[a-z]\.[a-z]/i.test(text)),
+        [],
+      );
+    }));
+
+  it("flows by hand, in which properties are missing, as if they had the defaults", () =>
+    both.run(async ({ page }) => {
+      const label = await page.evaluate(`RED.utils.getNodeLabel(RED.nodes.node("use"))`);
+      assert.equal(label, "measure: Dock 4");
+      const errors = await page.evaluate<string[]>(`RED.nodes.node("use").validationErrors`);
+      assert.equal(errors.length, 1);
+      assert.match(errors[0] ?? "", /^Device: The chosen config node has a mistake/);
+    }));
+});

@@ -1,0 +1,299 @@
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { openBoth, type Both } from "./both.ts";
+import {
+  closeDialog,
+  dragFromPalette,
+  faultsOfDialog,
+  fill,
+  openConfigDialog,
+  openDialog,
+  opened,
+  problemOf,
+  savedProperties,
+  shownProperties,
+  type Entry,
+} from "./dialog.ts";
+import { catalogOf, defaultsOf } from "./sources.ts";
+
+interface Step {
+  readonly property: string;
+  readonly entry: Entry;
+}
+
+interface Case {
+  readonly name: string;
+  /** Filled in this order; then the node has `saved`, beside its defaults. */
+  readonly steps: readonly Step[];
+  readonly saved: Readonly<Record<string, unknown>>;
+  /** A wrong entry, and words of the sentence that explains it. */
+  readonly wrong: Step & { readonly explained: RegExp };
+  /** Rows that are there for a choice alone: hidden in a fresh dialog, shown after the steps. */
+  readonly appear: readonly string[];
+}
+
+const device: Step = { property: "device", entry: { choose: "device" } };
+const cloud: Step = { property: "cloud", entry: { choose: "cloud" } };
+const file: readonly Step[] = [
+  { property: "output", entry: { choose: "file" } },
+  { property: "folder", entry: { type: "env", value: "ARCHIVE" } },
+  { property: "filename", entry: { type: "jsonata", value: "payload.name & '.jpg'" } },
+  { property: "ifExists", entry: { choose: "error" } },
+];
+const savedFile = {
+  output: "file",
+  folder: "ARCHIVE",
+  folderType: "env",
+  filename: "payload.name & '.jpg'",
+  filenameType: "jsonata",
+  ifExists: "error",
+};
+const fileRows = ["folder", "filename", "ifExists"];
+
+const cases: readonly Case[] = [
+  {
+    name: "measure",
+    steps: [
+      device,
+      { property: "name", entry: "at the gate" },
+      { property: "deviceFrom", entry: "dock" },
+      { property: "transactionReference", entry: { type: "flow", value: "order" } },
+      { property: "customReference2", entry: { type: "str", value: "left" } },
+      { property: "failures", entry: { choose: "output" } },
+    ],
+    saved: {
+      name: "at the gate",
+      device: "device",
+      deviceFrom: "dock",
+      transactionReference: "order",
+      transactionReferenceType: "flow",
+      customReference2: "left",
+      failures: "output",
+      outputs: 2,
+    },
+    wrong: {
+      property: "customReference1",
+      entry: { type: "jsonata", value: "$(" },
+      explained: /expression/i,
+    },
+    appear: [],
+  },
+  {
+    name: "fetch-image",
+    steps: [device, { property: "image", entry: { choose: "depth" } }, ...file],
+    saved: { device: "device", image: "depth", ...savedFile },
+    wrong: { property: "folder", entry: { type: "str", value: "" }, explained: /folder/ },
+    appear: fileRows,
+  },
+  {
+    name: "video-control",
+    steps: [device, { property: "action", entry: { choose: "msg" } }],
+    saved: { device: "device", action: "msg" },
+    wrong: {
+      property: "transactionReference",
+      entry: { type: "msg", value: "a..b" },
+      explained: /unexpected \. at position 2/,
+    },
+    appear: [],
+  },
+  {
+    name: "fetch-video",
+    steps: [
+      device,
+      { property: "method", entry: { choose: "stream" } },
+      { property: "wait", entry: "90" },
+      ...file,
+    ],
+    saved: { device: "device", method: "stream", wait: "90", ...savedFile },
+    wrong: { property: "wait", entry: "-1", explained: /0 or more/ },
+    appear: fileRows,
+  },
+  {
+    name: "remote-trigger",
+    steps: [
+      cloud,
+      { property: "action", entry: { choose: "measure" } },
+      { property: "deviceReference", entry: "ABCD2345" },
+      { property: "failures", entry: { choose: "output" } },
+    ],
+    saved: { cloud: "cloud", action: "measure", deviceReference: "ABCD2345", failures: "output", outputs: 2 },
+    wrong: { property: "deviceReference", entry: "dock 3", explained: /8 letters or digits/ },
+    appear: ["failures"],
+  },
+  {
+    name: "media-list",
+    steps: [
+      cloud,
+      { property: "contentType", entry: { type: "str", value: "video/mp4" } },
+      { property: "emit", entry: { choose: "split" } },
+      { property: "expect", entry: "video/mp4, DepthImage16Bit" },
+      { property: "wait", entry: "300" },
+    ],
+    saved: {
+      cloud: "cloud",
+      contentType: "video/mp4",
+      emit: "split",
+      expect: "video/mp4, DepthImage16Bit",
+      wait: "300",
+    },
+    wrong: { property: "transactionId", entry: { type: "str", value: "" }, explained: /transaction id/ },
+    appear: ["wait"],
+  },
+  {
+    name: "fetch-media",
+    steps: [cloud, { property: "contentId", entry: { type: "global", value: "wanted" } }, ...file],
+    saved: { cloud: "cloud", contentId: "wanted", contentIdType: "global", ...savedFile },
+    wrong: { property: "filename", entry: { type: "str", value: "../x" }, explained: /out of the folder/ },
+    appear: fileRows,
+  },
+];
+
+const flows = [
+  { id: "tab", type: "tab", label: "Dock" },
+  { id: "device", type: "dimensioner-device", name: "Dock 3", address: "127.0.0.1:9", generation: "newer" },
+  {
+    id: "cloud",
+    type: "dimensioner-cloud",
+    name: "Our cloud",
+    baseUrl: "https://127.0.0.1:9",
+    credentials: { token: "never-in-the-browser" },
+  },
+];
+
+async function visibleRows(page: Page, properties: readonly string[]): Promise<string[]> {
+  const shown = await Promise.all(
+    properties.map((property) => page.locator(`.form-row:has(> * > #node-input-${property})`).isVisible()),
+  );
+  return properties.filter((_property, index) => shown[index]);
+}
+
+describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
+  this.timeout(60_000);
+  let both: Both;
+
+  before(async () => {
+    both = await openBoth(flows);
+  });
+  after(() => both?.close());
+  afterEach(() =>
+    both.run(async ({ page, problems }) => {
+      assert.deepEqual(problems, []);
+      // What a failed test left open would fail all that follow.
+      for (const kind of ["config", "node"] as const) {
+        if (
+          (await page.locator(`#${kind === "config" ? "node-config" : "node"}-dialog-cancel`).count()) > 0
+        ) {
+          await closeDialog(page, "cancel", kind);
+        }
+      }
+    }),
+  );
+
+  for (const { name, steps, saved, wrong, appear } of cases) {
+    it(`${name}: from the palette, filled, saved, reopened, and a wrong entry explained`, () =>
+      both.run(async ({ page }) => {
+        const id = await dragFromPalette(
+          page,
+          `dimensioner-${name}`,
+          300,
+          60 + 60 * cases.findIndex((one) => one.name === name),
+        );
+        await openDialog(page, id);
+        assert.deepEqual(await visibleRows(page, appear), []);
+        assert.deepEqual(await faultsOfDialog(page), []);
+        assert.match(await problemOf(page, steps[0]?.property ?? ""), /^Choose a (?:device|cloud)/);
+        for (const { property, entry } of steps) {
+          await fill(page, property, entry);
+        }
+        assert.deepEqual(await visibleRows(page, appear), appear);
+        assert.deepEqual(await faultsOfDialog(page), []);
+        await closeDialog(page, "ok");
+
+        const expected = { ...(await defaultsOf(name)), ...saved };
+        const before = await savedProperties(page, id);
+        assert.deepEqual({ ...before, ...numbersAsText(expected) }, numbersAsText(before));
+        assert.equal(await page.evaluate(`RED.nodes.node("${id}").valid`), true);
+
+        await openDialog(page, id);
+        assert.deepEqual(await shownProperties(page, id), numbersAsText(before));
+        await fill(page, wrong.property, wrong.entry);
+        assert.match(await problemOf(page, wrong.property), wrong.explained);
+        const visible = page
+          .locator(`#node-input-${wrong.property}-value, #node-input-${wrong.property}:visible`)
+          .first();
+        assert.equal(await visible.getAttribute("aria-invalid"), "true");
+        await closeDialog(page, "cancel");
+        assert.deepEqual(await savedProperties(page, id), before);
+      }));
+  }
+
+  it("a config node is made from within a dialog, and the node's label names it", () =>
+    both.run(async ({ page }) => {
+      const id = await dragFromPalette(page, "dimensioner-measure", 300, 560);
+      await openDialog(page, id);
+      await page.locator("#node-input-btn-device-add, #node-input-lookup-device-add").first().focus();
+      await page.keyboard.press("Enter");
+      await opened(page, "#node-config-dialog-edit-form");
+      const config = "#node-config-input-";
+      assert.match(await problemOf(page, "address", config), /IP address or a host name/);
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await fill(page, "name", "Dock 4", config);
+      await fill(page, "address", "192.168.1.40/api", config);
+      assert.match(await problemOf(page, "address", config), /without a path/);
+      await fill(page, "address", "${DOCK_4}", config);
+      assert.equal(await problemOf(page, "address", config), "");
+      await fill(page, "generation", { choose: "earlier" }, config);
+      await closeDialog(page, "ok", "config");
+      await page.locator(".dimensioner-earlier").waitFor({ state: "visible" });
+      await closeDialog(page, "ok");
+      assert.equal(await page.evaluate(`RED.utils.getNodeLabel(RED.nodes.node("${id}"))`), "measure: Dock 4");
+    }));
+
+  it("the cloud's dialog allows http only where it is asked to, and never shows the token", () =>
+    both.run(async ({ page }) => {
+      const config = "#node-config-input-";
+      await openConfigDialog(page, "cloud");
+      await fill(page, "baseUrl", "http://cloud.example", config);
+      assert.match(await problemOf(page, "baseUrl", config), /Use https/);
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await fill(page, "allowHttp", true, config);
+      assert.equal(await problemOf(page, "baseUrl", config), "");
+      assert.equal(await page.locator(`${config}token`).inputValue(), "__PWRD__");
+      await fill(page, "token", "", config);
+      assert.match(await problemOf(page, "token", config), /Paste the token/);
+      await closeDialog(page, "cancel", "config");
+      assert.equal((await page.content()).includes("never-in-the-browser"), false);
+    }));
+
+  it("help stands in the sidebar for every type", () =>
+    both.run(async ({ page }) => {
+      for (const { name } of cases) {
+        await page.evaluate(`RED.sidebar.help.show("dimensioner-${name}")`);
+        const palette = (await catalogOf(name)).get("palette") ?? "";
+        await page.locator(".red-ui-help-title").getByText(palette, { exact: true }).waitFor();
+        await page.locator(".red-ui-help h3", { hasText: "Outputs" }).waitFor();
+      }
+    }));
+
+  it("a deploy takes what the dialogs saved, and an export holds no token", () =>
+    both.run(async ({ page, nodeRed }) => {
+      const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
+      await page.locator("#red-ui-header-button-deploy").click();
+      const anyway = page.locator("#node-dialog-confirm-deploy-deploy");
+      await Promise.race([started, anyway.waitFor().then(() => anyway.click())]);
+      await started;
+      const deployed = await (await nodeRed.adminFetch("/flows")).text();
+      assert.match(deployed, /"deviceFrom":"dock"/);
+      assert.equal(deployed.includes("never-in-the-browser"), false);
+    }));
+});
+
+/** A dialog saves numbers as the text that was typed. */
+function numbersAsText(properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, value]) => [
+      key,
+      typeof value === "number" ? String(value) : value,
+    ]),
+  );
+}

@@ -1,0 +1,61 @@
+import { existsSync, readdirSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+export const root = dirname(dirname(import.meta.dirname));
+
+/** The folders below nodes/, one for each type; the build says when one lacks its editor half. */
+export const names = readdirSync(join(root, "nodes"))
+  .filter((name) => existsSync(join(root, `nodes/${name}/${name}.editor.ts`)))
+  .toSorted();
+
+/** The languages that there are catalogs for. */
+export async function languages(): Promise<string[]> {
+  return (await readdir(join(root, "nodes/device/locales"))).sort();
+}
+
+/** The saved properties of a type and their defaults. */
+export async function defaultsOf(name: string): Promise<Record<string, unknown>> {
+  const shared: { defaults: Record<string, unknown> } = await import(`../../nodes/${name}/${name}.shared.ts`);
+  return shared.defaults;
+}
+
+/** A catalog as flat keys ("common.label.name") and their texts. */
+export async function catalogOf(name: string, language = "en-US"): Promise<Map<string, string>> {
+  const text = await readFile(join(root, `nodes/${name}/locales/${language}/${name}.json`), "utf8");
+  const flat = new Map<string, string>();
+  const walk = (value: unknown, path: string): void => {
+    if (typeof value === "string") {
+      flat.set(path, value);
+    } else if (typeof value === "object" && value !== null) {
+      for (const [key, inner] of Object.entries(value)) {
+        walk(inner, path === "" ? key : `${path}.${key}`);
+      }
+    }
+  };
+  walk(JSON.parse(text), "");
+  return flat;
+}
+
+/** The files of the editor half: each type's own, and what they share. */
+export async function editorSources(name: string): Promise<string> {
+  const files =
+    name === "shared"
+      ? (await readdir(join(root, "src/editor"), { recursive: true })).map((file) =>
+          join(root, "src/editor", file),
+        )
+      : ["editor.ts", "editor.html"].map((kind) => join(root, `nodes/${name}/${name}.${kind}`));
+  const texts = files
+    .filter((file) => /(?<!\.d)\.(?:ts|html)$/.test(file))
+    .map((file) => readFile(file, "utf8"));
+  return (await Promise.all(texts)).join("\n");
+}
+
+/** What ships for a type, as Node-RED reads it; it has to be built before. */
+export async function builtHtml(name: string): Promise<string> {
+  const file = join(root, `dist/nodes/${name}/${name}.html`);
+  if (!existsSync(file)) {
+    throw new Error(`${file} is not there: build first`);
+  }
+  return readFile(file, "utf8");
+}
