@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import { DeviceClient } from "../../src/device/client.ts";
 import type { ErrorCause } from "../../src/errors.ts";
 import type { SentenceKey } from "../../src/sentences.ts";
 import { failsWith, failureOf } from "../support/failures.ts";
+import { startFullBacklog } from "../support/full-backlog.ts";
 import { MemorySink } from "../support/memory-sink.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { commands, connectClients, deviceCode, reads, token } from "../support/operations.ts";
@@ -82,48 +82,6 @@ describe("no connection", function () {
     assert.ok(took > 9_900 && took < 12_000, `${took} ms`);
   });
 });
-
-/** A port whose queue of connections is full: the next one is neither refused nor answered. */
-async function startFullBacklog(): Promise<{ port: number; close(): Promise<void> }> {
-  const server = createServer({ pauseOnConnect: true });
-  server.listen({ port: 0, host: "127.0.0.1", backlog: 1 });
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  await new Promise((resolve) => server.close(resolve));
-  // In a process that never accepts: Node.js accepts whatever comes.
-  const script = `
-    const net = require("node:net");
-    const server = net.createServer();
-    server.listen({ port: ${port}, host: "127.0.0.1", backlog: 1 }, () => {
-      process.send("listening", () => { for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000); });
-    });`;
-  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  await new Promise((resolve) => child.once("message", resolve));
-  const fillers: Socket[] = [];
-  // Two or three are taken by the kernel; the first that is not has found the queue full.
-  for (let isFull = false; !isFull;) {
-    const filler = connect(port, "127.0.0.1");
-    filler.on("error", () => undefined);
-    fillers.push(filler);
-    isFull = await new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(true), 100);
-      filler.once("connect", () => {
-        clearTimeout(timer);
-        resolve(false);
-      });
-    });
-  }
-  return {
-    port,
-    close: () =>
-      new Promise((resolve) => {
-        fillers.forEach((filler) => filler.destroy());
-        child.once("exit", () => resolve());
-        child.kill("SIGKILL");
-      }),
-  };
-}
 
 const pem = (name: string): string =>
   readFileSync(join(import.meta.dirname, "../fixtures/tls", name), "latin1");

@@ -1,0 +1,247 @@
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CloudClient } from "../../src/cloud/client.ts";
+import { DeviceClient } from "../../src/device/client.ts";
+import type { Outcome } from "../../src/errors.ts";
+import { startFullBacklog } from "../support/full-backlog.ts";
+import { failsWith } from "../support/failures.ts";
+import { MemorySink } from "../support/memory-sink.ts";
+import { closesAfterEach } from "../support/opened.ts";
+import { commands, connectClients, deviceCode, reads, token, type Clients } from "../support/operations.ts";
+import { reply, replyBytes, startServer, type Answer, type RawServer } from "../support/servers.ts";
+
+/** What keeps the process alive, sockets and timers of the tests' own included. */
+function resources(): string[] {
+  return process
+    .getActiveResourcesInfo()
+    .filter((name) => /Timeout|TCP|TLS|Immediate|Connect|GetAddr/.test(name));
+}
+
+const cancelled = (outcome: Outcome | null) => ({ code: "ERR_CANCELLED", outcome }) as const;
+
+describe("close ends everything, and nothing goes out afterwards", () => {
+  const opened = closesAfterEach();
+
+  async function begin(answer: Answer): Promise<{ server: RawServer; clients: Clients }> {
+    const server = opened(await startServer(answer));
+    return { server, clients: connectClients({ newer: server, earlier: server, cloud: server }, 60_000) };
+  }
+
+  /** Closes, and looks that the server is left alone from then on. */
+  async function closeAndLook(server: RawServer, clients: { close(): Promise<unknown> }): Promise<void> {
+    const { requests } = server;
+    const [before, since] = [requests.length, performance.now()];
+    await clients.close();
+    await server.allClosed();
+    assert.ok(performance.now() - since < 1000, "soon");
+    await sleep(30);
+    assert.equal(requests.length, before, "no request afterwards");
+    assert.equal(server.sockets.size, 0, "no connection afterwards");
+  }
+
+  const underWay: Readonly<Record<string, Answer>> = {
+    "no answer has begun": () => undefined,
+    "a head is half there": (_, socket) => socket.write("HTTP/1.1 200 OK\r\nContent-"),
+    "a body is half there": (_, socket) => socket.write(replyBytes({ body: "[1,2,3]" }).subarray(0, -3)),
+  };
+  for (const [name, answer] of Object.entries(underWay)) {
+    it(`while ${name}`, async () => {
+      const { server, clients } = await begin(answer);
+      const timers = resources().length;
+      // One command a queue: those that wait are another matter.
+      const running = [
+        ...commands.filter(({ operation }) => /^(measure|remote stop)$/.test(operation)),
+        ...reads,
+      ].map((one) => {
+        const outcome = reads.some((read) => read === one) ? null : "unknown";
+        return failsWith(one.run(clients), cancelled(outcome));
+      });
+      while (server.requests.length < running.length) {
+        await server.next();
+      }
+      await closeAndLook(server, clients);
+      await Promise.all(running);
+      assert.ok(resources().length <= timers, resources().join());
+    });
+  }
+
+  it("while commands wait in the queue", async () => {
+    const { server, clients } = await begin(() => undefined);
+    const arrived = server.next();
+    const running = failsWith(clients.newer.measure(), cancelled("unknown"));
+    await arrived;
+    const waiting = [1, 2, 3].map(() => failsWith(clients.newer.startVideo(), cancelled("not-sent")));
+    await closeAndLook(server, clients);
+    await Promise.all([running, ...waiting]);
+  });
+
+  it("while a connection is made", async () => {
+    const full = opened(await startFullBacklog());
+    const nobody = { origin: `http://127.0.0.1:${full.port}` };
+    const before = resources();
+    const clients = connectClients({ newer: nobody, earlier: nobody, cloud: nobody }, 60_000);
+    const running = [
+      failsWith(clients.newer.measure(), cancelled("not-sent")),
+      failsWith(clients.cloud.measure(deviceCode, "x"), cancelled("not-sent")),
+      failsWith(clients.earlier.ping(), cancelled(null)),
+      failsWith(clients.cloud.media("1", "2", new MemorySink()), cancelled(null)),
+    ];
+    await sleep(20);
+    assert.ok(resources().length > before.length);
+    await clients.close();
+    await Promise.all(running);
+    await sleep(10);
+    assert.deepEqual(resources(), before);
+  });
+
+  it("while TLS is agreed on", async () => {
+    const server = opened(await startServer(() => undefined));
+    const baseUrl = server.origin.replace("http:", "https:");
+    const cloud = new CloudClient({ baseUrl, token });
+    const running = failsWith(cloud.measure(deviceCode, "x"), cancelled("not-sent"));
+    while (server.sockets.size === 0) {
+      await sleep(5);
+    }
+    await closeAndLook(server, cloud);
+    await running;
+  });
+
+  it("while a read waits for its next try", async () => {
+    const { server, clients } = await begin((_, socket) =>
+      reply(socket, { status: 503, headers: { "retry-after": 20 } }),
+    );
+    const running = reads.map((read) => failsWith(read.run(clients), cancelled(null)));
+    while (server.requests.length < running.length) {
+      await server.next();
+    }
+    await sleep(20);
+    await closeAndLook(server, clients);
+    await Promise.all(running);
+  });
+
+  it("while a download runs, is paused, and waits for its next try", async () => {
+    const { server, clients } = await begin(({ target }, socket: Socket) => {
+      if (target.includes("lost")) {
+        reply(socket, { status: 503, headers: { "retry-after": 20 } });
+      } else {
+        socket.write(replyBytes({ headers: { "content-length": 1e9 }, body: Buffer.alloc(1e6) }));
+      }
+    });
+    const paused = new MemorySink();
+    const isPaused = new Promise<void>((resolve) => {
+      paused.isFull = () => {
+        resolve();
+        return true;
+      };
+    });
+    const running = [
+      failsWith(clients.cloud.media("1", "runs", new MemorySink()), cancelled(null)),
+      failsWith(clients.cloud.media("1", "paused", paused), cancelled(null)),
+      failsWith(clients.cloud.media("1", "lost", new MemorySink()), cancelled(null)),
+      failsWith(clients.newer.video("download", new MemorySink()), cancelled(null)),
+      failsWith(clients.newer.image("color", "x", new MemorySink()), cancelled(null)),
+    ];
+    while (server.requests.length < running.length) {
+      await server.next();
+    }
+    await isPaused;
+    await sleep(20);
+    await closeAndLook(server, clients);
+    await Promise.all(running);
+    // A sink that has room again afterwards wakes nobody.
+    paused.onDrain?.();
+    await sleep(10);
+    assert.equal(server.sockets.size, 0);
+  });
+
+  it("while media and a video are waited for", async () => {
+    const { server, clients } = await begin((_, socket) => reply(socket, { status: 404 }));
+    let onWaiting: () => unknown = () => undefined;
+    const bothWait = new Promise<void>((resolve) => {
+      let waiting = 0;
+      onWaiting = () => ++waiting === 2 && resolve();
+    });
+    const options = { waitMs: 60_000, onWaiting: () => onWaiting() };
+    const running = [
+      failsWith(clients.newer.video("stream", new MemorySink(), options), cancelled(null)),
+      failsWith(clients.cloud.waitForMedia("1", options), cancelled(null)),
+    ];
+    await bothWait;
+    await closeAndLook(server, clients);
+    await Promise.all(running);
+  });
+
+  it("idle connections, and calls that come too late", async () => {
+    const { server, clients } = await begin((_, socket) => reply(socket, { body: "[]" }));
+    await clients.cloud.devices();
+    await clients.newer.stopVideo();
+    assert.equal(server.sockets.size, 2);
+    await closeAndLook(server, clients);
+    for (const command of commands) {
+      await failsWith(command.run(clients), cancelled("not-sent"));
+    }
+    for (const read of reads) {
+      await failsWith(read.run(clients), cancelled(null));
+    }
+    await failsWith(clients.newer.video("download", new MemorySink()), cancelled(null));
+    await clients.close();
+    assert.equal(server.requests.length, 2);
+  });
+
+  it("a client that was never used has nothing to close", async () => {
+    // The test's own timer begins a turn later.
+    await sleep(1);
+    const before = resources();
+    const device = new DeviceClient({ address: "192.0.2.1" });
+    await Promise.all([device.close(), device.close()]);
+    assert.deepEqual(resources(), before);
+  });
+
+  it("a hundred clients come and go and leave nothing", async () => {
+    const { server } = await begin((_, socket) => reply(socket, { body: "[]" }));
+    const before = resources();
+    for (let round = 0; round < 100; round++) {
+      const cloud = new CloudClient({ baseUrl: server.origin, token });
+      await cloud.devices();
+      const late = cloud.terminals().catch(() => undefined);
+      await cloud.close();
+      await late;
+    }
+    await server.allClosed();
+    assert.deepEqual(resources(), before);
+  });
+});
+
+describe("a signal of the caller", () => {
+  const opened = closesAfterEach();
+
+  it("has no listener left when the calls have ended", async () => {
+    const server = opened(
+      await startServer(({ index }, socket) =>
+        reply(socket, { status: index === 0 ? 503 : 200, body: "[]" }),
+      ),
+    );
+    const clients = opened(connectClients({ newer: server, earlier: server, cloud: server }, 5000));
+    const { signal } = new AbortController();
+    await clients.cloud.devices({ signal });
+    await Promise.all([1, 2, 3].map(() => clients.newer.stopVideo({ signal })));
+    await clients.cloud.media("1", "2", new MemorySink(), { signal });
+    assert.equal(getEventListeners(signal, "abort").length, 0);
+  });
+
+  it("ends one call, and the next one goes well", async () => {
+    const server = opened(
+      await startServer(({ index }, socket) => index > 0 && reply(socket, { body: "[]" })),
+    );
+    const clients = opened(connectClients({ newer: server, earlier: server, cloud: server }, 5000));
+    const abort = new AbortController();
+    const arrived = server.next();
+    const ended = failsWith(clients.cloud.devices({ signal: abort.signal }), cancelled(null));
+    await arrived;
+    abort.abort();
+    await ended;
+    assert.deepEqual(await clients.cloud.devices(), []);
+  });
+});

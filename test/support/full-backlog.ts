@@ -1,0 +1,44 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { freePort } from "./servers.ts";
+
+/** A port whose queue of connections is full: the next one is neither refused nor answered. */
+export async function startFullBacklog(): Promise<{ port: number; close(): Promise<void> }> {
+  const port = await freePort();
+  // In a process that never accepts: Node.js accepts whatever comes.
+  const script = `
+    const net = require("node:net");
+    const server = net.createServer();
+    server.listen({ port: ${port}, host: "127.0.0.1", backlog: 1 }, () => {
+      process.send("listening", () => {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000);
+        process.exit();
+      });
+    });`;
+  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  await once(child, "message");
+  const fillers: Socket[] = [];
+  // Two or three are taken by the kernel; the first that is not has found the queue full.
+  for (let isFull = false; !isFull;) {
+    const filler = connect(port, "127.0.0.1");
+    filler.on("error", () => undefined);
+    fillers.push(filler);
+    isFull = await new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(true), 100);
+      filler.once("connect", () => {
+        clearTimeout(timer);
+        resolve(false);
+      });
+    });
+  }
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        fillers.forEach((filler) => filler.destroy());
+        child.once("exit", () => resolve());
+        child.kill("SIGKILL");
+      }),
+  };
+}
