@@ -11,16 +11,17 @@ export interface MochaSuite {
   readonly ignore: readonly string[];
   /** With c8, which leaves its report in coverage/. */
   readonly coverage: boolean;
-  /** Two files at a time; without it all run in one process, which ends only when no test has left anything open. */
-  readonly parallel: boolean;
   readonly timeoutMs: number;
 }
 
 const longestTestMs = 20_000;
 
-/** Runs a suite on a Node of its own and counts what came of its tests. */
+/**
+ * Runs a suite on a Node of its own and counts what came of its tests. All files run in one process: it ends only when no
+ * test has left anything open, and mocha's parallel workers are killed before they write their coverage.
+ */
 export async function runMocha(root: string, suite: MochaSuite, run: Run): Promise<Outcome> {
-  const { name, node, coverage, parallel } = suite;
+  const { name, node, coverage } = suite;
   const reports = join(root, ".build", "test-reports");
   const report = join(reports, `${name.replace(/[^a-z0-9]+/gi, "-")}.json`);
   await mkdir(reports, { recursive: true });
@@ -34,7 +35,6 @@ export async function runMocha(root: string, suite: MochaSuite, run: Run): Promi
     ...suite.ignore.flatMap((pattern) => ["--ignore", pattern]),
     "--fail-zero",
     "--forbid-only",
-    ...(parallel ? ["--parallel", "--jobs=2"] : []),
     `--timeout=${longestTestMs}`,
     "--reporter=json",
     `--reporter-option=output=${report}`,
