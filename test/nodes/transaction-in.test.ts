@@ -81,7 +81,7 @@ describe("dimensioner-transaction-in", function () {
       assert.deepEqual(new Set(sim.cloud.webhookPosts.map(({ statusCode }) => statusCode)), new Set([204]));
       await untilSent(2);
       const [scan, measure] = sentBy("node").sort((a, b) =>
-        String((a["payload"] as { dateTimeUtc: string }).dateTimeUtc).localeCompare(
+        (a["payload"] as { dateTimeUtc: string }).dateTimeUtc.localeCompare(
           (b["payload"] as { dateTimeUtc: string }).dateTimeUtc,
         ),
       );
