@@ -10,6 +10,8 @@ export interface CloudProperties {
   queueLimit: string | number;
   /** Seconds a command may wait; 0 = no limit. */
   maxWait: string | number;
+  /** Seconds between two lists of devices that show whether the cloud answers; 0 = none. */
+  checkInterval: string | number;
   /** Id of a core tls-config node. */
   tls: string;
   /** Id of a core http proxy node; blank = the environment's proxy variables. */
@@ -23,6 +25,7 @@ export const defaults: CloudProperties = {
   timeout: 60,
   queueLimit: 10,
   maxWait: 30,
+  checkInterval: 0,
   tls: "",
   proxy: "",
 };

@@ -3,7 +3,8 @@ import { CloudClient } from "../../src/cloud/client.ts";
 import { readBaseUrl } from "../../src/cloud/base-url.ts";
 import { DimensionerError } from "../../src/errors.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
-import type { Access, ConfigNode } from "../../src/runtime/config-node.ts";
+import type { ConfigNode } from "../../src/runtime/config-node.ts";
+import { HealthWatch } from "../../src/runtime/health.ts";
 import { chooseProxy } from "../../src/runtime/proxy.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
 import { readTls } from "../../src/runtime/tls.ts";
@@ -17,6 +18,7 @@ interface CloudCredentials {
 export default function (RED: NodeAPI): void {
   // One queue a device of the cloud, however many config nodes lead to it.
   const queues = new CommandQueues();
+  const healths = new HealthWatch(RED);
 
   function CloudNode(
     this: ConfigNode<CloudClient, CloudCredentials>,
@@ -24,10 +26,19 @@ export default function (RED: NodeAPI): void {
   ): void {
     RED.nodes.createNode(this, config);
     const { token = "" }: Partial<CloudCredentials> = this.credentials ?? {};
-    this.access = open(RED, { ...defaults, ...config }, token, queues);
+    const opened = open(RED, { ...defaults, ...config }, token, queues);
+    this.access = opened;
+    if ("problem" in opened) {
+      return;
+    }
+    const { client, checkMs } = opened;
+    const unwatch = healths.watch(this, {
+      intervalMs: checkMs,
+      check: (signal) => client.devices({ signal }),
+    });
     this.on("close", (done: () => void) => {
-      const closed = "client" in this.access ? this.access.client.close() : Promise.resolve();
-      void closed.finally(done);
+      unwatch();
+      void client.close().finally(done);
     });
   }
 
@@ -39,7 +50,7 @@ function open(
   properties: CloudProperties,
   token: string,
   queues: CommandQueues,
-): Access<CloudClient> {
+): { readonly client: CloudClient; readonly checkMs: number } | { readonly problem: DimensionerError } {
   const settings = new SettingsReader("cloud");
   const baseUrl = String(properties.baseUrl);
   const allowHttp = properties.allowHttp === true;
@@ -48,6 +59,7 @@ function open(
     if ("problem" in address) {
       throw settings.invalid("baseUrl", address.problem);
     }
+    const checkMs = settings.waitMs("checkInterval", properties.checkInterval, 0);
     const client = new CloudClient({
       baseUrl,
       token,
@@ -59,7 +71,7 @@ function open(
       proxyUrl: chooseProxy(RED, properties.proxy, address.origin, settings),
       queues,
     });
-    return { client };
+    return { client, checkMs };
   } catch (error) {
     if (error instanceof DimensionerError) {
       return { problem: error };

@@ -15,10 +15,11 @@ RED.nodes.registerType<DeviceProperties>("dimensioner-device", {
   defaults: {
     name: { value: defaults.name },
     address: plain(defaults, "address", { check: deviceAddress, texts }),
-    generation: plain(defaults, "generation", { check: oneOf(["newer", "earlier"]), texts }),
+    generation: plain(defaults, "generation", { check: oneOf(["newer", "earlier", "gateway"]), texts }),
     timeout: plain(defaults, "timeout", { check: deadline }),
     queueLimit: plain(defaults, "queueLimit", { check: count }),
     maxWait: plain(defaults, "maxWait", { check: amount }),
+    checkInterval: plain(defaults, "checkInterval", { check: amount }),
   },
   paletteLabel: () => texts("palette"),
   label() {
@@ -31,9 +32,11 @@ RED.nodes.registerType<DeviceProperties>("dimensioner-device", {
   oneditprepare() {
     const form = openForm(this);
     form.follow(["generation"], () => {
-      const earlier = form.value("generation") === "earlier";
-      $(".dimensioner-tip-newer").toggle(!earlier);
-      $(".dimensioner-tip-earlier").toggle(earlier);
+      const generation = form.value("generation");
+      $(".dimensioner-tip-newer").toggle(generation === "newer");
+      $(".dimensioner-tip-earlier").toggle(generation === "earlier");
+      $(".dimensioner-tip-gateway").toggle(generation === "gateway");
+      form.show(["checkInterval"], generation !== "gateway");
     });
     explainProblems(this, form);
   },

@@ -3,7 +3,8 @@ import { DeviceClient } from "../../src/device/client.ts";
 import { generations, type Generation } from "../../src/device/generations.ts";
 import { DimensionerError } from "../../src/errors.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
-import type { Access, ConfigNode } from "../../src/runtime/config-node.ts";
+import type { ConfigNode } from "../../src/runtime/config-node.ts";
+import { HealthWatch } from "../../src/runtime/health.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
 import { defaults, type DeviceProperties } from "./device.shared.ts";
 
@@ -11,22 +12,36 @@ import { defaults, type DeviceProperties } from "./device.shared.ts";
 export default function (RED: NodeAPI): void {
   // One queue a machine, however many config nodes have its address.
   const queues = new CommandQueues();
+  const healths = new HealthWatch(RED);
 
   function DeviceNode(this: ConfigNode<DeviceClient>, config: NodeDef & Partial<DeviceProperties>): void {
     RED.nodes.createNode(this, config);
-    this.access = open({ ...defaults, ...config }, queues);
+    const opened = open({ ...defaults, ...config }, queues);
+    this.access = opened;
+    if ("problem" in opened) {
+      return;
+    }
+    const { client, checkMs } = opened;
+    const unwatch = healths.watch(this, {
+      intervalMs: checkMs,
+      check: client.canPing ? (signal) => client.ping("ping", { signal }) : null,
+    });
     this.on("close", (done: () => void) => {
-      const closed = "client" in this.access ? this.access.client.close() : Promise.resolve();
-      void closed.finally(done);
+      unwatch();
+      void client.close().finally(done);
     });
   }
 
   RED.nodes.registerType("dimensioner-device", DeviceNode);
 }
 
-function open(properties: DeviceProperties, queues: CommandQueues): Access<DeviceClient> {
+function open(
+  properties: DeviceProperties,
+  queues: CommandQueues,
+): { readonly client: DeviceClient; readonly checkMs: number } | { readonly problem: DimensionerError } {
   const settings = new SettingsReader("device");
   try {
+    const checkMs = settings.waitMs("checkInterval", properties.checkInterval, 0);
     const client = new DeviceClient({
       address: String(properties.address),
       generation: readGeneration(properties.generation, settings),
@@ -35,7 +50,7 @@ function open(properties: DeviceProperties, queues: CommandQueues): Access<Devic
       maxWaitMs: settings.waitMs("maxWait", properties.maxWait, 30),
       queues,
     });
-    return { client };
+    return { client, checkMs };
   } catch (error) {
     if (error instanceof DimensionerError) {
       return { problem: error };

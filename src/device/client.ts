@@ -85,6 +85,11 @@ export class DeviceClient {
     return this.#transport.peer;
   }
 
+  /** Whether there is a ping in this generation's API. */
+  get canPing(): boolean {
+    return this.#profile.pingPath !== null;
+  }
+
   /**
    * Measures what lies on the table, once. A result that is not `ok` is returned, not thrown. The earlier generation
    * takes no references; they are left out there.
@@ -165,7 +170,8 @@ export class DeviceClient {
 
   /** Asks whether the device is there, without any effect; returns what it echoes. */
   async ping(message = "ping", options: CallOptions = {}): Promise<{ msg: string | null }> {
-    const read = readOf("ping", `${this.#profile.pingPath}/${encodeURIComponent(message)}`);
+    const path = this.#profile.pingPath ?? this.#lacks("ping", "ping", null);
+    const read = readOf("ping", `${path}/${encodeURIComponent(message)}`);
     const answer = await this.#transport.read(read, options);
     return readShape(this.peer, read, answer, (value) => decode(v.looseObject({ msg: text }), value)).value;
   }

@@ -1,6 +1,6 @@
 import type { MeasureSource } from "../model/measure-result.ts";
 
-export type Generation = "newer" | "earlier";
+export type Generation = "newer" | "earlier" | "gateway";
 
 export type ImageKind = "annotated" | "color" | "depth";
 export type VideoAction = "start" | "stop" | "cancel";
@@ -8,11 +8,12 @@ export type VideoMethod = "download" | "stream";
 
 /** What the API of one generation has, and where (spec 4.2 and 4.3). What it lacks is null. */
 export interface GenerationProfile {
+  /** Whose API it is, in results and errors. */
   readonly surface: MeasureSource;
   readonly measurePath: string;
   /** Whether the measure takes references in its query. */
   readonly takesReferences: boolean;
-  readonly pingPath: string;
+  readonly pingPath: string | null;
   readonly imagePaths: Readonly<Record<ImageKind, string>> | null;
   readonly videoActionPath: string | null;
   readonly videoPaths: Readonly<Record<VideoMethod, string>> | null;
@@ -38,6 +39,16 @@ export const generations: Readonly<Record<Generation, GenerationProfile>> = {
     takesReferences: false,
     pingPath: "/api/ping",
     // Its documentation names an images endpoint without a path: nothing is guessed.
+    imagePaths: null,
+    videoActionPath: null,
+    videoPaths: null,
+  },
+  /** The desktop companion program: one measure, in the cloud's shape. It goes by the cloud's name for that. */
+  gateway: {
+    surface: "cloud",
+    measurePath: "/measure",
+    takesReferences: false,
+    pingPath: null,
     imagePaths: null,
     videoActionPath: null,
     videoPaths: null,

@@ -113,13 +113,22 @@ export class TestFlow {
     return this.#webApp;
   }
 
+  /** The runtime's own events. */
+  get events(): EventEmitter {
+    return this.#runtime.events;
+  }
+
   node(id: string): Node {
     return helper.getNode(id);
   }
 
   /** Deploys another flow in place of this one. */
-  async deploy(flow: readonly FlowNode[], credentials: object = {}): Promise<void> {
-    await helper.setFlows(wire(flow) as never, "full", structuredClone(credentials) as never);
+  async deploy(
+    flow: readonly FlowNode[],
+    credentials: object = {},
+    type: "full" | "nodes" = "full",
+  ): Promise<void> {
+    await helper.setFlows(wire(flow) as never, type, structuredClone(credentials) as never);
   }
 
   /** Hands a message to a node and waits for its end. */

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { TestFlow, type FlowNode, type Shown } from "../support/flow.ts";
+
+describe("the health of config nodes", function () {
+  this.timeout(30_000);
+  let sim: Simulator;
+  let flow: TestFlow;
+  let logs: string[];
+
+  const device = (more: object = {}): FlowNode => ({
+    id: "device",
+    type: "dimensioner-device",
+    name: "Dock 1",
+    address: sim.newer.origin,
+    timeout: 2,
+    checkInterval: 1,
+    ...more,
+  });
+  const measure = (id: string, more: object = {}): FlowNode => ({
+    id,
+    z: "tab",
+    type: "dimensioner-measure",
+    device: "device",
+    ...more,
+  });
+  const statusNode: FlowNode = { id: "status", z: "tab", type: "status", scope: null, wires: [["out-0"]] };
+  const start = async (nodes: readonly FlowNode[], credentials: object = {}): Promise<void> => {
+    flow = await TestFlow.start([...nodes, statusNode], credentials);
+    logs = [];
+    for (const { id } of nodes) {
+      const node = flow.node(id);
+      if (node !== null) {
+        node.warn = (text: string) => void logs.push(`warn ${id} ${text}`);
+        node.log = (text: string) => void logs.push(`log ${id} ${text}`);
+      }
+    }
+  };
+  const looks = (id: string): string[] =>
+    flow.shown
+      .filter(({ nodeId }) => nodeId === id)
+      .map(({ fill, shape, text }) => `${fill} ${shape} ${text}`);
+  /** What the Status node on the tab heard. */
+  const told = (): { source: string; text: string }[] =>
+    flow.sent
+      .filter(({ nodeId }) => nodeId === "status")
+      .map(({ msg }) => msg["status"] as { text: string; source: { name: string } })
+      .map(({ text, source }) => ({ source: source.name, text }));
+  const nextStatus = (id: string, fits: (shown: Shown) => boolean): Promise<Shown> => {
+    flow.shown.splice(0);
+    return flow.untilStatus(id, fits);
+  };
+  const isGreen = ({ fill }: Shown): boolean => fill === "green";
+
+  beforeEach(async () => {
+    sim = await startSimulator();
+  });
+  afterEach(async () => {
+    await flow.stop();
+    await sim.close();
+  });
+
+  it("goes from down to up without a deploy, with one log line each way, and never measures", async () => {
+    sim.newer.setPower(false);
+    await start([device(), measure("one"), measure("two")]);
+    await flow.untilStatus("device", ({ fill }) => fill === "red");
+    // Long enough for another check, of which nothing is to be seen.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    sim.newer.setPower(true);
+    await flow.untilStatus("device", isGreen);
+    const expected = ["red ring no connection", "green dot reachable"];
+    for (const id of ["device", "one", "two"]) {
+      assert.deepEqual(looks(id), expected, id);
+    }
+    assert.equal(logs.length, 2, logs.join("\n"));
+    assert.match(logs[0] ?? "", /^warn device No connection to 127\.0\.0\.1:\d+: nothing answers there/);
+    assert.equal(logs[1], "log device reachable");
+    await new Promise((resolve) => setImmediate(resolve));
+    // Node-RED tells a Status node once for each user.
+    assert.deepEqual(told(), [
+      { source: "Dock 1", text: "no connection" },
+      { source: "Dock 1", text: "no connection" },
+      { source: "Dock 1", text: "reachable" },
+      { source: "Dock 1", text: "reachable" },
+    ]);
+    assert.equal(sim.newer.actions.measures, 0);
+    assert.ok(sim.requests.every(({ path }) => path === "/api/v1/ping/ping"));
+  });
+
+  it("covers no result, and says nothing when all is well again and again", async () => {
+    await start([device(), measure("one"), measure("two")]);
+    await flow.untilStatus("one", isGreen);
+    await flow.run("one", {});
+    const result = flow.lastStatus("one")?.text;
+    assert.match(result ?? "", /33\.5/);
+    sim.newer.setPower(false);
+    await flow.untilStatus("two", ({ fill }) => fill === "red");
+    assert.equal(flow.lastStatus("one")?.text, result);
+    const { error } = await flow.run("two", {});
+    assert.equal(error?.code, "ERR_UNREACHABLE");
+    sim.newer.setPower(true);
+    await nextStatus("device", isGreen);
+    assert.equal(flow.shown.filter(({ nodeId }) => nodeId !== "device").length, 0);
+    assert.deepEqual(
+      logs.map((line) => line.slice(0, 12)),
+      ["warn device ", "log device r"],
+    );
+  });
+
+  it("pings beside the commands: it waits for none and takes nobody's place in the queue", async () => {
+    await start([device({ queueLimit: 0 }), measure("one")]);
+    await flow.untilStatus("one", isGreen);
+    sim.faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "silence" } });
+    const measuring = flow.start("one", {});
+    const seen = sim.requestsTo("newer", "/api/v1/ping").length;
+    while (sim.requestsTo("newer", "/api/v1/ping").length === seen) {
+      await sim.nextRequest();
+    }
+    assert.equal((await measuring).error?.code, "ERR_TIMEOUT");
+    assert.equal((await flow.run("one", {})).error, undefined);
+  });
+
+  it("checks a cloud by its list of devices, and says when the token is refused", async () => {
+    const nodes: FlowNode[] = [
+      { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, checkInterval: "1", timeout: 2 },
+      { id: "list", z: "tab", type: "dimensioner-media-list", cloud: "cloud" },
+    ];
+    await start(nodes, { cloud: { token: "wrong" } });
+    await flow.untilStatus("list", ({ fill, text }) => fill === "red" && text === "token refused");
+    await flow.deploy([...nodes, statusNode], { cloud: { token: sim.cloud.token } });
+    await flow.untilStatus("list", ({ fill, text }) => fill === "green" && text === "reachable");
+    assert.ok(sim.requests.every(({ path }) => path === "/api/deviceclients"));
+  });
+
+  it("asks nothing where it is off, and ends with the deploy that switches it off", async () => {
+    await start([device(), measure("one")]);
+    await flow.untilStatus("one", isGreen);
+    await flow.deploy([device({ checkInterval: 0 }), measure("one"), statusNode]);
+    const before = sim.requests.length;
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    assert.equal(sim.requests.length, before);
+  });
+
+  it("shows its state to nodes of a later deploy that leaves the config node alone", async () => {
+    await start([device(), measure("one")]);
+    await flow.untilStatus("one", isGreen);
+    const runtime = flow.node("device");
+    await flow.deploy([device(), measure("one"), measure("new"), statusNode], {}, "nodes");
+    assert.equal(flow.node("device"), runtime);
+    await flow.untilStatus("new", isGreen);
+  });
+
+  it("reaches Status nodes outside where the device is used inside a subflow", async () => {
+    await start([
+      { id: "sub", type: "subflow", name: "dock", in: [], out: [] },
+      measure("inner", { z: "sub", wires: [] }),
+      { id: "instance", z: "tab", type: "subflow:sub" },
+      device(),
+    ]);
+    await flow.untilStatus("device", isGreen);
+    await flow.untilStatus("instance", isGreen);
+    assert.deepEqual(told(), [{ source: "Dock 1", text: "reachable" }]);
+  });
+
+  it("takes an interval that is no number for a mistake in the config node", async () => {
+    await start([device({ checkInterval: "often" }), measure("one")]);
+    assert.equal(flow.lastStatus("one")?.text, "config node invalid");
+    const { error } = await flow.run("one", {});
+    assert.match(error?.message ?? "", /“checkInterval”/);
+  });
+
+  it("leaves no timer, listener or connection after fifty deploys", async () => {
+    await start([device(), measure("one")]);
+    const { events } = flow;
+    const before = ["flows:started", "node-status"].map((name) => events.listenerCount(name));
+    for (let round = 0; round < 50; round++) {
+      await flow.deploy([device({ name: `Dock ${round}` }), measure("one"), statusNode]);
+    }
+    assert.deepEqual(
+      ["flows:started", "node-status"].map((name) => events.listenerCount(name)),
+      before,
+    );
+    await flow.deploy([]);
+    assert.deepEqual(
+      ["flows:started", "node-status"].map((name) => events.listenerCount(name)),
+      before.map((count) => count - 1),
+    );
+    while (sim.newer.connections > 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+});
