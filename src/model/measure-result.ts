@@ -2,7 +2,8 @@ import * as v from "valibot";
 import { decimal, decode, flag, number, text } from "./decode.ts";
 
 const measuredObject = v.looseObject({
-  trackId: number,
+  /** Text where no number holds it exactly. */
+  trackId: v.optional(v.nullable(v.union([v.number(), v.string()])), null),
   errorCode: number,
   errorMessage: text,
   rotationAngle: number,

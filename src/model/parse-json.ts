@@ -1,4 +1,4 @@
-import { isSafeNumber, parse as parseLossless } from "lossless-json";
+import { isSafeNumber, type ParseOptions, parse as parseLossless } from "lossless-json";
 
 /**
  * Plain JSON.parse, save for two things that it would get wrong without a word: integers beyond 2^53, which are ids and
@@ -8,9 +8,10 @@ export function parseJson(text: string): unknown {
   const reviver = /__proto__|\\u/.test(text)
     ? (key: string, value: unknown): unknown => (key === "__proto__" ? undefined : value)
     : undefined;
-  return /\d{16}/.test(text) ? parseLossless(text, reviver, readNumber) : JSON.parse(text, reviver);
+  return /\d{16}/.test(text) ? parseLossless(text, reviver, asJsonParse) : JSON.parse(text, reviver);
 }
 
-function readNumber(digits: string): number | string {
-  return /^-?\d+$/.test(digits) && !isSafeNumber(digits) ? digits : Number(digits);
-}
+const asJsonParse: ParseOptions = {
+  parseNumber: (digits) => (/^-?\d+$/.test(digits) && !isSafeNumber(digits) ? digits : Number(digits)),
+  onDuplicateKey: ({ newValue }) => newValue,
+};
