@@ -2,6 +2,7 @@ import { fileName, oneOf } from "../../src/editor/checks.ts";
 import { configRows } from "../../src/editor/config-row.ts";
 import { config, folder, messageProperty, plain, typed } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
+import { needsNewer } from "../../src/editor/generation.ts";
 import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { outputGroup, outputLabel } from "../../src/editor/output-group.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
@@ -16,7 +17,7 @@ RED.nodes.registerType<FetchImageProperties>("dimensioner-fetch-image", {
   color: "#86c5be",
   defaults: {
     name: { value: defaults.name },
-    device: config(defaults, "device", "dimensioner-device", "deviceFrom"),
+    device: config(defaults, "device", "dimensioner-device", "deviceFrom", needsNewer),
     deviceFrom: messageProperty(defaults, "deviceFrom"),
     image: plain(defaults, "image", { check: oneOf(["annotated", "color", "depth", "msg"]), texts }),
     imageIdentifier: typed(defaults, "imageIdentifier", { required: "imageIdentifier", texts }),

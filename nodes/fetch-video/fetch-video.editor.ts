@@ -2,6 +2,7 @@ import { amount, fileName, oneOf } from "../../src/editor/checks.ts";
 import { configRows } from "../../src/editor/config-row.ts";
 import { config, folder, messageProperty, plain, typed } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
+import { needsNewer } from "../../src/editor/generation.ts";
 import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { outputGroup, outputLabel } from "../../src/editor/output-group.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
@@ -15,7 +16,7 @@ RED.nodes.registerType<FetchVideoProperties>("dimensioner-fetch-video", {
   color: "#86c5be",
   defaults: {
     name: { value: defaults.name },
-    device: config(defaults, "device", "dimensioner-device", "deviceFrom"),
+    device: config(defaults, "device", "dimensioner-device", "deviceFrom", needsNewer),
     deviceFrom: messageProperty(defaults, "deviceFrom"),
     method: plain(defaults, "method", { check: oneOf(["download", "stream"]), texts }),
     wait: plain(defaults, "wait", { check: amount, texts }),

@@ -2,6 +2,7 @@ import { oneOf } from "../../src/editor/checks.ts";
 import { configRows } from "../../src/editor/config-row.ts";
 import { config, messageProperty, plain, typed } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
+import { isEarlier } from "../../src/editor/generation.ts";
 import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { referencesGroup } from "../../src/editor/references-group.ts";
@@ -51,9 +52,7 @@ RED.nodes.registerType<MeasureProperties & { outputs: number }>("dimensioner-mea
     secondOutput(form, ["failures"], () => form.value("failures") === "output");
     form.follow(["device"], () => {
       const device = RED.nodes.node(form.value("device"));
-      $(".dimensioner-earlier").toggle(
-        device !== null && device !== undefined && Reflect.get(device, "generation") === "earlier",
-      );
+      $(".dimensioner-earlier").toggle(device !== null && device !== undefined && isEarlier(device));
     });
     explainProblems(this, form);
   },

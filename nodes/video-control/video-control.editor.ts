@@ -3,6 +3,7 @@ import { oneOf } from "../../src/editor/checks.ts";
 import { configRows } from "../../src/editor/config-row.ts";
 import { config, messageProperty, plain, typed, type Matters } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
+import { needsNewer } from "../../src/editor/generation.ts";
 import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { referencesGroup, showReferences } from "../../src/editor/references-group.ts";
@@ -19,7 +20,7 @@ RED.nodes.registerType<VideoControlProperties>("dimensioner-video-control", {
   color: "#86c5be",
   defaults: {
     name: { value: defaults.name },
-    device: config(defaults, "device", "dimensioner-device", "deviceFrom"),
+    device: config(defaults, "device", "dimensioner-device", "deviceFrom", needsNewer),
     deviceFrom: messageProperty(defaults, "deviceFrom"),
     action: plain(defaults, "action", { check: oneOf(["start", "stop", "cancel", "msg"]) }),
     transactionReference: typed(defaults, "transactionReference", { matters: starts }),

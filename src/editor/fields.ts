@@ -92,12 +92,13 @@ export function folder<P extends object, K extends keyof P & string>(defaults: P
   });
 }
 
-/** A config node; `alternative` names the property that can stand in for it. */
+/** A config node; `alternative` names the property that can stand in for it, and `fits` says what else has to be true. */
 export function config<P extends Record<K, string>, K extends string>(
   defaults: P,
   property: K,
   type: string,
   alternative: string,
+  fits: (chosen: object) => string | null = () => null,
 ): ConfigField {
   const base = field<string>(defaults[property], property, shared, (node, value) => {
     if (value === "" || value === "_ADD_") {
@@ -107,7 +108,7 @@ export function config<P extends Record<K, string>, K extends string>(
     if (chosen === null || chosen === undefined) {
       return shared("problem.configGone");
     }
-    return Reflect.get(chosen, "valid") === false ? shared("problem.configInvalid") : null;
+    return Reflect.get(chosen, "valid") === false ? shared("problem.configInvalid") : fits(chosen);
   });
   return Object.assign(base, { type });
 }

@@ -109,6 +109,11 @@ const rows: readonly Row[] = [
   { type: "measure", property: "device", value: "gone", reason: /gone/ },
   { type: "measure", property: "device", value: "bad", reason: /has a mistake/ },
   { type: "measure", property: "device", value: "good", reason: null },
+  { type: "measure", property: "device", value: "old", reason: null },
+  { type: "fetch-image", property: "device", value: "good", reason: null },
+  { type: "fetch-image", property: "device", value: "old", reason: /newer generation/ },
+  { type: "video-control", property: "device", value: "old", reason: /newer generation/ },
+  { type: "fetch-video", property: "device", value: "old", reason: /newer generation/ },
   { type: "measure", property: "deviceFrom", value: "a..b", reason: /position/ },
   { type: "media-list", property: "cloud", value: "", reason: /Choose a cloud/ },
   { type: "media-list", property: "wait", value: "x", reason: null },
@@ -129,6 +134,7 @@ const rows: readonly Row[] = [
 const flows = [
   { id: "tab", type: "tab", label: "Dock" },
   { id: "good", type: "dimensioner-device", name: "Dock 3", address: "127.0.0.1:9" },
+  { id: "old", type: "dimensioner-device", name: "Dock 5", address: "127.0.0.1:9", generation: "earlier" },
   { id: "bad", type: "dimensioner-device", name: "Dock 4", address: "" },
   { id: "use", type: "dimensioner-measure", z: "tab", x: 200, y: 80, device: "bad", wires: [[]] },
 ];
