@@ -29,7 +29,9 @@ async function formOf(root: string, name: string): Promise<string> {
   const form = await readFile(join(root, "nodes", name, `${name}.editor.html`), "utf8");
   const parts = form.split(/<!-- include (rows\/[a-z-]+\.html) -->\n/);
   const whole = await Promise.all(
-    parts.map((part, index) => (index % 2 === 0 ? part : readFile(join(root, "src/editor", part), "utf8"))),
+    parts.map(async (part, index) =>
+      index % 2 === 0 ? part : readFile(join(root, "src/editor", part), "utf8"),
+    ),
   );
   const text = whole.join("");
   if (text.includes("<!--") || /<\/script/i.test(text)) {

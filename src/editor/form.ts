@@ -69,16 +69,15 @@ export function currentValue(node: object, property: string): string {
     return fieldValue(input);
   }
   const saved: unknown = Reflect.get(node, property) ?? (node as Edited)._def.defaults[property]?.value;
-  return saved === undefined || saved === null ? "" : String(saved);
+  return typeof saved === "string" ? saved : (JSON.stringify(saved) ?? "");
 }
 
 /** A node's saved properties, each with its default where an imported flow does not have it. */
 export function settingsOf<P extends object>(node: object, defaults: P): P {
-  const saved = Object.entries(defaults).map(([property, value]) => [
-    property,
-    Reflect.get(node, property) ?? value,
-  ]);
-  return Object.fromEntries(saved);
+  const saved = Object.keys(defaults)
+    .map((property): [string, unknown] => [property, Reflect.get(node, property)])
+    .filter(([, value]) => value !== undefined && value !== null);
+  return Object.assign({ ...defaults }, Object.fromEntries<unknown>(saved));
 }
 
 function fieldValue(input: JQuery): string {
