@@ -9,6 +9,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { editorHtml } from "./editor-html.ts";
+import { simulatorPage } from "./simulator-page.ts";
 
 const root = dirname(import.meta.dirname);
 const dist = join(root, "dist");
@@ -83,7 +84,9 @@ async function collectAssets(): Promise<Map<string, Buffer>> {
   // Beside more than one node, each icon would be listed more than once.
   await take("icons", /\.svg$/, "nodes/device/icons");
   await take("src/simulator/catalogue", /\.(?:jpg|bmp|mp4)$/);
-  await take("src/simulator/page", /(?<!\.ts)$/);
+  for (const [file, content] of await simulatorPage(root)) {
+    found.set(file, content);
+  }
   checkCatalogs(found);
   return found;
 }

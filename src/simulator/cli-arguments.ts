@@ -38,7 +38,8 @@ Where it listens
   --help                  this text
   --version               the version
 
-Control it while it runs:
+While it runs, open http://127.0.0.1:8100 in a browser: put parcels on the table, scan, watch, make it fail.
+The same from a shell:
   curl http://127.0.0.1:8100/state
   curl -H "content-type: application/json" -d '{"barcode":"VIDEO_START"}' http://127.0.0.1:8100/scan
 docs/simulator.md lists everything the control port can do.

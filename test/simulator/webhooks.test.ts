@@ -21,10 +21,11 @@ describe("simulator: webhooks", () => {
   async function receiver(status = 204): Promise<{ url: string; received: Received[] }> {
     const received: Received[] = [];
     const server = createServer((request, response) => {
-      void text(request).then((body) => {
-        received.push({ record: asObject(JSON.parse(body)), headers: request.headers });
+      const receive = async (): Promise<void> => {
+        received.push({ record: asObject(JSON.parse(await text(request))), headers: request.headers });
         response.writeHead(status).end();
-      });
+      };
+      void receive();
     });
     open.push(server);
     server.listen(0, "127.0.0.1");

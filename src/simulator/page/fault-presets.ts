@@ -1,0 +1,72 @@
+/** A fault in plain words, as a rule of the control port. */
+export interface Preset {
+  /** Also the rule's name, by which the page knows it again. */
+  readonly name: string;
+  readonly hint: string;
+  readonly fault: Readonly<Record<string, unknown>>;
+  /** Strikes connections, whatever is asked on them, and lasts until it ends or is switched off. */
+  readonly connection?: true;
+}
+
+const SIGN_IN = "<!doctype html><title>Guest network</title><h1>Sign in to go on</h1>";
+
+export const PRESETS: readonly Preset[] = [
+  {
+    name: "loses the answer",
+    hint: "done, then cut off",
+    fault: { kind: "reset", acts: true },
+  },
+  {
+    name: "is silent",
+    hint: "done, never answers",
+    fault: { kind: "silence", acts: true },
+  },
+  { name: "is slow", hint: "answers after 10 s", fault: { kind: "delay", ms: 10_000 } },
+  {
+    name: "drips",
+    hint: "a few bytes at a time",
+    fault: { kind: "drip", bytes: 64, everyMs: 100 },
+  },
+  {
+    name: "breaks off halfway",
+    hint: "half of the answer",
+    fault: { kind: "cut", atFraction: 0.5 },
+  },
+  {
+    name: "answers 503",
+    hint: "busy, does nothing",
+    fault: { kind: "status", status: 503 },
+  },
+  {
+    name: "answers 504",
+    hint: "done, but too late",
+    fault: { kind: "status", status: 504, acts: true },
+  },
+  {
+    name: "answers 429",
+    hint: "too many, wait 2 s",
+    fault: { kind: "status", status: 429, headers: { "retry-after": "2" } },
+  },
+  {
+    name: "answers 401",
+    hint: "not allowed",
+    fault: { kind: "status", status: 401 },
+  },
+  {
+    name: "sends a sign-in page",
+    hint: "as a guest network",
+    fault: { kind: "body", text: SIGN_IN, contentType: "text/html", acts: false },
+  },
+  {
+    name: "restarts",
+    hint: "gone for 5 seconds",
+    fault: { kind: "refuse", forMs: 5000 },
+    connection: true,
+  },
+  {
+    name: "is off the network",
+    hint: "until switched off",
+    fault: { kind: "refuse" },
+    connection: true,
+  },
+];
