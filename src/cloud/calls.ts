@@ -1,6 +1,6 @@
 import { DimensionerError } from "../errors.ts";
 import { writeQuery, type Command, type Read } from "../http/call.ts";
-import { encodeId } from "../http/path.ts";
+import { encodePart, shorten } from "../http/path.ts";
 
 type Query = Readonly<Record<string, string | undefined>>;
 
@@ -22,7 +22,10 @@ export class CloudCalls {
     this.#basePath = basePath;
   }
 
-  /** Throws ERR_INPUT where the device reference cannot be a registration code: real ones have letters and digits. */
+  /**
+   * Throws ERR_INPUT where the device reference cannot be a registration code (real ones have letters and digits), or
+   * where a transaction reference has to be given and is not.
+   */
   trigger(action: TriggerAction, deviceReference: string, query: Query): Command {
     const operation = `remote ${action}`;
     if (!/^[a-z0-9]{8}$/i.test(deviceReference)) {
@@ -31,10 +34,14 @@ export class CloudCalls {
         { surface: "cloud", operation, outcome: "not-sent" },
         {
           field: "deviceReference",
-          value: deviceReference,
+          value: shorten(deviceReference),
           problem: "a device registration code has 8 letters or digits.",
         },
       );
+    }
+    if ("transactionReference" in query && (query["transactionReference"] ?? "") === "") {
+      const facts = { surface: "cloud", operation, outcome: "not-sent" } as const;
+      throw new DimensionerError("inputMissing", facts, { field: "transactionReference" });
     }
     return {
       acts: true,
@@ -87,9 +94,5 @@ export class CloudCalls {
 }
 
 function readId(operation: string, field: string, value: string): string {
-  return encodeId(
-    value,
-    (problem) =>
-      new DimensionerError("inputValue", { surface: "cloud", operation }, { field, value, problem }),
-  );
+  return encodePart("cloud", operation, field, value);
 }

@@ -208,7 +208,7 @@ export class CloudClient {
     return this.#readList(this.#calls.devices(), options, decodeDevices);
   }
 
-  device(id: string, options: CallOptions = {}): Promise<CloudDevice> {
+  async device(id: string, options: CallOptions = {}): Promise<CloudDevice> {
     return this.#readOne(this.#calls.device(id), options, decodeDevice);
   }
 
@@ -217,7 +217,7 @@ export class CloudClient {
     return this.#readList(this.#calls.terminals(), options, decodeTerminals);
   }
 
-  terminal(id: string, options: CallOptions = {}): Promise<Terminal> {
+  async terminal(id: string, options: CallOptions = {}): Promise<Terminal> {
     return this.#readOne(this.#calls.terminal(id), options, decodeTerminal);
   }
 

@@ -3,6 +3,6 @@
  * nothing is left or when it has characters that cannot stand in a header field (RFC 6750, 2.1).
  */
 export function readToken(pasted: string | undefined): string | undefined {
-  const token = (pasted ?? "").trim().replace(/^bearer\s+/i, "");
+  const token = (pasted ?? "").trim().replace(/^bearer(\s+|$)/i, "");
   return /^[\x21-\x7e]+$/.test(token) ? token : undefined;
 }

@@ -10,7 +10,7 @@ import {
 import type { OnProgress } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
 import { readShape, refuseHtml } from "../http/json.ts";
-import { encodeId } from "../http/path.ts";
+import { encodePart } from "../http/path.ts";
 import { Transport, type CallOptions } from "../http/transport.ts";
 import { poll } from "../http/wait.ts";
 import { decode, text } from "../model/decode.ts";
@@ -133,14 +133,7 @@ export class DeviceClient {
     options: DownloadOptions = {},
   ): Promise<DownloadFacts> {
     const paths = this.#profile.imagePaths ?? this.#lacks("image", "images", null);
-    const id = encodeId(imageIdentifier, (problem) => {
-      const facts = { surface: this.peer.surface, operation: "image" };
-      return new DimensionerError("inputValue", facts, {
-        field: "imageIdentifier",
-        value: imageIdentifier,
-        problem,
-      });
-    });
+    const id = encodePart(this.peer.surface, "image", "imageIdentifier", imageIdentifier);
     return this.#transport.download(readOf("image", `${paths[kind]}/${id}`), sink, options);
   }
 
@@ -170,8 +163,9 @@ export class DeviceClient {
 
   /** Asks whether the device is there, without any effect; returns what it echoes. */
   async ping(message = "ping", options: CallOptions = {}): Promise<{ msg: string | null }> {
+    const part = encodePart(this.peer.surface, "ping", "message", message);
     const path = this.#profile.pingPath ?? this.#lacks("ping", "ping", null);
-    const read = readOf("ping", `${path}/${encodeURIComponent(message)}`);
+    const read = readOf("ping", `${path}/${part}`);
     const answer = await this.#transport.read(read, options);
     return readShape(this.peer, read, answer, (value) => decode(v.looseObject({ msg: text }), value)).value;
   }
