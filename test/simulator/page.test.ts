@@ -216,6 +216,36 @@ describe("simulator: page", function () {
     assert.deepEqual([sim.newer.powered, sim.newer.localApi, sim.cloud.simulationMode], [true, true, true]);
   });
 
+  it("can be worked by keyboard alone", async () => {
+    const { sim, page } = await open({ mode: "video-only" });
+    const tabTo = async (selector: string): Promise<void> => {
+      for (let steps = 0; steps < 60; steps += 1) {
+        await page.keyboard.press("Tab");
+        if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
+      }
+      assert.fail(`Tab does not reach ${selector}`);
+    };
+    await tabTo("#press-start");
+    await page.keyboard.press("Enter");
+    await shows(page, "#badge", "REC");
+    await tabTo("#barcode");
+    await page.keyboard.type("395212340000005323\n");
+    await page.locator("#video:visible").waitFor();
+    await tabTo("#modes :checked");
+    await page.keyboard.press("ArrowRight");
+    await page.locator("#modes [value=legal-for-trade]:checked").waitFor();
+    await tabTo("#power");
+    await page.keyboard.press("Space");
+    await shows(page, "#veil", "Switched off");
+    await tabTo("#parcel-tube-box");
+    await page.keyboard.press("Enter");
+    await page.locator("#parcel-tube-box[aria-pressed=true]").waitFor();
+    assert.deepEqual([sim.newer.powered, sim.newer.state.mode], [false, "legal-for-trade"]);
+    await tabTo(".preset");
+    await page.keyboard.press("Space");
+    await pressed(page, "newer: next request");
+  });
+
   it("switches faults on and off with one click, and shows whom they struck", async () => {
     const { sim, page } = await open();
     const ping = async (): Promise<number> => (await fetch(`${sim.newer.origin}/api/v1/ping`)).status;
@@ -365,7 +395,8 @@ describe("simulator: page", function () {
       [1500, "light", "233"],
     ] as const) {
       await page.setViewportSize({ width, height: 1000 });
-      await page.emulateMedia({ colorScheme });
+      // Without motion: what fades in has no contrast yet.
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       const ground = await page.evaluate<string>(`getComputedStyle(document.body).backgroundColor`);
       assert.equal(/rgb\((\d+),/.exec(ground)?.[1], red);
       for (const generation of ["newer", "earlier"]) {
@@ -374,5 +405,7 @@ describe("simulator: page", function () {
         assert.deepEqual(await faultsOfPage(page), [], `${width} ${generation}`);
       }
     }
+    await page.locator("#transactions .thumb").first().click();
+    assert.deepEqual(await faultsOfPage(page), []);
   });
 });
