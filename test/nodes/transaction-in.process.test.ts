@@ -9,7 +9,7 @@ import { startNodeRed, type NodeRed } from "../support/node-red.ts";
 const secret = "s3cret-of-the-dock";
 const path = "dimensioner/transaction";
 const records = 2_000;
-const inFlight = 16;
+const inFlight = 8;
 /** The first answers of a process that has just started take longer: they are checked, but not timed. */
 const warmUp = 400;
 const rounds = 4;

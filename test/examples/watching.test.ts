@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { openEditorFeed, type EditorFeed } from "../../tools/demo/editor-feed.ts";
+import { connected, readExample, type FlowNode } from "../../tools/demo/examples.ts";
+import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { nodeRedMajor } from "./stage.ts";
+
+/** What the debug nodes of an example say, as “name: text”. */
+class Listener {
+  readonly #heard: string[] = [];
+  readonly #events = new EventEmitter();
+  #feed: EditorFeed | undefined;
+
+  async open(url: string, nodes: readonly FlowNode[]): Promise<void> {
+    // The log's warnings come the same way: they are not of a debug node.
+    const speakers = nodes.filter(({ type }) => type === "debug");
+    const names = new Map(speakers.map(({ id, name = id }) => [id, name]));
+    this.#feed = await openEditorFeed(
+      url,
+      (event) => {
+        if (event.kind === "debug" && names.has(event.nodeId)) {
+          this.#heard.push(`${names.get(event.nodeId)}: ${event.text}`);
+          this.#events.emit("heard");
+        }
+      },
+      () => undefined,
+    );
+  }
+
+  /** The next thing that is said. */
+  async next(): Promise<string> {
+    while (this.#heard.length === 0) {
+      await once(this.#events, "heard");
+    }
+    return this.#heard.shift() ?? "";
+  }
+
+  get isQuiet(): boolean {
+    return this.#heard.length === 0;
+  }
+
+  close(): void {
+    this.#feed?.close();
+  }
+}
+
+describe("the examples that watch", function () {
+  this.timeout(60_000);
+  let simulator: Simulator;
+  let nodeRed: NodeRed;
+  let nodes: FlowNode[];
+  let listener: Listener;
+
+  const start = async (example: string, adapt: (node: FlowNode) => FlowNode): Promise<void> => {
+    simulator = await startSimulator({ cloudDevices: 2 });
+    nodeRed = await startNodeRed({ major: nodeRedMajor });
+    const { newer, earlier, cloud } = simulator;
+    const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
+    nodes = connected(await readExample(example), origins, cloud.token).map(adapt);
+    listener = new Listener();
+    await listener.open(nodeRed.url, nodes);
+    await nodeRed.deploy(nodes);
+  };
+  const press = async (name: string): Promise<void> => {
+    const id = nodes.find((node) => node.name === name)?.id ?? name;
+    assert.equal((await fetch(`${nodeRed.url}/inject/${id}`, { method: "POST" })).status, 200);
+  };
+
+  afterEach(async () => {
+    listener.close();
+    await nodeRed.stop();
+    await simulator.close();
+  });
+
+  it("21 fleet watch: news of every device at first, then of the one that falls silent and is heard again", async () => {
+    // At the start it looks by itself; then when it is told to.
+    await start("21", (node) =>
+      node.type === "inject"
+        ? { ...node, repeat: "" }
+        : node.type === "tab"
+          ? { ...node, env: [{ name: "SILENT_AFTER", value: "1", type: "num" }] }
+          : node,
+    );
+    const first = [await listener.next(), await listener.next(), await listener.next()];
+    assert.deepEqual(first.map((text) => text.replace(/ \(.*/, "")).toSorted(), [
+      "News: Dock 1",
+      "News: Dock 2",
+      "News: Simulated device",
+    ]);
+    assert.match(first[0] ?? "", /^News: Simulated device \(.+ 1\) is heard, version 4\.2\.0\.$/);
+    simulator.newer.setPower(false);
+    while (listener.isQuiet) {
+      await press("Once a minute");
+    }
+    assert.match(await listener.next(), /^Alarm: Simulated device \(.+\) has been silent for [12] s\.$/);
+    simulator.newer.setPower(true);
+    await press("Once a minute");
+    assert.match(await listener.next(), /^News: Simulated device/);
+  });
+
+  it("22 heartbeat: one alarm when the device goes, one all clear when it is back, and no measurement", async () => {
+    await start("22", (node) =>
+      node.type === "dimensioner-device" ? { ...node, checkInterval: "1", timeout: "1" } : node,
+    );
+    assert.equal(await listener.next(), "All clear: Packing table 1 answers.");
+    simulator.newer.setPower(false);
+    assert.equal(await listener.next(), "Alarm: Packing table 1 does not answer: no connection.");
+    assert.equal(simulator.newer.actions.measures, 0);
+    simulator.newer.setPower(true);
+    assert.equal(await listener.next(), "All clear: Packing table 1 answers.");
+    await press("Measure a parcel");
+    assert.match(await listener.next(), /^Result: /);
+    assert.equal(simulator.newer.actions.measures, 1);
+  });
+});
