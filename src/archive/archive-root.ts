@@ -46,6 +46,7 @@ export class ArchiveRoot {
   readonly #writer: PackageWriter;
   /** Packages get their names one after the other, since each manifest names the one before. */
   #turn: Promise<unknown> = Promise.resolve();
+  readonly #clearing = new Set<Promise<void>>();
   #compactedBytes: number;
   #compacting: Promise<void> | undefined;
 
@@ -204,7 +205,8 @@ export class ArchiveRoot {
   /** The job's message is out: it needs no restart any more. */
   close(job: OpenJob): void {
     if (!this.#state.open.has(job.id)) return;
-    void this.#clearWork(job);
+    const clearing = this.#clearWork(job).finally(() => this.#clearing.delete(clearing));
+    this.#clearing.add(clearing);
     void this.#forget(job);
   }
 
@@ -215,16 +217,20 @@ export class ArchiveRoot {
   }
 
   async release(): Promise<void> {
-    await this.#turn;
-    await this.#compacting;
+    await Promise.all([this.#turn, this.#compacting, ...this.#clearing]);
     await this.#journal.close();
     await this.#lock.release();
   }
 
   async #place(job: OpenJob, key: string, completeness: Completeness): Promise<Archived> {
-    const before = (await this.placed(job)) ?? (await this.find(key));
+    const before = await this.placed(job);
     if (before !== undefined) return before;
     job.key = key;
+    const twin = await this.find(key);
+    if (twin !== undefined) {
+      job.archived = { path: twin.path, sha256: twin.sha256 };
+      return twin;
+    }
     try {
       const { path, sha256, manifest } = await this.#writer.write(job, this.workFolder(job.id), {
         ...completeness,

@@ -39,7 +39,12 @@ export async function collectMessages(
 
 /** Parts of a sequence are counted by their place: one that comes twice is one. */
 function partsOf(job: OpenJob): number {
-  return new Set([...job.items.keys()].map((slot) => slot.split(".")[0])).size;
+  return new Set([...job.items.keys()].map(placeOf)).size;
+}
+
+/** The place in its sequence of what is stored in a slot: a part may bring several media. */
+export function placeOf(slot: string): string {
+  return slot.replace(/\..*$/, "");
 }
 
 function isWhole(job: OpenJob): boolean {

@@ -1,10 +1,8 @@
-import { join } from "node:path";
-import { systemCode } from "../media/disk.ts";
-import { PRUNE_LOG, type ArchiveDisk } from "./archive-disk.ts";
+import type { ArchiveDisk } from "./archive-disk.ts";
 import { decodeLine, encodeLine, readLines } from "./journal-lines.ts";
 import type { Journal } from "./journal.ts";
 import { recordsOf, type JournalState } from "./open-job.ts";
-import { decodePruned } from "./prune-log.ts";
+import { PruneLog } from "./prune-log.ts";
 import { decodeRecord } from "./records.ts";
 
 /**
@@ -21,7 +19,7 @@ export async function compactJournal(
   const gone: string[] = [];
   await journal.compact(
     async (emit, file) => {
-      const pruned = await readPruned(join(stateFolder, PRUNE_LOG), disk);
+      const pruned = await new PruneLog(stateFolder, disk).find();
       for await (const lines of readLines(file)) {
         for (const { offset, text } of lines) {
           const record = decodeRecord(decodeLine(text));
@@ -46,25 +44,4 @@ export async function compactJournal(
       for (const key of gone) if (typeof state.finished.get(key) === "number") state.finished.delete(key);
     },
   );
-}
-
-/** Hashes of the manifests that were deleted for their age. */
-async function readPruned(path: string, disk: ArchiveDisk): Promise<Set<string>> {
-  const pruned = new Set<string>();
-  try {
-    const file = await disk.open(path, "r");
-    try {
-      for await (const lines of readLines(file)) {
-        for (const { text } of lines) {
-          const entry = decodePruned(decodeLine(text));
-          if (entry !== undefined) pruned.add(entry.sha256);
-        }
-      }
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
-  }
-  return pruned;
 }

@@ -10,6 +10,7 @@ import type { OpenJob } from "./open-job.ts";
 import type { Intent } from "./records.ts";
 import { RunningJob, type Collect, type RetryRules } from "./running-job.ts";
 import { Semaphore } from "./semaphore.ts";
+import { Sequences, type Sequence } from "./sequences.ts";
 import { stageMedia, type GivenMedium } from "./stage-media.ts";
 import { Ticket } from "./ticket.ts";
 
@@ -35,16 +36,6 @@ export interface Part {
   readonly count: number | null;
 }
 
-interface Sequence {
-  readonly id: string;
-  /** Places whose media are stored or on their way. */
-  readonly slots: Set<string>;
-  readonly used: Set<string>;
-  readonly running: Promise<RunningJob>;
-  lastPartAt: number;
-  last: Ticket | undefined;
-}
-
 const asksAtOnce = 4;
 /** A disk that hangs must not hold up a deploy. */
 const patienceMs = 8_000;
@@ -57,7 +48,7 @@ export class JobRunner {
   readonly #downloading: Semaphore;
   /** Those whose message is not out yet. */
   readonly #jobs = new Set<RunningJob>();
-  readonly #sequences = new Map<string, Sequence>();
+  readonly #sequences = new Sequences();
   #isClosed = false;
 
   constructor(root: ArchiveRoot, options: RunnerOptions) {
@@ -116,14 +107,22 @@ export class JobRunner {
     }
     const before = this.#sequences.get(part.id);
     if (before !== undefined) return await this.#join(before, media, part);
-    const sequence = this.#beginSequence(intent, media, part);
+    const first = { id: randomUUID(), slot: String(part.index), used: new Set<string>() };
+    const running = this.#acceptMedia(first.id, intent, media, first);
+    const sequence = this.#sequences.begin(part.id, { ...first, running });
     return this.#partTicket(sequence, await sequence.running, part);
   }
 
   /** Takes over the open jobs that `isMine` says yes to, and goes on with them. */
   resume(isMine: (job: OpenJob) => boolean): Ticket[] {
     const mine = [...this.#root.unclaimed.values()].filter(isMine);
-    return mine.map((job) => this.#ticket(this.#run(job), true));
+    return mine.map((job) => {
+      const running = this.#run(job);
+      const ticket = this.#ticket(running, true);
+      const { sequence } = job.intent;
+      if (sequence !== null) this.#sequences.resume(sequence, running, ticket);
+      return ticket;
+    });
   }
 
   /** Ends the jobs that wait, in ERR_CANCELLED. */
@@ -170,25 +169,6 @@ export class JobRunner {
       await this.#root.removeWorkFolder(id);
       throw error;
     }
-  }
-
-  #beginSequence(intent: Intent, media: readonly GivenMedium[], part: Part): Sequence {
-    const id = randomUUID();
-    const used = new Set<string>();
-    const slot = String(part.index);
-    const running = this.#acceptMedia(id, intent, media, { used, slot });
-    const sequence: Sequence = {
-      id,
-      slots: new Set([slot]),
-      used,
-      running,
-      lastPartAt: performance.now(),
-      last: undefined,
-    };
-    this.#sequences.set(part.id, sequence);
-    const forget = (): void => void this.#sequences.delete(part.id);
-    running.then(({ ended }) => ended.then(forget, forget), forget);
-    return sequence;
   }
 
   async #join(sequence: Sequence, media: readonly GivenMedium[], part: Part): Promise<Ticket> {

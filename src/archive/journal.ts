@@ -1,10 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
-import { dirname } from "node:path";
 import { DimensionerError } from "../errors.ts";
 import { fileError, systemCode } from "../media/disk.ts";
-import { syncFolder } from "../media/target-folder.ts";
 import { asFileError, diskFacts, writeWhole, type ArchiveDisk } from "./archive-disk.ts";
-import { decodeLine, encodeLine, readLines } from "./journal-lines.ts";
+import { replaceWith, replay, type Emit, type OnRecord } from "./journal-file.ts";
+import { decodeLine, encodeLine } from "./journal-lines.ts";
 import { decodeRecord, type JournalRecord } from "./records.ts";
 
 interface Entry {
@@ -14,9 +13,6 @@ interface Entry {
   readonly reject: (error: DimensionerError) => void;
 }
 
-/** Told of each good line while a journal is read. */
-export type OnRecord = (record: JournalRecord, offset: number, bytes: number) => void;
-
 export interface JournalOptions {
   readonly disk: ArchiveDisk;
   readonly onRecord: OnRecord;
@@ -24,11 +20,7 @@ export interface JournalOptions {
   readonly guard: () => Promise<void>;
 }
 
-/** Hands a line over to a compacted journal and returns its new offset. */
-export type Emit = (line: Buffer) => Promise<number>;
-
 const CURRENT = { type: "journal", version: 1 } as const satisfies JournalRecord;
-const COMPACT_BATCH_BYTES = 256 * 1024;
 const LONGEST_ARCHIVED_BYTES = 16 * 1024;
 
 /**
@@ -209,68 +201,4 @@ export class Journal {
     await this.#file.truncate(this.#size);
     this.#isBroken = false;
   }
-}
-
-async function replay(
-  file: FileHandle,
-  path: string,
-  onRecord: OnRecord,
-): Promise<{ size: number; damaged: number }> {
-  let size = 0;
-  let damaged = 0;
-  let lastIsBad = false;
-  let isFirst = true;
-  for await (const lines of readLines(file)) {
-    for (const { offset, end, text } of lines) {
-      const record = decodeRecord(decodeLine(text));
-      if (isFirst && record?.type !== "journal") {
-        throw fileError("fileOther", path, diskFacts, "this is no journal that this version can read");
-      }
-      isFirst = false;
-      lastIsBad = record === undefined;
-      if (record === undefined) {
-        damaged += 1;
-      } else {
-        onRecord(record, offset, end - offset);
-      }
-      size = end;
-    }
-  }
-  if (isFirst) throw fileError("fileOther", path, diskFacts, "the journal is empty");
-  return { size, damaged: lastIsBad ? damaged - 1 : damaged };
-}
-
-/** Writes a file beside `path` and moves it there once it is whole on the disk. Returns its size. */
-async function replaceWith(
-  path: string,
-  disk: ArchiveDisk,
-  write: (emit: Emit) => Promise<void>,
-): Promise<number> {
-  const next = `${path}.next`;
-  const file = await disk.open(next, "w");
-  let size = 0;
-  let written = 0;
-  let waiting: Buffer[] = [];
-  const flush = async (): Promise<void> => {
-    const bytes = Buffer.concat(waiting);
-    waiting = [];
-    await writeWhole(file, bytes, written);
-    written += bytes.length;
-  };
-  try {
-    await write(async (line) => {
-      const at = size;
-      waiting.push(line);
-      size += line.length;
-      if (size - written >= COMPACT_BATCH_BYTES) await flush();
-      return at;
-    });
-    await flush();
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await disk.rename(next, path);
-  await syncFolder(dirname(path), disk, diskFacts);
-  return size;
 }

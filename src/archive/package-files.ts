@@ -29,9 +29,11 @@ export async function hashFile(
   const file = await openPlain(path, disk);
   if (file === undefined) return undefined;
   const hash = createHash("sha256");
-  const block = Buffer.allocUnsafe(BLOCK_BYTES);
   let bytes = 0;
   try {
+    // One byte more than the file has, so that most files take a single read.
+    const { size } = await file.stat();
+    const block = Buffer.allocUnsafe(Math.min(size + 1, BLOCK_BYTES));
     for (;;) {
       if (facts !== undefined) throwIfAborted(facts);
       const { bytesRead } = await file.read(block, 0, block.length, bytes);
@@ -69,7 +71,11 @@ export async function openPlain(path: string, disk: Disk): Promise<FileHandle | 
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") return undefined;
     throw error;
   }
-  if ((await file.stat()).isFile()) return file;
-  await file.close();
-  return undefined;
+  let isPlain = false;
+  try {
+    isPlain = (await file.stat()).isFile();
+    return isPlain ? file : undefined;
+  } finally {
+    if (!isPlain) await file.close();
+  }
 }

@@ -8,10 +8,14 @@ import { DimensionerError } from "../errors.ts";
 import { systemCode } from "../media/disk.ts";
 import { asFileError, diskFacts, writeWhole, type ArchiveDisk } from "./archive-disk.ts";
 
-/** How often the owner shows that it lives, for those who cannot see its process. */
-const BEAT_MS = 5_000;
-/** No beat for so long: the owner is gone. */
-const STALE_MS = 16_000;
+/** How an owner shows that it lives to those who cannot see its process. */
+export interface LockRules {
+  readonly beatMs: number;
+  /** No beat for so long: the owner is gone. */
+  readonly staleMs: number;
+}
+
+const USUAL_RULES: LockRules = { beatMs: 5_000, staleMs: 16_000 };
 
 const owner = v.object({
   nonce: v.string(),
@@ -34,32 +38,34 @@ export class RootLock {
   readonly #path: string;
   readonly #nonce: string;
   readonly #disk: ArchiveDisk;
+  readonly #beatMs: number;
   #timer: NodeJS.Timeout | undefined;
   #checkedAt = performance.now();
 
-  private constructor(path: string, nonce: string, disk: ArchiveDisk) {
+  private constructor(path: string, nonce: string, disk: ArchiveDisk, beatMs: number) {
     this.#path = path;
     this.#nonce = nonce;
     this.#disk = disk;
-    this.#timer = setInterval(() => void this.#beat(), BEAT_MS).unref();
+    this.#beatMs = beatMs;
+    this.#timer = setInterval(() => void this.#beat(), beatMs).unref();
   }
 
   /** Throws ERR_FILE archiveLocked while another process has the root. */
-  static async acquire(folder: string, disk: ArchiveDisk): Promise<RootLock> {
+  static async acquire(folder: string, disk: ArchiveDisk, rules = USUAL_RULES): Promise<RootLock> {
     const path = join(folder, "lock");
     const me: Owner = { nonce: randomUUID(), ...(await thisProcess()) };
     let isTakeover = false;
     for (;;) {
       if (await create(path, me, disk)) {
-        if (!isTakeover) return new RootLock(path, me.nonce, disk);
+        if (!isTakeover) return new RootLock(path, me.nonce, disk, rules.beatMs);
         // Another process may have judged the same left-over lock and be between its look and its move.
         await sleep(100);
-        if (isOwner(await readOwner(path), me.nonce)) return new RootLock(path, me.nonce, disk);
+        if (isOwner(await readOwner(path), me.nonce)) return new RootLock(path, me.nonce, disk, rules.beatMs);
         continue;
       }
       const found = await readOwner(path);
       if (found === "none") continue;
-      if (!(await isGone(found, me, path, disk))) throw locked(folder, found);
+      if (!(await isGone(found, me, path, disk, rules))) throw locked(folder, found);
       isTakeover = true;
       await remove(path, found, me.nonce, disk);
     }
@@ -67,7 +73,7 @@ export class RootLock {
 
   /** Throws once another process has taken the root over; to be asked before anything is written. */
   async check(): Promise<void> {
-    if (performance.now() - this.#checkedAt < BEAT_MS) return;
+    if (performance.now() - this.#checkedAt < this.#beatMs) return;
     const found = await readOwner(this.#path);
     if (found === "none") {
       await create(this.#path, { nonce: this.#nonce, ...(await thisProcess()) }, this.#disk);
@@ -136,6 +142,7 @@ async function isGone(
   me: Owner,
   path: string,
   disk: ArchiveDisk,
+  { staleMs }: LockRules,
 ): Promise<boolean> {
   const seesIt =
     found !== undefined &&
@@ -147,20 +154,20 @@ async function isGone(
     const started = await startOf(found.pid);
     return started !== null && started !== found.started;
   }
-  return await isSilent(path, disk);
+  return await isSilent(path, disk, staleMs);
 }
 
 /** Watches for a beat; a clock that differs between machines does not matter, since only changes count. */
-async function isSilent(path: string, disk: ArchiveDisk): Promise<boolean> {
+async function isSilent(path: string, disk: ArchiveDisk, staleMs: number): Promise<boolean> {
   const beatOf = async (): Promise<string> => {
     const { ino, mtimeMs } = await disk.lstat(path);
     return `${ino} ${mtimeMs}`;
   };
   try {
     const first = await beatOf();
-    const until = performance.now() + STALE_MS;
+    const until = performance.now() + staleMs;
     while (performance.now() < until) {
-      await sleep(500);
+      await sleep(Math.min(500, staleMs / 8));
       if ((await beatOf()) !== first) return false;
     }
     return true;

@@ -183,7 +183,7 @@ describe("archive: jobs of the cloud", () => {
         sim.faults.add({ surface: "cloud", path, times: 1, fault });
       }
       const causes = new Set<string>();
-      const second = await openArchive(`${root}`, client).catch((error: unknown) => error);
+      const second = await openArchive(root, client).catch((error: unknown) => error);
       assert.match(String(second), /in use by another program/);
       const ticket = await archive.runner.submit(forCloud("9"));
       const running = ticket.running;

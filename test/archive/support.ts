@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { lstat, readdir, readFile } from "node:fs/promises";
-import * as fsPromises from "node:fs/promises";
 import { join } from "node:path";
 import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { Archives } from "../../src/archive/archives.ts";
@@ -98,7 +97,7 @@ export async function openArchive(
 /** The real file system of the archive with a look at each call before it is made. */
 export function watchedArchiveDisk(before: (call: string, args: readonly unknown[]) => unknown): ArchiveDisk {
   // The proxy hands on whatever the real module has.
-  return watchedDisk(before) as unknown as typeof fsPromises;
+  return watchedDisk(before) as ArchiveDisk;
 }
 
 /** All packages below a root by their folder's path; asserts that each is whole and that nothing else lies about. */
@@ -141,6 +140,14 @@ async function checkPackage(folder: string, names: readonly string[]): Promise<M
 
 export function sha256Of(content: Uint8Array | string): string {
   return createHash("sha256").update(content).digest("hex");
+}
+
+/** A small JPEG with a text in it. */
+export function pictureOf(text: string): Buffer {
+  const comment = Buffer.from(text);
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(comment.length + 2);
+  return Buffer.concat([Buffer.from("ffd8fffe", "hex"), length, comment, Buffer.from("ffd9", "hex")]);
 }
 
 /** Waits for something that has no event of its own. */

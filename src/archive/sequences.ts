@@ -1,0 +1,63 @@
+import type { RunningJob } from "./running-job.ts";
+import { placeOf } from "./collect-messages.ts";
+import { basesOf } from "./store-item.ts";
+import type { Ticket } from "./ticket.ts";
+
+/** Messages that are parts of one job. */
+export interface Sequence {
+  /** Id of the job. */
+  readonly id: string;
+  /** Places whose media are stored or on their way. */
+  readonly slots: Set<string>;
+  /** Names of files that are taken. */
+  readonly used: Set<string>;
+  readonly running: Promise<RunningJob>;
+  lastPartAt: number;
+  /** Of the part that came last: its message speaks for all. */
+  last: Ticket | undefined;
+}
+
+/** The sequences of one node that are being gathered, by the id that their messages have. */
+export class Sequences {
+  readonly #open = new Map<string, Sequence>();
+
+  get(name: string): Sequence | undefined {
+    return this.#open.get(name);
+  }
+
+  /** Begins one with the first part that has come. */
+  begin(
+    name: string,
+    first: { id: string; slot: string; used: Set<string>; running: Promise<RunningJob> },
+  ): Sequence {
+    const { id, slot, used, running } = first;
+    return this.#add(name, {
+      id,
+      slots: new Set([slot]),
+      used,
+      running,
+      lastPartAt: performance.now(),
+      last: undefined,
+    });
+  }
+
+  /** Parts that still come after a restart join those that came before it. */
+  resume(name: string, running: RunningJob, last: Ticket): void {
+    const { id, items } = running.job;
+    this.#add(name, {
+      id,
+      slots: new Set([...items.keys()].map(placeOf)),
+      used: basesOf(items.values()),
+      running: Promise.resolve(running),
+      lastPartAt: performance.now(),
+      last,
+    });
+  }
+
+  #add(name: string, sequence: Sequence): Sequence {
+    this.#open.set(name, sequence);
+    const forget = (): void => void this.#open.delete(name);
+    sequence.running.then(({ ended }) => ended.then(forget, forget), forget);
+    return sequence;
+  }
+}

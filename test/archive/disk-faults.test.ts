@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { CloudClient } from "../../src/cloud/client.ts";
+import { isDimensionerError } from "../../src/errors.ts";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { rejectsWith, systemError, withFolder } from "../media/support.ts";
+import {
+  clientOf,
+  intentOf,
+  openArchive,
+  pictureOf,
+  readPackages,
+  until,
+  watchedArchiveDisk,
+} from "./support.ts";
+
+const run = promisify(execFile);
+
+describe("archive: a disk that is full, gone or closed", () => {
+  let sim: Simulator;
+  let client: CloudClient;
+
+  beforeEach(async () => {
+    sim = await startSimulator();
+    client = clientOf(sim);
+  });
+
+  afterEach(async () => {
+    await client.close();
+    await sim.close();
+  });
+
+  const forCloud = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
+    intentOf(id, { origin: client.peer.origin, ...more });
+  const addVideo = (id: string, bytes = 40_000) =>
+    sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: bytes });
+
+  for (const [code, sentence] of [
+    ["ENOSPC", "fileFull"],
+    ["EDQUOT", "fileFull"],
+    ["EACCES", "fileDenied"],
+    ["EROFS", "fileDenied"],
+  ] as const) {
+    for (const broken of ["file.writev", "file.write", "file.sync", "rename", "mkdir"]) {
+      it(`keeps a job open while ${broken} says ${code}, and finishes it by itself when it is over`, async () => {
+        await withFolder(async (root) => {
+          addVideo("1");
+          let isBroken = false;
+          const disk = watchedArchiveDisk((call) => {
+            if (isBroken && call === broken) throw systemError(code);
+          });
+          const archive = await openArchive(root, client, { disk });
+          const accepted = archive.runner.submit(forCloud("1", { measurement: "{}\n" }));
+          const ticket = await accepted;
+          isBroken = true;
+          await until(() => ticket.running?.trouble?.sentence === sentence, `${sentence} is told`);
+          isBroken = false;
+          const { manifest } = await ticket.end();
+          assert.equal(manifest.items.length, 1);
+          ticket.report();
+          await archive.close();
+          assert.equal((await readPackages(root)).size, 1);
+          assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), []);
+        });
+      });
+    }
+  }
+
+  it("accepts nothing that it could not keep", async () => {
+    await withFolder(async (root) => {
+      let isFull = false;
+      const disk = watchedArchiveDisk((call) => {
+        if (isFull && (call === "file.write" || call === "file.writev")) throw systemError("ENOSPC");
+      });
+      const archive = await openArchive(root, client, { disk });
+      isFull = true;
+      const error = await rejectsWith(archive.runner.submit(forCloud("1")), "ERR_FILE", "fileFull");
+      assert.equal(error.cause.retryable, true);
+      const media = [
+        { content: pictureOf("x"), contentType: null, contentId: null, description: null, filename: null },
+      ];
+      await rejectsWith(
+        archive.runner.submitMedia(intentOf("2", { source: "message" }), media, null),
+        "ERR_FILE",
+        "fileFull",
+      );
+      isFull = false;
+      addVideo("1");
+      await (await archive.runner.submit(forCloud("1"))).end();
+      await archive.close();
+      const again = await openArchive(root, client);
+      assert.equal(again.runner.resume(() => true).length, 1, "only what was accepted is open");
+      await again.close();
+    });
+  });
+
+  it("ends in ERR_FILE when the disk has not come back until the job is given up", async () => {
+    await withFolder(async (root) => {
+      addVideo("1");
+      let isFull = false;
+      const disk = watchedArchiveDisk((call) => {
+        if (isFull && call === "file.writev") throw systemError("ENOSPC");
+      });
+      const archive = await openArchive(root, client, { disk });
+      const ticket = await archive.runner.submit(forCloud("1", { giveUpMs: 300 }));
+      isFull = true;
+      await rejectsWith(ticket.end(), "ERR_FILE", "fileFull");
+      await archive.close();
+    });
+  });
+
+  it("says that the folder is gone, takes nothing meanwhile, and goes on when it is back", async () => {
+    await withFolder(async (folder) => {
+      const root = join(folder, "share");
+      await mkdir(root);
+      const archive = await openArchive(root, client);
+      const open = await archive.runner.submit(forCloud("1", { waitMs: 60_000 }));
+      await until(() => open.running?.state === "waiting", "it waits");
+      await rename(root, join(folder, "away"));
+      addVideo("1");
+      open.running?.wake();
+      await until(() => open.running?.trouble?.sentence === "fileNoFolder", "the folder is missed");
+      await rejectsWith(archive.runner.submit(forCloud("2")), "ERR_FILE", "fileNoFolder");
+      await assert.rejects(readdir(root), "it is never created");
+      await rename(join(folder, "away"), root);
+      assert.equal((await open.end()).manifest.items.length, 1);
+      open.report();
+      await archive.close();
+      assert.equal((await readPackages(root)).size, 1);
+    });
+  });
+
+  it("works with a real full disk, where one can be mounted", async function () {
+    this.timeout(20_000);
+    await withFolder(async (folder) => {
+      const root = join(folder, "small");
+      await mkdir(root);
+      try {
+        await run("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", root]);
+      } catch {
+        this.skip();
+      }
+      try {
+        addVideo("1", 600_000);
+        const archive = await openArchive(root, client);
+        await writeFile(join(root, "ballast"), Buffer.alloc(600_000));
+        const ticket = await archive.runner.submit(forCloud("1"));
+        await until(() => ticket.running?.trouble?.sentence === "fileFull", "the disk is full");
+        await rm(join(root, "ballast"));
+        await ticket.end();
+        ticket.report();
+        await archive.close();
+        assert.equal((await readPackages(root)).size, 1);
+      } finally {
+        await run("umount", ["-l", root]);
+      }
+    });
+  });
+
+  it("survives the failure of any single call to the disk", async function () {
+    this.timeout(120_000);
+    addVideo("1");
+    const media = [0, 1].map((index) => ({
+      content: pictureOf(`${index}`),
+      contentType: null,
+      contentId: null,
+      description: null,
+      filename: null,
+    }));
+    /** Fails the k-th call from the submission on; returns how many there were. */
+    const strike = async (k: number): Promise<number> => {
+      let calls = 0;
+      await withFolder(async (root) => {
+        let isOn = false;
+        let struck = "";
+        const disk = watchedArchiveDisk((call) => {
+          if (!isOn || call === "file.close") return;
+          calls += 1;
+          if (calls !== k) return;
+          struck = call;
+          throw systemError("EIO");
+        });
+        const archive = await openArchive(root, client, { disk });
+        isOn = true;
+        const submit = async (again: () => Promise<unknown>): Promise<void> => {
+          try {
+            await again();
+          } catch (error) {
+            // Not accepted, then; the caller sends it again.
+            assert.ok(isDimensionerError(error) && error.cause.retryable, `${struck}: ${String(error)}`);
+            await again();
+          }
+        };
+        const intent = { measurement: "{}\n", raw: "{}", giveUpMs: 0 };
+        await submit(async () => {
+          const ticket = await archive.runner.submit(forCloud("1", intent));
+          await ticket.end();
+          ticket.report();
+        });
+        await submit(async () => {
+          const ticket = await archive.runner.submitMedia(intentOf("2", { source: "message" }), media, null);
+          await ticket.end();
+          ticket.report();
+        });
+        isOn = false;
+        await archive.close();
+        const packages = await readPackages(root);
+        assert.equal(packages.size, 2, `call ${k}: ${struck}`);
+        const again = await openArchive(root, client);
+        const open = again.runner.resume(() => true);
+        assert.deepEqual(open, [], `call ${k}: ${struck} left a job open`);
+        await again.close();
+        assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), [], `call ${k}: ${struck}`);
+      });
+      return calls;
+    };
+    const all = await strike(0);
+    assert.ok(all > 60, `${all} calls`);
+    for (let k = 1; k <= all; k += 1) await strike(k);
+  });
+});

@@ -1,0 +1,45 @@
+/**
+ * A process of its own that runs archive jobs until it is killed: goes on with what is open, then takes the jobs it is
+ * given. Arguments: root, origin of the cloud, the new jobs with commas between. Prints "open", "accepted <id>" and
+ * "reported <id> <whether it was there before> <whether it was resumed>", and "done" when nothing is left.
+ */
+import { Archives } from "../../src/archive/archives.ts";
+import type { Ticket } from "../../src/archive/ticket.ts";
+import { CloudClient } from "../../src/cloud/client.ts";
+import { intentOf, openArchive, pictureOf } from "./support.ts";
+
+const [root = "", origin = "", list = ""] = process.argv.slice(2);
+const client = new CloudClient({ baseUrl: origin, token: "simulator", timeoutMs: 5_000 });
+const { runner, close } = await openArchive(root, client, { archives: new Archives(), concurrency: 4 });
+console.log("open");
+
+async function finish(ticket: Ticket, given?: string): Promise<void> {
+  const { wasThere, manifest } = await ticket.end();
+  console.log(`reported ${given ?? manifest.transactionId} ${wasThere} ${ticket.isResumed}`);
+  ticket.report();
+}
+
+async function take(id: string): Promise<void> {
+  const ticket = id.startsWith("message")
+    ? await runner.submitMedia(
+        intentOf(id, { source: "message" }),
+        [0, 1].map((index) => ({
+          content: pictureOf(`${id} ${index}`),
+          contentType: "image/jpeg",
+          contentId: null,
+          description: `picture ${index}`,
+          filename: null,
+        })),
+        null,
+      )
+    : await runner.submit(intentOf(id, { origin: client.peer.origin, expect: ["video/mp4", "image/jpeg"] }));
+  console.log(`accepted ${id}`);
+  await finish(ticket, id);
+}
+
+const resumed = runner.resume(() => true).map((ticket) => finish(ticket));
+const ids = list.split(",").filter((id) => id !== "");
+await Promise.all([...resumed, ...ids.map((id) => take(id))]);
+console.log("done");
+await close();
+await client.close();

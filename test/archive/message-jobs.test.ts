@@ -1,0 +1,242 @@
+import assert from "node:assert/strict";
+import { link, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Part } from "../../src/archive/job-runner.ts";
+import type { GivenMedium } from "../../src/archive/stage-media.ts";
+import { rejectsWith, withFolder } from "../media/support.ts";
+import { intentOf, openArchive, pictureOf, readPackages, sha256Of, until, type Opened } from "./support.ts";
+
+const forMessage = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
+  intentOf(id, { source: "message", ...more });
+
+function medium(content: GivenMedium["content"], more: Partial<GivenMedium> = {}): GivenMedium {
+  return { content, contentType: null, contentId: null, description: null, filename: null, ...more };
+}
+
+describe("archive: media that messages bring", () => {
+  /** A folder with the archive's root and one for other files. */
+  const withArchive = (
+    body: (archive: Opened, root: string, files: string) => Promise<void>,
+  ): Promise<void> =>
+    withFolder(async (folder) => {
+      const root = join(folder, "archive");
+      await mkdir(root);
+      const archive = await openArchive(root, undefined);
+      try {
+        await body(archive, root, folder);
+      } finally {
+        await archive.close();
+      }
+    });
+
+  it("stores Buffers, named by what the message and the bytes say", async () => {
+    await withArchive(async ({ runner }, root) => {
+      const picture = pictureOf("one");
+      const media = [
+        medium(picture, { filename: "annotated 1.jpeg", contentType: "image/jpeg" }),
+        medium(Buffer.from("BM?"), { description: "depth", contentType: "image/bmp" }),
+        medium(pictureOf("two"), { filename: "manifest.json" }),
+        medium(pictureOf("three"), { description: "ANNOTATED 1" }),
+        medium(pictureOf("four"), { description: "../a/b" }),
+        medium(pictureOf("five"), { description: "hold" }),
+      ];
+      const { folder, manifest } = await (await runner.submitMedia(forMessage("m"), media, null)).end();
+      assert.deepEqual((await readdir(folder)).sort(), [
+        "ANNOTATED 1-2.jpg",
+        "__a_b.jpg",
+        "annotated 1.jpg",
+        "depth.bmp",
+        "item-hold.jpg",
+        "item-manifest.jpg",
+        "manifest.json",
+      ]);
+      assert.deepEqual(await readFile(join(folder, "annotated 1.jpg")), picture);
+      assert.deepEqual(
+        manifest.items.map(({ contentTypeAnnounced, contentTypeFound }) => [
+          contentTypeAnnounced,
+          contentTypeFound,
+        ]),
+        [
+          ["image/jpeg", "image/jpeg"],
+          ["image/bmp", null],
+          [null, "image/jpeg"],
+          [null, "image/jpeg"],
+          [null, "image/jpeg"],
+          [null, "image/jpeg"],
+        ],
+      );
+      assert.equal(manifest.cloud, null);
+      await readPackages(root);
+    });
+  });
+
+  it("copies saved files, which then live on their own", async () => {
+    await withArchive(async ({ runner }, root, files) => {
+      const content = Buffer.alloc(5_000_000, "video");
+      const path = join(files, "dock 3.mp4");
+      await writeFile(path, content);
+      const given = medium({ path, bytes: content.length, sha256: sha256Of(content) }, { filename: path });
+      const { folder } = await (await runner.submitMedia(forMessage("m"), [given], null)).end();
+      const copy = join(folder, "dock 3.bin");
+      assert.notEqual((await stat(copy)).ino, (await stat(path)).ino);
+      await writeFile(path, "written over in place");
+      await readPackages(root);
+    });
+  });
+
+  it("takes no file that is not what the message says: no message reads what it does not know", async () => {
+    await withArchive(async ({ runner }, root, files) => {
+      const path = join(files, "secret");
+      await writeFile(path, "secret");
+      await symlink(path, join(files, "link"));
+      await mkdir(join(files, "folder"));
+      const sha256 = sha256Of("secret");
+      for (const content of [
+        { path, bytes: 6, sha256: sha256Of("guess") },
+        { path, bytes: 7, sha256 },
+        { path: join(files, "link"), bytes: 6, sha256 },
+        { path: join(files, "folder"), bytes: 6, sha256 },
+        { path: join(files, "gone"), bytes: 6, sha256 },
+      ]) {
+        await rejectsWith(
+          runner.submitMedia(forMessage("m"), [medium(content)], null),
+          "ERR_INPUT",
+          "inputValue",
+        );
+      }
+      assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), []);
+      assert.equal((await readPackages(root)).size, 0);
+    });
+  });
+
+  it("knows the same media under the same id, and keeps other media under it apart", async () => {
+    await withArchive(async ({ runner }, root) => {
+      const submit = async (text: string) => {
+        const ticket = await runner.submitMedia(forMessage("m"), [medium(pictureOf(text))], null);
+        const archived = await ticket.end();
+        ticket.report();
+        return archived;
+      };
+      const first = await submit("one");
+      const [second, third] = await Promise.all([submit("one"), submit("one")]);
+      assert.deepEqual([first.wasThere, second.wasThere, third.wasThere], [false, true, true]);
+      assert.equal(second.folder, first.folder);
+      const other = await submit("other");
+      assert.equal(other.wasThere, false);
+      assert.equal(other.path, `${first.path} (1)`);
+      assert.equal((await readPackages(root)).size, 2);
+    });
+  });
+
+  const part = (index: number, count: number | null = 3, id = "s"): Part => ({ id, index, count });
+  const sequence = (more: Parameters<typeof intentOf>[1] = {}) =>
+    forMessage("m", { sequence: "s", waitMs: 60_000, ...more });
+
+  it("gathers the parts of a sequence in any order; one of them speaks for all", async () => {
+    await withArchive(async ({ runner }, root) => {
+      const tickets = await Promise.all(
+        [2, 0, 1, 0].map((index) =>
+          runner.submitMedia(sequence(), [medium(pictureOf(`part ${index}`))], part(index)),
+        ),
+      );
+      const ends = await Promise.all(tickets.map((ticket) => ticket.end()));
+      assert.equal(new Set(ends.map(({ folder }) => folder)).size, 1);
+      assert.equal(tickets.filter(({ isSpeaker }) => isSpeaker).length, 1);
+      assert.equal(ends[0]?.manifest.items.length, 3);
+      assert.equal((await readPackages(root)).size, 1);
+    });
+  });
+
+  it("waits for a part that is late, and says what is missing when it never comes", async () => {
+    await withArchive(async ({ runner }) => {
+      const submit = (index: number, more = {}) =>
+        runner.submitMedia(sequence(more), [medium(pictureOf(`part ${index}`))], part(index));
+      const tickets = [await submit(0), await submit(1)];
+      await until(() => runner.jobs[0]?.state === "waiting", "it waits for the third part");
+      tickets.push(await submit(2));
+      for (const ticket of tickets) assert.equal((await ticket.end()).manifest.items.length, 3);
+      tickets[0]?.report();
+
+      const lonely = await submit(0, { waitMs: 50 });
+      const error = await rejectsWith(lonely.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      assert.match(error.message, /2 of 3 parts/);
+      lonely.report();
+      const kept = await submit(0, { waitMs: 50, onIncomplete: "keep" });
+      const { manifest } = await kept.end();
+      assert.deepEqual([manifest.complete, manifest.missing], [false, ["2 of 3 parts"]]);
+    });
+  });
+
+  it("expects certain media of a message too", async () => {
+    await withArchive(async ({ runner }) => {
+      const intent = forMessage("m", { expect: ["video/mp4"], waitMs: 60_000 });
+      const ticket = await runner.submitMedia(
+        intent,
+        [medium(pictureOf("x"), { contentType: "image/jpeg" })],
+        null,
+      );
+      const error = await rejectsWith(ticket.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      assert.match(error.message, /video\/mp4/);
+    });
+  });
+
+  it("has the bytes safe before a job is accepted: a restart finishes it without the message", async () => {
+    await withFolder(async (root) => {
+      const before = await openArchive(root, undefined);
+      const first = await before.runner.submitMedia(sequence(), [medium(pictureOf("a"))], part(0, 2));
+      await until(() => before.runner.jobs[0]?.state === "waiting", "it waits");
+      await before.close();
+      await rejectsWith(first.end(), "ERR_CANCELLED", "cancelledKept");
+
+      const after = await openArchive(root, undefined);
+      const [ticket] = after.runner.resume(() => true);
+      await until(() => after.runner.jobs[0]?.state === "waiting", "it waits again");
+      await after.runner.submitMedia(sequence(), [medium(pictureOf("b"))], part(1, 2));
+      const { manifest } = await (ticket ?? assert.fail()).end();
+      assert.deepEqual(
+        manifest.items.map(({ sha256 }) => sha256),
+        ["a", "b"].map((text) => sha256Of(pictureOf(text))),
+      );
+      await after.close();
+    });
+  });
+
+  it("puts aside what nobody can bring again when a job fails for good", async () => {
+    await withArchive(async ({ runner }, root) => {
+      const intent = forMessage("m", { expect: ["video/mp4"] });
+      const ticket = await runner.submitMedia(intent, [medium(pictureOf("x"))], null);
+      await rejectsWith(ticket.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      ticket.report();
+      const state = join(root, ".dimensioner-archive");
+      await until(async () => (await readdir(join(state, "work"))).length === 0, "the work folder is moved");
+      const [aside = ""] = await readdir(join(state, "given-up"));
+      assert.deepEqual(await readFile(join(state, "given-up", aside, "item.jpg")), pictureOf("x"));
+    });
+  });
+
+  it("says that a stored picture was changed while the process was down", async () => {
+    await withFolder(async (root) => {
+      const before = await openArchive(root, undefined);
+      await before.runner.submitMedia(sequence({ waitMs: 200 }), [medium(pictureOf("a"))], part(0, 2));
+      await before.close();
+      const work = join(root, ".dimensioner-archive/work");
+      const [job = ""] = await readdir(work);
+      await writeFile(join(work, job, "item.jpg"), pictureOf("forged"));
+      const after = await openArchive(root, undefined);
+      const [ticket] = after.runner.resume(() => true);
+      await rejectsWith((ticket ?? assert.fail()).end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      await after.close();
+    });
+  });
+
+  it("copies a file that has a second name like any other", async () => {
+    await withArchive(async ({ runner }, root, files) => {
+      const content = pictureOf("linked");
+      await writeFile(join(files, "a.jpg"), content);
+      await link(join(files, "a.jpg"), join(files, "b.jpg"));
+      const given = medium({ path: join(files, "b.jpg"), bytes: content.length, sha256: sha256Of(content) });
+      await (await runner.submitMedia(forMessage("m"), [given], null)).end();
+      assert.equal((await readPackages(root)).size, 1);
+    });
+  });
+});

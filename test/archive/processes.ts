@@ -1,0 +1,86 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { build } from "esbuild";
+
+const repository = join(import.meta.dirname, "..", "..");
+
+/** Another process that runs a script. */
+export interface Child {
+  readonly process: ChildProcess;
+  /** The next line it prints; rejects when it ends without one. */
+  nextLine(): Promise<string>;
+  /** Resolves when it has ended by itself. */
+  readonly ended: Promise<void>;
+  /** Kills it, where it still runs, and waits until all it printed was read. */
+  kill(): Promise<void>;
+}
+
+/** Makes one plain JavaScript file of a script of this folder or of src/archive: it starts in a tenth of the time. */
+export async function bundle(path: string): Promise<string> {
+  const outfile = join(
+    repository,
+    ".build",
+    "archive-children",
+    path.replaceAll(/[/.]+/g, "-") + `-${process.pid}.mjs`,
+  );
+  await build({
+    entryPoints: [join(repository, path)],
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    packages: "external",
+    logLevel: "silent",
+  });
+  return outfile;
+}
+
+export function startChild(script: string, args: readonly string[], onLine?: (line: string) => void): Child {
+  const child = spawn(process.execPath, [script, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const lines: string[] = [];
+  const waiting: ((line: string | null) => void)[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    onLine?.(line);
+    const first = waiting.shift();
+    if (first === undefined) lines.push(line);
+    else first(line);
+  });
+  let hasEnded = false;
+  const end = async (): Promise<void> => {
+    await once(child, "close");
+    hasEnded = true;
+    for (const tell of waiting.splice(0)) tell(null);
+  };
+  const ended = end();
+  return {
+    process: child,
+    ended,
+    nextLine: async () => {
+      const line =
+        lines.shift() ??
+        (hasEnded ? null : await new Promise<string | null>((resolve) => void waiting.push(resolve)));
+      if (line === null) throw new Error(`${script} ended`);
+      return line;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** Runs a script to its end. */
+export async function runChild(
+  script: string,
+  args: readonly string[],
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [script, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  await once(child, "close");
+  return { code: child.exitCode, stdout, stderr };
+}

@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import {
+  appendFile,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { Verification, type Finding } from "../../src/archive/verify.ts";
+import { withFolder } from "../media/support.ts";
+import { bundle, runChild } from "./processes.ts";
+import { intentOf, openArchive, pictureOf } from "./support.ts";
+
+/** An archive of some packages that messages have brought. */
+async function fill(
+  root: string,
+  count: number,
+  more: Parameters<typeof intentOf>[1] = {},
+): Promise<string[]> {
+  const { runner, close } = await openArchive(root, undefined);
+  const paths: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const id = `m${index}`;
+    const media = [0, 1].map((place) => ({
+      content: pictureOf(`${id} ${place}`),
+      contentType: "image/jpeg",
+      contentId: null,
+      description: null,
+      filename: null,
+    }));
+    const ticket = await runner.submitMedia(
+      intentOf(id, { source: "message", raw: "{}", ...more }),
+      media,
+      null,
+    );
+    paths.push((await ticket.end()).path);
+    ticket.report();
+  }
+  await close();
+  return paths;
+}
+
+async function verify(folder: string): Promise<{ findings: Finding[]; verification: Verification }> {
+  const verification = new Verification(folder);
+  const findings: Finding[] = [];
+  for await (const finding of verification.run()) findings.push(finding);
+  return { findings, verification };
+}
+
+const kindsOf = (findings: readonly Finding[]): string[] =>
+  findings.map(({ kind, path }) => `${kind} ${path}`).sort();
+
+describe("archive: dimensioner-verify", () => {
+  it("finds nothing in an archive that nobody has touched", async () => {
+    await withFolder(async (root) => {
+      const paths = await fill(root, 3);
+      await writeFile(join(root, paths[0] ?? "", "hold"), "case 12");
+      const { findings, verification } = await verify(root);
+      assert.deepEqual(findings, []);
+      const { packages, files, expected } = verification.checked;
+      assert.deepEqual([packages, files, expected], [3, 9, 3]);
+    });
+  });
+
+  const spoilings: readonly (readonly [
+    what: string,
+    spoil: (path: string, root: string) => Promise<unknown>,
+    kinds: readonly string[],
+  ])[] = [
+    [
+      "a changed byte",
+      (path) => writeFile(join(path, "item.jpg"), pictureOf("m1 X")),
+      ["changed P/item.jpg"],
+    ],
+    ["a cut file", (path) => truncate(join(path, "item.jpg"), 3), ["changed P/item.jpg"]],
+    ["a lost file", (path) => rm(join(path, "item-2.jpg")), ["missing P/item-2.jpg"]],
+    [
+      "a link instead of a file",
+      async (path) => {
+        await rename(join(path, "item.jpg"), join(path, "..", "..", "aside"));
+        await symlink(join(path, "..", "..", "aside"), join(path, "item.jpg"));
+      },
+      ["missing P/item.jpg", "stray aside"],
+    ],
+    ["a stray in a package", (path) => writeFile(join(path, "note.txt"), ""), ["stray P/note.txt"]],
+    [
+      "a stray beside packages",
+      (path) => writeFile(join(path, "..", "x.part"), ""),
+      ["stray 2026-11-02/x.part"],
+    ],
+    [
+      "a changed raw measurement",
+      (path) => appendFile(join(path, "measurement.raw"), " "),
+      ["changed P/measurement.raw"],
+    ],
+    [
+      "a manifest that is none",
+      (path) => writeFile(join(path, "manifest.json"), "{}"),
+      ["manifest P", "previous-changed N"],
+    ],
+    [
+      "a manifest that was rewritten",
+      async (path) => {
+        const file = join(path, "manifest.json");
+        await writeFile(file, (await readFile(file, "utf8")).replace("ORDER-1", "ORDER-2"));
+      },
+      ["previous-changed N"],
+    ],
+    [
+      "a deleted package",
+      (path) => rm(path, { recursive: true }),
+      ["missing-package P", "previous-missing N"],
+    ],
+    [
+      "a damaged journal",
+      async (_path, root) => {
+        const file = join(root, ".dimensioner-archive/journal.jsonl");
+        await writeFile(file, (await readFile(file, "utf8")).replace('"closed"', '"clOsed"'));
+      },
+      ["journal .dimensioner-archive/journal.jsonl"],
+    ],
+    [
+      "a lost journal",
+      (_path, root) => rm(join(root, ".dimensioner-archive/journal.jsonl")),
+      ["journal .dimensioner-archive/journal.jsonl"],
+    ],
+  ];
+  for (const [what, spoil, kinds] of spoilings) {
+    it(`finds ${what}`, async () => {
+      await withFolder(async (root) => {
+        const paths = await fill(root, 3);
+        await spoil(join(root, paths[1] ?? ""), root);
+        const { findings } = await verify(root);
+        const expected = kinds.map((kind) =>
+          kind.replace(" P", ` ${paths[1]}`).replace(" N", ` ${paths[2]}`),
+        );
+        assert.deepEqual(kindsOf(findings), expected.sort());
+      });
+    });
+  }
+
+  it("says what a package was kept without", async () => {
+    await withFolder(async (root) => {
+      await fill(root, 1, { expect: ["video/mp4"], onIncomplete: "keep" });
+      const { findings } = await verify(root);
+      assert.equal(findings[0]?.kind, "incomplete");
+      assert.match(findings[0].problem, /video\/mp4/);
+    });
+  });
+
+  it("checks a part of an archive, and a package that was copied out of it", async () => {
+    await withFolder(async (root) => {
+      const archive = join(root, "archive");
+      await mkdir(archive);
+      const paths = await fill(archive, 2);
+      assert.deepEqual((await verify(join(archive, "2026-11-02"))).findings, []);
+      const copy = join(root, "copy");
+      await cp(join(archive, paths[1] ?? ""), copy, { recursive: true });
+      const { findings, verification } = await verify(copy);
+      assert.deepEqual([findings, verification.checked.packages], [[], 1]);
+    });
+  });
+
+  describe("on the command line", () => {
+    let script: string;
+
+    before(async () => {
+      script = await bundle("src/archive/verify-cli.ts");
+    });
+
+    it("exits with 0 and a sentence, with 1 and what is wrong, with 2 where it cannot look", async () => {
+      await withFolder(async (root) => {
+        const [path = ""] = await fill(root, 2);
+        const good = await runChild(script, [root]);
+        assert.equal(good.code, 0);
+        assert.match(good.stdout, /2 packages, 6 files, \d+ B: everything is as it was archived\n$/);
+        await writeFile(join(root, path, "item.jpg"), "x");
+        const bad = await runChild(script, [root]);
+        assert.equal(bad.code, 1);
+        assert.match(bad.stdout, /item\.jpg: the file has 1 bytes instead of \d+\n.*1 finding\n$/);
+        for (const args of [
+          [],
+          [join(root, "gone")],
+          [root, root],
+          [root, "--what"],
+          [join(root, path, "item.jpg")],
+        ]) {
+          const wrong = await runChild(script, args);
+          assert.deepEqual([wrong.code, wrong.stdout], [2, ""], args.join(" "));
+          assert.match(wrong.stderr, /^dimensioner-verify: .+\n$/s);
+        }
+        assert.match((await runChild(script, ["--help"])).stdout, /^Usage/);
+      });
+    });
+
+    it("prints one JSON object, and can let incomplete packages pass", async () => {
+      await withFolder(async (root) => {
+        await fill(root, 2, { expect: ["video/mp4"], onIncomplete: "keep" });
+        const bad = await runChild(script, [root, "--json"]);
+        const report = JSON.parse(bad.stdout) as Record<string, unknown>;
+        assert.equal(bad.code, 1);
+        assert.equal((report["findings"] as Finding[]).length, 2);
+        assert.deepEqual(
+          [report["packages"], report["files"], report["incomplete"], report["ok"]],
+          [2, 6, 2, false],
+        );
+        const good = await runChild(script, [root, "--json", "--allow-incomplete"]);
+        assert.equal(good.code, 0);
+        assert.equal((JSON.parse(good.stdout) as { ok: boolean }).ok, true);
+      });
+    });
+  });
+
+  it("leaves the archive as it was", async () => {
+    await withFolder(async (root) => {
+      await fill(root, 1);
+      const before = await readdir(root, { recursive: true });
+      await verify(root);
+      assert.deepEqual(await readdir(root, { recursive: true }), before);
+    });
+  });
+});
