@@ -25,7 +25,8 @@ export interface TransferFacts {
 
 /** The system's name of an error ("ENOSPC"), or undefined for what is not a system error. */
 export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  const isSystem = error instanceof Error && "errno" in error && "code" in error;
+  return isSystem && typeof error.code === "string" ? error.code : undefined;
 }
 
 /**
@@ -34,7 +35,7 @@ export function systemCode(error: unknown): string | undefined {
  */
 export function diskError(error: unknown, path: string, facts: TransferFacts, folder = path): unknown {
   const code = systemCode(error);
-  if (error instanceof DimensionerError || code === undefined) return error;
+  if (code === undefined) return error;
   switch (code) {
     case "ENOSPC":
     case "EDQUOT":

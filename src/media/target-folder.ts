@@ -8,6 +8,7 @@ export async function checkRoot(folder: string, disk: Disk, facts: TransferFacts
     throw new DimensionerError("configFolder", { surface: "config", operation: facts.operation });
   }
   const root = resolve(folder);
+  if (root.includes("\0")) throw fileError("fileNoFolder", root.replaceAll("\0", "�"), facts);
   let isFolder: boolean;
   try {
     isFolder = (await disk.stat(root)).isDirectory();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -249,8 +250,8 @@ describe("the file sink", function () {
       const restarted = sink.restart();
       sink.write(Buffer.from("second"));
       await sink.end();
+      assert.equal(readFileSync(path, "utf8"), "second");
       await restarted;
-      assert.equal(await readFile(path, "utf8"), "second");
     });
   });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
+import { lutimes, mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createMediaFolders, type MediaFolders } from "../../src/media/media-folders.ts";
 import { nodeDisk } from "../../src/media/disk.ts";
@@ -27,6 +27,7 @@ describe("what a killed process left", () => {
       await utimes(join(folder, part(3)), 1, 1);
       await leave(folder, "target");
       await symlink(join(folder, "target"), join(folder, part(4)));
+      await lutimes(join(folder, part(4)), 1, 1);
       await saveToFile(sending([jpeg]), { folder, suggestedBase: "x", ifExists: "error" }, facts);
       assert.deepEqual(
         await listAll(folder),

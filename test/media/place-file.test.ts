@@ -117,6 +117,26 @@ for (const [kind, disk] of disks) {
       });
     });
 
+    it("nor is it opened where its size happens to be equal", async () => {
+      await withFolder(async (folder) => {
+        await symlink(join(folder, "gone"), join(folder, "link.jpg"));
+        await mkdir(join(folder, "folder.jpg"));
+        for (const name of ["link.jpg", "folder.jpg"]) {
+          const { size } = await lstat(join(folder, name));
+          const watched = watchedDisk((call, [path]) => {
+            if (call === "link" && disk !== undefined) throw systemError("EPERM");
+            assert.ok(call !== "open" || path !== join(folder, name));
+          });
+          const work = saveToFile(
+            sending([Buffer.alloc(size, "x")]),
+            { folder, filename: name, suggestedBase: "x", ifExists: "error" },
+            { ...facts, disk: watched },
+          );
+          await rejectsWith(work, "ERR_FILE", "fileExists");
+        }
+      });
+    });
+
     it("twenty at once with one name: twenty files when they differ, one when they don't", async () => {
       await withFolder(async (folder) => {
         const all = Array.from({ length: 20 }, (_, index) => `content ${index + 10}`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { DimensionerError } from "../../src/errors.ts";
@@ -74,6 +74,49 @@ describe("saving a download to a file", () => {
       );
       assert.equal(two.path, one.path);
       assert.equal((await listAll(folder)).length, 1);
+    });
+  });
+
+  it("syncs the bytes before they get their name, then the name, and each new folder's", async () => {
+    await withFolder(async (folder) => {
+      const calls: string[] = [];
+      const disk = watchedDisk((call, [path]) => {
+        const shown =
+          typeof path === "string" ? path.replace(folder, "").replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "*") : "";
+        if (call !== "lstat" && call !== "readdir") calls.push(`${call} ${shown}`.trim());
+      });
+      await saveToFile(sending([jpeg]), target(folder, { filename: "new/x.jpg" }), { ...facts, disk });
+      assert.deepEqual(calls, [
+        "stat",
+        "realpath",
+        "mkdir /new",
+        "realpath /new",
+        "open",
+        "file.sync",
+        "file.close",
+        "open /new/.dimensioner-*.part",
+        "file.writev",
+        "file.sync",
+        "file.stat",
+        "file.close",
+        "link /new/.dimensioner-*.part",
+        "unlink /new/.dimensioner-*.part",
+        "open /new",
+        "file.sync",
+        "file.close",
+      ]);
+    });
+  });
+
+  it("does not trust a file that is shorter on the disk than what was written", async () => {
+    await withFolder(async (folder) => {
+      const disk = watchedDisk(async (call) => {
+        const [part = ""] = await listAll(folder);
+        if (call === "file.stat") await truncate(join(folder, part), 9);
+      });
+      const work = saveToFile(sending([jpeg]), target(folder), { ...facts, disk });
+      assert.match((await rejectsWith(work, "ERR_FILE", "fileOther")).message, /only 9 of/);
+      assert.deepEqual(await listAll(folder), []);
     });
   });
 
@@ -178,6 +221,7 @@ describe("saving a download to a file", () => {
       assert.equal(blank.cause.surface, "config");
       const missing = await rejectsWith(save({ folder: join(folder, "gone") }), "ERR_FILE", "fileNoFolder");
       assert.deepEqual([missing.cause.surface, missing.cause.hint], ["disk", join(folder, "gone")]);
+      await rejectsWith(save({ folder: `${folder}\0` }), "ERR_FILE", "fileNoFolder");
       await rejectsWith(save({ folder: file }), "ERR_FILE", "fileNotFolder");
       await rejectsWith(save({ folder: join(file, "below") }), "ERR_FILE", "fileNotFolder");
       await rejectsWith(save({ filename: "file/x.jpg" }), "ERR_FILE", "fileNotFolder");
@@ -251,14 +295,18 @@ describe("saving a download to a file", () => {
       });
     });
 
-    for (const step of ["file.writev", "file.sync", "file.close", "lstat"]) {
-      it(`at ${step} leaves neither file nor part`, async () => {
+    const steps = ["file.writev", "file.sync", "file.close", "lstat"].flatMap((step) =>
+      (["rename", "replace"] as const).map((ifExists) => ({ step, ifExists })),
+    );
+    for (const { step, ifExists } of steps) {
+      it(`at ${step}, ${ifExists}, leaves neither file nor part`, async () => {
         await withFolder(async (folder) => {
-          await writeFile(join(folder, "x.jpg"), "other");
+          // Equal size, so that the look at the other file is reached.
+          await writeFile(join(folder, "x.jpg"), "x".repeat(step === "lstat" ? jpeg.length : 9));
           const controller = new AbortController();
           const disk = watchedDisk((call) => void (call === step && controller.abort()));
           await rejectsWith(
-            saveToFile(sending([jpeg]), target(folder, { filename: "x.jpg" }), {
+            saveToFile(sending([jpeg]), target(folder, { filename: "x.jpg", ifExists }), {
               ...facts,
               disk,
               signal: controller.signal,
@@ -267,6 +315,7 @@ describe("saving a download to a file", () => {
             "cancelledClose",
           );
           assert.deepEqual(await listAll(folder), ["x.jpg"]);
+          assert.match(await readFile(join(folder, "x.jpg"), "utf8"), /^x+$/);
         });
       });
     }
