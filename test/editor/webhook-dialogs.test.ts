@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { openBoth, type Both } from "./both.ts";
+import {
+  closeDialog,
+  dragFromPalette,
+  faultsOfDialog,
+  fill,
+  openConfigDialog,
+  openDialog,
+  problemOf,
+  savedProperties,
+  shownProperties,
+} from "./dialog.ts";
+import { defaultsOf } from "./sources.ts";
+
+const flows = [
+  { id: "tab", type: "tab", label: "Fleet" },
+  { id: "device", type: "dimensioner-device", name: "Dock 3", address: "127.0.0.1:9" },
+  {
+    id: "cloud",
+    type: "dimensioner-cloud",
+    name: "Our cloud",
+    baseUrl: "https://127.0.0.1:9",
+    credentials: { token: "t" },
+  },
+];
+
+async function visible(page: Page, properties: readonly string[], prefix = "node"): Promise<string[]> {
+  const shown = await Promise.all(
+    properties.map((property) =>
+      page.locator(`.form-row:has(> * > #${prefix}-input-${property})`).isVisible(),
+    ),
+  );
+  return properties.filter((_property, index) => shown[index]);
+}
+
+describe("the dialogs of what comes by itself, in Node-RED 4.1 and 5.0", function () {
+  this.timeout(60_000);
+  let both: Both;
+
+  before(async () => {
+    both = await openBoth(flows);
+  });
+  after(() => both?.close());
+  afterEach(() =>
+    both.run(async ({ page, problems }) => {
+      assert.deepEqual(problems, []);
+      // What a failed test left open would fail all that follow.
+      if ((await page.locator("#node-dialog-cancel").count()) > 0) {
+        await closeDialog(page, "cancel");
+      }
+    }),
+  );
+
+  it("transaction in: shows the address to register, and explains what is wrong", () =>
+    both.run(async ({ page }) => {
+      const id = await dragFromPalette(page, "dimensioner-transaction-in", 300, 60);
+      await openDialog(page, id);
+      assert.match(await problemOf(page, "path"), /Enter a path/);
+      assert.match(await problemOf(page, "secret"), /Enter the secret/);
+      assert.deepEqual(await visible(page, ["header", "secret"]), ["header", "secret"]);
+      assert.deepEqual(await faultsOfDialog(page), []);
+
+      await fill(page, "path", "/in/:id");
+      assert.match(await problemOf(page, "path"), /letters, digits/);
+      await fill(page, "path", "/dock/in/");
+      assert.equal(await problemOf(page, "path"), "");
+      const address = page.locator(".dimensioner-webhook-address");
+      assert.match((await address.textContent()) ?? "", /your-address\/dock\/in$/);
+      await fill(page, "header", "no header");
+      assert.match(await problemOf(page, "header"), /name of a header/);
+      await fill(page, "secretIn", { choose: "path" });
+      assert.match((await address.textContent()) ?? "", /your-address\/dock\/in\/<secret>$/);
+      assert.deepEqual(await visible(page, ["header", "secret"]), ["secret"]);
+      await fill(page, "queueLimit", "0");
+      assert.match(await problemOf(page, "queueLimit"), /At least 1/);
+      await fill(page, "queueLimit", "50");
+      await fill(page, "secret", "never-again-in-the-browser");
+      await fill(page, "onlyOk", true);
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await closeDialog(page, "ok");
+
+      const saved = await savedProperties(page, id);
+      const expected = { path: "/dock/in/", secretIn: "path", queueLimit: "50", onlyOk: true };
+      for (const [property, value] of Object.entries({
+        ...(await defaultsOf("transaction-in")),
+        ...expected,
+        header: "no header",
+      })) {
+        assert.equal(String(saved[property]), String(value), property);
+      }
+      assert.equal(await page.evaluate(`RED.nodes.node("${id}").valid`), true);
+      assert.equal(
+        await page.evaluate(`RED.utils.getNodeLabel(RED.nodes.node("${id}"))`),
+        "transaction in: /dock/in",
+      );
+      assert.equal(await page.evaluate(`RED.nodes.node("${id}").inputs`), 0);
+
+      await openDialog(page, id);
+      const shown = await shownProperties(page, id);
+      assert.deepEqual([shown["path"], shown["queueLimit"]], ["/dock/in/", "50"]);
+      assert.equal(await page.locator("#node-input-secret").inputValue(), "never-again-in-the-browser");
+      await fill(page, "secretIn", { choose: "none" });
+      assert.deepEqual(await visible(page, ["header", "secret"]), []);
+      await page.locator(".dimensioner-tip-none").waitFor({ state: "visible" });
+      await closeDialog(page, "cancel");
+      const exported = await page.evaluate(
+        `JSON.stringify(RED.nodes.createExportableNodeSet([RED.nodes.node("${id}")]))`,
+      );
+      assert.ok(!String(exported).includes("never-again"));
+    }));
+
+  it("device list: asks for seconds of silence only where changes are wanted", () =>
+    both.run(async ({ page }) => {
+      const id = await dragFromPalette(page, "dimensioner-device-list", 300, 160);
+      await openDialog(page, id);
+      assert.match(await problemOf(page, "cloud"), /^Choose a cloud/);
+      assert.deepEqual(await visible(page, ["silentAfter"]), []);
+      await fill(page, "cloud", { choose: "cloud" });
+      await fill(page, "emit", { choose: "split" });
+      await fill(page, "changesOnly", true);
+      assert.deepEqual(await visible(page, ["silentAfter"]), ["silentAfter"]);
+      await fill(page, "silentAfter", "soon");
+      assert.match(await problemOf(page, "silentAfter"), /0 or more/);
+      await fill(page, "silentAfter", "600");
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await closeDialog(page, "ok");
+      const { cloud, emit, changesOnly, silentAfter } = await savedProperties(page, id);
+      assert.deepEqual([cloud, emit, changesOnly, silentAfter], ["cloud", "split", true, "600"]);
+      assert.equal(await page.evaluate(`RED.nodes.node("${id}").valid`), true);
+    }));
+
+  it("device and cloud: take a check interval, and a gateway has none", () =>
+    both.run(async ({ page }) => {
+      const prefix = "#node-config-input-";
+      for (const id of ["cloud", "device"]) {
+        await openConfigDialog(page, id);
+        await fill(page, "checkInterval", "often", prefix);
+        assert.match(await problemOf(page, "checkInterval", prefix), /0 or more/);
+        await fill(page, "checkInterval", "30", prefix);
+        assert.deepEqual(await faultsOfDialog(page), []);
+        if (id === "device") {
+          await page.locator(".dimensioner-tip-newer").waitFor({ state: "visible" });
+          await fill(page, "generation", { choose: "gateway" }, prefix);
+          await page.locator(".dimensioner-tip-gateway").waitFor({ state: "visible" });
+          assert.deepEqual(await visible(page, ["checkInterval"], "node-config"), []);
+          await fill(page, "generation", { choose: "newer" }, prefix);
+        }
+        await closeDialog(page, "ok", "config");
+        assert.equal(await page.evaluate(`RED.nodes.node("${id}").checkInterval`), "30");
+      }
+    }));
+});
