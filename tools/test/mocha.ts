@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Outcome } from "./outcome.ts";
+import type { ReportLine } from "./reporter.ts";
 import { typeScriptOptions, type NodeBinary } from "./node-binaries.ts";
 import type { Run } from "./run.ts";
 
@@ -23,7 +24,7 @@ const longestTestMs = 20_000;
 export async function runMocha(root: string, suite: MochaSuite, run: Run): Promise<Outcome> {
   const { name, node, coverage } = suite;
   const reports = join(root, ".build", "test-reports");
-  const report = join(reports, `${name.replace(/[^a-z0-9]+/gi, "-")}.json`);
+  const report = join(reports, `${name.replace(/[^a-z0-9]+/gi, "-")}.jsonl`);
   await mkdir(reports, { recursive: true });
   await rm(report, { force: true });
 
@@ -36,39 +37,37 @@ export async function runMocha(root: string, suite: MochaSuite, run: Run): Promi
     "--fail-zero",
     "--forbid-only",
     `--timeout=${longestTestMs}`,
-    "--reporter=json",
+    `--reporter=${join(import.meta.dirname, "reporter.ts")}`,
     `--reporter-option=output=${report}`,
   ];
   const args = coverage ? [bin("c8/bin/c8.js"), node.path, ...mocha] : mocha;
   const { exitCode, output } = await run(node.path, args, { cwd: root, timeoutMs: suite.timeoutMs });
 
-  const counted = readReport(await readFile(report, "utf8").catch(() => "null"));
-  if (counted === undefined) {
-    return { passed: 0, failed: 1, skipped: 0, details: [`There is no report of the tests.\n${output}`] };
-  }
-  if (exitCode === 0 || counted.failed > 0) return counted;
-  const details = [`The tests have ended with exit code ${String(exitCode)}.\n${output}`];
-  return { ...counted, failed: 1, details };
+  const text = await readFile(report, "utf8").catch(() => "");
+  const lines = text.split("\n").filter((line) => line !== "");
+  return count(
+    lines.map((line) => JSON.parse(line) as ReportLine),
+    exitCode,
+    output,
+  );
 }
 
-function readReport(text: string): Outcome | undefined {
-  const report: unknown = JSON.parse(text);
-  if (!isRecord(report) || !isRecord(report["stats"]) || !Array.isArray(report["failures"])) return undefined;
-  const { passes, failures, pending } = report["stats"];
-  return {
-    passed: Number(passes),
-    failed: Number(failures),
-    skipped: Number(pending),
-    details: report["failures"].map(explain),
+/** Tests that passed and failed; one more failure when the run itself did not go as it should. */
+function count(lines: readonly ReportLine[], exitCode: number | null, output: string): Outcome {
+  const counted = (event: ReportLine["event"]) => lines.filter((line) => line.event === event).length;
+  const details = lines.flatMap((line) => (line.event === "fail" ? [`${line.title}\n${line.error}`] : []));
+  const outcome = {
+    passed: counted("pass"),
+    failed: details.length,
+    skipped: counted("pending"),
+    details,
   };
-}
-
-function explain(failure: unknown): string {
-  if (!isRecord(failure)) return String(failure);
-  const error = isRecord(failure["err"]) ? failure["err"] : {};
-  return `${String(failure["fullTitle"])}\n${String(error["stack"] ?? error["message"])}`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
+  const hasEnded = counted("end") > 0;
+  if (hasEnded && exitCode !== null && (exitCode === 0 || details.length > 0)) return outcome;
+  const last = lines.findLast((line) => line.event !== "end");
+  const where = hasEnded
+    ? "All tests have ended, but the process has not: something is left open."
+    : `The last that was heard of: ${last === undefined ? "nothing" : `${last.event} of “${last.title}”`}.`;
+  const problem = `The tests have ended with exit code ${String(exitCode)}. ${where}\n${output}`;
+  return { ...outcome, failed: outcome.failed + 1, details: [...details, problem] };
 }
