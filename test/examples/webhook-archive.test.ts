@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startSimulator } from "../../src/simulator/index.ts";
+import { openEditorFeed } from "../../tools/demo/editor-feed.ts";
+import { connected, nodeNamed, readExample } from "../../tools/demo/examples.ts";
+import { startNodeRed } from "../support/node-red.ts";
+import { filesIn, readJson } from "./archive.ts";
+import { nodeRedMajor } from "./stage.ts";
+
+const secret = "s3cret-of-the-dock";
+const barcode = "395212340000004173";
+
+describe("example 20: operators' scans to archive", function () {
+  this.timeout(60_000);
+
+  before(async function () {
+    // The archive node comes with a change of its own; from then on this runs.
+    const manifest = await readJson(join(import.meta.dirname, "../../package.json"));
+    if (!JSON.stringify(manifest["node-red"]).includes('"dimensioner-archive"')) {
+      this.skip();
+    }
+  });
+
+  it("archives what an operator scans at the device, once, although the cloud tells of it three times", async () => {
+    const archive = await mkdtemp(join(tmpdir(), "operator-scans-"));
+    const nodeRed = await startNodeRed({ major: nodeRedMajor, env: { DIMENSIONER_ARCHIVE: archive } });
+    const url = `${nodeRed.url}/dimensioner/operator-scans`;
+    const header = { name: "x-webhook-secret", value: secret };
+    const simulator = await startSimulator({
+      mediaDelayMs: 200,
+      webhooks: [{ url, header, copies: 3 }],
+    });
+    const { newer, earlier, cloud } = simulator;
+    const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
+    const nodes = connected(await readExample("20"), origins, cloud.token).map((node) =>
+      node.type === "dimensioner-transaction-in" ? { ...node, credentials: { secret } } : node,
+    );
+    const heard = new EventEmitter();
+    const said: string[] = [];
+    const feed = await openEditorFeed(
+      nodeRed.url,
+      ({ kind, nodeId, text }) => {
+        if (kind === "debug") {
+          said.push(nodeId === nodeNamed(nodes, "Archived").id ? text : `unexpected: ${text}`);
+          heard.emit("said");
+        }
+      },
+      () => undefined,
+    );
+    try {
+      await nodeRed.deploy(nodes);
+      const archived = once(heard, "said");
+      await simulator.newer.scanAtDevice(barcode);
+      await archived;
+      while (cloud.webhookPosts.length < 3) {
+        await simulator.nextEvent(({ type }) => type === "webhook");
+      }
+      assert.deepEqual(
+        cloud.webhookPosts.map(({ statusCode }) => statusCode),
+        [204, 204, 204],
+      );
+      assert.equal(said.length, 1, said.join("\n"));
+      const [transaction, ...others] = cloud.transactions;
+      assert.ok(transaction !== undefined && others.length === 0);
+      const [day = "", ...otherDays] = (await readdir(archive)).filter((name) => /^\d{4}-/.test(name));
+      assert.deepEqual(otherDays, []);
+      const [folder = "", ...otherFolders] = await readdir(join(archive, day));
+      assert.deepEqual(otherFolders, []);
+      assert.ok(folder.startsWith(`${barcode}-`), folder);
+      const files = await filesIn(join(archive, day, folder));
+      assert.ok(files.length > transaction.media.length, "all media and the manifest");
+      assert.ok(said[0]?.includes(folder), said[0]);
+      const jpeg = files.find((name) => name.endsWith(".jpg")) ?? assert.fail();
+      assert.equal((await readFile(join(archive, day, folder, jpeg))).readUInt16BE(0), 0xffd8);
+    } finally {
+      feed.close();
+      await nodeRed.stop();
+      await simulator.close();
+      await rm(archive, { recursive: true, force: true, maxRetries: 3 });
+    }
+  });
+});
