@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { editorLanguages } from "./editor-languages.ts";
+import { helpBlocks } from "./help-blocks.ts";
+import { catalogOf, languages, names, root } from "./sources.ts";
+
+const present = await languages();
+
+/** What may be the same as in English: names of things, and words that languages share. */
+const shared = new Set(
+  "Action|Buffer|Cloud|Details|download|Generation|Image|Name|Proxy|Secret|<secret>|stream|Token|video".split(
+    "|",
+  ),
+).add("dimensioner/transaction");
+
+/** What the device's portal, the API and Node-RED call by a name of their own, in any language. */
+const fixedTerms =
+  /Enable Local API|Video Only|Video with Measurement|Measurement Only|\bERR_\w+|\bmsg(?:\.\w+)+|https?:\/\/|\bx-webhook-secret\b|\b[\w-]+\/mp4\b|\bDepthImage16Bit\b|\btls-config\b|\bHTTP\b|\bJSON\b|\bUTF-8\b|\bIPv[46]\b/g;
+
+/** The longest that goes into a status. */
+const filled: Readonly<Record<string, string>> = {
+  count: "999",
+  done: "123.4 MB",
+  total: "123.4 MB",
+  size: "123.4 MB",
+};
+
+/** Lines for the log, which have no limit. */
+const logged = new Set(["status.undelivered", "status.damaged"]);
+
+const hasWords = (text: string): boolean => /\p{L}{3}/u.test(text.replace(/__\w+?__/g, ""));
+const marksOf = (text: string): string[] => (text.match(/__\w+?__/g) ?? []).toSorted();
+const termsOf = (text: string): string[] => [...new Set(text.match(fixedTerms) ?? [])].toSorted();
+const withoutUnit = (label: string): string => label.replace(/\s*[(（][^)）]*[)）]$/, "");
+
+function fileOf(name: string, language: string, kind: "json" | "html"): string {
+  return join(root, `nodes/${name}/locales/${language}/${name}.${kind}`);
+}
+
+async function helpOf(name: string, language: string): Promise<ReturnType<typeof helpBlocks>> {
+  return helpBlocks(await readFile(fileOf(name, language, "html"), "utf8"));
+}
+
+/** How each label of a type's form is called in a language, by its English text and without its unit. */
+async function labelsOf(name: string, language: string): Promise<Map<string, string>> {
+  const labels = new Map<string, string>();
+  for (const [catalog, beginning] of [
+    ["device", "common.label."],
+    [name, "label."],
+  ] as const) {
+    const translated = await catalogOf(catalog, language);
+    for (const [key, text] of await catalogOf(catalog)) {
+      if (key.startsWith(beginning)) {
+        labels.set(withoutUnit(text), withoutUnit(translated.get(key) ?? ""));
+      }
+    }
+  }
+  return labels;
+}
+
+describe("the languages", () => {
+  it("are called as the editor calls its own", () => {
+    assert.deepEqual(
+      present.filter((language) => !editorLanguages.includes(language)),
+      [],
+    );
+  });
+
+  for (const language of present) {
+    describe(language, () => {
+      it("has the same files for every type, in UTF-8 without a byte order mark", async () => {
+        for (const name of names) {
+          const folder = join(root, `nodes/${name}/locales/${language}`);
+          assert.deepEqual((await readdir(folder)).toSorted(), [`${name}.html`, `${name}.json`]);
+          for (const kind of ["json", "html"] as const) {
+            const bytes = await readFile(fileOf(name, language, kind));
+            const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+            assert.doesNotMatch(text, /\uFEFF|\uFFFD|\r/, `${name}.${kind}`);
+            assert.match(text, /[^\n]\n$/, `${name}.${kind} ends with one line feed`);
+          }
+        }
+      });
+
+      // With the tests of the catalogs, which hold the English keys against the sources: none missing, none unused.
+      it("has the same keys in the same order, the same marks and terms, and nothing empty", async () => {
+        for (const name of names) {
+          const english = await catalogOf(name);
+          const translated = await catalogOf(name, language);
+          assert.deepEqual([...translated.keys()], [...english.keys()], name);
+          for (const [key, text] of english) {
+            const value = translated.get(key) ?? "";
+            assert.equal(value, value.trim(), `${name} ${key}`);
+            assert.notEqual(value, "", `${name} ${key}`);
+            assert.deepEqual(marksOf(value), marksOf(text), `${name} ${key}`);
+            assert.deepEqual(termsOf(value), termsOf(text), `${name} ${key}`);
+          }
+        }
+      });
+
+      it("keeps every status under 32 characters", async () => {
+        for (const name of names) {
+          for (const [key, text] of await catalogOf(name, language)) {
+            if (key.startsWith("status.") && !logged.has(key)) {
+              const shown = text.replace(/__(\w+?)__/g, (mark, value: string) => filled[value] ?? mark);
+              assert.ok(shown.length < 32, `${name} ${key}: ${shown} (${shown.length})`);
+            }
+          }
+        }
+      });
+
+      it("has help of the same structure, with the same codes, types and links", async () => {
+        for (const name of names) {
+          const english = await helpOf(name, "en-US");
+          const translated = await helpOf(name, language);
+          assert.deepEqual(
+            translated.map(({ tag }) => tag),
+            english.map(({ tag }) => tag),
+            name,
+          );
+          for (const [at, block] of english.entries()) {
+            const { inline, codes, text } = translated[at] ?? block;
+            assert.deepEqual(
+              { inline, codes },
+              { inline: block.inline, codes: block.codes },
+              `${name}: ${text}`,
+            );
+            assert.deepEqual(termsOf(text), termsOf(block.text), `${name}: ${text}`);
+            assert.equal(text === "", block.text === "", `${name}: ${block.text}`);
+          }
+        }
+      });
+
+      it("calls properties and fields in its help as messages and forms call them", async () => {
+        for (const name of names) {
+          const translated = await helpOf(name, language);
+          const labels = await labelsOf(name, language);
+          for (const [at, block] of (await helpOf(name, "en-US")).entries()) {
+            if (block.tag.startsWith("<dt") && block.names.length === 0) {
+              assert.equal(
+                translated[at]?.text,
+                labels.get(block.text) ?? block.text,
+                `${name}: ${block.text}`,
+              );
+            }
+          }
+        }
+      });
+
+      it("names nodes so that the palette breaks no word of theirs", async () => {
+        for (const name of names.filter((one) => one !== "device" && one !== "cloud")) {
+          const label = (await catalogOf(name, language)).get("palette") ?? "";
+          assert.ok(Math.max(...label.split(/[\s-]/).map((word) => word.length)) <= 12, label);
+        }
+      });
+
+      it("calls nodes in its help as the palette calls them", async () => {
+        const palette = new Map<string, string>();
+        for (const name of names) {
+          const label = (await catalogOf(name)).get("palette") ?? "";
+          palette.set(label, (await catalogOf(name, language)).get("palette") ?? "");
+        }
+        // These are words for what is done, too: "a remote measure".
+        palette.delete("measure");
+        palette.delete("video");
+        for (const name of names) {
+          const translated = await helpOf(name, language);
+          for (const [at, block] of (await helpOf(name, "en-US")).entries()) {
+            for (const called of block.names) {
+              const expected = palette.get(called);
+              if (expected !== undefined) {
+                assert.ok(translated[at]?.names.includes(expected), `${name}: ${called} is ${expected}`);
+              }
+            }
+          }
+        }
+      });
+
+      if (language !== "en-US") {
+        it("leaves nothing in English", async () => {
+          for (const name of names) {
+            const translated = await catalogOf(name, language);
+            const left = [...(await catalogOf(name))].filter(
+              ([key, text]) =>
+                translated.get(key) === text && hasWords(text) && !shared.has(text) && text !== "msg.action",
+            );
+            assert.deepEqual(left, [], name);
+            const help = await helpOf(name, language);
+            const same = (await helpOf(name, "en-US")).filter(
+              ({ tag, text }, at) =>
+                !tag.startsWith("<dt") && help[at]?.text === text && hasWords(text) && !shared.has(text),
+            );
+            assert.deepEqual(same, [], name);
+          }
+        });
+      }
+    });
+  }
+});
