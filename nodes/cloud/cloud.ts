@@ -1,8 +1,7 @@
 import type { NodeAPI, NodeDef } from "node-red";
-import { CloudClient } from "../../src/cloud/client.ts";
+import { CommandQueues, CloudClient } from "../../src/cloud/client.ts";
 import { readBaseUrl } from "../../src/cloud/base-url.ts";
 import { DimensionerError } from "../../src/errors.ts";
-import { CommandQueues } from "../../src/http/command-queue.ts";
 import type { ConfigNode } from "../../src/runtime/config-node.ts";
 import { HealthWatch } from "../../src/runtime/health.ts";
 import { chooseProxy } from "../../src/runtime/proxy.ts";

@@ -1,8 +1,7 @@
 import type { NodeAPI, NodeDef } from "node-red";
-import { DeviceClient } from "../../src/device/client.ts";
+import { CommandQueues, DeviceClient } from "../../src/device/client.ts";
 import { generations, type Generation } from "../../src/device/generations.ts";
 import { DimensionerError } from "../../src/errors.ts";
-import { CommandQueues } from "../../src/http/command-queue.ts";
 import type { ConfigNode } from "../../src/runtime/config-node.ts";
 import { HealthWatch } from "../../src/runtime/health.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";

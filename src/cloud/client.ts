@@ -32,6 +32,9 @@ import { CloudCalls } from "./calls.ts";
 import { missingMedia } from "./expected-media.ts";
 import { readToken } from "./token.ts";
 
+/** Whoever opens several clients to one machine gives them one of these. */
+export { CommandQueues };
+
 export interface CloudClientOptions extends Partial<QueueRules> {
   /** https; http only on loopback or with `allowHttp`. */
   readonly baseUrl: string;

@@ -28,6 +28,9 @@ import {
   type VideoMethod,
 } from "./generations.ts";
 
+/** Whoever opens several clients to one machine gives them one of these. */
+export { CommandQueues };
+
 export interface DeviceClientOptions extends Partial<QueueRules> {
   /** host, host:port, [v6]:port or an http(s) origin. */
   readonly address: string;

@@ -46,7 +46,7 @@ export class DownloadReceiver implements Receiver {
   /** Makes ready for the next try and says which header fields it needs. */
   prepare(): Record<string, string> {
     if (this.#etag === undefined && this.#sink.bytes > 0) {
-      this.#sink.restart();
+      void this.#sink.restart();
     }
     this.#resumesAt = this.#sink.bytes;
     return this.#resumesAt > 0 && this.#etag !== undefined
@@ -106,7 +106,7 @@ export class DownloadReceiver implements Receiver {
     }
     this.#remember(headers);
     if (this.#sink.bytes > 0) {
-      this.#sink.restart();
+      void this.#sink.restart();
     }
   }
 

@@ -15,9 +15,10 @@ export interface ByteSink {
   onError: ((error: DimensionerError) => void) | undefined;
   /**
    * Forgets all that was written, for a transfer that starts again at its first byte: what is written after the call
-   * belongs to the new beginning. What goes wrong is told through `onError`.
+   * belongs to the new beginning. What goes wrong is told through `onError`; a promise, where there is one, says when the
+   * old bytes are gone, and never rejects.
    */
-  restart(): void;
+  restart(): void | Promise<void>;
 }
 
 /** How the end of a body was marked on the wire. With `close` only the format itself can show that it is whole. */

@@ -1,7 +1,7 @@
 import type { NodeAPI, NodeMessageInFlow } from "node-red";
 
 /** A message as it travels: what a node does not own stays as it is. */
-export type Message = NodeMessageInFlow & Record<string, unknown>;
+export type Message = NodeMessageInFlow & Partial<Record<string, unknown>>;
 
 /** What goes to each output, in order; null for nothing, a list for several messages in a row. */
 export type Outputs = readonly (Message | readonly Message[] | null)[];

@@ -76,7 +76,7 @@ export function serve(RED: NodeAPI, node: Node, { operation, acts, config }: Ser
   };
 
   node.on("input", (msg, send, done) => {
-    const message: Message = Object.assign(msg);
+    const message: Message = msg;
     if (message["reset"]) {
       resetting.abort("reset");
       resetting = quietController();

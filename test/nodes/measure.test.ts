@@ -104,7 +104,7 @@ describe("dimensioner-measure", () => {
   it("keeps fifty scans in order on one device, whichever config node they come through", async () => {
     flow = await TestFlow.start([
       { id: "a", type: "dimensioner-device", address: sim.newer.origin, queueLimit: 50 },
-      { id: "b", type: "dimensioner-device", address: `${new URL(sim.newer.origin).host}`, queueLimit: 50 },
+      { id: "b", type: "dimensioner-device", address: new URL(sim.newer.origin).host, queueLimit: 50 },
       { id: "node-a", z: "tab", type: "dimensioner-measure", device: "a" },
       { id: "node-b", z: "tab", type: "dimensioner-measure", device: "b" },
     ]);
