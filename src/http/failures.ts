@@ -96,15 +96,11 @@ export function isUntrusted(error: Error): boolean {
   return tlsCodes.test(codeOf(error));
 }
 
-/** The error code of the first cause that has one: a dual-stack connect fails with a list of errors. */
 function codeOf(error: Error): string {
-  if ("code" in error && typeof error.code === "string") {
-    return error.code;
-  }
-  const inner = error instanceof AggregateError ? (error.errors as unknown[])[0] : error.cause;
-  return inner instanceof Error ? codeOf(inner) : "";
+  return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
+/** A dual-stack connect that fails has a code and no words. */
 function problemOf(error: Error): string {
   return error.message.replace(/[.\s]+$/, "") || codeOf(error) || "unknown cause";
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
@@ -48,6 +49,12 @@ describe("no connection", function () {
       ...reads.map((one) => failsWith(one.run(clients), { ...notSent, outcome: null, retryable: true })),
     ]);
     assert.ok(performance.now() - since < 1000);
+  });
+
+  it("nothing listens under either address of a name", async () => {
+    const device = opened(new DeviceClient({ address: `localhost:${await freePort()}` }));
+    const error = await failsWith(device.measure(), notSent);
+    assert.equal(error.sentence, "unreachableRefused" satisfies SentenceKey);
   });
 
   it("no such host", async () => {
@@ -150,6 +157,52 @@ describe("TLS", () => {
     const silent = opened(await startServer(() => undefined));
     const patient = cloudAt(silent.origin.replace("http:", "https:"), { timeoutMs: 200 });
     await failsWith(patient.startVideo(deviceCode, { transactionReference: "x" }), notSent);
+  });
+
+  it("a connection that is made too late carries nothing", async () => {
+    const server = opened(await startServer((_, socket) => replyJson(socket, []), { tls: identity("good") }));
+    const sockets: Socket[] = [];
+    let isOpen = false;
+    const goOn = (socket: Socket): void => {
+      const peer = connect(server.port, "127.0.0.1");
+      socket.on("error", () => peer.destroy());
+      peer.on("error", () => socket.destroy());
+      socket.pipe(peer).pipe(socket);
+      sockets.push(peer);
+    };
+    const between = createServer((socket) => {
+      sockets.push(socket);
+      if (isOpen) {
+        goOn(socket);
+      }
+    });
+    opened({
+      close: () => {
+        sockets.forEach((socket) => socket.destroy());
+        return new Promise((resolve) => between.close(resolve));
+      },
+    });
+    const cloud = cloudAt(`https://127.0.0.1:${await listen(between)}`, { tls: { ca } });
+    const abort = new AbortController();
+    const connected = once(between, "connection");
+    const measuring = failsWith(cloud.measure(deviceCode, "first", { signal: abort.signal }), {
+      code: "ERR_CANCELLED",
+      outcome: "not-sent",
+      retryable: true,
+    });
+    await connected;
+    abort.abort();
+    await measuring;
+    isOpen = true;
+    const closed = sockets.map((socket) => once(socket, "close"));
+    [...sockets].forEach(goOn);
+    // Made at last, the connection has nothing to carry, and undici gives it up.
+    await Promise.all(closed);
+    assert.deepEqual(await cloud.devices(), []);
+    assert.deepEqual(
+      server.requests.map(({ target }) => target),
+      ["/api/deviceclients"],
+    );
   });
 
   it("one's own authority is trusted where it is given", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { DimensionerError } from "../../src/errors.ts";
 import type { Read } from "../../src/http/call.ts";
 import { Transport } from "../../src/http/transport.ts";
 import type { DownloadFacts } from "../../src/model/download.ts";
@@ -486,6 +487,32 @@ describe("a download is one version of the file, or an error", function () {
     const since = performance.now();
     await failsWith(transport.download(read, new MemorySink()), { code: "ERR_UNREACHABLE", retryable: true });
     assert.ok(performance.now() - since < 150);
+  });
+
+  it("a listener that throws ends it, and is not asked again", async () => {
+    const { server, transport } = await begin(opened, (_, socket) => reply(socket, { body: file }));
+    const onProgress = (): never => {
+      throw new Error("the status could not be set");
+    };
+    await assert.rejects(transport.download(read, new MemorySink(), { onProgress }), /could not be set/);
+    await server.allClosed();
+    assert.ok(server.requests.length <= 2);
+  });
+
+  it("an error of the sink ends it with that error", async () => {
+    const { transport, ends } = await begin(opened, (request, socket) =>
+      request.index === 0
+        ? reply(socket, { body: file })
+        : socket.write(replyBytes({ body: file }).subarray(0, 99)),
+    );
+    await ends;
+    const sink = new MemorySink();
+    const full = new DimensionerError("fileFull", { surface: "disk", operation: "media" }, { path: "x" });
+    sink.isFull = () => {
+      setImmediate(() => sink.onError?.(full));
+      return true;
+    };
+    await assert.rejects(transport.download(read, sink), full);
   });
 
   it("tells how far it is", async () => {
