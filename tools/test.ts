@@ -57,7 +57,7 @@ async function runAll(): Promise<number> {
   const suite = (name: string, node: NodeBinary, options: Partial<MochaSuite>): Step => {
     const title = `${name} on Node ${node.version}`;
     const usual = { files: all, ignore: [...installed, demo], coverage: false, timeoutMs: longestSuiteMs };
-    return { name: title, run: () => runMocha(root, { name: title, node, ...usual, ...options }, run) };
+    return { name: title, run: () => runMocha(root, { node, ...usual, ...options }, run) };
   };
   const sources = older.map((node) => suite("sources", node, { ignore: [...installed, demo, ...once] }));
   const packed = older.map((node) => suite("package and examples", node, { files: installed, ignore: [] }));

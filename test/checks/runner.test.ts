@@ -21,7 +21,7 @@ describe("tools/test: a suite", function () {
     const file = join(folder, "one.test.ts");
     await writeFile(file, text);
     const node = { path: process.execPath, version, major: Number.parseInt(version, 10) };
-    const suite = { name: "runner test", node, files: [file], ignore: [], coverage: false, timeoutMs };
+    const suite = { node, files: [file], ignore: [], coverage: false, timeoutMs };
     const { details, ...counts } = await runMocha(root, suite, createRunner().run);
     return { counts, told: details.join("\n") };
   }

@@ -1,4 +1,5 @@
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Outcome } from "./outcome.ts";
 import type { ReportLine } from "./reporter.ts";
@@ -6,7 +7,6 @@ import { typeScriptOptions, type NodeBinary } from "./node-binaries.ts";
 import type { Run } from "./run.ts";
 
 export interface MochaSuite {
-  readonly name: string;
   readonly node: NodeBinary;
   readonly files: readonly string[];
   readonly ignore: readonly string[];
@@ -22,12 +22,9 @@ const longestTestMs = 20_000;
  * test has left anything open, and mocha's parallel workers are killed before they write their coverage.
  */
 export async function runMocha(root: string, suite: MochaSuite, run: Run): Promise<Outcome> {
-  const { name, node, coverage } = suite;
-  const reports = join(root, ".build", "test-reports");
-  const report = join(reports, `${name.replace(/[^a-z0-9]+/gi, "-")}.jsonl`);
-  await mkdir(reports, { recursive: true });
-  await rm(report, { force: true });
-
+  const { node, coverage } = suite;
+  const reports = await mkdtemp(join(tmpdir(), "test-report-"));
+  const report = join(reports, "report.jsonl");
   const bin = (path: string) => join(root, "node_modules", path);
   const mocha = [
     ...typeScriptOptions(node),
@@ -44,6 +41,7 @@ export async function runMocha(root: string, suite: MochaSuite, run: Run): Promi
   const { exitCode, output } = await run(node.path, args, { cwd: root, timeoutMs: suite.timeoutMs });
 
   const text = await readFile(report, "utf8").catch(() => "");
+  await rm(reports, { recursive: true });
   const lines = text.split("\n").filter((line) => line !== "");
   return count(
     lines.map((line) => JSON.parse(line) as ReportLine),

@@ -7,16 +7,17 @@ export type ReportLine =
   | { readonly event: "end" };
 
 /** Mocha's reporter for tools/test.ts: writes lines of JSON to the file in `--reporter-option output=…`. */
-export default class LineReporter {
-  constructor(runner: Mocha.Runner, options: { reporterOptions: { output: string } }) {
-    const write = (line: ReportLine) =>
-      appendFileSync(options.reporterOptions.output, `${JSON.stringify(line)}\n`);
-    runner.on("test", (test) => write({ event: "start", title: test.fullTitle() }));
-    runner.on("pass", (test) => write({ event: "pass", title: test.fullTitle() }));
-    runner.on("pending", (test) => write({ event: "pending", title: test.fullTitle() }));
-    runner.on("fail", (test, error) => {
-      write({ event: "fail", title: test.fullTitle(), error: error.stack ?? error.message });
-    });
-    runner.on("end", () => write({ event: "end" }));
-  }
+export default function LineReporter(
+  runner: Mocha.Runner,
+  options: { readonly reporterOptions: { readonly output: string } },
+): void {
+  const write = (line: ReportLine) =>
+    appendFileSync(options.reporterOptions.output, `${JSON.stringify(line)}\n`);
+  runner.on("test", (test) => write({ event: "start", title: test.fullTitle() }));
+  runner.on("pass", (test) => write({ event: "pass", title: test.fullTitle() }));
+  runner.on("pending", (test) => write({ event: "pending", title: test.fullTitle() }));
+  runner.on("fail", (test, error: Error) => {
+    write({ event: "fail", title: test.fullTitle(), error: error.stack ?? error.message });
+  });
+  runner.on("end", () => write({ event: "end" }));
 }
