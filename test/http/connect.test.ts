@@ -372,7 +372,7 @@ describe("proxies", function () {
     ],
     ["answers 403", (socket) => (socket.end("HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n"), "done"), /403/],
     ["answers 502", (socket) => (socket.end("HTTP/1.1 502 No\r\ncontent-length: 0\r\n\r\n"), "done"), /502/],
-    ["hangs up", (socket) => (socket.end(), "done"), /closed/],
+    ["hangs up", (socket) => (socket.end(), "done"), /The proxy does not connect/],
     ["resets", (socket) => (socket.resetAndDestroy(), "done"), /proxy/],
     ["does not speak HTTP", (socket) => (socket.end("SSH-2.0-x\r\n"), "done"), /proxy/],
   ];
