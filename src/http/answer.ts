@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 /** Longest JSON answer, in bytes. */
-export const jsonLimitBytes = 5 * 1024 * 1024;
+const jsonLimitBytes = 5 * 1024 * 1024;
 
 /** Collects an answer with a 2xx status; any other status, a part and a body over the limit end the exchange. */
 export class AnswerReceiver implements Receiver {

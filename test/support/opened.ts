@@ -26,7 +26,7 @@ export function manyAtOnce<T>(
     const open: Closable[] = [];
     let running: Promise<unknown> | undefined;
     const begin = (): Promise<unknown> => {
-      running ??= run(row, remembering(open), name).finally(() => closeAll(open));
+      running ??= runAndClose(open, () => run(row, remembering(open), name));
       // The test that it belongs to takes the error.
       return running.catch(() => undefined);
     };
@@ -42,6 +42,14 @@ export function manyAtOnce<T>(
       void work(left);
     }
   });
+}
+
+async function runAndClose(open: Closable[], run: () => Promise<unknown>): Promise<void> {
+  try {
+    await run();
+  } finally {
+    await closeAll(open);
+  }
 }
 
 async function work(left: Iterator<() => Promise<unknown>>): Promise<void> {
