@@ -3,6 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { createRequire } from "node:module";
 import type { Node, NodeAPI, NodeInitializer, NodeMessage } from "node-red";
 import helper from "node-red-node-test-helper";
+import archive from "../../nodes/archive/archive.ts";
 import cloud from "../../nodes/cloud/cloud.ts";
 import device from "../../nodes/device/device.ts";
 import deviceList from "../../nodes/device-list/device-list.ts";
@@ -66,6 +67,7 @@ const core = createRequire(nodeRedPath);
 const nodeTypes: NodeInitializer[] = [
   core("@node-red/nodes/core/sequence/17-split.js") as NodeInitializer,
   core("@node-red/nodes/core/common/25-status.js") as NodeInitializer,
+  archive,
   cloud,
   device,
   deviceList,

@@ -1,0 +1,192 @@
+import { join } from "node:path";
+import type { Node, NodeAPI, NodeDef } from "node-red";
+import { Archives } from "../../src/archive/archives.ts";
+import { layoutProblem } from "../../src/archive/layout.ts";
+import type { OpenJob } from "../../src/archive/open-job.ts";
+import type { Ticket } from "../../src/archive/ticket.ts";
+import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { DimensionerError } from "../../src/errors.ts";
+import { unlessAborted } from "../../src/media/disk.ts";
+import { ArchiveDesks } from "../../src/runtime/archive-desk.ts";
+import { readMedia } from "../../src/runtime/archive-facts.ts";
+import { readIntent, readPart, restoreKept } from "../../src/runtime/archive-intent.ts";
+import { describePackage, isDeployed, jobCloud, readRoot } from "../../src/runtime/archive-node.ts";
+import { ArchiveStatus } from "../../src/runtime/archive-status.ts";
+import { cloudChoice } from "../../src/runtime/config-node.ts";
+import type { Operation } from "../../src/runtime/failure.ts";
+import type { Message, Outputs } from "../../src/runtime/messages.ts";
+import { serve, type Job } from "../../src/runtime/serve.ts";
+import { SettingsReader } from "../../src/runtime/settings.ts";
+import { sayBytes } from "../../src/runtime/sizes.ts";
+import { ValueReader } from "../../src/runtime/values.ts";
+import { defaults, type ArchiveProperties } from "./archive.shared.ts";
+
+const operationOf = (surface: Operation["surface"]): Operation => ({
+  operation: "archive",
+  surface,
+  acts: false,
+});
+
+/** `dimensioner-archive`: a transaction's media as an evidence package on disk, whatever happens in between. */
+export default function (RED: NodeAPI): void {
+  // Nodes with the same folder share one archive.
+  const archives = new Archives();
+
+  function ArchiveNode(this: Node, config: NodeDef & Partial<ArchiveProperties>): void {
+    RED.nodes.createNode(this, config);
+    const properties = { ...defaults, ...config };
+    const usesCloud = properties.source !== "message";
+    const clouds = cloudChoice(RED, properties);
+    const ofDisk = { problem: () => undefined, surface: () => "disk" as const };
+    /** The jobs that were open at the start come in like messages, so that they end like messages. */
+    const resumed = new WeakMap<object, Ticket>();
+    const status = new ArchiveStatus(RED, () => desks.jobs);
+
+    const isOurs = (job: OpenJob): boolean => {
+      if (job.node === this.id) {
+        return true;
+      }
+      // The node that took it is gone: its evidence is not.
+      if (isDeployed(RED, job.node) || job.intent.source !== (usesCloud ? "cloud" : "message")) {
+        return false;
+      }
+      try {
+        return !usesCloud || jobCloud(RED, clouds, properties.cloudFrom, job.intent) !== undefined;
+      } catch {
+        return false;
+      }
+    };
+
+    const resume = (ticket: Ticket): void => {
+      const msg: Message = { _msgid: RED.util.generateId(), resumed: true };
+      restoreKept(RED, msg, ticket.running?.job.intent.keep ?? {});
+      resumed.set(msg, ticket);
+      this.receive(msg);
+    };
+
+    const readConcurrency = (operation: Operation): number => {
+      const settings = new SettingsReader("node", operation);
+      const concurrency = settings.count(
+        "concurrency",
+        properties.concurrency,
+        defaults.concurrency as number,
+      );
+      if (concurrency === 0) {
+        throw settings.invalid("concurrency", "it has to be 1 or more.");
+      }
+      return concurrency;
+    };
+
+    const desks = new ArchiveDesks(archives, {
+      node: this.id,
+      concurrency: () => readConcurrency(operationOf("config")),
+      source: (intent) => jobCloud(RED, clouds, properties.cloudFrom, intent),
+      findMissing: missingMedia,
+      onChange: (running) => status.update(running),
+      isMine: isOurs,
+      onResumed: resume,
+      onDamage: (count) => this.warn(status.say("damaged", { count })),
+    });
+
+    const submit = async ({ msg, signal }: Job): Promise<Ticket> => {
+      const chosen = usesCloud ? clouds.choose(msg, "archive", false) : undefined;
+      const operation = chosen?.operation ?? operationOf("disk");
+      const values = new ValueReader(RED, this, msg, operation);
+      values.setting("source", properties.source, ["cloud", "message"]);
+      readConcurrency(operation);
+      const intent = await readIntent(
+        { RED, msg, values, operation, properties },
+        chosen?.client.peer.origin ?? null,
+      );
+      const media = usesCloud ? [] : readMedia(msg, operation);
+      const folder = await readRoot(values, properties, operation);
+      const runner = await unlessAborted(desks.open(folder), { ...operation, host: folder, signal });
+      return usesCloud ? runner.submit(intent) : runner.submitMedia(intent, media, readPart(msg));
+    };
+
+    const deliver = async (ticket: Ticket, { msg, status: board }: Job): Promise<Outputs> => {
+      const archived = await ticket.end();
+      if (!ticket.isSpeaker) {
+        return [];
+      }
+      const payload = describePackage(archived, join);
+      Object.assign(msg, { payload, filename: payload.manifest });
+      if (!usesCloud && readPart(msg) !== null) {
+        delete msg["parts"];
+      }
+      const key = archived.wasThere ? "alreadyArchived" : "archived";
+      board.show("done", status.say(key, { size: sayBytes(payload.bytes) }));
+      return [msg];
+    };
+
+    serve(
+      RED,
+      this,
+      { operation: "archive", acts: false, config: usesCloud ? clouds : ofDisk },
+      async (job) => {
+        status.board = job.status;
+        const ticket = resumed.get(job.msg) ?? (await submit(job));
+        status.update(ticket.running);
+        const drop = (): void => ticket.running?.drop();
+        job.waitSignal.addEventListener("abort", drop, { once: true });
+        // By then the message is out, unless the node was closed at this very moment: then it goes out after the start.
+        const reportLater = (): void => {
+          setImmediate(() => {
+            if (!job.signal.aborted && ticket.isSpeaker) ticket.report();
+          });
+        };
+        try {
+          const outputs = await deliver(ticket, job);
+          reportLater();
+          return outputs;
+        } catch (error) {
+          const isKept = error instanceof DimensionerError && error.sentence === "cancelledKept";
+          if (!isKept) {
+            reportLater();
+          }
+          if (usesCloud && error instanceof DimensionerError && error.code === "ERR_MEDIA_INCOMPLETE") {
+            job.msg.payload = ticket.running?.listed ?? [];
+          }
+          throw error;
+        } finally {
+          job.waitSignal.removeEventListener("abort", drop);
+        }
+      },
+    );
+
+    const showFailure = (error: unknown): void => {
+      const text = error instanceof DimensionerError ? status.causeOf(error) : String(error);
+      this.status({ fill: "red", shape: "ring", text: text.slice(0, 31) });
+    };
+
+    /** Goes on with what was open; says at the deploy what would fail every message. */
+    const begin = async (): Promise<void> => {
+      try {
+        const operation = operationOf("config");
+        const problem = layoutProblem(properties.layout);
+        if (problem !== null) {
+          throw new SettingsReader("node", operation).invalid("layout", problem);
+        }
+        readConcurrency(operation);
+        const values = new ValueReader(RED, this, { _msgid: "" }, operation);
+        await desks.openWhenThere(await readRoot(values, properties, operation), showFailure);
+      } catch (error) {
+        // A folder from the context may be set later, by a message.
+        if (properties.folder === "" || ["str", "env"].includes(properties.folderType)) {
+          showFailure(error);
+        }
+      }
+    };
+    // Not before the nodes behind this one are there.
+    const onStarted = (): void => void begin();
+    RED.events.once("flows:started", onStarted);
+
+    this.on("close", (done: () => void) => {
+      RED.events.off("flows:started", onStarted);
+      status.close();
+      void desks.close().finally(done);
+    });
+  }
+
+  RED.nodes.registerType("dimensioner-archive", ArchiveNode);
+}

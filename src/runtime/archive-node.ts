@@ -1,0 +1,102 @@
+import type { NodeAPI } from "node-red";
+import type { Archived } from "../archive/archive-root.ts";
+import type { MediaSource } from "../archive/media-source.ts";
+import type { Intent } from "../archive/records.ts";
+import type { CloudClient } from "../cloud/client.ts";
+import { DimensionerError } from "../errors.ts";
+import type { ConfigChoice } from "./config-node.ts";
+import { failBefore, type Operation } from "./failure.ts";
+import type { Message } from "./messages.ts";
+import type { ValueReader } from "./values.ts";
+
+/** What an archive node puts on msg.payload. */
+export interface PackagePayload {
+  /** Absolute paths. */
+  readonly folder: string;
+  readonly manifest: string;
+  readonly transactionId: string;
+  readonly transactionReference: string | null;
+  readonly files: readonly {
+    readonly path: string;
+    readonly contentId: string | null;
+    readonly description: string | null;
+    readonly contentType: string | null;
+    readonly bytes: number;
+    readonly sha256: string;
+  }[];
+  readonly bytes: number;
+  readonly complete: boolean;
+  readonly alreadyArchived: boolean;
+}
+
+export function describePackage(
+  { folder, manifest, wasThere }: Archived,
+  join: (...parts: string[]) => string,
+): PackagePayload {
+  const { items, transactionId, references, complete } = manifest;
+  return {
+    folder,
+    manifest: join(folder, "manifest.json"),
+    transactionId,
+    transactionReference: references.transactionReference,
+    files: items.map(
+      ({ path, contentId, description, contentTypeFound, contentTypeAnnounced, bytes, sha256 }) => ({
+        path: join(folder, path),
+        contentId,
+        description,
+        contentType: contentTypeFound ?? contentTypeAnnounced,
+        bytes,
+        sha256,
+      }),
+    ),
+    bytes: items.reduce((sum, { bytes }) => sum + bytes, 0),
+    complete,
+    alreadyArchived: wasThere,
+  };
+}
+
+/** The archive's root, which no message can choose. Throws ERR_CONFIG where there is none. */
+export async function readRoot(
+  values: ValueReader,
+  { folder, folderType }: { folder: string; folderType: string },
+  operation: Operation,
+): Promise<string> {
+  const type = values.setting("folderType", folderType, ["str", "env", "flow", "global"]);
+  const root = await values.optional({ field: "folder", value: folder, type });
+  if (root === undefined || root.trim() === "") {
+    throw failBefore(operation, "configFolder");
+  }
+  return root;
+}
+
+/**
+ * The cloud of a job, also of one that another start has accepted. Throws ERR_CONFIG where it is not deployed: no other
+ * cloud is ever asked for it.
+ */
+export function jobCloud(
+  RED: NodeAPI,
+  clouds: ConfigChoice<CloudClient>,
+  cloudFrom: string,
+  { cloudName, origin }: Intent,
+): MediaSource {
+  const msg: Message = { _msgid: "" };
+  if (cloudName !== null && cloudFrom.trim() !== "") {
+    RED.util.setMessageProperty(msg, cloudFrom.trim(), cloudName, true);
+  }
+  const { client } = clouds.choose(msg, "archive", false);
+  if (client.peer.origin !== origin) {
+    throw new DimensionerError(
+      "configInvalid",
+      { surface: "config", operation: "archive" },
+      { what: "cloud", field: "baseUrl", problem: `an open job waits for ${origin ?? "another cloud"}.` },
+    );
+  }
+  return client;
+}
+
+/** Whether a node of this id is deployed; inside a subflow the id is made of several. */
+export function isDeployed(RED: NodeAPI, id: string): boolean {
+  const ids = new Set<string>();
+  RED.nodes.eachNode((definition) => void ids.add(definition.id));
+  return ids.has(id) || (id.includes("-") && id.split("-").every((part) => ids.has(part)));
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { FlowNode } from "../../tools/demo/examples.ts";
+import { filesIn, readJson, sha256 } from "./archive.ts";
+import { startShift, type Shift } from "./shift.ts";
+
+const example = "10";
+const verify = join(import.meta.dirname, "..", "..", "dist", "src", "archive", "verify-cli.js");
+
+/** Shorter waits, and the check as it is built here. */
+function adapt(node: FlowNode): FlowNode {
+  if (node.type === "delay") return { ...node, timeout: "0.2", timeoutUnits: "seconds" };
+  if (node.type === "tab" && Array.isArray(node["env"])) {
+    const env = (node["env"] as { name: string }[]).map((one) =>
+      one.name === "VERIFY_COMMAND" ? { ...one, value: `"${process.execPath}" "${verify}"` } : one,
+    );
+    return { ...node, env };
+  }
+  return node;
+}
+
+describe("example 10: evidence archive", function () {
+  this.timeout(60_000);
+  let shift: Shift;
+
+  before(async () => {
+    shift = await startShift([example], adapt);
+  });
+  beforeEach(() => {
+    shift.simulator.reset();
+  });
+  after(() => shift.close());
+
+  const scan = () => shift.press(example, "Scan a parcel", ["Archived"]);
+
+  it("keeps all media, the result and the exact answer of a scan as one package", async () => {
+    const folder = (await scan()).get("Archived") ?? "";
+    assert.deepEqual(await filesIn(folder), [
+      "AnnotatedColorImageJpeg.jpg",
+      "ColorImageJpeg.jpg",
+      "ColorVideoMp4.mp4",
+      "DepthImage16Bit.bmp",
+      "manifest.json",
+      "measurement.json",
+      "measurement.raw",
+    ]);
+    const manifest = await readJson(join(folder, "manifest.json"));
+    const items = manifest["items"] as { path: string; sha256: string }[];
+    for (const { path, sha256: hash } of items)
+      assert.equal(sha256(await readFile(join(folder, path))), hash);
+    assert.equal(manifest["complete"], true);
+  });
+
+  it("tries again what can pass, and asks a person about the rest", async () => {
+    const { faults } = shift.simulator;
+    faults.add({
+      surface: "cloud",
+      path: "/api/transactionmedia/",
+      times: 1,
+      fault: { kind: "status", status: 410 },
+    });
+    const said = await shift.press(example, "Scan a parcel", ["Not archived: a person has to look"]);
+    assert.match([...said.values()].join(), /410/);
+    faults.add({
+      surface: "cloud",
+      path: "/api/transactionmedia/",
+      times: 1,
+      fault: { kind: "status", status: 401 },
+    });
+    const held = await shift.press(example, "Scan a parcel", [
+      "The archive waits for the network or the disk",
+      "Archived",
+    ]);
+    assert.match(held.get("The archive waits for the network or the disk") ?? "", /token refused/);
+  });
+
+  it("checks the archive, and sees what was changed", async () => {
+    const folder = (await scan()).get("Archived") ?? "";
+    const press = (until: readonly string[]) => shift.press(example, "At 3 o'clock, or press", until);
+    await press(["What the check says", "Everything is as it was archived"]);
+    await writeFile(join(folder, "ColorImageJpeg.jpg"), "forged");
+    const said = await press(["What the check says", "Something is not as it was archived"]);
+    assert.match(said.get("What the check says") ?? "", /ColorImageJpeg\.jpg/);
+  });
+});

@@ -1,0 +1,445 @@
+import assert from "node:assert/strict";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { pictureOf, readPackages, sha256Of, until } from "../archive/support.ts";
+import { withFolder } from "../media/support.ts";
+import { TestFlow, type End, type FlowNode, type Message } from "../support/flow.ts";
+
+const credentials = { cloud: { token: "simulator" }, "cloud-2": { token: "simulator" } };
+
+/** How the next message to end in a node ends. */
+async function nextEnd(flow: TestFlow, nodeId: string): Promise<End> {
+  const count = (): number => flow.ends.filter((end) => end.nodeId === nodeId).length;
+  const before = count();
+  await until(() => count() > before, `a message ends in ${nodeId}`);
+  return flow.ends.filter((end) => end.nodeId === nodeId)[before] ?? assert.fail();
+}
+
+interface Payload {
+  folder: string;
+  manifest: string;
+  transactionId: string;
+  transactionReference: string | null;
+  files: { path: string; contentId: string; contentType: string; bytes: number; sha256: string }[];
+  bytes: number;
+  complete: boolean;
+  alreadyArchived: boolean;
+}
+
+describe("dimensioner-archive", () => {
+  let sim: Simulator;
+  let flow: TestFlow | undefined;
+
+  beforeEach(async () => {
+    sim = await startSimulator();
+  });
+
+  afterEach(async () => {
+    const { shown = [], ends = [] } = flow ?? {};
+    await flow?.stop();
+    flow = undefined;
+    await sim.close();
+    for (const { text } of shown) assert.ok(text.length < 32, `status too long: ${text}`);
+    const ids = ends.map(({ nodeId, msgId }) => `${nodeId} ${msgId}`);
+    assert.deepEqual([...new Set(ids)], ids, "a message ended twice");
+  });
+
+  const archive = (folder: string, more: Record<string, unknown> = {}, id = "node"): FlowNode => ({
+    id,
+    z: "tab",
+    type: "dimensioner-archive",
+    cloud: "cloud",
+    folder,
+    ...more,
+  });
+  const clouds = (): FlowNode[] => [
+    { id: "cloud", type: "dimensioner-cloud", name: "A", baseUrl: sim.cloud.origin, timeout: 2 },
+    { id: "cloud-2", type: "dimensioner-cloud", name: "B", baseUrl: sim.cloud.origin, timeout: 2 },
+  ];
+  const start = async (...nodes: FlowNode[]): Promise<TestFlow> => {
+    flow = await TestFlow.start([...clouds(), ...nodes], credentials);
+    return flow;
+  };
+  const addVideo = (id: string) =>
+    sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 50_000 });
+  const payloadOf = (msg: Message | undefined): Payload => msg?.["payload"] as Payload;
+
+  it("turns a remote measure into a package with the measurement and its exact text", async () => {
+    await withFolder(async (root) => {
+      const { run } = await measureAndArchive(root);
+      const { sent, error } = await run;
+      assert.equal(error, undefined);
+      assert.equal(sent.length, 1);
+      const [only] = sent;
+      const payload = payloadOf(only?.msg);
+      assert.equal(payload.complete, true);
+      assert.equal(payload.alreadyArchived, false);
+      assert.equal(payload.transactionReference, "ORDER-1");
+      assert.equal(only?.msg["filename"], payload.manifest);
+      assert.equal(
+        payload.bytes,
+        payload.files.reduce((sum, { bytes }) => sum + bytes, 0),
+      );
+      for (const { path, sha256 } of payload.files) assert.equal(sha256Of(await readFile(path)), sha256);
+      assert.deepEqual(only?.msg["order"], { lines: [1, 2] });
+      assert.equal("resumed" in (only?.msg ?? {}), false);
+      const [manifest] = [...(await readPackages(root)).values()];
+      assert.equal(manifest?.legalForTrade, false);
+      assert.equal(manifest.references.transactionReference, "ORDER-1");
+      assert.match(manifest.times.deviceUtc ?? "", /Z$/);
+      const raw = await readFile(join(payload.folder, "measurement.raw"), "utf8");
+      assert.equal(raw, only?.msg["rawResponse"]);
+      const { measuredObjects } = JSON.parse(
+        await readFile(join(payload.folder, "measurement.json"), "utf8"),
+      ) as { measuredObjects: unknown[] };
+      assert.equal(measuredObjects.length, 1);
+      assert.match(flow?.lastStatus("node")?.text ?? "", /^archived \d/);
+      assert.equal(flow?.lastStatus("node")?.fill, "green");
+    });
+  });
+
+  async function measureAndArchive(root: string) {
+    const test = await start(
+      {
+        id: "measure",
+        z: "tab",
+        type: "dimensioner-remote-trigger",
+        cloud: "cloud",
+        action: "measure",
+        deviceReference: "ABCD2345",
+        wires: [["node"]],
+      },
+      archive(root, { wait: 5, expect: "image/jpeg" }),
+    );
+    const ended = nextEnd(test, "node");
+    const before = test.sent.length;
+    await test.run("measure", { transactionReference: "ORDER-1", order: { lines: [1, 2] } });
+    const run = ended.then((end) => ({
+      ...end,
+      sent: test.sent.slice(before).filter(({ nodeId }) => nodeId === "node"),
+    }));
+    return { run };
+  }
+
+  it("says once more what it has archived before", async () => {
+    await withFolder(async (root) => {
+      addVideo("1");
+      const test = await start(archive(root), archive(root, {}, "other"));
+      const first = await test.run("node", { transactionId: "1" });
+      const again = await test.run("node", { transactionId: 1 });
+      const other = await test.run("other", { transactionId: "1" });
+      const [one, two, three] = [first, again, other].map(({ sent }) => payloadOf(sent[0]?.msg));
+      assert.deepEqual(
+        [one?.alreadyArchived, two?.alreadyArchived, three?.alreadyArchived],
+        [false, true, true],
+      );
+      assert.deepEqual(two?.files, one?.files);
+      assert.deepEqual(three?.files, one?.files);
+      assert.equal((await readPackages(root)).size, 1);
+      assert.equal(test.lastStatus("other")?.text, "was archived before");
+    });
+  });
+
+  it("makes sub-folders of hostile references, and leaves none of them out of its root", async () => {
+    await withFolder(async (folder) => {
+      const root = join(folder, "root");
+      await mkdir(root);
+      const test = await start(archive(root, { layout: "{device}/{reference}/x{transactionId}" }));
+      const references = [
+        "../../../etc",
+        "a/b\\c",
+        "..",
+        ".",
+        "C:\\x",
+        "\u0000",
+        "aux",
+        "😀".repeat(200),
+        " ",
+        "ORDER 1.",
+      ];
+      for (const [index, transactionReference] of references.entries()) {
+        addVideo(`t${index}`);
+        const { error, sent } = await test.run("node", {
+          transactionId: `t${index}`,
+          transactionReference,
+          deviceReference: "../..",
+        });
+        assert.equal(error, undefined, transactionReference);
+        const payload = payloadOf(sent[0]?.msg);
+        assert.equal(payload.transactionReference, transactionReference);
+        assert.ok(payload.folder.startsWith(`${root}/`), payload.folder);
+        assert.equal(payload.folder.slice(root.length + 1).split("/").length, 3, payload.folder);
+      }
+      assert.equal((await readPackages(root)).size, references.length);
+    });
+  });
+
+  for (const [what, node, msg, code] of [
+    ["no transaction id", {}, {}, "ERR_INPUT"],
+    ["an id that climbs up", {}, { transactionId: "../measure" }, "ERR_INPUT"],
+    [
+      "a kept property that is no data",
+      { keep: "circle" },
+      { transactionId: "1", circle: "circle" },
+      "ERR_INPUT",
+    ],
+    ["a blank folder", { folder: " " }, { transactionId: "1" }, "ERR_CONFIG"],
+    [
+      "a folder from the message",
+      { folder: "f", folderType: "msg" },
+      { transactionId: "1", f: "/tmp" },
+      "ERR_CONFIG",
+    ],
+    ["a folder that is not there", { folder: "/nowhere/at all" }, { transactionId: "1" }, "ERR_FILE"],
+    ["a layout that climbs up", { layout: "../{reference}" }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["a layout with a slip", { layout: "{refrence}" }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["a wait that is no number", { wait: "long" }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["hours that are no number", { giveUp: "-1" }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["no download at all", { concurrency: 0 }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["no cloud", { cloud: "" }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["no media in the message", { source: "message" }, { transactionId: "1", payload: "text" }, "ERR_INPUT"],
+    ["an empty Buffer", { source: "message" }, { transactionId: "1", payload: Buffer.alloc(0) }, "ERR_INPUT"],
+  ] as const) {
+    it(`accepts nothing for ${what}, and asks the cloud nothing`, async () => {
+      await withFolder(async (root) => {
+        const test = await start(archive(root, node));
+        const message: Message = { ...msg };
+        if ("circle" in msg) message["circle"] = message;
+        const before = { ...message };
+        const { error, sent } = await test.run("node", message);
+        assert.equal(error?.code, code, error?.message);
+        assert.equal(error?.cause.outcome, null);
+        assert.equal(sent.length, 0);
+        assert.deepEqual({ ...message, _msgid: undefined }, { ...before, _msgid: undefined });
+        assert.equal(sim.requests.length, 0);
+        assert.equal(test.lastStatus("node")?.fill, "red");
+      });
+    });
+  }
+
+  it("says at the deploy that its folder is missing or its settings are wrong", async () => {
+    await withFolder(async (root) => {
+      const test = await start(
+        archive("", {}, "blank"),
+        archive(join(root, "gone"), {}, "gone"),
+        archive(root, { layout: "{x}" }, "layout"),
+        archive(root, { cloud: "gone" }, "cloudless"),
+      );
+      await test.untilStatus("blank", ({ text }) => text === "check the settings");
+      await test.untilStatus("gone", ({ text }) => text === "folder is gone");
+      await test.untilStatus("layout", ({ text }) => text === "check the settings");
+      await test.untilStatus("cloudless", ({ text }) => text === "config node missing");
+    });
+  });
+
+  it("names what is missing, with what there is on msg.payload", async () => {
+    await withFolder(async (root) => {
+      addVideo("1");
+      const test = await start(archive(root, { expect: "video/mp4, image/jpeg", wait: 0.1 }));
+      const message: Message = { transactionId: "1" };
+      const { error, sent } = await test.run("node", message);
+      assert.equal(error?.code, "ERR_MEDIA_INCOMPLETE");
+      assert.match(error.message, /missing: image\/jpeg/);
+      assert.equal(sent.length, 0);
+      assert.equal((message["payload"] as unknown[]).length, 1);
+      assert.equal(test.lastStatus("node")?.text, "media missing");
+    });
+  });
+
+  it("waits with a yellow ring, and drops what waits on msg.reset", async () => {
+    await withFolder(async (root) => {
+      const test = await start(archive(root, { wait: 600 }));
+      const waiting = test.start("node", { transactionId: "1" });
+      await test.untilStatus(
+        "node",
+        ({ fill, text }) => fill === "yellow" && text === "1 open, awaiting media",
+      );
+      await test.run("node", { reset: true });
+      const { error } = await waiting;
+      assert.equal(error?.code, "ERR_CANCELLED");
+      assert.equal(error.cause.retryable, true);
+      await test.deploy([...clouds(), archive(root)], credentials);
+      addVideo("1");
+      const { sent } = await test.run("node", { transactionId: "1" });
+      assert.equal(payloadOf(sent[0]?.msg).alreadyArchived, false, "the dropped job was not done");
+    });
+  });
+
+  it("names a trouble that can pass, and goes on by itself", async () => {
+    await withFolder(async (folder) => {
+      const root = join(folder, "share");
+      await mkdir(root);
+      addVideo("1");
+      const test = await start(archive(root, { wait: 600, expect: "video/mp4,image/jpeg" }));
+      const ended = test.start("node", { transactionId: "1" });
+      await test.untilStatus("node", ({ fill }) => fill === "yellow");
+      sim.faults.add({ surface: "cloud", times: 1, fault: { kind: "status", status: 401 } });
+      await test.untilStatus("node", ({ fill, text }) => fill === "red" && text === "1 open: token refused");
+      await rename(root, join(folder, "away"));
+      sim.cloud.addMedia("1", { contentType: "image/jpeg", bytes: pictureOf("x") });
+      await test.untilStatus("node", ({ text }) => text === "1 open: folder is gone");
+      await rename(join(folder, "away"), root);
+      assert.equal((await ended).error, undefined);
+      assert.equal((await readPackages(root)).size, 1);
+    });
+  });
+
+  it("keeps an accepted job over a deploy: its message ends, and the job's own comes afterwards", async () => {
+    await withFolder(async (root) => {
+      const node = archive(root, { wait: 600, keep: "order.id, big" });
+      const test = await start(node);
+      const running = test.start("node", {
+        transactionId: "1",
+        transactionReference: "ORDER-1",
+        topic: "parcels",
+        order: { id: 7, secret: 1 },
+        payload: "gone",
+      });
+      await test.untilStatus("node", ({ fill }) => fill === "yellow");
+      const deployed = test.deploy([...clouds(), node], credentials);
+      const { error } = await running;
+      assert.equal(error?.code, "ERR_CANCELLED");
+      assert.equal(error.cause.retryable, false, "nobody shall send it again");
+      await deployed;
+      assert.equal(test.sent.length, 0);
+      addVideo("1");
+      const { error: none } = await nextEnd(test, "node");
+      assert.equal(none, undefined);
+      const [only] = test.sent;
+      assert.equal(test.sent.length, 1);
+      const { payload, _msgid, filename, ...rest } = only?.msg ?? {};
+      assert.ok(typeof _msgid === "string" && typeof filename === "string");
+      assert.equal((payload as Payload).alreadyArchived, false);
+      assert.deepEqual(rest, {
+        resumed: true,
+        transactionId: "1",
+        transactionReference: "ORDER-1",
+        topic: "parcels",
+        order: { id: 7 },
+      });
+      await test.deploy([...clouds(), node], credentials);
+      await test.run("node", { transactionId: "1" });
+      assert.equal(test.sent.length, 2, "it was not told again");
+    });
+  });
+
+  it("ends a resumed job that fails at the Catch node, with what was kept", async () => {
+    await withFolder(async (root) => {
+      const test = await start(archive(root, { wait: 600 }));
+      const running = test.start("node", { transactionId: "1", topic: "parcels" });
+      await test.untilStatus("node", ({ fill }) => fill === "yellow");
+      const deployed = test.deploy([...clouds(), archive(root, { wait: 600 })], credentials);
+      await running;
+      await deployed;
+      await until(() => test.lastStatus("node")?.fill === "yellow", "it waits again");
+      await test.run("node", { reset: true });
+      const cancelled = () => test.ends.filter(({ error }) => error?.code === "ERR_CANCELLED");
+      await until(() => cancelled().length === 2, "the resumed job's message ends");
+      assert.deepEqual(
+        cancelled().map(({ error }) => error?.cause.retryable),
+        [false, true],
+      );
+    });
+  });
+
+  it("goes on with the jobs of a node that is gone", async () => {
+    await withFolder(async (root) => {
+      const test = await start(archive(root, { wait: 600 }, "old"));
+      const running = test.start("old", { transactionId: "1" });
+      await test.untilStatus("old", ({ fill }) => fill === "yellow");
+      const other = archive(root, { source: "message" }, "messages");
+      const deployed = test.deploy([...clouds(), other, archive(root, { wait: 600 }, "new")], credentials);
+      await running;
+      await deployed;
+      addVideo("1");
+      assert.equal((await nextEnd(test, "new")).error, undefined);
+      assert.equal(test.sent[0]?.nodeId, "new");
+    });
+  });
+
+  it("lets a message choose the cloud, also after a deploy, and asks no other cloud for a job", async () => {
+    await withFolder(async (root) => {
+      const test = await start(archive(root, { cloud: "", cloudFrom: "site", wait: 600 }));
+      assert.equal((await test.run("node", { transactionId: "1" })).error?.code, "ERR_CONFIG");
+      assert.equal((await test.run("node", { transactionId: "1", site: "C" })).error?.code, "ERR_INPUT");
+      const running = test.start("node", { transactionId: "1", site: "B" });
+      await test.untilStatus("node", ({ fill }) => fill === "yellow");
+      const elsewhere = clouds().map((node) => ({ ...node, baseUrl: "http://127.0.0.1:9" }));
+      const node = archive(root, { cloud: "cloud", cloudFrom: "site", wait: 600 });
+      let deployed = test.deploy([...elsewhere, node], credentials);
+      await running;
+      await deployed;
+      await test.untilStatus("node", ({ text }) => text === "1 open: check the settings");
+      addVideo("1");
+      const resumed = nextEnd(test, "node");
+      deployed = test.deploy([...clouds(), node], credentials);
+      assert.equal((await resumed).error?.code, "ERR_CANCELLED");
+      const done = nextEnd(test, "node");
+      await deployed;
+      assert.equal((await done).error, undefined);
+    });
+  });
+
+  describe("with the media on the message", () => {
+    it("gathers Buffers and saved files of a sequence into one package and one message", async () => {
+      await withFolder(async (folder) => {
+        const root = join(folder, "root");
+        await mkdir(root);
+        const file = pictureOf("from a file");
+        const path = join(folder, "color.jpg");
+        await writeFile(path, file);
+        const test = await start(archive(root, { source: "message", cloud: "", transactionId: "id" }));
+        const rawResponse =
+          '{"errorCode":0,"dimensionsLegalForTrade":true,"dateTimeLocal":"2026-11-02T10:00:00+01:00"}';
+        const ofParcel = { id: "local-1", rawResponse, transactionReference: "ORDER-1" };
+        const parts = (index: number) => ({ id: "p", index, count: 3 });
+        const ends = await Promise.all([
+          test.start("node", {
+            ...ofParcel,
+            payload: pictureOf("a"),
+            filename: "annotated.jpg",
+            parts: parts(1),
+          }),
+          test.start("node", {
+            ...ofParcel,
+            payload: { path, bytes: file.length, sha256: sha256Of(file), contentType: "image/jpeg" },
+            parts: parts(0),
+          }),
+          test.start("node", {
+            ...ofParcel,
+            payload: [pictureOf("c"), pictureOf("d")],
+            parts: parts(2),
+          }),
+        ]);
+        assert.deepEqual(
+          ends.map(({ error }) => error),
+          [undefined, undefined, undefined],
+        );
+        assert.equal(test.sent.length, 1);
+        const payload = payloadOf(test.sent[0]?.msg);
+        assert.equal(payload.files.length, 4);
+        assert.equal("parts" in (test.sent[0]?.msg ?? {}), false);
+        const [manifest] = [...(await readPackages(root)).values()];
+        assert.deepEqual(
+          [manifest?.source, manifest?.cloud, manifest?.legalForTrade, manifest?.times.deviceLocal],
+          ["message", null, true, "2026-11-02T10:00:00+01:00"],
+        );
+        assert.equal(sim.requests.length, 0);
+      });
+    });
+
+    it("needs no cloud config node", async () => {
+      await withFolder(async (root) => {
+        const test = await start(archive(root, { source: "message", cloud: "gone" }));
+        const { error, sent } = await test.run("node", { transactionId: "1", payload: pictureOf("x") });
+        assert.equal(error, undefined);
+        assert.equal(payloadOf(sent[0]?.msg).files[0]?.contentType, "image/jpeg");
+        assert.equal(
+          test.shown.some(({ fill }) => fill === "red"),
+          false,
+        );
+      });
+    });
+  });
+});
