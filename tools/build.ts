@@ -62,7 +62,7 @@ async function compilerOutput(): Promise<string[]> {
       problems.push(`nodes/${name}/${name}.ts, the runtime half, is not there`);
     }
   }
-  return stems.flatMap((stem) => [`${stem}.js`, `${stem}.js.map`, `${stem}.d.ts`]);
+  return stems.flatMap((stem) => [`${stem}.js`, `${stem}.d.ts`]);
 }
 
 /** What ships beside the compiler's output, by its path below dist/. */
