@@ -5,7 +5,12 @@ describe("the examples, when nobody has said where to save", function () {
   this.timeout(60_000);
   let stage: Stage;
 
-  for (const example of ["01", "02", "03"]) {
+  for (const [example, again] of [
+    ["01", "scan"],
+    ["02", "scan"],
+    ["03", "scan"],
+    ["04", "press"],
+  ] as const) {
     describe(example, () => {
       before(async () => {
         stage = await startStage({ example, withArchive: false });
@@ -13,7 +18,7 @@ describe("the examples, when nobody has said where to save", function () {
       after(() => stage.close());
 
       it("asks for the folder before anything is done", async () => {
-        const said = await stage.scan({ until: ["Nothing happened: correct it and scan again"] });
+        const said = await stage.scan({ until: [`Nothing happened: correct it and ${again} again`] });
         assert.match([...said.values()].join(), /Say where to save: .*ARCHIVE_FOLDER.* Nothing was done\./);
         assert.deepEqual(stage.simulator.requests, []);
       });

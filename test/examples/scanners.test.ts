@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { connect, createServer, type AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import type { Browser } from "playwright-core";
+import { openEditorFeed } from "../../tools/demo/editor-feed.ts";
+import { launchBrowser } from "../support/browser.ts";
+import { startShift, type Shift } from "./shift.ts";
+
+const barcode = "395212340000004173";
+
+describe("the examples 07 and 08: scanners, in one Node-RED", function () {
+  this.timeout(60_000);
+  let shift: Shift;
+  let tcpPort: number;
+
+  before(async () => {
+    tcpPort = await freePort();
+    shift = await startShift(["07", "08"], (node) => {
+      if (node.type === "tcp in") return { ...node, port: String(tcpPort) };
+      return node.type === "delay" ? { ...node, nbRateUnits: "0.3" } : node;
+    });
+  });
+  beforeEach(() => shift.simulator.reset());
+  after(() => shift.close());
+
+  /** Scans until the device measures, and resolves with the barcode that it got: a scan just after another is left out. */
+  const measuredBy = async (scan: () => Promise<unknown>): Promise<string | null> => {
+    const measured = shift.simulator.nextRequest(({ path }) => path === "/api/v1/measure");
+    let request;
+    while (request === undefined) {
+      await scan();
+      request = await Promise.race([measured, setTimeout(100)]);
+    }
+    const references = [...new URLSearchParams(request.query)];
+    return references.find(([name]) => name.toLowerCase() === "transactionreference")?.[1] ?? null;
+  };
+
+  describe("07: on the network", () => {
+    const url = () => `${shift.nodeRed.url}/dimensioner/scan`;
+
+    it("measures at the press of the button, and leaves out a second one in the same moment", async () => {
+      const twice = "Too soon after the last one: left out";
+      const [first, second] = await Promise.all([
+        shift.press("07", "Scan a parcel", ["Measured", twice]),
+        shift.press("07", "Scan a parcel", ["Measured", twice]),
+      ]);
+      assert.equal(first.get(twice), barcode);
+      assert.equal(second.get(twice), barcode);
+      assert.equal(shift.simulator.newer.actions.measures, 1);
+    });
+
+    it("takes a line by TCP", async () => {
+      const scanner = connect(tcpPort, "127.0.0.1");
+      assert.equal(await measuredBy(async () => scanner.write("TCP-4711\r\n")), "TCP-4711");
+      scanner.destroy();
+      await once(scanner, "close");
+    });
+
+    it("takes a post as text and as JSON, and answers that it has taken it", async () => {
+      for (const [contentType, body] of [
+        ["text/plain", "HTTP-4711"],
+        ["application/json", '{"barcode":"HTTP-4712"}'],
+      ] as const) {
+        const barcodeMeasured = await measuredBy(async () => {
+          const headers = { "content-type": contentType };
+          assert.equal((await fetch(url(), { method: "POST", headers, body })).status, 202);
+        });
+        assert.ok(body.includes(barcodeMeasured ?? "nothing"));
+      }
+    });
+
+    it("takes no JSON without a barcode, nor a number, which has lost digits", async () => {
+      const said = new EventEmitter();
+      const feed = await openEditorFeed(
+        shift.nodeRed.url,
+        (event) => event.kind === "debug" && said.emit("debug", event.text),
+        () => undefined,
+      );
+      for (const body of ["{}", `{"barcode":${barcode}}`]) {
+        const heard = once(said, "debug");
+        await fetch(url(), { method: "POST", headers: { "content-type": "application/json" }, body });
+        assert.match(String(await heard), /The scan is empty/);
+      }
+      feed.close();
+      assert.deepEqual(shift.simulator.requests, []);
+    });
+  });
+
+  describe("08: types like a keyboard", () => {
+    const url = () => `${shift.nodeRed.url}/dimensioner/packing-table`;
+    let browser: Browser;
+
+    before(async () => {
+      browser = await launchBrowser();
+    });
+    after(() => browser.close());
+
+    it("shows each scan with its result, and a hostile one as text", async () => {
+      const page = await browser.newPage();
+      const problems: string[] = [];
+      page.on("pageerror", (error) => problems.push(error.message));
+      page.on("dialog", (dialog) => problems.push(dialog.message()));
+      await page.goto(url());
+      const lines = page.locator("li");
+
+      await page.keyboard.type(barcode);
+      await page.keyboard.press("Enter");
+      const good = page.locator("li.good").filter({ hasText: barcode });
+      await good.waitFor();
+      assert.match(await good.innerText(), /^395212340000004173: 33\.5 × 21 × 12\.5 cm, [\d.]+ lb$/);
+
+      const hostile = "<img src=x onerror=alert(1)>";
+      shift.simulator.newer.setParcel(null);
+      await page.keyboard.type(hostile);
+      await page.keyboard.press("Enter");
+      await page.locator("li.bad").waitFor();
+      const told = await lines.first().innerText();
+      assert.ok(told.startsWith(`${hostile}: Measured in vain. `), told);
+      assert.equal(await page.locator("li img").count(), 0);
+      assert.equal(shift.simulator.newer.actions.measures, 2);
+
+      await page.keyboard.press("Enter");
+      assert.equal(await lines.count(), 2, "an empty line is no scan");
+      assert.deepEqual(problems, []);
+      await page.close();
+    });
+
+    it("measures for no other page, and not without a barcode", async () => {
+      const post = (contentType: string, body: string) =>
+        fetch(url(), { method: "POST", headers: { "content-type": contentType }, body });
+      const form = await post("application/x-www-form-urlencoded", `barcode=${barcode}`);
+      assert.equal(form.status, 415);
+      assert.equal((await post("text/plain", `{"barcode":"${barcode}"}`)).status, 415);
+      const empty = await post("application/json", "{}");
+      assert.equal(empty.status, 400);
+      assert.match(await empty.text(), /The scan is empty/);
+      assert.deepEqual(shift.simulator.requests, []);
+    });
+
+    it("says what is wrong, and that nobody knows", async () => {
+      shift.simulator.faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "reset" } });
+      const answer = await fetch(url(), {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ barcode }),
+      });
+      assert.equal(answer.status, 502);
+      const { text } = (await answer.json()) as { text: string };
+      assert.match(text, /^Look at the table first\. /);
+    });
+  });
+});
+
+/** The tcp in node cannot be asked which port it got, so it is told one that nobody has at this moment. */
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}

@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { filesIn, served, sha256 } from "./archive.ts";
+import { startShift, type Shift } from "./shift.ts";
+
+const barcode = "395212340000004173";
+
+describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
+  this.timeout(60_000);
+  let shift: Shift;
+
+  /** Presses and resolves with what the one awaited debug node said. */
+  const hear = async (example: string, button: string, debug: string): Promise<string> =>
+    (await shift.press(example, button, [debug])).get(debug) ?? "";
+
+  before(async () => {
+    // Nobody waits in a test for a machine that does not answer, or for media that do not come.
+    const impatient: Record<string, object> = {
+      "link call": { timeout: "1" },
+      "dimensioner-media-list": { wait: "1" },
+    };
+    shift = await startShift(["04", "05", "06", "09"], (node) => ({ ...node, ...impatient[node.type] }));
+  });
+  beforeEach(() => shift.simulator.reset());
+  after(() => shift.close());
+
+  describe("04: video only", () => {
+    beforeEach(() => shift.simulator.newer.setMode("video-only"));
+
+    it("films from the scan to the second button, waits for the encoding and saves the video", async () => {
+      const { simulator, archive } = shift;
+      assert.equal(await hear("04", "Scan a parcel", "Filming"), barcode);
+      const told = await hear("04", "The parcel is packed", "Archived: video");
+      const { path, sha256: toldHash } = JSON.parse(told) as { path: string; sha256: string };
+      const saved = Buffer.concat([...(simulator.newer.readSavedVideo() ?? [])]);
+      assert.ok(saved.length > 0);
+      assert.equal(sha256(await readFile(path)), sha256(saved));
+      assert.equal(toldHash, sha256(saved));
+      const [file = "", ...others] = await filesIn(archive);
+      assert.match(file, /^395212340000004173\/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.mp4$/);
+      assert.deepEqual(others, []);
+      const paths = simulator.requestsTo("newer", "/api/v1/video/st").map((request) => request.path);
+      assert.deepEqual(paths, ["/api/v1/video/start", "/api/v1/video/stop"]);
+
+      const again = await hear("04", "Save the video again", "Archived: video");
+      assert.equal((JSON.parse(again) as { path: string }).path, path, "the same file, not a second one");
+    });
+
+    it("discards a film, and then knows of no parcel", async () => {
+      await hear("04", "Scan a parcel", "Filming");
+      await hear("04", "Discard the film", "Discarded");
+      assert.equal(shift.simulator.newer.readSavedVideo(), null);
+      const nothing = "Nothing happened: correct it and press again";
+      assert.match(await hear("04", "The parcel is packed", nothing), /No parcel is being filmed/);
+      assert.deepEqual(shift.simulator.requestsTo("newer", "/api/v1/video/stop"), []);
+    });
+
+    it("says what is wrong in another mode, when nobody knows, and when the video cannot be read", async () => {
+      const { newer, faults } = shift.simulator;
+      await hear("04", "Scan a parcel", "Filming");
+      const video = "/api/v1/video/download";
+      faults.add({ surface: "newer", path: video, times: 0, fault: { kind: "status", status: 400 } });
+      await hear("04", "The parcel is packed", "The video is not saved: save it again");
+      faults.add({ surface: "newer", path: "/api/v1/video/start", fault: { kind: "reset" } });
+      await hear("04", "Scan a parcel", "Nobody knows: look at the device, then press again");
+      newer.setMode("measurement-only");
+      const nothing = "Nothing happened: correct it and press again";
+      assert.match(await hear("04", "Scan a parcel", nothing), /operating mode/);
+    });
+  });
+
+  describe("05: one message per parcel", () => {
+    const sizes = async (): Promise<string[]> => {
+      const { cloud } = shift.simulator;
+      const [transaction] = cloud.transactions;
+      const pictures = (transaction?.media ?? []).filter(({ contentType }) => contentType !== "video/mp4");
+      return Promise.all(
+        pictures.map(async ({ contentId, description }) => {
+          const url = `${cloud.origin}/api/transactionmedia/${transaction?.id}/${contentId}`;
+          return `${description} ${(await served(url, cloud.token)).length}`;
+        }),
+      );
+    };
+
+    it("joins all pictures", async () => {
+      const told = await hear("05", "Scan a parcel", "Complete");
+      const heard = told.split(", ").map((one) => one.replace(/\.(jpg|bmp)/, ""));
+      assert.equal(heard.length, 3);
+      assert.deepEqual(heard.toSorted(), (await sizes()).toSorted());
+    });
+
+    it("goes on without one that cannot be fetched, and says which", async () => {
+      const { faults } = shift.simulator;
+      const path = "^/api/transactionmedia/[^/]+/.";
+      faults.add({ surface: "cloud", path, fault: { kind: "status", status: 404 } });
+      const told = await hear("05", "Scan a parcel", "Incomplete");
+      assert.match(told, /^2 there\. \w+(?:Jpeg|Bit): .+/);
+    });
+
+    it("goes on with what there is when some are late, even with nothing", async () => {
+      const { faults } = shift.simulator;
+      const path = "^/api/transactionmedia/[^/]+$";
+      const late = { kind: "body", text: "[]", contentType: "application/json" } as const;
+      faults.add({ surface: "cloud", path, times: 0, fault: late });
+      const told = await hear("05", "Scan a parcel", "Incomplete");
+      assert.match(told, /^0 there\. .+/);
+      assert.equal(shift.simulator.requestsTo("cloud", "/api/remotetrigger").length, 1);
+    });
+
+    it("tells outcomes apart", async () => {
+      const { faults, newer } = shift.simulator;
+      const measure = "/api/remotetrigger/measure";
+      faults.add({ surface: "cloud", path: measure, fault: { kind: "status", status: 504 } });
+      await hear("05", "Scan a parcel", "Nobody knows: look at the table, then scan again");
+      faults.add({ surface: "cloud", path: measure, fault: { kind: "status", status: 401 } });
+      await hear("05", "Scan a parcel", "Nothing happened: correct it and scan again");
+      newer.setParcel(null);
+      await hear("05", "Scan a parcel", "Measured in vain: place it anew and scan again");
+    });
+  });
+
+  describe("06: measure as a subroutine", () => {
+    it("answers each of its callers", async () => {
+      for (const button of ["Scan a parcel", "A return comes in"]) {
+        const told = await hear("06", button, "Measured");
+        assert.equal((JSON.parse(told) as { ok: boolean }).ok, true);
+      }
+      assert.equal(shift.simulator.newer.actions.measures, 2);
+    });
+
+    it("brings errors back to the caller, at once and by their outcome", async () => {
+      const { newer, faults } = shift.simulator;
+      newer.setParcel(null);
+      const vain = await hear("06", "Scan a parcel", "Measured in vain: place it anew");
+      assert.match(vain, /Place the parcel again/);
+      newer.setLocalApi(false);
+      const nothing = await hear("06", "A return comes in", "Nothing happened: correct it");
+      assert.match(nothing, /Enable Local API/);
+      newer.setLocalApi(true);
+      faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "reset" } });
+      await hear("06", "Scan a parcel", "Nobody knows: look at the table");
+    });
+
+    it("does not wait for ever, and drops what comes too late", async () => {
+      const { faults } = shift.simulator;
+      const late = { kind: "delay", ms: 1500 } as const;
+      faults.add({ surface: "newer", path: "/api/v1/measure", fault: late });
+      const settled = shift.simulator.nextRequest().then((request) => shift.simulator.settled(request));
+      const told = await hear("06", "Scan a parcel", "No answer in time: look at the table");
+      assert.match(told, /timeout/);
+      await settled;
+      await hear("06", "A return comes in", "Measured");
+    });
+  });
+
+  describe("09: many docks, one flow", () => {
+    it("measures at the dock of the scanner, on either generation", async () => {
+      const { newer, earlier } = shift.simulator;
+      assert.match(await hear("09", "Scan a parcel at dock 1", "Measured"), /^Dock 1: 33.* × .* × .* cm$/);
+      assert.deepEqual([newer.actions.measures, earlier.actions.measures], [1, 0]);
+      assert.match(await hear("09", "Scan a parcel at dock 2", "Measured"), /^Dock 2: 33.* × .* × .* cm$/);
+      assert.deepEqual([newer.actions.measures, earlier.actions.measures], [1, 1]);
+    });
+
+    it("measures nowhere when it does not know the scanner", async () => {
+      const nothing = "Nothing happened: correct it and scan again";
+      assert.match(await hear("09", "Scan with a new scanner", nothing), /scanner\/3 stands at no dock/);
+      assert.deepEqual(shift.simulator.requests, []);
+    });
+
+    it("tells a failed measurement and an unknown outcome apart", async () => {
+      const { newer, faults } = shift.simulator;
+      newer.setParcel(null);
+      const vain = "Measured in vain: place it anew";
+      assert.match(await hear("09", "Scan a parcel at dock 1", vain), /^Dock 1: .+/);
+      faults.add({ surface: "earlier", path: "/api/measure", fault: { kind: "reset" } });
+      await hear("09", "Scan a parcel at dock 2", "Nobody knows: look at the table, then scan again");
+    });
+  });
+});
