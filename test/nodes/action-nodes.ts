@@ -21,7 +21,7 @@ export interface ActionNode {
   readonly query?: readonly [field: string, name: string];
 }
 
-export const deviceReference = "ABCD2345";
+const deviceReference = "ABCD2345";
 
 async function measureLocally(sim: Simulator): Promise<Message> {
   const answer = await fetch(`${sim.newer.origin}/api/v1/measure`);

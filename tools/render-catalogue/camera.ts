@@ -11,7 +11,7 @@ export interface Camera {
   depth(point: Vec): number;
 }
 
-export function camera(eye: Vec, target: Vec, widthDegrees: number): Camera {
+function camera(eye: Vec, target: Vec, widthDegrees: number): Camera {
   const ahead = unit(sub(target, eye));
   const right = unit(cross(ahead, [0, 1, 0]));
   const up = cross(right, ahead);
