@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { setImmediate as turn } from "node:timers/promises";
+import { DeviceClient } from "../../src/device/client.ts";
+import { CommandQueues } from "../../src/http/command-queue.ts";
+import { failsWith } from "../support/failures.ts";
+import { MemorySink } from "../support/memory-sink.ts";
+import { closesAfterEach } from "../support/opened.ts";
+import { reply, replyJson, startServer, type RawServer } from "../support/servers.ts";
+
+const result = { errorCode: 0, measuredObjects: [] };
+
+describe("commands and the saved video", () => {
+  const opened = closesAfterEach();
+
+  /** A device whose video comes a byte at a time, when it is let go. */
+  async function startDevice(): Promise<{
+    readonly server: RawServer;
+    readonly client: DeviceClient;
+    readonly queues: CommandQueues;
+    has: boolean;
+    finish(): void;
+  }> {
+    const finishers: (() => void)[] = [];
+    const device = { has: true };
+    const server = opened(
+      await startServer(({ target }, socket) => {
+        if (target.includes("measure")) {
+          replyJson(socket, result);
+        } else if (!/video\/(download|stream)/.test(target)) {
+          reply(socket, {});
+        } else if (device.has) {
+          socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na");
+          finishers.push(() => socket.write("b"));
+        } else {
+          reply(socket, { status: 404 });
+        }
+      }),
+    );
+    const queues = new CommandQueues();
+    const client = opened(new DeviceClient({ address: server.origin, queues, timeoutMs: 5000 }));
+    return Object.assign(device, {
+      server,
+      client,
+      queues,
+      finish: () => finishers.splice(0).forEach((finish) => finish()),
+    });
+  }
+
+  const paths = (server: RawServer): string[] => server.requests.map(({ target }) => target.slice(8));
+
+  for (const method of ["download", "stream"] as const) {
+    it(`start and cancel wait while it is transferred by ${method}; stop and measure do not`, async () => {
+      const { server, client, queues, finish } = await startDevice();
+      const sink = new MemorySink();
+      const begun = server.next();
+      const transfer = client.video(method, sink);
+      await begun;
+      const other = opened(new DeviceClient({ address: server.origin, queues }));
+      const waits: number[] = [];
+      const onWaiting = (count: number): unknown => waits.push(count);
+      const waiting = [other.startVideo({}, { onWaiting }), client.cancelVideo({ onWaiting })];
+      await client.measure();
+      await other.stopVideo();
+      assert.deepEqual(waits, [1, 2]);
+      assert.deepEqual(paths(server), [`video/${method}`, "measure", "video/stop"]);
+      finish();
+      await transfer;
+      await Promise.all(waiting);
+      assert.equal(sink.content.toString(), "ab");
+      assert.deepEqual(paths(server).slice(3), ["video/start", "video/cancel"]);
+      assert.equal(queues.size, 0);
+    });
+  }
+
+  it("two transfers: both have to end first", async () => {
+    const { server, client, finish } = await startDevice();
+    const abort = new AbortController();
+    const first = client.video("download", new MemorySink(), { signal: abort.signal });
+    const second = client.video("stream", new MemorySink());
+    while (server.requests.length < 2) {
+      await server.next();
+    }
+    const waiting = client.startVideo();
+    const cancelled = failsWith(first, { code: "ERR_CANCELLED", outcome: null });
+    abort.abort();
+    await cancelled;
+    await turn();
+    assert.equal(server.requests.length, 2);
+    finish();
+    await second;
+    await waiting;
+    assert.equal(server.requests.length, 3);
+  });
+
+  it("while it is only waited for, all commands go out", async () => {
+    const device = await startDevice();
+    device.has = false;
+    const { server, client } = device;
+    const asked = new Promise<void>((resolve) => {
+      void client
+        .video("download", new MemorySink(), { waitMs: 3000, onWaiting: resolve })
+        .catch(() => undefined);
+    });
+    await asked;
+    await client.startVideo();
+    await client.cancelVideo();
+    assert.deepEqual(paths(server).slice(1, 3), ["video/start", "video/cancel"]);
+  });
+
+  it("waits for a video that is not there yet, and takes it when it is", async () => {
+    const device = await startDevice();
+    device.has = false;
+    const sink = new MemorySink();
+    let times = 0;
+    const transfer = device.client.video("download", sink, {
+      waitMs: 5000,
+      onWaiting: () => {
+        device.has = ++times === 2;
+      },
+    });
+    while (device.server.requests.length < 3) {
+      await device.server.next();
+    }
+    device.finish();
+    await transfer;
+    assert.deepEqual([times, sink.content.toString()], [2, "ab"]);
+  });
+
+  it("gives up after the wait, at once without one", async () => {
+    const device = await startDevice();
+    device.has = false;
+    const noVideo = { code: "ERR_NO_VIDEO", outcome: null, statusCode: 404, retryable: true } as const;
+    await failsWith(device.client.video("download", new MemorySink()), noVideo);
+    assert.equal(device.server.requests.length, 1);
+    const since = performance.now();
+    await failsWith(device.client.video("stream", new MemorySink(), { waitMs: 300 }), noVideo);
+    const took = performance.now() - since;
+    assert.ok(took >= 290 && took < 2000, `${took} ms`);
+    assert.equal(device.queues.size, 0);
+  });
+
+  it("a wait can be dropped; a transfer is not dropped by the wait's signal", async () => {
+    const device = await startDevice();
+    const reset = new AbortController();
+    const begun = device.server.next();
+    const transfer = device.client.video("download", new MemorySink(), { waitSignal: reset.signal });
+    await begun;
+    reset.abort("reset");
+    device.finish();
+    await transfer;
+    device.has = false;
+    const again = new AbortController();
+    const dropped = device.client.video("download", new MemorySink(), {
+      waitMs: 10_000,
+      waitSignal: again.signal,
+      onWaiting: () => again.abort("reset"),
+    });
+    const error = await failsWith(dropped, { code: "ERR_CANCELLED", outcome: null });
+    assert.equal(error.sentence, "cancelledReset");
+  });
+});

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
+import { DeviceClient } from "../../src/device/client.ts";
+import type { SentenceKey } from "../../src/sentences.ts";
+import { failsWith, failureOf } from "../support/failures.ts";
+import { MemorySink } from "../support/memory-sink.ts";
+import { closesAfterEach } from "../support/opened.ts";
+import { deviceCode, token } from "../support/operations.ts";
+import { listen, replyJson, startServer } from "../support/servers.ts";
+import { identity, pem } from "../support/tls.ts";
+
+const notSent = { code: "ERR_UNREACHABLE", outcome: "not-sent" } as const;
+
+describe("TLS", () => {
+  const opened = closesAfterEach();
+  const ca = pem("authority.crt");
+
+  const cloudAt = (baseUrl: string, options: Partial<CloudClientOptions> = {}): CloudClient =>
+    opened(new CloudClient({ baseUrl, token, timeoutMs: 5000, ...options }));
+
+  const untrusted: [string, string, Partial<CloudClientOptions>][] = [
+    ["an unknown authority", "good", {}],
+    ["a self-signed certificate", "self-signed", {}],
+    ["another host's certificate", "wrong-host", { tls: { ca } }],
+    ["an expired certificate", "expired", { tls: { ca } }],
+    ["another authority than the one that is trusted", "self-signed", { tls: { ca } }],
+  ];
+  for (const [name, certificate, options] of untrusted) {
+    it(`${name}: no request, the token stays here`, async () => {
+      const server = opened(
+        await startServer((_, socket) => replyJson(socket, []), { tls: identity(certificate) }),
+      );
+      const cloud = cloudAt(server.origin, options);
+      const sink = new MemorySink();
+      for (const [running, outcome] of [
+        [cloud.measure(deviceCode, "x"), "not-sent"],
+        [cloud.devices(), null],
+        [cloud.media("1", "2", sink), null],
+      ] as const) {
+        const error = await failsWith(running, { code: "ERR_UNREACHABLE", outcome, retryable: false });
+        assert.equal(error.sentence, "unreachableTls" satisfies SentenceKey);
+      }
+      assert.equal(server.requests.length, 0);
+    });
+  }
+
+  it("plain HTTP where TLS is expected", async () => {
+    const server = opened(
+      await startServer(() => undefined, {
+        onConnection: (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+      }),
+    );
+    const cloud = cloudAt(server.origin.replace("http:", "https:"));
+    await failsWith(cloud.devices(), { code: "ERR_UNREACHABLE" });
+    await failsWith(cloud.stopVideo(deviceCode), notSent);
+  });
+
+  it("TLS where plain HTTP is expected", async () => {
+    const server = opened(await startServer(() => undefined, { tls: identity("good") }));
+    const device = opened(new DeviceClient({ address: `127.0.0.1:${server.port}`, timeoutMs: 5000 }));
+    const { cause } = await failureOf(device.measure());
+    assert.deepEqual([cause.outcome, cause.retryable], ["unknown", false]);
+    assert.equal(server.requests.length, 0);
+  });
+
+  it("a handshake that is cut or never ends", async () => {
+    const cutting = opened(
+      await startServer(() => undefined, { onConnection: (socket) => socket.destroy() }),
+    );
+    await failsWith(cloudAt(cutting.origin.replace("http:", "https:")).cancelVideo(deviceCode), notSent);
+    const silent = opened(await startServer(() => undefined));
+    const patient = cloudAt(silent.origin.replace("http:", "https:"), { timeoutMs: 200 });
+    await failsWith(patient.startVideo(deviceCode, { transactionReference: "x" }), notSent);
+  });
+
+  it("a connection that is made too late carries nothing", async () => {
+    const server = opened(await startServer((_, socket) => replyJson(socket, []), { tls: identity("good") }));
+    const sockets: Socket[] = [];
+    let isOpen = false;
+    const goOn = (socket: Socket): void => {
+      const peer = connect(server.port, "127.0.0.1");
+      socket.on("error", () => peer.destroy());
+      peer.on("error", () => socket.destroy());
+      socket.pipe(peer).pipe(socket);
+      sockets.push(peer);
+    };
+    const between = createServer((socket) => {
+      sockets.push(socket);
+      if (isOpen) {
+        goOn(socket);
+      }
+    });
+    opened({
+      close: () => {
+        sockets.forEach((socket) => socket.destroy());
+        return new Promise((resolve) => between.close(resolve));
+      },
+    });
+    const cloud = cloudAt(`https://127.0.0.1:${await listen(between)}`, { tls: { ca } });
+    const abort = new AbortController();
+    const connected = once(between, "connection");
+    const measuring = failsWith(cloud.measure(deviceCode, "first", { signal: abort.signal }), {
+      code: "ERR_CANCELLED",
+      outcome: "not-sent",
+      retryable: true,
+    });
+    await connected;
+    abort.abort();
+    await measuring;
+    isOpen = true;
+    const closed = sockets.map((socket) => once(socket, "close"));
+    [...sockets].forEach(goOn);
+    // Made at last, the connection has nothing to carry, and undici gives it up.
+    await Promise.all(closed);
+    assert.deepEqual(await cloud.devices(), []);
+    assert.deepEqual(
+      server.requests.map(({ target }) => target),
+      ["/api/deviceclients"],
+    );
+  });
+
+  it("one's own authority is trusted where it is given", async () => {
+    const server = opened(await startServer((_, socket) => replyJson(socket, []), { tls: identity("good") }));
+    assert.deepEqual(await cloudAt(server.origin, { tls: { ca } }).devices(), []);
+    assert.equal(server.requests[0]?.headers["authorization"], `Bearer ${token}`);
+  });
+
+  it("a client certificate is shown where it is given", async () => {
+    const tls = { ...identity("good"), ca, requestCert: true, rejectUnauthorized: true };
+    const server = opened(await startServer((_, socket) => replyJson(socket, []), { tls }));
+    assert.deepEqual(await cloudAt(server.origin, { tls: { ca, ...identity("good") } }).devices(), []);
+    await assert.rejects(cloudAt(server.origin, { tls: { ca } }).devices());
+  });
+
+  it("speaks HTTP/1.1 to a server that would rather speak HTTP/2", async () => {
+    const server = opened(
+      await startServer((_, socket) => replyJson(socket, []), {
+        tls: { ...identity("good"), ALPNProtocols: ["h2", "http/1.1"] },
+      }),
+    );
+    await cloudAt(server.origin, { tls: { ca, ALPNProtocols: ["h2"] } }).devices();
+    assert.equal(server.requests.length, 1);
+  });
+});

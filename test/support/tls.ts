@@ -1,0 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A file of test/fixtures/tls. */
+export const pem = (name: string): string =>
+  readFileSync(join(import.meta.dirname, "../fixtures/tls", name), "latin1");
+/** What a server shows of itself. */
+export const identity = (name: string): { key: string; cert: string } => ({
+  key: pem(`${name}.key`),
+  cert: pem(`${name}.crt`),
+});
