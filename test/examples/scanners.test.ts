@@ -102,13 +102,15 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
       page.on("pageerror", (error) => problems.push(error.message));
       page.on("dialog", (dialog) => problems.push(dialog.message()));
       await page.goto(url());
+      await page.locator("#barcode:focus").waitFor();
       const lines = page.locator("li");
+      const done = page.locator("li[class]:not([class=''])");
 
       await page.keyboard.type(barcode);
       await page.keyboard.press("Enter");
-      const good = page.locator("li.good").filter({ hasText: barcode });
-      await good.waitFor();
-      assert.match(await good.innerText(), /^395212340000004173: 33\.5 × 21 × 12\.5 cm, [\d.]+ lb$/);
+      await done.waitFor();
+      assert.equal(await done.getAttribute("class"), "good", await done.innerText());
+      assert.match(await done.innerText(), /^395212340000004173: 33\.5 × 21 × 12\.5 cm, [\d.]+ lb$/);
 
       const hostile = "<img src=x onerror=alert(1)>";
       shift.simulator.newer.setParcel(null);
