@@ -19,10 +19,15 @@ export interface FleetDevice {
 
 /** Lists the devices with their terminals, within the one deadline of both calls. */
 export async function listFleet(client: CloudClient, options: CallOptions = {}): Promise<FleetDevice[]> {
-  const failed = new AbortController();
-  const signal =
-    options.signal === undefined ? failed.signal : AbortSignal.any([options.signal, failed.signal]);
+  const both = new AbortController();
+  const { signal } = both;
+  const end = (): void => both.abort(options.signal?.reason);
+  // Not AbortSignal.any: in Node.js 20 each one leaves something behind with a signal that lives long.
+  options.signal?.addEventListener("abort", end);
   try {
+    if (options.signal?.aborted) {
+      end();
+    }
     const [devices, terminals] = await Promise.all([
       client.devices({ signal }),
       client.terminals({ signal }).catch(noneWhereUnknown),
@@ -32,8 +37,10 @@ export async function listFleet(client: CloudClient, options: CallOptions = {}):
     return devices.map((device) => join(device, byId, now));
   } catch (error) {
     // One of the two has failed: the other is not waited for.
-    failed.abort();
+    both.abort();
     throw error;
+  } finally {
+    options.signal?.removeEventListener("abort", end);
   }
 }
 
