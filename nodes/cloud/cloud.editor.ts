@@ -1,5 +1,6 @@
 import { amount, cloudAddress, count, deadline, isOpenHttp, required } from "../../src/editor/checks.ts";
 import { reachableByKeyboard } from "../../src/editor/config-row.ts";
+import { connectionTest } from "../../src/editor/connection-test.ts";
 import { credential, optionalConfig, plain } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
 import { labelStyle } from "../../src/editor/labels.ts";
@@ -43,5 +44,10 @@ RED.nodes.registerType<CloudProperties, { token: string }>("dimensioner-cloud", 
     reachableByKeyboard(form, "tls");
     reachableByKeyboard(form, "proxy");
     explainProblems(this, form);
+    connectionTest(this, form, {
+      type: "dimensioner-cloud",
+      properties: ["baseUrl", "allowHttp", "token", "timeout", "tls", "proxy"],
+      needed: ["baseUrl", "token", "timeout"],
+    });
   },
 });

@@ -2,6 +2,7 @@ import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, CloudClient } from "../../src/cloud/client.ts";
 import { readBaseUrl } from "../../src/cloud/base-url.ts";
 import { DimensionerError } from "../../src/errors.ts";
+import { serveCloudRoutes } from "../../src/runtime/cloud-routes.ts";
 import type { ConfigNode } from "../../src/runtime/config-node.ts";
 import { HealthWatch } from "../../src/runtime/health.ts";
 import { chooseProxy } from "../../src/runtime/proxy.ts";
@@ -42,6 +43,7 @@ export default function (RED: NodeAPI): void {
   }
 
   RED.nodes.registerType("dimensioner-cloud", CloudNode, { credentials: { token: { type: "password" } } });
+  serveCloudRoutes(RED);
 }
 
 function open(

@@ -1,4 +1,5 @@
 import { amount, count, deadline, deviceAddress, oneOf } from "../../src/editor/checks.ts";
+import { connectionTest } from "../../src/editor/connection-test.ts";
 import { plain } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
 import { labelStyle } from "../../src/editor/labels.ts";
@@ -39,5 +40,10 @@ RED.nodes.registerType<DeviceProperties>("dimensioner-device", {
       form.show(["checkInterval"], generation !== "gateway");
     });
     explainProblems(this, form);
+    connectionTest(this, form, {
+      type: "dimensioner-device",
+      properties: ["address", "generation", "timeout"],
+      needed: ["address", "generation", "timeout"],
+    });
   },
 });

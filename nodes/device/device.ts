@@ -3,6 +3,7 @@ import { CommandQueues, DeviceClient } from "../../src/device/client.ts";
 import { generations, type Generation } from "../../src/device/generations.ts";
 import { DimensionerError } from "../../src/errors.ts";
 import type { ConfigNode } from "../../src/runtime/config-node.ts";
+import { serveDeviceTest } from "../../src/runtime/device-routes.ts";
 import { HealthWatch } from "../../src/runtime/health.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
 import { defaults, type DeviceProperties } from "./device.shared.ts";
@@ -32,6 +33,7 @@ export default function (RED: NodeAPI): void {
   }
 
   RED.nodes.registerType("dimensioner-device", DeviceNode);
+  serveDeviceTest(RED, (given) => readGeneration(given, new SettingsReader("device")));
 }
 
 function open(

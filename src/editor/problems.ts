@@ -19,9 +19,8 @@ export function explainProblems(node: object, form: Form): void {
     ([property, definition]) => definition?.validate !== undefined && form.field(property).length > 0,
   );
   const explain = () => {
-    for (const [property, definition] of checked) {
-      const verdict = definition?.validate?.call(node, form.value(property), {});
-      tell(form.field(property), typeof verdict === "string" ? verdict : "");
+    for (const [property] of checked) {
+      tell(form.field(property), checkNow(node, form, property));
     }
   };
   // Also for the types beside the values, and for choices on which others depend.
@@ -29,6 +28,14 @@ export function explainProblems(node: object, form: Form): void {
     Object.keys({ ...defaults, ...credentials }).filter((property) => form.field(property).length > 0),
     explain,
   );
+}
+
+/** What is wrong with what a field holds now; "" where nothing is. */
+export function checkNow(node: object, form: Form, property: string): string {
+  const { defaults, credentials = {} } = (node as Checkable)._def;
+  const definition = defaults[property] ?? credentials[property];
+  const verdict = definition?.validate?.call(node, form.value(property), {});
+  return typeof verdict === "string" ? verdict : "";
 }
 
 function tell(field: JQuery, problem: string): void {

@@ -67,7 +67,9 @@ export async function openEditor(
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(`page error: ${error.stack ?? error.message}`));
   page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") {
+    // The editor only logs it when a dialog cannot be prepared or saved.
+    const isQuiet = /^onedit\w+ /.test(message.text());
+    if (message.type() === "error" || message.type() === "warning" || isQuiet) {
       problems.push(`console ${message.type()}: ${message.text()}`);
     }
   });

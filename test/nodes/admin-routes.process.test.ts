@@ -1,0 +1,299 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { startServer } from "../support/servers.ts";
+
+const token = "t0ken-of-the-dock";
+
+interface Answer {
+  readonly state?: string;
+  readonly from?: string;
+  readonly key?: string;
+  readonly values?: Record<string, unknown>;
+  readonly facts?: readonly string[];
+  readonly devices?: readonly Record<string, unknown>[];
+}
+
+describe("the admin routes, in a real Node-RED", function () {
+  this.timeout(60_000);
+  let simulator: Simulator;
+  let nodeRed: NodeRed;
+
+  before(async () => {
+    simulator = await startSimulator({ token, cloudDevices: 2, unknownTransaction: "empty-list" });
+    const { host } = new URL(simulator.newer.origin);
+    nodeRed = await startNodeRed({
+      major: 4,
+      env: { DOCK: host, CLOUD_TOKEN: token },
+      flows: [
+        {
+          id: "tab",
+          type: "tab",
+          label: "Dock",
+          env: [{ name: "EARLIER", value: simulator.earlier.origin, type: "str" }],
+        },
+        { id: "device", type: "dimensioner-device", address: host },
+        { id: "in-tab", z: "tab", type: "dimensioner-device", address: host },
+        { id: "cloud", type: "dimensioner-cloud", baseUrl: simulator.cloud.origin, credentials: { token } },
+        { id: "broken", type: "dimensioner-cloud", baseUrl: "nowhere", credentials: { token } },
+      ],
+    });
+  });
+  after(async () => {
+    await nodeRed?.stop();
+    await simulator?.close();
+  });
+  beforeEach(() => simulator.reset());
+  afterEach(() => {
+    const measured = simulator.newer.actions.measures + simulator.earlier.actions.measures;
+    assert.equal(measured, 0, "no test measures");
+    assert.ok(!nodeRed.logs.join("\n").includes(token));
+  });
+
+  const post = (
+    type: "device" | "cloud",
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<Response> =>
+    nodeRed.adminFetch(`/dimensioner-${type}/test`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const read = async (response: Response): Promise<Answer> => {
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get("cache-control"), "no-store");
+    const text = await response.text();
+    assert.ok(!text.includes(token), text);
+    return JSON.parse(text) as Answer;
+  };
+  const testDevice = async (given: object): Promise<Answer> =>
+    read(
+      await post("device", { id: "new", z: "", address: "", generation: "newer", timeout: "5", ...given }),
+    );
+  const testCloud = async (given: object): Promise<Answer> => {
+    const values = {
+      baseUrl: simulator.cloud.origin,
+      allowHttp: false,
+      timeout: "",
+      tls: "",
+      proxy: "",
+      token,
+    };
+    return read(await post("cloud", { id: "cloud", z: "", ...values, ...given }));
+  };
+  const said = ({ state, key }: Answer): string => `${state} ${key}`;
+  const paths = (): string[] => simulator.requests.map(({ method, path }) => `${method} ${path}`);
+
+  it("a device of the chosen generation answers its ping, and gets no other request", async () => {
+    const { origin } = simulator.newer;
+    const answer = await testDevice({ address: origin });
+    assert.equal(said(answer), "good isNewer");
+    assert.equal(answer.values?.["host"], new URL(origin).host);
+    const earlier = await testDevice({ address: simulator.earlier.origin, generation: "earlier" });
+    assert.equal(said(earlier), "good isEarlier");
+    assert.deepEqual(paths(), ["GET /api/v1/ping/ping", "GET /api/ping/ping"]);
+  });
+
+  it("tells another generation, and a device with its local API off", async () => {
+    const { newer, earlier } = simulator;
+    assert.equal(said(await testDevice({ address: earlier.origin })), "bad butEarlier");
+    assert.equal(said(await testDevice({ address: newer.origin, generation: "earlier" })), "bad butNewer");
+    newer.setLocalApi(false);
+    assert.equal(said(await testDevice({ address: newer.origin })), "bad noDevice");
+  });
+
+  it("says why there is no connection, within the timeout", async () => {
+    const silent = await startServer(() => undefined);
+    try {
+      const since = performance.now();
+      assert.equal(said(await testDevice({ address: silent.origin, timeout: "0.5" })), "bad timeout");
+      assert.ok(performance.now() - since < 5_000);
+      await silent.allClosed();
+    } finally {
+      await silent.close();
+    }
+    for (const generation of ["newer", "gateway"]) {
+      assert.equal(said(await testDevice({ address: silent.origin, generation })), "bad unreachableRefused");
+    }
+  });
+
+  it("opens a connection to a gateway and sends nothing", async () => {
+    let accepted: () => void;
+    const connected = new Promise<void>((resolve) => (accepted = resolve));
+    const gateway = await startServer(() => undefined, { onConnection: () => accepted() });
+    try {
+      const answer = await testDevice({ address: gateway.origin, generation: "gateway" });
+      assert.equal(said(answer), "unsure gateway");
+      await connected;
+      await gateway.allClosed();
+      assert.deepEqual([gateway.connections, gateway.requests.length], [1, 0]);
+    } finally {
+      await gateway.close();
+    }
+  });
+
+  it("takes environment variables as the node's flow sees them", async () => {
+    assert.equal(said(await testDevice({ address: "${DOCK}" })), "good isNewer");
+    const inTab = { z: "tab", address: "${EARLIER}", generation: "earlier" };
+    assert.equal(said(await testDevice({ id: "in-tab", ...inTab })), "good isEarlier");
+    assert.equal(said(await testDevice({ id: "not-deployed-yet", ...inTab })), "good isEarlier");
+    const { key, values } = await testDevice({ address: "${EARLIER}" });
+    assert.equal(key, "configInvalid");
+    assert.match(String(values?.["problem"]), /EARLIER is not set/);
+  });
+
+  it("presses at the same time are harmless", async () => {
+    const presses = Array.from({ length: 20 }, () => testDevice({ address: simulator.newer.origin }));
+    for (const answer of await Promise.all(presses)) {
+      assert.equal(said(answer), "good isNewer");
+    }
+    assert.equal(new Set(paths()).size, 1);
+  });
+
+  it("ends its request when the browser has left", async () => {
+    const silent = await startServer(() => undefined);
+    try {
+      const leaving = new AbortController();
+      const arrived = silent.next();
+      const asked = nodeRed.adminFetch("/dimensioner-device/test", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ id: "", z: "", address: silent.origin, generation: "newer", timeout: 10 }),
+        signal: leaving.signal,
+      });
+      await arrived;
+      leaving.abort();
+      await assert.rejects(asked);
+      await silent.allClosed();
+    } finally {
+      await silent.close();
+    }
+  });
+
+  it("a cloud that takes the token names its devices", async () => {
+    const answer = await testCloud({ id: "new" });
+    assert.equal(said(answer), "good cloud");
+    assert.equal(answer.values?.["count"], 3);
+    assert.deepEqual(
+      answer.facts,
+      simulator.cloud.devices.map(({ name }) => name),
+    );
+    assert.equal(said(await testCloud({ token: "wrong" })), "bad unauthorized");
+    assert.deepEqual(new Set(paths()), new Set(["GET /api/deviceclients"]));
+  });
+
+  it("a cloud without a list of devices is asked for a list of media", async () => {
+    simulator.faults.add({
+      surface: "cloud",
+      path: "/api/deviceclients",
+      times: 9,
+      fault: { kind: "status", status: 404 },
+    });
+    assert.equal(said(await testCloud({})), "good cloudMedia");
+    simulator.faults.add({
+      surface: "cloud",
+      path: "/api/transactionmedia",
+      times: 9,
+      fault: { kind: "status", status: 404 },
+    });
+    assert.equal(said(await testCloud({})), "unsure cloudUnsure");
+  });
+
+  it("the stored token goes to the deployed address alone, by the deployed way", async () => {
+    assert.equal(said(await testCloud({ token: "__PWRD__" })), "good cloud");
+    const stranger = await startServer(() => undefined);
+    try {
+      const elsewhere = { baseUrl: stranger.origin };
+      for (const given of ["__PWRD__", "${CLOUD_TOKEN}", "$(CLOUD_TOKEN)"]) {
+        assert.equal(said(await testCloud({ ...elsewhere, token: given })), "bad tokenAnew");
+        assert.equal(said(await testCloud({ ...elsewhere, token: given, id: "broken" })), "bad tokenAnew");
+        assert.equal(said(await testCloud({ token: given, id: "new" })), "bad tokenAnew");
+        assert.equal(said(await testCloud({ token: given, id: "device" })), "bad tokenAnew");
+        assert.equal(said(await testCloud({ token: given, proxy: "other" })), "bad tokenAnew");
+        assert.equal(said(await testCloud({ token: given, tls: "other" })), "bad tokenAnew");
+      }
+      assert.equal(stranger.connections, 0);
+    } finally {
+      await stranger.close();
+    }
+    assert.equal(said(await testCloud({ token: "${CLOUD_TOKEN}" })), "good cloud");
+    assert.equal(said(await testCloud({ token: "${NOT_SET}" })), "bad configInvalid");
+  });
+
+  it("lists a deployed cloud's devices to choose from", async () => {
+    const list = async (id: string): Promise<Answer> =>
+      read(await nodeRed.adminFetch(`/dimensioner-cloud/${id}/devices`));
+    const { devices = [] } = await list("cloud");
+    assert.deepEqual(
+      devices.map(({ name, registrationCode }) => [name, registrationCode]),
+      simulator.cloud.devices.map(({ name, code }) => [name, code]),
+    );
+    assert.match(String(devices[0]?.["lastHeartbeatUtc"]), /^\d{4}-/);
+    assert.equal(said(await list("new")), "bad notDeployed");
+    assert.equal(said(await list("device")), "bad notDeployed");
+    assert.equal(said(await list("broken")), "bad configInvalid");
+  });
+
+  it("takes nothing but the fields of a dialog, as JSON", async () => {
+    const whole = { id: "", z: "", address: simulator.newer.origin, generation: "newer", timeout: 5 };
+    const refused: [object, Record<string, string>][] = [
+      [{}, {}],
+      [[], {}],
+      [{ ...whole, address: { $ne: 1 } }, {}],
+      [{ ...whole, address: "x".repeat(20_000) }, {}],
+      // What a form on any web page could send.
+      [whole, { "Content-Type": "text/plain" }],
+    ];
+    for (const [body, headers] of refused) {
+      assert.equal((await post("device", body, headers)).status, 400);
+    }
+    const form = new URLSearchParams({ ...whole, timeout: "5" });
+    const sent = await nodeRed.adminFetch("/dimensioner-device/test", { method: "POST", body: form });
+    assert.equal(sent.status, 400);
+    assert.equal(simulator.requests.length, 0);
+    assert.equal(
+      said(await testDevice({ address: simulator.newer.origin, generation: "oldest" })),
+      "bad configInvalid",
+    );
+  });
+
+  for (const major of [4, 5] as const) {
+    it(`need a login where there is one, and the right permission (Node-RED ${major})`, async () => {
+      const userDir = await mkdtemp(join(tmpdir(), "admin-routes-"));
+      const users = [{ username: "admin", password: "$2b$08$none", permissions: "*" }];
+      const start = async (adminAuth: object): Promise<NodeRed> =>
+        startNodeRed({ major, userDir, settings: { adminAuth } });
+      const statuses = async ({ adminFetch }: NodeRed): Promise<number[]> => {
+        const calls = [
+          adminFetch("/dimensioner-device/test", { method: "POST" }),
+          adminFetch("/dimensioner-cloud/test", { method: "POST" }),
+          adminFetch("/dimensioner-cloud/cloud/devices"),
+        ];
+        return (await Promise.all(calls)).map(({ status }) => status);
+      };
+      try {
+        // There is nobody to deploy: the flows lie there already.
+        await writeFile(
+          join(userDir, "flows.json"),
+          JSON.stringify([
+            { id: "tab", type: "tab" },
+            { id: "device", type: "dimensioner-device" },
+            { id: "cloud", type: "dimensioner-cloud" },
+          ]),
+        );
+        const closed = await start({ type: "credentials", users });
+        assert.deepEqual(await statuses(closed), [401, 401, 401]);
+        await closed.stop();
+        const readers = await start({ type: "credentials", users, default: { permissions: "read" } });
+        assert.deepEqual(await statuses(readers), [401, 401, 200]);
+        await readers.stop();
+      } finally {
+        await rm(userDir, { recursive: true, force: true });
+      }
+    });
+  }
+});
