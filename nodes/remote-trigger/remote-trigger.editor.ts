@@ -1,6 +1,7 @@
 import { actionTips } from "../../src/editor/action.ts";
 import { oneOf, registrationCode } from "../../src/editor/checks.ts";
 import { configRows } from "../../src/editor/config-row.ts";
+import { devicePicker } from "../../src/editor/device-picker.ts";
 import { config, messageProperty, plain, typed, type Matters } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle, shownValue, targetOf } from "../../src/editor/labels.ts";
@@ -71,6 +72,7 @@ RED.nodes.registerType<RemoteTriggerProperties & { outputs: number }>("dimension
     const form = openForm(this);
     configRows(form, "cloud", "cloudFrom");
     typedInput(form, "deviceReference", defaults.deviceReferenceType);
+    devicePicker(form, "deviceReference", "cloud");
     typedInput(form, "transactionReference", defaults.transactionReferenceType);
     typedInput(form, "cRef1", defaults.cRef1Type);
     typedInput(form, "cRef2", defaults.cRef2Type);

@@ -1,0 +1,154 @@
+import { askRuntime, isRecord, sentenceOf } from "./admin.ts";
+import type { Form } from "./form.ts";
+import { shared } from "./texts.ts";
+
+interface Listed {
+  readonly code: string;
+  /** Name, code and last heartbeat, as one line for people. */
+  readonly line: string;
+}
+
+/** As many lines as a browser shows at once without delay. */
+const mostShown = 500;
+
+/** The button that lists the devices of the chosen, deployed cloud; choosing one fills the field with its code. */
+export function devicePicker(form: Form, property: string, cloud: string): void {
+  const cell = form.field(property).closest(".dimensioner-field");
+  const button = cell.find(".dimensioner-pick").attr("aria-expanded", "false");
+  const status = $("<div>", { class: "dimensioner-note", role: "status" });
+  const filter = $("<input>", { type: "text" }).attr({
+    placeholder: shared("picker.filter"),
+    "aria-label": shared("picker.filter"),
+    autocomplete: "off",
+  });
+  const list = $("<select>").attr({ size: 6, "aria-label": shared("picker.open") });
+  const panel = $("<div>", { class: "dimensioner-picker" })
+    .append(filter, list, status)
+    .insertAfter(button)
+    .hide();
+  let devices: readonly Listed[] = [];
+  let running: JQueryXHR | undefined;
+
+  const close = () => {
+    running?.abort();
+    running = undefined;
+    panel.hide();
+    button.attr("aria-expanded", "false");
+  };
+  const render = () => {
+    const wanted = String(filter.val()).trim().toLowerCase();
+    const fitting = devices.filter(({ line }) => line.toLowerCase().includes(wanted));
+    const shown = fitting.slice(0, mostShown);
+    list
+      .empty()
+      .append(...shown.map(({ code, line }) => $("<option>", { value: code, title: line }).text(line)));
+    // None is chosen until somebody chooses: the first would look chosen without being so.
+    list.prop("selectedIndex", -1);
+    status.text(shared("picker.shown", { shown: shown.length, count: devices.length }));
+  };
+  const open = async () => {
+    const id = form.value(cloud);
+    devices = [];
+    filter.val("").hide();
+    list.empty().hide();
+    status.text(shared("test.busy"));
+    panel.show();
+    button.attr("aria-expanded", "true");
+    if (id === "") {
+      status.text(shared("test.notDeployed"));
+      return;
+    }
+    const { request, answer } = askRuntime("GET", `dimensioner-cloud/${encodeURIComponent(id)}/devices`);
+    running = request;
+    const said = await answer;
+    if (running !== request) {
+      return;
+    }
+    running = undefined;
+    const listed = isRecord(said) ? said["devices"] : undefined;
+    if (!Array.isArray(listed)) {
+      status.text(sentenceOf(said));
+      return;
+    }
+    devices = listed.filter(isRecord).map(listedDevice);
+    filter.show().trigger("focus");
+    list.show();
+    render();
+  };
+  const choose = () => {
+    const code = list.val();
+    if (typeof code === "string" && code !== "") {
+      form.field(property).typedInput("type", "str");
+      form.field(property).typedInput("value", code);
+    }
+  };
+
+  button.on("click", () => {
+    if (panel.is(":visible")) {
+      close();
+    } else {
+      void open();
+    }
+  });
+  filter.on("input", render);
+  list.on("change", choose);
+  list.on("click", () => {
+    if (list.val() !== null) {
+      choose();
+      close();
+    }
+  });
+  panel.on("keydown", (event) => {
+    const isFilter = event.target === filter[0];
+    if (event.key === "Escape") {
+      close();
+      button.trigger("focus");
+    } else if (isFilter && event.key === "ArrowDown") {
+      list.prop("selectedIndex", 0).trigger("focus").trigger("change");
+    } else if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
+      if (isFilter) {
+        list.prop("selectedIndex", 0);
+      }
+      choose();
+      close();
+      button.trigger("focus");
+    } else {
+      return;
+    }
+    // Else it would end the whole dialog.
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  form.follow([cloud], close);
+}
+
+function listedDevice(device: Readonly<Record<string, unknown>>): Listed {
+  const { name, registrationCode, lastHeartbeatUtc } = device;
+  const code = String(registrationCode);
+  const heartbeat = typeof lastHeartbeatUtc === "string" ? ago(lastHeartbeatUtc) : undefined;
+  const parts = [name, code, heartbeat ?? shared("picker.silent")];
+  return { code, line: parts.filter((part) => typeof part === "string" && part !== "").join(" · ") };
+}
+
+const units = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+
+/** "3 minutes ago", in the editor's language; undefined where it is no time. The cloud's times are UTC, said or not. */
+function ago(time: string): string | undefined {
+  const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(time);
+  const seconds = (Date.parse(hasZone ? time : `${time}Z`) - Date.now()) / 1000;
+  if (Number.isNaN(seconds)) {
+    return undefined;
+  }
+  // A clock that is ahead shall not promise a heartbeat for tomorrow.
+  const past = Math.min(0, seconds);
+  const [unit, length] = units.find(([, one]) => -past >= one) ?? ["second", 1];
+  return new Intl.RelativeTimeFormat(RED.i18n.lang(), { numeric: "auto" }).format(
+    Math.round(past / length),
+    unit,
+  );
+}
