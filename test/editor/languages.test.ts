@@ -67,6 +67,10 @@ describe("the languages", () => {
     );
   });
 
+  it("are all that the editor speaks", () => {
+    assert.deepEqual(present, editorLanguages);
+  });
+
   for (const language of present) {
     describe(language, () => {
       it("has the same files for every type, in UTF-8 without a byte order mark", async () => {
