@@ -10,7 +10,7 @@ import { unlessAborted } from "../../src/media/disk.ts";
 import { ArchiveDesks } from "../../src/runtime/archive-desk.ts";
 import { readMedia } from "../../src/runtime/archive-facts.ts";
 import { readIntent, readPart, restoreKept } from "../../src/runtime/archive-intent.ts";
-import { describePackage, isDeployed, jobCloud, readRoot } from "../../src/runtime/archive-node.ts";
+import { describePackage, endOf, isDeployed, jobCloud, readRoot } from "../../src/runtime/archive-node.ts";
 import { ArchiveStatus } from "../../src/runtime/archive-status.ts";
 import { cloudChoice } from "../../src/runtime/config-node.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
@@ -100,12 +100,15 @@ export default function (RED: NodeAPI): void {
       );
       const media = usesCloud ? [] : readMedia(msg, operation);
       const folder = await readRoot(values, properties, operation);
-      const runner = await unlessAborted(desks.open(folder), { ...operation, host: folder, signal });
-      return usesCloud ? runner.submit(intent) : runner.submitMedia(intent, media, readPart(msg));
+      const accept = async (): Promise<Ticket> => {
+        const runner = await desks.open(folder);
+        return usesCloud ? runner.submit(intent) : runner.submitMedia(intent, media, readPart(msg));
+      };
+      return unlessAborted(accept(), { ...operation, host: folder, signal });
     };
 
-    const deliver = async (ticket: Ticket, { msg, status: board }: Job): Promise<Outputs> => {
-      const archived = await ticket.end();
+    const deliver = async (ticket: Ticket, { msg, signal, status: board }: Job): Promise<Outputs> => {
+      const archived = await endOf(ticket, signal);
       if (!ticket.isSpeaker) {
         return [];
       }

@@ -42,8 +42,8 @@ export async function collectCloud(running: RunningJob, work: CloudWork): Promis
     for (;;) {
       const listing = await ask(running, work);
       running.listed = listing.items;
-      const lacking = [...missingOf(listing), ...(await store(running, listing.items, work))];
-      running.lacking = lacking;
+      running.missing = missingOf(listing);
+      const lacking = [...running.missing, ...(await store(running, listing.items, work))];
       if (lacking.length === 0) return { key: work.key, complete: true, missing: [] };
       if (job.waitedMs >= intent.waitMs) {
         if (listing.unknown !== undefined) throw listing.unknown;

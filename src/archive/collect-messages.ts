@@ -27,7 +27,6 @@ export async function collectMessages(
     }),
   );
   const missing = [...missingParts(job), ...running.lost, ...findMissing(media, intent.expect)];
-  running.lacking = missing;
   if (missing.length > 0 && intent.onIncomplete === "error") {
     throw new DimensionerError("mediaIncomplete", diskFacts, {
       seconds: intent.sequence === null ? 0 : intent.waitMs / 1000,

@@ -13,7 +13,7 @@ export interface JournalLine {
 const NEWLINE = 0x0a;
 const READ_BYTES = 1024 * 1024;
 /** No line that this package writes is longer; what is, is damage, and must not fill the memory. */
-export const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
+const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
 
 /** `<CRC-32 of the JSON, 8 hexadecimal digits> <JSON>\n`. */
 export function encodeLine(record: object): Buffer {

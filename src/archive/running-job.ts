@@ -41,8 +41,8 @@ export class RunningJob {
   totalBytes: number | null = null;
   /** What the cloud listed last. */
   listed: readonly MediaItem[] = [];
-  /** What was missing when it was last looked at. */
-  lacking: readonly string[] = [];
+  /** What was expected and not listed then. */
+  missing: readonly string[] = [];
   /** What was stored and is not there any more after a restart. */
   readonly lost: string[] = [];
   readonly #collect: Collect;
@@ -183,8 +183,11 @@ export class RunningJob {
       !notOfTheMedia.has(error.code) &&
       job.key !== null;
     if (!canKeep || job.intent.onIncomplete === "error" || job.items.size === 0) throw error;
-    const missing = this.lacking.length > 0 ? this.lacking : ["unknown"];
-    return await root.place(job, job.key ?? "", { complete: false, missing });
+    const stored = (item: MediaItem): boolean => job.items.has(item.contentId);
+    const missing = this.listed
+      .filter((item) => !stored(item))
+      .map(({ description, contentId }) => description ?? contentId);
+    return await root.place(job, job.key ?? "", { complete: false, missing: [...this.missing, ...missing] });
   }
 
   /** Until the job is given up. */

@@ -129,6 +129,7 @@ export class Verification {
       const problem = `the manifest before it, ${previous.path}, is not the one that was there`;
       this.#missing.push({ sha256: previous.sha256, finding: { kind: "previous-changed", path, problem } });
     } else if (this.#hasState) {
+      // A package that was copied out of its archive has nothing beside it to be compared with.
       const problem = `the package before it, ${previous.path}, is gone and was not pruned`;
       this.#missing.push({ sha256: previous.sha256, finding: { kind: "previous-missing", path, problem } });
     }

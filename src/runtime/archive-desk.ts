@@ -24,6 +24,8 @@ interface DeskOptions extends Omit<RunnerOptions, "concurrency"> {
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
+/** Node-RED waits 15 s for a node to close. */
+const patienceMs = 10_000;
 
 /** The archives that one node works in: mostly one, more where its folder comes from the context and changes. */
 export class ArchiveDesks {
@@ -78,16 +80,16 @@ export class ArchiveDesks {
     }
   }
 
+  /** Ends the work and lets go of the archives; a disk that hangs is left to itself after a while. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const opened = await Promise.allSettled(this.#desks.values());
-    const desks = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    await Promise.all(
-      desks.map(async ({ lease, runner }) => {
-        await runner.close();
-        await lease.release();
-      }),
-    );
+    const closed = [...this.#desks.values()].map(async (opening) => {
+      // One that fails to open has nothing to close.
+      const desk = await opening.catch(() => undefined);
+      await desk?.runner.close();
+      await desk?.lease.release();
+    });
+    await Promise.race([Promise.allSettled(closed), sleep(patienceMs, undefined, { ref: false })]);
   }
 
   async #begin(folder: string): Promise<Desk> {

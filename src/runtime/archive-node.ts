@@ -1,13 +1,18 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeAPI } from "node-red";
 import type { Archived } from "../archive/archive-root.ts";
 import type { MediaSource } from "../archive/media-source.ts";
 import type { Intent } from "../archive/records.ts";
+import type { Ticket } from "../archive/ticket.ts";
 import type { CloudClient } from "../cloud/client.ts";
 import { DimensionerError } from "../errors.ts";
 import type { ConfigChoice } from "./config-node.ts";
 import { failBefore, type Operation } from "./failure.ts";
 import type { Message } from "./messages.ts";
 import type { ValueReader } from "./values.ts";
+
+const patienceMs = 5_000;
 
 /** What an archive node puts on msg.payload. */
 export interface PackagePayload {
@@ -53,6 +58,23 @@ export function describePackage(
     complete,
     alreadyArchived: wasThere,
   };
+}
+
+/** The end of a ticket's job; after a close it is not waited for where the disk hangs. */
+export async function endOf(ticket: Ticket, signal: AbortSignal): Promise<Archived> {
+  const given = new AbortController();
+  const hung = async (): Promise<never> => {
+    if (!signal.aborted) {
+      await once(signal, "abort", { signal: given.signal });
+    }
+    await sleep(patienceMs, undefined, { signal: given.signal });
+    throw new DimensionerError("cancelledKept", { surface: "disk", operation: "archive" });
+  };
+  try {
+    return await Promise.race([ticket.end(), hung()]);
+  } finally {
+    given.abort();
+  }
 }
 
 /** The archive's root, which no message can choose. Throws ERR_CONFIG where there is none. */

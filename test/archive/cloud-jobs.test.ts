@@ -196,6 +196,34 @@ describe("archive: jobs of the cloud", () => {
     });
   });
 
+  it("takes a medium that is listed and not there yet for one that is still to come", async () => {
+    await withFolder(async (root) => {
+      const { contentId } = sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 });
+      const path = `/api/transactionmedia/9/${contentId}`;
+      sim.faults.add({ surface: "cloud", path, times: 2, fault: { kind: "status", status: 404 } });
+      const archive = await openArchive(root, client);
+      const { manifest } = await (await archive.runner.submit(forCloud("9", { waitMs: 5_000 }))).end();
+      assert.equal(manifest.complete, true);
+      await archive.close();
+    });
+  });
+
+  it("keeps what it has when it is given up, where that is wanted", async () => {
+    await withFolder(async (root) => {
+      sim.cloud.addMedia("9", { contentType: "image/jpeg", bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]) });
+      const { contentId } = sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 });
+      const path = `/api/transactionmedia/9/${contentId}`;
+      sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 401 } });
+      const archive = await openArchive(root, client);
+      const { manifest } = await (
+        await archive.runner.submit(forCloud("9", { giveUpMs: 300, onIncomplete: "keep" }))
+      ).end();
+      assert.deepEqual([manifest.complete, manifest.missing], [false, ["ColorVideoMp4"]]);
+      await archive.close();
+      await readPackages(root);
+    });
+  });
+
   it("ends in the error that kept it when it is given up", async () => {
     await withFolder(async (root) => {
       sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });

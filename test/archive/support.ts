@@ -13,7 +13,7 @@ import { missingMedia } from "../../src/cloud/expected-media.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
 import { watchedDisk } from "../media/support.ts";
 
-export const token = "simulator";
+const token = "simulator";
 
 export function clientOf(sim: Simulator): CloudClient {
   return new CloudClient({ baseUrl: sim.cloud.origin, token, timeoutMs: 2_000 });
@@ -62,7 +62,7 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-export const quick = {
+const quick = {
   retry: { firstMs: 20, longestMs: 100 },
   poll: { firstMs: 20, longestMs: 50 },
 } as const;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { archiveTexts } from "../../src/runtime/archive-status.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { pictureOf, readPackages, sha256Of, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
@@ -121,6 +122,12 @@ describe("dimensioner-archive", () => {
     }));
     return { run };
   }
+
+  it("says in its catalog what it says without one", async () => {
+    const file = join(import.meta.dirname, "../../nodes/archive/locales/en-US/archive.json");
+    const { status } = JSON.parse(await readFile(file, "utf8")) as { status: unknown };
+    assert.deepEqual(status, archiveTexts);
+  });
 
   it("says once more what it has archived before", async () => {
     await withFolder(async (root) => {
@@ -331,8 +338,9 @@ describe("dimensioner-archive", () => {
       await test.untilStatus("node", ({ fill }) => fill === "yellow");
       const deployed = test.deploy([...clouds(), archive(root, { wait: 600 })], credentials);
       await running;
+      const before = test.shown.length;
       await deployed;
-      await until(() => test.lastStatus("node")?.fill === "yellow", "it waits again");
+      await until(() => test.shown.slice(before).some(({ fill }) => fill === "yellow"), "it waits again");
       await test.run("node", { reset: true });
       const cancelled = () => test.ends.filter(({ error }) => error?.code === "ERR_CANCELLED");
       await until(() => cancelled().length === 2, "the resumed job's message ends");
