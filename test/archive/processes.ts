@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { build } from "esbuild";
@@ -34,6 +35,7 @@ export async function bundle(path: string): Promise<string> {
     packages: "external",
     logLevel: "silent",
   });
+  process.once("exit", () => rmSync(outfile, { force: true }));
   return outfile;
 }
 
