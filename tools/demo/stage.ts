@@ -28,10 +28,19 @@ export interface StageOptions {
   readonly archive: string | undefined;
   /** What lies on the table; null leaves it empty. */
   readonly parcel: string | null;
+  /** Which Node-RED; without it the newest that runs here. */
+  readonly major?: 4 | 5;
+  /** More of Node-RED's settings. */
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 /** Starts the simulator and a Node-RED that runs the examples on it, on the usual ports where they are free. */
-export async function startStage({ archive, parcel }: StageOptions): Promise<Stage> {
+export async function startStage({
+  archive,
+  parcel,
+  major = fittingMajor(),
+  settings,
+}: StageOptions): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "dimensioner-demo-"));
   const closers = [() => rm(folder, { recursive: true, force: true, maxRetries: 3 })];
   const close = async () => {
@@ -43,9 +52,9 @@ export async function startStage({ archive, parcel }: StageOptions): Promise<Sta
     await mkdir(userDir);
     const uiPort = (await isFree(editorPort)) ? editorPort : 0;
     const nodeRed = await startNodeRed({
-      major: fittingMajor(),
+      major,
       userDir,
-      settings: { uiPort },
+      settings: { uiPort, ...settings },
       env: { DIMENSIONER_ARCHIVE: archiveFolder, NODE_OPTIONS: endWithParentOption() },
     });
     closers.push(() => nodeRed.stop());

@@ -1,0 +1,122 @@
+import type { Browser, Page } from "playwright-core";
+import { openConfigDialog, openDialog } from "../../test/editor/dialog.ts";
+import { openEditor } from "../../test/support/browser.ts";
+import { nodeNamed } from "../demo/examples.ts";
+import type { Stage } from "../demo/stage.ts";
+
+/** The palette and example 01 after a run, with the statuses that it left. */
+export function flow(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, stage, dark, { width: 1460, height: 830 }, async (page) => {
+    await show(page, nodeNamed(stage.flow, "Measure the parcel").id);
+    // Node-RED 5 has the flows above the palette; here the palette is to be seen whole.
+    const explorer = page.locator(".red-ui-sidebar-tab-bar button").first();
+    if ((await explorer.count()) > 0) await explorer.dispatchEvent("click");
+    await page.evaluate('RED.actions.invoke("core:toggle-sidebar"); document.activeElement.blur()');
+    await settled(page);
+    return page.screenshot();
+  });
+}
+
+/** The dialog of example 01's measure node. */
+export function measureDialog(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, stage, dark, { width: 1280, height: 735 }, async (page) => {
+    const { id } = nodeNamed(stage.flow, "Measure the parcel");
+    await show(page, id);
+    await openDialog(page, id);
+    return dialog(page);
+  });
+}
+
+/** The dialog of a device, after Test connection where this build has the button. */
+export function deviceDialog(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, stage, dark, { width: 1280, height: 920 }, async (page) => {
+    await openConfigDialog(page, nodeNamed(stage.flow, "Packing table 1").id);
+    const test = page.locator(".dimensioner-test");
+    if ((await test.count()) > 0) {
+      await test.click();
+      await page.locator('.dimensioner-answer[data-state="good"]').waitFor();
+    }
+    return dialog(page);
+  });
+}
+
+/** The dialog of example 02's remote trigger, with the cloud's devices to choose from where this build lists them. */
+export function pickerDialog(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, stage, dark, { width: 1280, height: 920 }, async (page) => {
+    const id = stage.flows.find(
+      ({ type, name }) => type === "dimensioner-remote-trigger" && name === "Measure the parcel",
+    )?.id;
+    if (id === undefined) throw new Error("No example has a remote trigger that measures.");
+    await show(page, id);
+    await openDialog(page, id);
+    const pick = page.locator(".dimensioner-pick");
+    if ((await pick.count()) > 0) {
+      await pick.click();
+      await page.locator(".dimensioner-picker select").waitFor();
+    }
+    return dialog(page);
+  });
+}
+
+/** The simulator's page, with a parcel on the table, what was filmed and the requests of the run. */
+export async function simulatorPage(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
+  const context = await browser.newContext({
+    locale: "en-US",
+    colorScheme: dark ? "dark" : "light",
+    viewport: { width: 1100, height: 900 },
+    // The page lets nobody evaluate text, the questions below included.
+    bypassCSP: true,
+  });
+  try {
+    const page = await context.newPage();
+    await page.goto(`${stage.simulator.control.origin}/`);
+    await page.locator("#parcel-cube").waitFor();
+    await page.locator('input[name="view"][value="annotated"]').check();
+    await page.evaluate("scrollTo(0, 0)");
+    await page.waitForFunction(`[...document.images].every((one) => one.complete)`);
+    await settled(page);
+    return await page.screenshot();
+  } finally {
+    await context.close();
+  }
+}
+
+async function inEditor(
+  browser: Browser,
+  stage: Stage,
+  dark: boolean,
+  viewport: { width: number; height: number },
+  take: (page: Page) => Promise<Buffer>,
+): Promise<Buffer> {
+  const editor = await openEditor(browser, stage.nodeRed.url, { dark, context: { viewport } });
+  try {
+    return await take(editor.page);
+  } finally {
+    await editor.close();
+  }
+}
+
+/** The open dialog alone, without what it leaves of the canvas. */
+async function dialog(page: Page): Promise<Buffer> {
+  await settled(page);
+  const tray = await page.locator(".red-ui-tray").last().boundingBox();
+  const header = await page.locator(".red-ui-tray-header").last().boundingBox();
+  if (tray === null || header === null) throw new Error("No dialog is open.");
+  return page.screenshot({
+    clip: { x: header.x, y: tray.y, width: header.width, height: tray.height },
+  });
+}
+
+/** Takes the mouse out of the way and waits until nothing moves any more: menus slide, buttons change color. */
+async function settled(page: Page): Promise<void> {
+  await page.mouse.move(0, 0);
+  await page.waitForFunction(
+    `!window.$?.(":animated").length && document.getAnimations().every((one) => one.playState !== "running")`,
+  );
+}
+
+/** Shows the tab of a node, from its upper left corner. */
+async function show(page: Page, id: string): Promise<void> {
+  await page.evaluate(`RED.workspaces.show(RED.nodes.node("${id}").z)`);
+  await page.locator(`[id="${id}"]`).waitFor();
+}
