@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { openBoth, type Both } from "./both.ts";
+import { closeDialog, openConfigDialog, openDialog } from "./dialog.ts";
+import { defaultsOf, names } from "./sources.ts";
+
+const configs: readonly string[] = ["cloud", "device"];
+const actions = names.filter((name) => !configs.includes(name));
+
+/** Serious or critical faults in the open dialog's form. What lies around it is Node-RED's. */
+function faultsOfForm(page: Page, options: axe.RunOptions = {}): Promise<string[]> {
+  const run = JSON.stringify({ resultTypes: ["violations"], ...options });
+  return page.evaluate<
+    string[]
+  >(`axe.run($(".dimensioner-form").last()[0], ${run}).then(({ violations }) => violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
+      id + ": " + html.slice(0, 160) + failureSummary.split("\\n").slice(1, 3).join(" "))))`);
+}
+
+/** In the theme that the editor has, and the colours once more in the dark one where there is one. */
+async function faultsInEachTheme(page: Page, major: 4 | 5): Promise<string[]> {
+  const faults = await faultsOfForm(page);
+  if (major === 4) {
+    return faults;
+  }
+  const light = await textColorOf(page);
+  await page.evaluate(`document.documentElement.classList.add("nr-theme-dark")`);
+  assert.notEqual(await textColorOf(page), light);
+  const dark = await faultsOfForm(page, { runOnly: ["color-contrast"] });
+  await page.evaluate(`document.documentElement.classList.remove("nr-theme-dark")`);
+  return [...faults, ...dark.map((fault) => `dark: ${fault}`)];
+}
+
+function textColorOf(page: Page): Promise<string> {
+  return page.evaluate(`getComputedStyle($(".dimensioner-form").last()[0]).color`);
+}
+
+/** Takes the last of each choice, ticks every box, and asks the other side what can be asked. */
+async function unfold(page: Page): Promise<void> {
+  await page.evaluate(`(() => {
+    const form = $(".dimensioner-form").last();
+    for (const select of form.find("select").get()) {
+      const last = $(select).find("option[value!=_ADD_]").last();
+      if (last.length > 0) { $(select).val(last.val()).trigger("change"); }
+    }
+    form.find(":checkbox").prop("checked", true).trigger("change");
+    form.find(".dimensioner-test, .dimensioner-pick").trigger("click");
+  })()`);
+  const said = `[...document.querySelectorAll(".dimensioner-answer, .dimensioner-picker [role=status]")]`;
+  await page.waitForFunction(
+    `${said}.every((one) => one.textContent !== "" && one.dataset.state !== "busy")`,
+  );
+}
+
+async function flows(): Promise<object[]> {
+  const nodes = await Promise.all(
+    actions.map(async (name, index) => {
+      const place = { z: "tab", x: 300, y: 60 + 60 * index, wires: [] };
+      return { ...(await defaultsOf(name)), id: name, type: `dimensioner-${name}`, ...place };
+    }),
+  );
+  const device = { id: "device", type: "dimensioner-device", name: "Dock 3", address: "127.0.0.1:9" };
+  const cloud = { id: "cloud", type: "dimensioner-cloud", name: "Our cloud", baseUrl: "https://127.0.0.1:9" };
+  return [
+    { id: "tab", type: "tab", label: "Dock" },
+    device,
+    { ...cloud, credentials: { token: "t" } },
+    ...nodes,
+  ];
+}
+
+describe("the dialogs, to axe-core, in Node-RED 4.1 and 5.0", function () {
+  this.timeout(60_000);
+  let both: Both;
+
+  before(async () => {
+    both = await openBoth(await flows());
+    await both.run(async ({ page }) => {
+      await page.evaluate(axe.source);
+    });
+  });
+  after(() => both?.close());
+  afterEach(() => both.run(async ({ problems }) => assert.deepEqual(problems, [])));
+
+  for (const name of names) {
+    const kind = configs.includes(name) ? "config" : "node";
+    it(`${name}: nothing serious, as it opens and unfolded, light and dark`, () =>
+      both.run(async ({ page, major }) => {
+        await (kind === "config" ? openConfigDialog(page, name) : openDialog(page, name));
+        try {
+          assert.deepEqual(await faultsInEachTheme(page, major), []);
+          await unfold(page);
+          assert.deepEqual(await faultsInEachTheme(page, major), []);
+        } finally {
+          await closeDialog(page, "cancel", kind);
+        }
+      }));
+  }
+});
