@@ -4,6 +4,7 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import type { Browser } from "playwright-core";
 import { openEditorFeed } from "../../tools/demo/editor-feed.ts";
+import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { startShift, type Shift } from "./shift.ts";
 
@@ -50,6 +51,13 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
       assert.equal(shift.simulator.newer.actions.measures, 1);
     });
 
+    it("asks no broker as it is shipped", () => {
+      assert.deepEqual(
+        shift.nodeRed.logs.filter((line) => /broker/i.test(line)),
+        [],
+      );
+    });
+
     it("takes a line by TCP", async () => {
       const scanner = connect(tcpPort, "127.0.0.1");
       assert.equal(await measuredBy(async () => scanner.write("TCP-4711\r\n")), "TCP-4711");
@@ -71,10 +79,11 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
     });
 
     it("takes no JSON without a barcode, nor a number, which has lost digits", async () => {
+      const nothing = nodeNamed(await readExample("07"), "Nothing happened: correct it and scan again");
       const said = new EventEmitter();
       const feed = await openEditorFeed(
         shift.nodeRed.url,
-        (event) => event.kind === "debug" && said.emit("debug", event.text),
+        ({ kind, nodeId, text }) => kind === "debug" && nodeId === nothing.id && said.emit("debug", text),
         () => undefined,
       );
       for (const body of ["{}", `{"barcode":${barcode}}`]) {
