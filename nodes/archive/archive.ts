@@ -132,6 +132,10 @@ export default function (RED: NodeAPI): void {
         status.update(ticket.running);
         const drop = (): void => ticket.running?.drop();
         job.waitSignal.addEventListener("abort", drop, { once: true });
+        // The reset may have come while the job was being accepted.
+        if (job.waitSignal.aborted) {
+          drop();
+        }
         // By then the message is out, unless the node was closed at this very moment: then it goes out after the start.
         const reportLater = (): void => {
           setImmediate(() => {

@@ -125,11 +125,6 @@ export class JobRunner {
     });
   }
 
-  /** Ends the jobs that wait, in ERR_CANCELLED. */
-  drop(): void {
-    for (const running of this.#jobs) running.drop();
-  }
-
   /** Stops all work; what is open stays open in the journal, for the next one. */
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -51,6 +51,7 @@ export class RunningJob {
   readonly #stop = new AbortController();
   #wake: (() => void) | undefined;
   #failures = 0;
+  #isUnwanted = false;
   #isChecked: boolean;
 
   constructor(
@@ -84,9 +85,16 @@ export class RunningJob {
     this.#stop.abort(new DimensionerError("cancelledKept", diskFacts));
   }
 
-  /** Ends the job where it is waiting. */
+  /** Ends the job where it is waiting; one that only looks whether to wait on ends when it would. */
   drop(): void {
-    if (this.state !== "working") this.#stop.abort(new DimensionerError("cancelledReset", diskFacts));
+    this.#isUnwanted = true;
+    this.#endUnwanted();
+  }
+
+  #endUnwanted(): void {
+    if (this.#isUnwanted && this.state !== "working") {
+      this.#stop.abort(new DimensionerError("cancelledReset", diskFacts));
+    }
   }
 
   /** Ends a pause early. */
@@ -104,6 +112,7 @@ export class RunningJob {
     if (this.state === state) return;
     this.state = state;
     this.#onChange(this);
+    this.#endUnwanted();
   }
 
   tellBytes(doneBytes: number, totalBytes: number | null): void {

@@ -273,6 +273,19 @@ describe("dimensioner-archive", () => {
     });
   });
 
+  it("drops on msg.reset also what is just asking whether to wait on", async () => {
+    await withFolder(async (root) => {
+      const test = await start(archive(root, { expect: "video/mp4", wait: 600 }));
+      sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "delay", ms: 200 } });
+      sim.cloud.addMedia("1", { contentType: "image/jpeg", bytes: pictureOf("a") });
+      const asked = sim.nextRequest(({ path }) => path === "/api/transactionmedia/1");
+      const waiting = test.start("node", { transactionId: "1" });
+      await asked;
+      await test.run("node", { reset: true });
+      assert.equal((await waiting).error?.code, "ERR_CANCELLED");
+    });
+  });
+
   it("names a trouble that can pass, and goes on by itself", async () => {
     await withFolder(async (folder) => {
       const root = join(folder, "share");
@@ -282,10 +295,10 @@ describe("dimensioner-archive", () => {
       const ended = test.start("node", { transactionId: "1" });
       await test.untilStatus("node", ({ fill }) => fill === "yellow");
       sim.faults.add({ surface: "cloud", times: 1, fault: { kind: "status", status: 401 } });
-      await test.untilStatus("node", ({ fill, text }) => fill === "red" && text === "1 open: token refused");
+      await test.untilStatus("node", ({ fill, text }) => fill === "red" && text === "token refused (1)");
       await rename(root, join(folder, "away"));
       sim.cloud.addMedia("1", { contentType: "image/jpeg", bytes: pictureOf("x") });
-      await test.untilStatus("node", ({ text }) => text === "1 open: folder is gone");
+      await test.untilStatus("node", ({ text }) => text === "folder is gone (1)");
       await rename(join(folder, "away"), root);
       assert.equal((await ended).error, undefined);
       assert.equal((await readPackages(root)).size, 1);
@@ -378,7 +391,7 @@ describe("dimensioner-archive", () => {
       let deployed = test.deploy([...elsewhere, node], credentials);
       await running;
       await deployed;
-      await test.untilStatus("node", ({ text }) => text === "1 open: check the settings");
+      await test.untilStatus("node", ({ text }) => text === "check the settings (1)");
       addVideo("1");
       const resumed = nextEnd(test, "node");
       deployed = test.deploy([...clouds(), node], credentials);
