@@ -12,7 +12,7 @@ export const archiveTexts = {
   downloading: "__count__ open, __done__ of __total__",
   downloadingUnknown: "__count__ open, __done__",
   waiting: "__count__ open, awaiting media",
-  trouble: "__count__ open: __cause__",
+  trouble: "__cause__ (__count__)",
   archived: "archived __size__",
   alreadyArchived: "was archived before",
   fileFull: "disk full",
