@@ -9,12 +9,12 @@ import { packAndInstall, packageName, repository, type Packed } from "./packed.t
 /** What may be in the tarball; whatever else is found there has to be put here, or left out of it. */
 const allowed: readonly RegExp[] = [
   /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md)$/,
-  /^docs\/[a-z0-9-]+\.md$/,
+  /^docs\/[a-z0-9.-]+\.(?:md|json)$/,
   /^examples\/\d\d [^/]+\.json$/,
-  /^dist\/src\/(?!editor\/).*\.(?:js|js\.map|d\.ts)$/,
+  /^dist\/src\/(?!editor\/).*\.(?:js|d\.ts)$/,
   /^dist\/src\/simulator\/catalogue\/[a-z-]+\.(?:color\.jpg|annotated\.jpg|depth\.bmp|mp4)$/,
   /^dist\/src\/simulator\/page\/[^/]+\.(?:html|js|css|svg)$/,
-  /^dist\/nodes\/([a-z-]+)\/\1(?:\.shared)?\.(?:js|js\.map|d\.ts)$/,
+  /^dist\/nodes\/([a-z-]+)\/\1(?:\.shared)?\.(?:js|d\.ts)$/,
   /^dist\/nodes\/([a-z-]+)\/\1\.html$/,
   /^dist\/nodes\/([a-z-]+)\/locales\/[a-z]{2}(?:-[A-Z]{2})?\/\1\.(?:html|json)$/,
   /^dist\/nodes\/device\/icons\/[a-z-]+\.svg$/,
