@@ -5,12 +5,18 @@ import { openForm, settingsOf } from "../../src/editor/form.ts";
 import { needsNewer } from "../../src/editor/generation.ts";
 import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { outputGroup, outputLabel } from "../../src/editor/output-group.ts";
+import { previewBadge, previewInDialog, watchPreviews } from "../../src/editor/preview.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
 import { typedInput } from "../../src/editor/typed-input.ts";
 import { defaults, type FetchImageProperties } from "./fetch-image.shared.ts";
 
 const texts = textsOf("dimensioner-fetch-image");
+const previews = watchPreviews("dimensioner-fetch-image", {
+  last: () => texts("preview.last"),
+  none: () => texts("preview.none"),
+  large: (size) => texts("preview.large", { size }),
+});
 
 RED.nodes.registerType<FetchImageProperties>("dimensioner-fetch-image", {
   category: "dimensioner",
@@ -28,6 +34,7 @@ RED.nodes.registerType<FetchImageProperties>("dimensioner-fetch-image", {
     filename: typed(defaults, "filename", { check: fileName, matters: (now) => now("output") === "file" }),
     filenameType: { value: defaults.filenameType },
     ifExists: plain(defaults, "ifExists", { check: oneOf(["rename", "replace", "error"]) }),
+    preview: { value: defaults.preview },
   },
   inputs: 1,
   outputs: 1,
@@ -50,5 +57,8 @@ RED.nodes.registerType<FetchImageProperties>("dimensioner-fetch-image", {
     typedInput(form, "imageIdentifier", defaults.imageIdentifierType);
     outputGroup(form, defaults);
     explainProblems(this, form);
+    previewInDialog(this, form, previews);
   },
 });
+
+previewBadge(previews);

@@ -15,6 +15,8 @@ export interface FetchImageProperties {
   filename: string;
   filenameType: string;
   ifExists: "rename" | "replace" | "error";
+  /** Keep the last image in memory, for the editor to show. */
+  preview: boolean;
 }
 
 export const defaults: FetchImageProperties = {
@@ -30,4 +32,5 @@ export const defaults: FetchImageProperties = {
   filename: "",
   filenameType: "str",
   ifExists: "rename",
+  preview: false,
 };

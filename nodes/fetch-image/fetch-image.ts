@@ -2,6 +2,7 @@ import type { Node, NodeAPI, NodeDef } from "node-red";
 import { createMediaFolders } from "../../src/media/media-folders.ts";
 import { deviceChoice } from "../../src/runtime/config-node.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/output.ts";
+import { Previews } from "../../src/runtime/preview.ts";
 import { serve } from "../../src/runtime/serve.ts";
 import { ValueReader } from "../../src/runtime/values.ts";
 import { defaults, type FetchImageProperties } from "./fetch-image.shared.ts";
@@ -9,11 +10,13 @@ import { defaults, type FetchImageProperties } from "./fetch-image.shared.ts";
 /** `dimensioner-fetch-image`: a picture of an earlier measure, into the message or into a file. */
 export default function (RED: NodeAPI): void {
   const folders = createMediaFolders();
+  const previews = new Previews(RED, "fetch-image");
 
   function FetchImageNode(this: Node, config: NodeDef & Partial<FetchImageProperties>): void {
     RED.nodes.createNode(this, config);
     const properties = { ...defaults, ...config };
     const devices = deviceChoice(RED, properties);
+    const preview = properties.preview === true ? previews.open(this) : undefined;
     serve(RED, this, { operation: "image", acts: false, config: devices }, async (job) => {
       const { client, operation } = devices.choose(job.msg, "image", false);
       const values = new ValueReader(RED, this, job.msg, operation);
@@ -25,12 +28,14 @@ export default function (RED: NodeAPI): void {
       });
       const output = await readOutput(values, properties, operation);
       job.status.say("working", "fetching");
-      return deliverMedium(
+      const outputs = await deliverMedium(
         job,
         output,
         (sink, onProgress) => client.image(kind, id, sink, { signal: job.signal, onProgress }),
         { operation, peer: client.peer, suggestedBase: `${id}-${kind}`, folders },
       );
+      preview?.(job.msg);
+      return outputs;
     });
   }
 

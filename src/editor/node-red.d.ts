@@ -33,6 +33,25 @@ declare module "@node-red/editor-client" {
     ): void;
   }
 
+  interface Annotation {
+    type: "badge";
+    class: string;
+    element: () => SVGElement;
+    filter: (node: { id: string; type: string }) => boolean;
+    show: (node: { id: string; type: string }) => boolean;
+    tooltip: () => string;
+    /** Node-RED 5 alone. */
+    popover: {
+      direction: string;
+      maxWidth: number;
+      content: (node: { id: string }) => JQuery;
+    };
+  }
+
+  interface View {
+    annotations: { register(id: string, annotation: Annotation): void };
+  }
+
   interface Utils {
     validateTypedProperty(value: string, type: string, options?: CheckOptions): true | string;
   }
