@@ -20,7 +20,7 @@ const all = ["test/**/*.test.ts"];
 /** What runs the package as it is installed. */
 const installed = ["test/package/**/*.test.ts", "test/examples/**/*.test.ts"];
 /** What one Node is enough for: with a browser, or with processes that choose their Node themselves. */
-const once = ["test/editor/**", "test/support/**"];
+const once = ["test/editor/**", "test/simulator/page.test.ts", "test/support/**"];
 const demo = "test/demo/**/*.test.ts";
 /** Far more than a slow machine needs. */
 const longestSuiteMs = 480_000;
