@@ -35,6 +35,8 @@ export function openForm(node: object): Form {
   const { form, prefix } = dialogs[kindOf(node)];
   const { id, _def } = node as Edited;
   $(form).data("dimensionerNode", id);
+  // The editor does it too, but later: names for screen readers are made of the labels' texts.
+  $(form).i18n();
   const field = (property: string) => $(prefix + property);
   for (const [property, { value }] of Object.entries(_def.defaults)) {
     if (Reflect.get(node, property) === undefined && typeof value !== "boolean") {

@@ -59,4 +59,10 @@ declare module "@node-red/editor-client" {
 
 declare global {
   const RED: EditorRED;
+
+  // Of the same parameter as jQuery's own declaration, as TypeScript asks for.
+  interface JQuery<TElement = HTMLElement> {
+    /** Fills in the texts that `data-i18n` names. */
+    i18n(): this;
+  }
 }

@@ -33,9 +33,12 @@ function nameForReaders(input: JQuery): void {
   const container = input.next(".red-ui-typedInput-container");
   const label = $(`label[for="${id}"]`).attr("for", `${id}-value`);
   container.find(".red-ui-typedInput-input").attr("id", `${id}-value`);
-  container
-    .find(".red-ui-typedInput-type-select")
-    .attr("aria-label", shared("reader.type", { label: label.text().trim() }));
+  const trigger = container.find(".red-ui-typedInput-type-select");
+  const name = shared("reader.type", { label: label.text().trim() });
+  // With the type that it shows, which a name given by us would hide.
+  const tell = () => trigger.attr("aria-label", `${name}, ${trigger.attr("title") ?? ""}`);
+  input.on("change", tell);
+  tell();
   container.find(".red-ui-typedInput-option-trigger").attr("aria-label", shared("reader.store"));
   container.find(".red-ui-typedInput-option-expand").attr("aria-label", shared("reader.expand"));
 }
