@@ -101,7 +101,8 @@ export function savedProperties(page: Page, id: string): Promise<Record<string, 
 export function shownProperties(page: Page, id: string): Promise<Record<string, unknown>> {
   return page.evaluate<Record<string, unknown>>(
     `(() => { const keys = Object.keys(RED.nodes.node("${id}")._def.defaults);
-      return Object.fromEntries(keys.map((key) => [key, $("#node-input-" + key).val()])); })()`,
+      const shown = (input) => (input.attr("type") === "checkbox" ? input.prop("checked") : input.val());
+      return Object.fromEntries(keys.map((key) => [key, shown($("#node-input-" + key))])); })()`,
   );
 }
 
