@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { basename } from "node:path";
+import type { Page } from "playwright-core";
+import { startSimulator } from "../../src/simulator/index.ts";
+import { exampleNames, readExample } from "../../tools/demo/examples.ts";
+import { openBoth, type Bench, type Both } from "./both.ts";
+import { closeDialog, dragFromPalette, fill, openDialog, opened, problemOf } from "./dialog.ts";
+
+interface OnCanvas {
+  readonly id: string;
+  readonly type: string;
+  readonly valid: boolean;
+}
+
+/** What the editor holds, config nodes and tabs included. */
+function nodesIn(page: Page): Promise<OnCanvas[]> {
+  return page.evaluate<OnCanvas[]>(`(() => {
+    const found = [];
+    const note = ({ id, type, valid }) => found.push({ id, type, valid: valid !== false });
+    RED.nodes.eachNode(note);
+    RED.nodes.eachConfig(note);
+    RED.nodes.eachWorkspace(note);
+    return found.filter(({ type }) => type !== "global-config");
+  })()`);
+}
+
+const amount = "RED.nodes.filterNodes({}).length";
+
+/** Import → Examples → this package → the example, with the mouse. */
+async function importExample(page: Page, name: string): Promise<void> {
+  await page.locator("#red-ui-header-button-sidemenu").click();
+  await page.locator("#menu-item-import").click();
+  await page.locator("#red-ui-clipboard-dialog-import-tabs").getByText("Examples").click();
+  const examples = page.locator("#red-ui-clipboard-dialog-import-tab-examples");
+  for (const text of ["@dimflow/node-red-dimensioner", name]) {
+    await examples.getByText(text, { exact: true }).click();
+  }
+  const before = await page.evaluate<number>(amount);
+  await page.locator("#red-ui-clipboard-dialog-ok:enabled").click();
+  await page.waitForFunction(`${amount} > ${before}`);
+}
+
+/** Draws a wire from the output of one node to the input of another. */
+async function wire(page: Page, from: string, to: string): Promise<void> {
+  const middle = async (selector: string) => {
+    const box = await page.locator(selector).first().boundingBox();
+    assert.ok(box, selector);
+    return [box.x + box.width / 2, box.y + box.height / 2] as const;
+  };
+  await page.mouse.move(...(await middle(`[id="${from}"] .red-ui-flow-port-output .red-ui-flow-port`)));
+  await page.mouse.down();
+  await page.mouse.move(...(await middle(`[id="${to}"] .red-ui-flow-port-input .red-ui-flow-port`)), {
+    steps: 5,
+  });
+  await page.mouse.up();
+}
+
+/** Notes all that stands below a node from now on: "blue dot: measuring". */
+async function watchStatus(page: Page, id: string): Promise<void> {
+  await page.evaluate(`(() => {
+    window.dimensionerSeen = [];
+    const node = document.getElementById("${id}");
+    const note = () => {
+      const [, shape, fill] = /status-(dot|ring)-(\\w+)/.exec(node.querySelector(".red-ui-flow-node-status")?.getAttribute("class")) ?? [];
+      const text = node.querySelector(".red-ui-flow-node-status-label")?.textContent;
+      const now = fill + " " + shape + ": " + text;
+      if (fill !== undefined && window.dimensionerSeen.at(-1) !== now) { window.dimensionerSeen.push(now); }
+    };
+    new MutationObserver(note).observe(node, { subtree: true, childList: true, characterData: true, attributes: true });
+  })()`);
+}
+
+/** What has stood below the node so far, once the last of it begins so. */
+async function statusesUntil(page: Page, start: string): Promise<string[]> {
+  await page.waitForFunction(`window.dimensionerSeen.at(-1)?.startsWith("${start}")`);
+  return page.evaluate<string[]>("window.dimensionerSeen.splice(0)");
+}
+
+async function deploy({ page, nodeRed }: Bench): Promise<void> {
+  const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
+  await page.locator("#red-ui-header-button-deploy").click();
+  await started;
+}
+
+describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () {
+  this.timeout(120_000);
+  let both: Both;
+
+  before(async () => {
+    both = await openBoth([{ id: "tab", type: "tab", label: "Dock" }]);
+  });
+  after(() => both?.close());
+  afterEach(() => both.run(async ({ problems }) => assert.deepEqual(problems, [])));
+
+  it("wires a scan to a measure, sees the dimensions, and in red that the device is off", () =>
+    both.run(async (bench) => {
+      const { page } = bench;
+      const simulator = await startSimulator({ parcel: "cube", measureMs: 300 });
+      try {
+        const inject = await dragFromPalette(page, "inject", 150, 100);
+        const measure = await dragFromPalette(page, "dimensioner-measure", 400, 100);
+        await wire(page, inject, measure);
+        await openDialog(page, measure);
+        await page.locator("#node-input-btn-device-add, #node-input-lookup-device-add").first().click();
+        await opened(page, "#node-config-dialog-edit-form");
+        await fill(page, "address", simulator.newer.origin, "#node-config-input-");
+        await closeDialog(page, "ok", "config");
+        assert.equal(await problemOf(page, "device"), "");
+        await closeDialog(page, "ok");
+        await deploy(bench);
+
+        await watchStatus(page, measure);
+        const scan = page.locator(`[id="${inject}"] .red-ui-flow-node-button-button`);
+        await scan.click();
+        const done = await statusesUntil(page, "green");
+        assert.equal(done[0], "blue dot: measuring");
+        assert.match(done.at(-1) ?? "", /^green dot: \d+(?:\.\d+)?×\d+(?:\.\d+)?×\d+(?:\.\d+)? cm/);
+        assert.equal(simulator.newer.actions.measures, 1);
+
+        simulator.newer.setPower(false);
+        await scan.click();
+        const failed = await statusesUntil(page, "red");
+        assert.equal(failed.at(-1), "red ring: no connection");
+        const told = page.locator(".red-ui-debug-msg", { hasText: "No connection to 127.0.0.1" });
+        await told.first().waitFor({ state: "attached" });
+        assert.equal(simulator.newer.actions.measures, 1);
+      } finally {
+        await simulator.close();
+      }
+    }));
+
+  it("imports each example from the menu, without an unknown node or an error", async () => {
+    const files = await exampleNames();
+    assert.ok(files.length > 0);
+    await both.run(async ({ page, problems }) => {
+      // A click into the list while it still slides open can miss.
+      await page.evaluate("$.fx.off = true");
+      const before = await nodesIn(page);
+      for (const file of files) {
+        const name = basename(file, ".json");
+        const expected = (await readExample(file)).map(({ type }) => type).toSorted();
+        await importExample(page, name);
+        const added = (await nodesIn(page)).filter(({ id }) => before.every((one) => one.id !== id));
+        assert.deepEqual(added.map(({ type }) => type).toSorted(), expected, name);
+        assert.deepEqual(
+          added.filter(({ valid }) => !valid),
+          [],
+          name,
+        );
+        assert.deepEqual(problems, [], name);
+        // Undone, so that the next one meets the editor as a new user has it.
+        await page.keyboard.press("Control+z");
+        assert.deepEqual(await nodesIn(page), before, name);
+      }
+    });
+  });
+});
