@@ -48,7 +48,7 @@ describe("simulator: video", () => {
   });
 
   it("is encoding for a while, then saved, then in the cloud", async () => {
-    const sim = await recorded({ encodingMs: 40, mediaDelayMs: 40 });
+    const sim = await recorded({ encodingMs: 400, mediaDelayMs: 400 });
     assert.equal(sim.newer.state.encoding, true);
     assert.equal((await getVideo(sim)).status, 404);
     await sim.nextEvent(() => !sim.newer.state.encoding);
