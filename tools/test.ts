@@ -19,8 +19,10 @@ const root = dirname(import.meta.dirname);
 const all = ["test/**/*.test.ts"];
 /** What runs the package as it is installed. */
 const installed = ["test/package/**/*.test.ts", "test/examples/**/*.test.ts"];
+/** What drives an editor. */
+const editor = ["test/editor/**", "test/support/**"];
 /** What one Node is enough for: with a browser, or with processes that choose their Node themselves. */
-const once = ["test/editor/**", "test/simulator/page.test.ts", "test/support/**"];
+const once = [...editor, "test/simulator/page.test.ts"];
 const demo = "test/demo/**/*.test.ts";
 /** Far more than a slow machine needs. */
 const longestSuiteMs = 480_000;
@@ -64,7 +66,10 @@ async function runAll(): Promise<number> {
   if (newest === undefined) {
     sources.push(skip("tests on Node 24, coverage", "there is no Node 24 for this platform"));
   } else {
-    sources.push(suite("sources, editor, coverage", newest, { coverage: true }));
+    sources.push(
+      suite("sources, coverage", newest, { coverage: true, ignore: [...installed, demo, ...editor] }),
+      suite("editor", newest, { files: editor.map((folder) => `${folder}/*.test.ts`), ignore: [] }),
+    );
     packed.push(coverageGate(root));
     packed.push(suite("package, examples and demo", newest, { files: [...installed, demo], ignore: [] }));
   }
