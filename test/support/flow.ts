@@ -66,6 +66,7 @@ const nodeRedPath = require.resolve(`node-red-${major}`);
 const core = createRequire(nodeRedPath);
 const nodeTypes: NodeInitializer[] = [
   core("@node-red/nodes/core/sequence/17-split.js") as NodeInitializer,
+  core("@node-red/nodes/core/network/06-httpproxy.js") as NodeInitializer,
   core("@node-red/nodes/core/common/25-status.js") as NodeInitializer,
   archive,
   cloud,
