@@ -146,6 +146,30 @@ const cases: readonly Case[] = [
     wrong: { property: "filename", entry: { type: "str", value: "../x" }, explained: /out of the folder/ },
     appear: fileRows,
   },
+  {
+    name: "archive",
+    steps: [
+      cloud,
+      { property: "folder", entry: { type: "env", value: "ARCHIVE" } },
+      { property: "layout", entry: "{device}/{transactionId}" },
+      { property: "expect", entry: "video/mp4" },
+      { property: "wait", entry: "60" },
+      { property: "onIncomplete", entry: { choose: "keep" } },
+      { property: "keep", entry: "order" },
+    ],
+    saved: {
+      cloud: "cloud",
+      folder: "ARCHIVE",
+      folderType: "env",
+      layout: "{device}/{transactionId}",
+      expect: "video/mp4",
+      wait: "60",
+      onIncomplete: "keep",
+      keep: "order",
+    },
+    wrong: { property: "layout", entry: "{nobody}", explained: /\{/ },
+    appear: [],
+  },
 ];
 
 const flows = [
