@@ -145,7 +145,7 @@ export class CloudClient {
     const { items, missing, unknown } = await poll(ask, {
       waitMs,
       onWaiting,
-      signals: [this.#transport.closing, signal, waitSignal].filter((one) => one !== undefined),
+      signals: this.#transport.signals(signal, waitSignal),
       fail: (sentence) => callFailure(this.peer, read, sentence, null),
     });
     if (unknown !== undefined) {

@@ -152,9 +152,7 @@ export class DeviceClient {
     };
     const last = await poll(() => this.#tryVideo(read, sink, options), {
       waitMs: options.waitMs ?? 0,
-      signals: [this.#transport.closing, options.signal, options.waitSignal].filter(
-        (one) => one !== undefined,
-      ),
+      signals: this.#transport.signals(options.signal, options.waitSignal),
       onWaiting: options.onWaiting,
       fail: (sentence) => callFailure(this.peer, read, sentence, null),
     });

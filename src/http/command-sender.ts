@@ -47,7 +47,7 @@ export class CommandSender {
       ...this.#rules,
       sparesVideo,
       onWaiting,
-      signals: [this.#transport.closing, signal, waitSignal].filter((one) => one !== undefined),
+      signals: this.#transport.signals(signal, waitSignal),
       fail: (sentence, values) => callFailure(this.#transport.peer, command, sentence, "not-sent", values),
     };
     return this.#queues.of(machine).run(turn, () => {

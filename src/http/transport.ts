@@ -47,9 +47,9 @@ export class Transport {
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Aborts when the transport is closed. */
-  get closing(): AbortSignal {
-    return this.#closing.signal;
+  /** What ends a call: the transport's own closing, and these. */
+  signals(...given: readonly (AbortSignal | undefined)[]): readonly AbortSignal[] {
+    return [this.#closing.signal, ...given.filter((signal) => signal !== undefined)];
   }
 
   /** Sends a command, once, whatever happens. */
@@ -60,14 +60,14 @@ export class Transport {
       headers: this.#headers,
       limit: { kind: "deadline", ms: this.timeoutMs },
       connectMs: this.#connectMs,
-      signals: this.#signals(options),
+      signals: this.signals(options.signal),
     });
     return receiver.answer();
   }
 
   /** Reads, again where that can help, within one deadline. */
   async read(read: Read, options: CallOptions = {}): Promise<Answer> {
-    const signals = this.#signals(options);
+    const signals = this.signals(options.signal);
     const since = performance.now();
     for (let failures = 1; ; failures++) {
       const receiver = new AnswerReceiver(this.peer, read);
@@ -100,7 +100,7 @@ export class Transport {
     sink: ByteSink,
     options: CallOptions & { onProgress?: OnProgress | undefined } = {},
   ): Promise<DownloadFacts> {
-    const signals = this.#signals(options);
+    const signals = this.signals(options.signal);
     const receiver = new DownloadReceiver(this.peer, read, sink, options.onProgress);
     for (let failures = 0; ;) {
       const headers = receiver.prepare();
@@ -130,10 +130,6 @@ export class Transport {
     this.#closing.abort();
     await Promise.all([...this.#open.values()].map((open) => open.destroy()));
     this.#open.clear();
-  }
-
-  #signals(options: CallOptions): readonly AbortSignal[] {
-    return options.signal === undefined ? [this.#closing.signal] : [this.#closing.signal, options.signal];
   }
 
   #connections(use: "commands" | "reads", call: Call): OpenDispatcher {
