@@ -1,9 +1,8 @@
 import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, CloudClient } from "../../src/cloud/client.ts";
 import { readBaseUrl } from "../../src/cloud/base-url.ts";
-import { DimensionerError } from "../../src/errors.ts";
 import { serveCloudRoutes } from "../../src/runtime/cloud-routes.ts";
-import type { ConfigNode } from "../../src/runtime/config-node.ts";
+import { openOrExplain, type ConfigNode } from "../../src/runtime/config-node.ts";
 import { HealthWatch } from "../../src/runtime/health.ts";
 import { chooseProxy } from "../../src/runtime/proxy.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
@@ -26,7 +25,7 @@ export default function (RED: NodeAPI): void {
   ): void {
     RED.nodes.createNode(this, config);
     const { token = "" }: Partial<CloudCredentials> = this.credentials ?? {};
-    const opened = open(RED, { ...defaults, ...config }, token, queues);
+    const opened = openOrExplain(() => open(RED, { ...defaults, ...config }, token, queues));
     this.access = opened;
     if ("problem" in opened) {
       return;
@@ -51,32 +50,25 @@ function open(
   properties: CloudProperties,
   token: string,
   queues: CommandQueues,
-): { readonly client: CloudClient; readonly checkMs: number } | { readonly problem: DimensionerError } {
+): { readonly client: CloudClient; readonly checkMs: number } {
   const settings = new SettingsReader("cloud");
   const baseUrl = String(properties.baseUrl);
   const allowHttp = properties.allowHttp === true;
-  try {
-    const address = readBaseUrl(baseUrl, allowHttp);
-    if ("problem" in address) {
-      throw settings.invalid("baseUrl", address.problem);
-    }
-    const checkMs = settings.waitMs("checkInterval", properties.checkInterval, 0);
-    const client = new CloudClient({
-      baseUrl,
-      token,
-      allowHttp,
-      timeoutMs: settings.timeoutMs("timeout", properties.timeout, 60),
-      queueLimit: settings.count("queueLimit", properties.queueLimit, 10),
-      maxWaitMs: settings.waitMs("maxWait", properties.maxWait, 30),
-      tls: readTls(RED, properties.tls, settings),
-      proxyUrl: chooseProxy(RED, properties.proxy, address.origin, settings),
-      queues,
-    });
-    return { client, checkMs };
-  } catch (error) {
-    if (error instanceof DimensionerError) {
-      return { problem: error };
-    }
-    throw error;
+  const address = readBaseUrl(baseUrl, allowHttp);
+  if ("problem" in address) {
+    throw settings.invalid("baseUrl", address.problem);
   }
+  const checkMs = settings.waitMs("checkInterval", properties.checkInterval, 0);
+  const client = new CloudClient({
+    baseUrl,
+    token,
+    allowHttp,
+    timeoutMs: settings.timeoutMs("timeout", properties.timeout, 60),
+    queueLimit: settings.count("queueLimit", properties.queueLimit, 10),
+    maxWaitMs: settings.waitMs("maxWait", properties.maxWait, 30),
+    tls: readTls(RED, properties.tls, settings),
+    proxyUrl: chooseProxy(RED, properties.proxy, address.origin, settings),
+    queues,
+  });
+  return { client, checkMs };
 }

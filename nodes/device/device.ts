@@ -1,8 +1,7 @@
 import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, DeviceClient } from "../../src/device/client.ts";
 import { generations, type Generation } from "../../src/device/generations.ts";
-import { DimensionerError } from "../../src/errors.ts";
-import type { ConfigNode } from "../../src/runtime/config-node.ts";
+import { openOrExplain, type ConfigNode } from "../../src/runtime/config-node.ts";
 import { serveDeviceTest } from "../../src/runtime/device-routes.ts";
 import { HealthWatch } from "../../src/runtime/health.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
@@ -16,7 +15,7 @@ export default function (RED: NodeAPI): void {
 
   function DeviceNode(this: ConfigNode<DeviceClient>, config: NodeDef & Partial<DeviceProperties>): void {
     RED.nodes.createNode(this, config);
-    const opened = open({ ...defaults, ...config }, queues);
+    const opened = openOrExplain(() => open({ ...defaults, ...config }, queues));
     this.access = opened;
     if ("problem" in opened) {
       return;
@@ -39,25 +38,18 @@ export default function (RED: NodeAPI): void {
 function open(
   properties: DeviceProperties,
   queues: CommandQueues,
-): { readonly client: DeviceClient; readonly checkMs: number } | { readonly problem: DimensionerError } {
+): { readonly client: DeviceClient; readonly checkMs: number } {
   const settings = new SettingsReader("device");
-  try {
-    const checkMs = settings.waitMs("checkInterval", properties.checkInterval, 0);
-    const client = new DeviceClient({
-      address: String(properties.address),
-      generation: readGeneration(properties.generation, settings),
-      timeoutMs: settings.timeoutMs("timeout", properties.timeout, 30),
-      queueLimit: settings.count("queueLimit", properties.queueLimit, 10),
-      maxWaitMs: settings.waitMs("maxWait", properties.maxWait, 30),
-      queues,
-    });
-    return { client, checkMs };
-  } catch (error) {
-    if (error instanceof DimensionerError) {
-      return { problem: error };
-    }
-    throw error;
-  }
+  const checkMs = settings.waitMs("checkInterval", properties.checkInterval, 0);
+  const client = new DeviceClient({
+    address: String(properties.address),
+    generation: readGeneration(properties.generation, settings),
+    timeoutMs: settings.timeoutMs("timeout", properties.timeout, 30),
+    queueLimit: settings.count("queueLimit", properties.queueLimit, 10),
+    maxWaitMs: settings.waitMs("maxWait", properties.maxWait, 30),
+    queues,
+  });
+  return { client, checkMs };
 }
 
 function readGeneration(given: string, settings: SettingsReader): Generation {

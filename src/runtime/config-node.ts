@@ -13,6 +13,20 @@ export interface ConfigNode<TClient, TCredentials extends object = object> exten
   access: Access<TClient>;
 }
 
+/** Opens what a config node hands out; settings that cannot be used become the problem that it has instead. */
+export function openOrExplain<TOpened>(
+  open: () => TOpened,
+): TOpened | { readonly problem: DimensionerError } {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof DimensionerError) {
+      return { problem: error };
+    }
+    throw error;
+  }
+}
+
 interface Client {
   readonly peer: Peer;
 }
