@@ -11,7 +11,14 @@ import { launchBrowser } from "../test/support/browser.ts";
 import { nodeNamed } from "./demo/examples.ts";
 import { runFlow } from "./demo/run-flow.ts";
 import { startStage, type Stage } from "./demo/stage.ts";
-import { deviceDialog, flow, measureDialog, pickerDialog, simulatorPage } from "./screenshots/views.ts";
+import {
+  deviceDialog,
+  flow,
+  imageOnCanvas,
+  measureDialog,
+  pickerDialog,
+  simulatorPage,
+} from "./screenshots/views.ts";
 import { smaller } from "./screenshots/smaller.ts";
 
 const folder = join(import.meta.dirname, "..", "docs", "screenshots");
@@ -28,6 +35,7 @@ try {
     for (const theme of themes) {
       const dark = theme === "dark";
       await save(`flow-${theme}`, await flow(browser, stage, dark));
+      await save(`image-on-canvas-${theme}`, await imageOnCanvas(browser, stage, dark));
       await save(`measure-${theme}`, await measureDialog(browser, stage, dark));
       await save(`device-${theme}`, await deviceDialog(browser, stage, dark));
       await save(`device-picker-${theme}`, await pickerDialog(browser, stage, dark));

@@ -17,6 +17,27 @@ export function flow(browser: Browser, stage: Stage, dark: boolean): Promise<Buf
   });
 }
 
+/** The last image of a parcel on the canvas: what a click on the sign above a fetch image node opens. Node-RED 5 only. */
+export function imageOnCanvas(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, stage, dark, { width: 1280, height: 735 }, async (page) => {
+    const { id } = nodeNamed(stage.flow, "Save the annotated image");
+    await show(page, id);
+    await page.locator(`[id="${id}"] .dimensioner-preview-badge:not(.hide) rect`).click();
+    const image = page.locator(".red-ui-popover .dimensioner-preview img");
+    await image.waitFor();
+    await page.waitForFunction(
+      'document.querySelector(".red-ui-popover .dimensioner-preview img")?.complete',
+    );
+    await settled(page);
+    const popover = await page.locator(".red-ui-popover").boundingBox();
+    const node = await page.locator(`[id="${id}"]`).boundingBox();
+    const canvas = await page.locator("#red-ui-workspace-chart").boundingBox();
+    if (popover === null || node === null || canvas === null)
+      throw new Error("No image is open on the canvas.");
+    return page.screenshot({ clip: around([popover, node], canvas) });
+  });
+}
+
 /** The dialog of example 01's measure node. */
 export function measureDialog(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
   return inEditor(browser, stage, dark, { width: 1280, height: 735 }, async (page) => {
@@ -105,6 +126,26 @@ async function dialog(page: Page): Promise<Buffer> {
   return page.screenshot({
     clip: { x: header.x, y: tray.y, width: header.width, height: tray.height },
   });
+}
+
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What holds all of the boxes, with some of the canvas around it, and nothing beyond the canvas. */
+function around(boxes: readonly Box[], canvas: Box): Box {
+  const marginPx = 40;
+  const left = Math.max(canvas.x, Math.min(...boxes.map(({ x }) => x)) - marginPx);
+  const top = Math.max(canvas.y, Math.min(...boxes.map(({ y }) => y)) - marginPx / 2);
+  const right = Math.min(
+    canvas.x + canvas.width,
+    Math.max(...boxes.map((box) => box.x + box.width)) + marginPx,
+  );
+  const bottom = Math.max(...boxes.map((box) => box.y + box.height)) + marginPx;
+  return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
 /** Takes the mouse out of the way and waits until nothing moves any more: menus slide, buttons change color. */
