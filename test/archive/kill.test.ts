@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { killAgainAndAgain } from "./kill-rounds.ts";
 
-/** More take minutes: ARCHIVE_KILLS=200 npm run test:unit -- test/archive/kill.test.ts */
-const kills = Number(process.env["ARCHIVE_KILLS"] ?? 25);
+/** More take minutes: test/long/archive-kill.ts */
+const kills = 25;
 
 describe(`archive: killed at ${kills} random moments`, () => {
   it("has every package whole in the end, none twice, nothing left over, and every job reported", async function () {

@@ -12,6 +12,8 @@ export interface MochaSuite {
   readonly ignore: readonly string[];
   /** With c8, which leaves its report in coverage/. */
   readonly coverage: boolean;
+  /** Ends with the first test that fails. */
+  readonly bail?: boolean;
   readonly timeoutMs: number;
 }
 
@@ -33,6 +35,7 @@ export async function runMocha(root: string, suite: MochaSuite, run: Run): Promi
     ...suite.ignore.flatMap((pattern) => ["--ignore", pattern]),
     "--fail-zero",
     "--forbid-only",
+    ...(suite.bail === true ? ["--bail"] : []),
     `--timeout=${longestTestMs}`,
     `--reporter=${join(import.meta.dirname, "reporter.ts")}`,
     `--reporter-option=output=${report}`,
