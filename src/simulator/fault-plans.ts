@@ -1,6 +1,6 @@
 import { partOf, type Answer, type Twist } from "./answers.ts";
 import { bytesBody, filledBody, type Body } from "./content.ts";
-import type { RequestFault } from "./fault-kinds.ts";
+import type { RequestFault } from "./fault-types.ts";
 import { patchedJson, repeatedJson } from "./json-bodies.ts";
 import type { Plan } from "./wire.ts";
 
@@ -66,11 +66,12 @@ function otherBody(fault: Of<"body">): Body {
 }
 
 function statusPlan(fault: Of<"status">): Plan {
-  const { status, body, bodyBytes } = fault;
+  const { status, body, bodyBytes, retryInMs } = fault;
   const text = body === undefined ? null : bytesBody(Buffer.from(body));
   const filled = bodyBytes === undefined ? text : filledBody(Buffer.from(body ?? ""), bodyBytes);
   const plan: Plan = { head: { status, headers: [] }, body: filled, ...STANDARD_END };
-  return withHeaders(plan, fault.headers ?? {});
+  const date = retryInMs === undefined ? null : new Date(Date.now() + retryInMs).toUTCString();
+  return withHeaders(plan, { ...(date === null ? {} : { "retry-after": date }), ...fault.headers });
 }
 
 function wrongRange(fault: Of<"wrong-range">, plan: Plan): Plan {
@@ -125,6 +126,10 @@ export function faultyPlan(fault: RequestFault, honest: Plan | null): Plan {
     case "slow-headers": {
       const headPace = { bytes: fault.bytes ?? 1, everyMs: fault.everyMs ?? 10 };
       return { ...withHeaders(plan, { connection: "close" }), headPace, end: "close" };
+    }
+    case "provisional": {
+      const provisional = { count: fault.count ?? Infinity, everyMs: Math.max(1, fault.everyMs ?? 10) };
+      return { ...withHeaders(plan, { connection: "close" }), provisional, end: "close" };
     }
     case "not-http":
       return { head: null, body: bytesBody(givenBytes(fault)), framing: "close", end: fault.end ?? "close" };

@@ -21,6 +21,8 @@ export interface Plan {
   readonly cutAt?: number;
   readonly pace?: Pace;
   readonly headPace?: Pace;
+  /** Answers with status 103 ahead of the head. */
+  readonly provisional?: { readonly count: number; readonly everyMs: number };
   /** `keep` is the only good end; the others need the bare socket. `hold` leaves the connection open and silent. */
   readonly end: "keep" | "close" | "reset" | "hold";
 }
@@ -106,8 +108,18 @@ function headBytes(plan: Plan): Buffer {
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
 }
 
+/** Until they are all sent, or the client has gone. */
+async function sendProvisional(socket: Socket, plan: Plan, sleep: Sleep): Promise<void> {
+  const { count, everyMs } = plan.provisional ?? { count: 0, everyMs: 0 };
+  for (let sent = 0; sent < count && !socket.destroyed; sent++) {
+    socket.write("HTTP/1.1 103 Early Hints\r\nlink: </later>\r\n\r\n");
+    await sleep(everyMs);
+  }
+}
+
 async function sendBySocket(socket: Socket, plan: Plan, sleep: Sleep, reset: () => void): Promise<void> {
   const { body, cutAt } = plan;
+  await sendProvisional(socket, plan, sleep);
   await send(socket, [headBytes(plan)], plan.headPace, sleep);
   if (body !== null) {
     const stop = Math.min(body.size, cutAt ?? body.size);
@@ -134,7 +146,8 @@ export async function sendPlan(
     plan.head !== null &&
     plan.declaredLength === undefined &&
     plan.cutAt === undefined &&
-    plan.headPace === undefined;
+    plan.headPace === undefined &&
+    plan.provisional === undefined;
   if (wellFormed && plan.end === "keep" && plan.framing !== "close") {
     await sendByResponse(response, plan, tools.sleep);
   } else {

@@ -103,6 +103,22 @@ describe("simulator: faults", () => {
       assert.ok(Date.now() - begin >= 20);
     });
 
+    it("provisional: a few ahead of the answer, or without end", async () => {
+      const sim = await withFault({ kind: "provisional", count: 3, everyMs: 5 });
+      const { text, end } = await exchange(sim.newer.port, requestText("/api/v1/measure"));
+      assert.equal(text.split("HTTP/1.1 103 Early Hints\r\n").length, 4);
+      assert.match(text, /\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+      assert.equal(end, "fin");
+      sim.faults.add({ fault: { kind: "provisional", everyMs: 0 } });
+      const gone = new AbortController();
+      const asked = fetch(`${sim.newer.origin}/api/v1/measure`, { signal: gone.signal });
+      const { id } = await sim.nextRequest();
+      gone.abort();
+      await assert.rejects(asked);
+      assert.equal((await sim.settled({ id })).outcome, "fault:provisional");
+      assert.equal(sim.newer.actions.measures, 2);
+    });
+
     it("delay: before the answer, or before the machine acts", async () => {
       for (const before of ["answer", "action"] as const) {
         const sim = await withFault({ kind: "delay", ms: 40, before });
@@ -183,6 +199,13 @@ describe("simulator: faults", () => {
       assert.match(text, /"weight":2\.80/);
       sim.faults.add({ fault: { kind: "json-patch", set: { x: 1 } } });
       assert.equal((await fetch(`${sim.newer.origin}/api/v1/video/start`, { method: "POST" })).status, 200);
+    });
+
+    it("status: Retry-After as a date", async () => {
+      const sim = await withFault({ kind: "status", status: 503, retryInMs: 5000 });
+      const date = (await fetch(`${sim.newer.origin}/api/v1/measure`)).headers.get("retry-after");
+      const inMs = Date.parse(date ?? "") - Date.now();
+      assert.ok(inMs > 2000 && inMs <= 5000, `${date}`);
     });
 
     it("status: redirects, rate limits, large and HTML bodies", async () => {
