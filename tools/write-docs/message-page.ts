@@ -1,0 +1,127 @@
+import type { JsonSchema } from "@valibot/to-json-schema";
+import { sentMessages, type DefinitionName } from "./messages.ts";
+import { jsonSchemas, type Defs } from "./schema-file.ts";
+
+/** The objects that have a table of their own, in the order of the page. */
+const objects: readonly (readonly [DefinitionName, string])[] = [
+  [
+    "MeasureResult",
+    "One shape for every measure, whatever machine it came from: the newer device's names. What a machine does not tell is null, never 0 or empty. A field that nobody knows yet passes through.",
+  ],
+  ["MeasuredObject", "One object on the table."],
+  ["VideoCommand", "What a video command leaves behind; the payload stays as it was."],
+  ["SavedFile", "A file that a node has saved."],
+  ["MediaItem", "One image or video of a transaction in the cloud."],
+  [
+    "TransactionRecord",
+    "One measurement as the cloud's webhook tells of it. Both versions of the cloud's record become this.",
+  ],
+  ["DeviceListItem", "One device that is registered with the cloud."],
+  ["Terminal", "A grouping of devices, such as a site."],
+  ["ArchivedPackage", "A package that is whole on the disk."],
+  ["MessageParts", "Makes one list of many messages again in a Join node."],
+  [
+    "ErrorObject",
+    "What a Catch node finds on `msg.error`, beside `source`, by which Node-RED says which node failed. [errors.md](errors.md) has every code.",
+  ],
+  ["ErrorCause", "What went wrong, for a flow to decide by."],
+];
+
+/** docs/messages.md, from the schemas. */
+export function writeMessagePage(): string {
+  const schemas = jsonSchemas();
+  return [
+    "<!-- Written by tools/write-docs.ts from the sources: change those, not this page. -->",
+    "",
+    "# Messages",
+    "",
+    "What each node puts on a message. Whatever is not named here stays on the message as it was.",
+    "[messages.schema.json](messages.schema.json) has the same as JSON Schema: each name on this page stands under `$defs`",
+    "there. [manifest.schema.json](manifest.schema.json) describes the `manifest.json` of an archived package.",
+    "",
+    "## By node",
+    "",
+    "| node | when | puts on the message | schema |",
+    "| --- | --- | --- | --- |",
+    ...sentMessages.map(
+      ({ node, when, schema }) =>
+        `| **${node}** | ${when} | ${listProperties(schemas, schema)} | ${schema} |`,
+    ),
+    "",
+    "A failed measurement has the same properties with `payload.ok` false, whether it goes to the Catch node or to the second",
+    "output. With ERR_MEDIA_INCOMPLETE, `payload` is the list of what there is.",
+    ...objects.flatMap(([name, meaning]) => ["", `## ${name}`, "", meaning, "", ...table(schemas[name])]),
+    "",
+    "## Check a message against its schema",
+    "",
+    "Node-RED's own **JSON** node does that: set `msg.schema` before it, and let it make a JavaScript object of the text.",
+    "In a program of your own, with [ajv](https://ajv.js.org):",
+    "",
+    "```js",
+    'import { readFile } from "node:fs/promises";',
+    'import { createRequire } from "node:module";',
+    'import Ajv2020 from "ajv/dist/2020.js";',
+    "",
+    'const path = createRequire(import.meta.url).resolve("@dimflow/node-red-dimensioner/package.json");',
+    'const schema = JSON.parse(await readFile(new URL("docs/messages.schema.json", `file://${path}`), "utf8"));',
+    "const ajv = new Ajv2020.default().addSchema(schema);",
+    "const isMeasureResult = ajv.getSchema(`${schema.$id}#/$defs/MeasureResult`);",
+    "console.log(isMeasureResult({ ok: true }), isMeasureResult.errors);",
+    "```",
+    "",
+  ].join("\n");
+}
+
+function listProperties(schemas: Defs, name: DefinitionName): string {
+  const { properties = {}, required = [] } = schemas[name];
+  return Object.entries(properties)
+    .map(([property, schema]) => {
+      const type = describe(schema);
+      return `\`${property}\`${required.includes(property) ? "" : " (sometimes)"}: ${type}`;
+    })
+    .join("<br>");
+}
+
+function table({ properties = {}, required = [] }: JsonSchema): string[] {
+  return [
+    "| field | type | meaning |",
+    "| --- | --- | --- |",
+    ...Object.entries(properties).map(([name, schema]) => {
+      const { description = "" } = typeof schema === "object" ? schema : {};
+      const type = describe(schema) + (required.includes(name) ? "" : ", optional");
+      return `| \`${name}\` | ${type} | ${description.replaceAll("|", "\\|")} |`;
+    }),
+  ];
+}
+
+/** A schema's type as a reader wants it: “string or null”, “list of MediaItem”. */
+function describe(schema: JsonSchema | boolean): string {
+  if (typeof schema === "boolean") {
+    return "any";
+  }
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.replace("#/$defs/", "");
+    return `[${name}](#${name.toLowerCase()})`;
+  }
+  if (schema.const !== undefined) {
+    return code(schema.const);
+  }
+  if (schema.enum !== undefined) {
+    return schema.enum.length > 8 ? "one of its codes" : schema.enum.map(code).join(", ");
+  }
+  if (schema.anyOf !== undefined) {
+    return schema.anyOf.map(describe).join(" or ");
+  }
+  if (schema.type === "array") {
+    const { items = true } = schema;
+    return `list of ${Array.isArray(items) ? "any" : describe(items)}`;
+  }
+  if (schema.type === undefined) {
+    return "Buffer";
+  }
+  return [schema.type].flat().join(" or ");
+}
+
+function code(value: unknown): string {
+  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
+}
