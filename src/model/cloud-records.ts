@@ -4,7 +4,14 @@ import { decode, id, text } from "./decode.ts";
 const mediaItem = v.looseObject({ contentId: id, contentType: text, description: text });
 
 /** One image or video of a transaction (spec 2.1). */
-export type MediaItem = v.InferOutput<typeof mediaItem>;
+export interface MediaItem {
+  contentId: string;
+  /** MIME type. */
+  contentType: string | null;
+  /** What it shows, such as AnnotatedColorImageJpeg. */
+  description: string | null;
+  [field: string]: unknown;
+}
 
 const cloudDevice = v.looseObject({
   id,
@@ -16,7 +23,15 @@ const cloudDevice = v.looseObject({
 });
 
 /** A device that is registered with the cloud; `registrationCode` is what a trigger takes as deviceReference. */
-export type CloudDevice = v.InferOutput<typeof cloudDevice>;
+export interface CloudDevice {
+  id: string;
+  name: string | null;
+  appVersion: string | null;
+  terminalId: string | null;
+  lastHeartbeatUtc: string | null;
+  registrationCode: string | null;
+  [field: string]: unknown;
+}
 
 const terminal = v.looseObject({
   id,
@@ -31,7 +46,18 @@ const terminal = v.looseObject({
 });
 
 /** A grouping of devices, such as a site. */
-export type Terminal = v.InferOutput<typeof terminal>;
+export interface Terminal {
+  id: string;
+  name: string | null;
+  reference: string | null;
+  addressLine1: string | null;
+  addressLine2: string | null;
+  city: string | null;
+  provinceState: string | null;
+  country: string | null;
+  zipPostalCode: string | null;
+  [field: string]: unknown;
+}
 
 export const decodeMediaList = (value: unknown): MediaItem[] => decode(v.array(mediaItem), value);
 export const decodeDevices = (value: unknown): CloudDevice[] => decode(v.array(cloudDevice), value);

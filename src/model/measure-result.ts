@@ -37,8 +37,22 @@ const measureResult = v.looseObject({
   ),
 });
 
+// The exported types are written out, not inferred: users read them, and need no schema library to compile with them.
+
 /** One measured object; lengths in the result's dimsUnitOfMeasure (spec 2.3 and 2.4). */
-export type MeasuredObject = v.InferOutput<typeof measuredObject>;
+export interface MeasuredObject {
+  /** The number the device follows the object by; text where no number holds it exactly. */
+  trackId: number | string | null;
+  /** 0: this object was measured. */
+  errorCode: number | null;
+  errorMessage: string | null;
+  /** Degrees by which the object lies turned. */
+  rotationAngle: number | null;
+  length: number | null;
+  width: number | null;
+  height: number | null;
+  [field: string]: unknown;
+}
 
 /** Which API a measure came from. */
 export type MeasureSource = "newer-device" | "earlier-device" | "cloud";
@@ -47,11 +61,39 @@ export type MeasureSource = "newer-device" | "earlier-device" | "cloud";
  * The result of a measure, in the newer device's names whatever the surface (spec 2.3 and 2.4). Values are as the device
  * sent them; what a surface does not have is null; fields that nobody knows yet pass through.
  */
-export type MeasureResult = v.InferOutput<typeof measureResult> & {
+export interface MeasureResult {
   /** True only when the result and each of its objects report success and there is at least one object. */
   ok: boolean;
   source: MeasureSource;
-};
+  /** Null for a local measure. */
+  transactionId: string | null;
+  transactionReference: string | null;
+  customReference1: string | null;
+  customReference2: string | null;
+  customReference3: string | null;
+  /** For the pictures of this measure; null for a measure through the cloud. */
+  imageIdentifier: string | null;
+  elapsedMs: number | null;
+  /** ISO 8601 with the offset of the device's clock. */
+  dateTimeLocal: string | null;
+  dateTimeUtc: string | null;
+  /** 0: success; any other is the device's own number. */
+  errorCode: number;
+  errorMessage: string | null;
+  objectCount: number | null;
+  /** Unit of length, width and height, such as cm or in. */
+  dimsUnitOfMeasure: string | null;
+  /** Unit of weight, such as kg or lb. */
+  weightUnitOfMeasure: string | null;
+  /** Step of the dimensions, in their unit. */
+  measurementFidelity: number | null;
+  legalForTrade: boolean | null;
+  weight: number | null;
+  objectId: string | null;
+  /** Empty where nothing was found on the table. */
+  measuredObjects: MeasuredObject[];
+  [field: string]: unknown;
+}
 
 /** The earlier device's names for what the newer one calls otherwise (spec 2.4). */
 const earlierNames: Readonly<Record<string, string>> = {

@@ -35,11 +35,41 @@ const record = v.looseObject({
  * of the record become this: v1 with an integer id, v2 with a GUID and the integer as `legacyId`. Ids are opaque text;
  * what a version does not have is null; fields that nobody knows yet pass through.
  */
-export type TransactionRecord = v.InferOutput<typeof record> & {
+export interface TransactionRecord {
   /** True when the device reports success (errorCode 0). */
   ok: boolean;
   source: "webhook";
-};
+  transactionId: string;
+  /** The integer id where transactionId is a GUID. */
+  legacyId: string | null;
+  deviceClientId: string | null;
+  /** 0: success; any other is the device's own number. */
+  errorCode: number;
+  errorMessage: string | null;
+  dateTimeUtc: string | null;
+  elapsedMs: number | null;
+  /** Entered by hand, not measured. */
+  isManualDimension: boolean | null;
+  /** Unit of length, width and height. */
+  dimsUnitOfMeasure: string | null;
+  weightUnitOfMeasure: string | null;
+  /** Step of the dimensions, in their unit. */
+  measurementFidelity: number | null;
+  /** Degrees by which the object lies turned. */
+  rotationAngle: number | null;
+  length: number | null;
+  width: number | null;
+  height: number | null;
+  weight: number | null;
+  cameraSerialId: string | null;
+  /** The scanned barcode; also known as primary reference. */
+  barcodeReference: string | null;
+  customReference1: string | null;
+  customReference2: string | null;
+  customReference3: string | null;
+  transactionReference: string | null;
+  [field: string]: unknown;
+}
 
 /** The record's names for what a measure's result calls otherwise. */
 const recordNames: ReadonlyMap<string, string> = new Map([

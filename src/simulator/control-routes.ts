@@ -1,7 +1,7 @@
 import * as v from "valibot";
 
 import { PARCELS } from "./catalogue/parcels.ts";
-import { faultRuleSchema } from "./faults.ts";
+import { faultRuleSchema } from "./fault-kinds.ts";
 import { DEVICE_BUTTONS } from "./machine-types.ts";
 import { MODES } from "./options.ts";
 import { SURFACES } from "./requests.ts";

@@ -8,7 +8,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 
 import type { Handler, SimRequest } from "./answers.ts";
-import type { RequestFault } from "./fault-kinds.ts";
+import type { RequestFault } from "./fault-types.ts";
 import { faultActs, faultyPlan, honestPlan, twistOf } from "./fault-plans.ts";
 import type { FaultBook, Strike } from "./faults.ts";
 import { openFrontDoor, type FrontDoor } from "./front-door.ts";

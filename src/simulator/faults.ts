@@ -1,37 +1,8 @@
 import * as v from "valibot";
 
-import { connectionFault, faultSchema, type ConnectionFault, type RequestFault } from "./fault-kinds.ts";
-import { SURFACES, type SurfaceName } from "./requests.ts";
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-
-/** When a fault strikes. All conditions must hold; one that is left out always holds. */
-export const faultRuleSchema = v.strictObject({
-  /** Shown in the outcome of the requests it struck; default the fault's kind. */
-  name: v.exactOptional(v.string()),
-  surface: v.exactOptional(v.picklist(SURFACES)),
-  method: v.exactOptional(v.string()),
-  /** Starting with a slash: what the path begins with. Otherwise a regular expression. Letter case is ignored. */
-  path: v.exactOptional(
-    v.pipe(
-      v.string(),
-      v.check((path) => {
-        try {
-          return path.startsWith("/") || new RegExp(path, "i") instanceof RegExp;
-        } catch {
-          return false;
-        }
-      }, "path must begin with a slash or be a regular expression"),
-    ),
-  ),
-  /** How often it strikes; 0: until it is removed. Default 1. */
-  times: v.exactOptional(count),
-  /** How many matches go by unharmed before the first strike. Default 0. */
-  after: v.exactOptional(count),
-  fault: faultSchema,
-});
-
-export type FaultRule = v.InferOutput<typeof faultRuleSchema>;
+import { connectionFault, faultRuleSchema } from "./fault-kinds.ts";
+import type { ConnectionFault, FaultRule, RequestFault } from "./fault-types.ts";
+import type { SurfaceName } from "./requests.ts";
 
 /** A rule in force. */
 export interface ListedFault extends FaultRule {

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-import type { ConnectionFault } from "./fault-kinds.ts";
+import type { ConnectionFault } from "./fault-types.ts";
 import type { Timers } from "./timers.ts";
 
 /** A listening port that can be shut and opened again, and that knows every connection through it. */

@@ -12,8 +12,8 @@ import type { Listening, Simulator } from "./simulator.ts";
 import { createWorld, type World } from "./world.ts";
 
 export { MODES, type Mode, type SimulatorOptions, type StartOptions, type Webhook } from "./options.ts";
-export type { Fault } from "./fault-kinds.ts";
-export type { FaultRule, ListedFault } from "./faults.ts";
+export type { Fault, FaultRule } from "./fault-types.ts";
+export type { ListedFault } from "./faults.ts";
 export type { RequestRecord, SurfaceName } from "./requests.ts";
 export type { NewMedia, Simulator, SimulatorEvent } from "./simulator.ts";
 export type { CustomParcel } from "./table.ts";
