@@ -1,5 +1,6 @@
 import type { ErrorCode } from "./error-codes.ts";
-import { fillIn, sentences, type SentenceKey } from "./sentences.ts";
+import { fillIn, type Values } from "./fill-in.ts";
+import { sentences, type SentenceKey } from "./sentences.ts";
 
 export { errorCodes, type ErrorCode } from "./error-codes.ts";
 
@@ -46,13 +47,9 @@ export class DimensionerError extends Error {
   readonly code: ErrorCode;
   override readonly cause: ErrorCause;
   readonly sentence: SentenceKey;
-  readonly values: Readonly<Record<string, string | number>>;
+  readonly values: Values;
 
-  constructor(
-    sentence: SentenceKey,
-    facts: FailureFacts,
-    values: Readonly<Record<string, string | number>> = {},
-  ) {
+  constructor(sentence: SentenceKey, facts: FailureFacts, values: Values = {}) {
     const { code, text, hint, passes = false } = sentences[sentence];
     super(fillIn(text, values));
     this.code = code;

@@ -2,7 +2,8 @@ import type { ErrorCode } from "./error-codes.ts";
 
 /**
  * What can go wrong, in the words of a person at a packing table: what happened, then what to do.
- * `__name__` marks a value that the place that fails fills in (the notation of Node-RED's catalogs).
+ * `__name__` marks a value that the place that fails fills in (the notation of Node-RED's catalogs); src/fill-in.ts says
+ * with what.
  * The catalogs translate each `text` and `hint` under `errors.<key>` and `hints.<key>`; a test holds them equal.
  * `passes` says whether the same request may succeed later with nothing changed.
  */
@@ -305,10 +306,3 @@ const entries = {
 export type SentenceKey = keyof typeof entries;
 
 export const sentences: Readonly<Record<SentenceKey, Sentence>> = entries;
-
-/** Fills the `__name__` marks; a mark without a value stays, so that a slip is seen. */
-export function fillIn(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/__(\w+?)__/g, (mark, name: string) =>
-    Object.hasOwn(values, name) ? String(values[name]) : mark,
-  );
-}

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { DimensionerError, errorCodes, isRetryable } from "../src/errors.ts";
-import { fillIn, sentences, type SentenceKey } from "../src/sentences.ts";
+import { fillIn } from "../src/fill-in.ts";
+import { sentences, type SentenceKey } from "../src/sentences.ts";
 
 const keys = Object.keys(sentences) as SentenceKey[];
 const facts = { surface: "newer-device", operation: "measure" } as const;

@@ -6,6 +6,7 @@ import type { OpenJob } from "../../src/archive/open-job.ts";
 import type { Ticket } from "../../src/archive/ticket.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors.ts";
+import { phrase } from "../../src/fill-in.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
 import { ArchiveDesks } from "../../src/runtime/archive-desk.ts";
 import { readMedia } from "../../src/runtime/archive-facts.ts";
@@ -72,7 +73,7 @@ export default function (RED: NodeAPI): void {
         defaults.concurrency as number,
       );
       if (concurrency === 0) {
-        throw settings.invalid("concurrency", "it has to be 1 or more.");
+        throw settings.invalid("concurrency", phrase("oneOrMore"));
       }
       return concurrency;
     };

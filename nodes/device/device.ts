@@ -2,6 +2,7 @@ import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, DeviceClient } from "../../src/device/client.ts";
 import { generations, type Generation } from "../../src/device/generations.ts";
 import { openOrExplain, type ConfigNode } from "../../src/runtime/config-node.ts";
+import { phrase } from "../../src/fill-in.ts";
 import { serveDeviceTest } from "../../src/runtime/device-routes.ts";
 import { HealthWatch } from "../../src/runtime/health.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
@@ -56,5 +57,5 @@ function readGeneration(given: string, settings: SettingsReader): Generation {
   if (Object.hasOwn(generations, given)) {
     return given as Generation;
   }
-  throw settings.invalid("generation", `it has to be one of ${Object.keys(generations).join(", ")}.`);
+  throw settings.invalid("generation", phrase("oneOf", { choices: Object.keys(generations) }));
 }

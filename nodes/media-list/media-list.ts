@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readExpected } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors.ts";
+import { outside } from "../../src/fill-in.ts";
 import type { MediaItem } from "../../src/model/cloud-records.ts";
 import { cloudChoice } from "../../src/runtime/config-node.ts";
 import type { Message } from "../../src/runtime/messages.ts";
@@ -44,7 +45,7 @@ export default function (RED: NodeAPI): void {
         throw new DimensionerError(
           "mediaIncomplete",
           { surface: "cloud", operation: operation.operation },
-          { seconds: waitMs / 1000, missing: missing.join(", ") },
+          { seconds: waitMs / 1000, missing: missing.map(outside) },
         );
       }
       status.say("done", "items", { count: items.length });

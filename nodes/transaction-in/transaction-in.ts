@@ -1,9 +1,8 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { DimensionerError } from "../../src/errors.ts";
-import { show } from "../../src/runtime/failure.ts";
 import { Seldom } from "../../src/runtime/seldom.ts";
 import { StatusBoard } from "../../src/runtime/status-board.ts";
-import { translateError, translateStatus } from "../../src/runtime/translate.ts";
+import { translateError, translateStatus, translateValue } from "../../src/runtime/translate.ts";
 import { readWebhook } from "../../src/runtime/webhook-settings.ts";
 import { partBehind, WebhookPaths, type Handler } from "../../src/webhook/paths.ts";
 import { WebhookReceiver, type Refusal, type WebhookMemory } from "../../src/webhook/receiver.ts";
@@ -53,11 +52,11 @@ export default function (RED: NodeAPI): void {
             status.say("done", "received", { count: received });
           }
         },
-        refused: (refusal, detail) => {
+        refused: (refusal, problem) => {
           status.say("failed", refusals[refusal]);
           if (seldom.isDue(refusal)) {
             const text = translateStatus(RED, refusals[refusal]);
-            this.warn(detail === "" ? text : `${text} (${show(detail)})`);
+            this.warn(problem === undefined ? text : `${text} (${translateValue(RED, problem)})`);
           }
         },
       },

@@ -2,6 +2,7 @@ import * as fsPromises from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DimensionerError } from "../errors.ts";
+import { phrase, ProblemError, problemOf } from "../fill-in.ts";
 import { diskError, fileError, systemCode, type Disk, type TransferFacts } from "../media/disk.ts";
 import { syncFolder } from "../media/target-folder.ts";
 
@@ -25,7 +26,7 @@ export const holdName = /^hold(?:\.|$)/i;
 export const diskFacts = {
   operation: "archive",
   surface: "disk",
-  host: "the archive",
+  host: "archive",
 } as const satisfies TransferFacts;
 
 /** Every failed file operation as the ERR_FILE that the archive ends in. */
@@ -33,12 +34,7 @@ export function asFileError(error: unknown, path: string, folder = dirname(path)
   const explained = diskError(error, path, diskFacts, folder);
   return explained instanceof DimensionerError
     ? explained
-    : fileError(
-        "fileOther",
-        path,
-        diskFacts,
-        explained instanceof Error ? explained.message : String(explained),
-      );
+    : fileError("fileOther", path, diskFacts, problemOf(explained));
 }
 
 /** Writes a small file and waits until it is on the disk; a file of that name is replaced, not safely. */
@@ -56,7 +52,7 @@ export async function writeDurably(path: string, text: string, disk: ArchiveDisk
 export async function writeWhole(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
-    if (bytesWritten === 0) throw new Error("the disk takes nothing any more");
+    if (bytesWritten === 0) throw new ProblemError(phrase("diskTakesNothing"));
     done += bytesWritten;
   }
 }

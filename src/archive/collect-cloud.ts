@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DimensionerError } from "../errors.ts";
+import { outside, phrase, type Problem } from "../fill-in.ts";
 import type { MediaItem } from "../model/cloud-records.ts";
 import { asFileError } from "./archive-disk.ts";
 import { mediaPath, type MediaSource } from "./media-source.ts";
@@ -43,7 +44,8 @@ export async function collectCloud(running: RunningJob, work: CloudWork): Promis
       const listing = await ask(running, work);
       running.listed = listing.items;
       running.missing = missingOf(listing);
-      const lacking = [...running.missing, ...(await store(running, listing.items, work))];
+      const notStored = await store(running, listing.items, work);
+      const lacking = [...running.missing, ...notStored.map(outside)];
       if (lacking.length === 0) return { key: work.key, complete: true, missing: [] };
       if (job.waitedMs >= intent.waitMs) {
         if (listing.unknown !== undefined) throw listing.unknown;
@@ -77,8 +79,8 @@ async function ask(running: RunningJob, { source, asking }: CloudWork): Promise<
   }
 }
 
-function missingOf({ items, missing }: Listing): string[] {
-  return items.length === 0 && missing.length === 0 ? ["any media"] : [...missing];
+function missingOf({ items, missing }: Listing): Problem[] {
+  return items.length === 0 && missing.length === 0 ? [phrase("anyMedia")] : missing.map(outside);
 }
 
 /** Stores what is not stored yet; returns what the cloud lists and does not have. */
@@ -156,10 +158,10 @@ async function removeStrays({ root, job }: RunningJob): Promise<void> {
   }
 }
 
-function incomplete(source: MediaSource, waitMs: number, missing: readonly string[]): DimensionerError {
+function incomplete(source: MediaSource, waitMs: number, missing: readonly Problem[]): DimensionerError {
   return new DimensionerError(
     "mediaIncomplete",
     { surface: source.peer.surface, operation: "archive" },
-    { seconds: waitMs / 1000, missing: missing.join(", ") },
+    { seconds: waitMs / 1000, missing },
   );
 }

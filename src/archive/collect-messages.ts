@@ -1,4 +1,5 @@
 import { DimensionerError } from "../errors.ts";
+import { outside, phrase, type Problem } from "../fill-in.ts";
 import { diskFacts } from "./archive-disk.ts";
 import { contentKey } from "./keys.ts";
 import type { FindMissing } from "./media-source.ts";
@@ -26,11 +27,12 @@ export async function collectMessages(
       contentType: contentTypeAnnounced ?? contentTypeFound,
     }),
   );
-  const missing = [...missingParts(job), ...running.lost, ...findMissing(media, intent.expect)];
+  const named = [...running.lost, ...findMissing(media, intent.expect)];
+  const missing = [...missingParts(job), ...named.map(outside)];
   if (missing.length > 0 && intent.onIncomplete === "error") {
     throw new DimensionerError("mediaIncomplete", diskFacts, {
       seconds: intent.sequence === null ? 0 : intent.waitMs / 1000,
-      missing: missing.join(", "),
+      missing,
     });
   }
   return { key: contentKey(job), complete: missing.length === 0, missing };
@@ -50,7 +52,9 @@ function isWhole(job: OpenJob): boolean {
   return job.intent.sequence === null || (job.count !== null && partsOf(job) >= job.count);
 }
 
-function missingParts(job: OpenJob): string[] {
+function missingParts(job: OpenJob): Problem[] {
   if (isWhole(job)) return [];
-  return job.count === null ? ["the last part"] : [`${job.count - partsOf(job)} of ${job.count} parts`];
+  return job.count === null
+    ? [phrase("lastPart")]
+    : [phrase("partsMissing", { count: job.count - partsOf(job), total: job.count })];
 }

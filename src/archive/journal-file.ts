@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { FileHandle } from "node:fs/promises";
+import { phrase } from "../fill-in.ts";
 import { fileError } from "../media/disk.ts";
 import { syncFolder } from "../media/target-folder.ts";
 import { diskFacts, writeWhole, type ArchiveDisk } from "./archive-disk.ts";
@@ -28,7 +29,7 @@ export async function replay(
     for (const { offset, end, text } of lines) {
       const record = decodeRecord(decodeLine(text));
       if (isFirst && record?.type !== "journal") {
-        throw fileError("fileOther", path, diskFacts, "this is no journal that this version can read");
+        throw fileError("fileOther", path, diskFacts, phrase("journalUnreadable"));
       }
       isFirst = false;
       lastIsBad = record === undefined;
@@ -40,7 +41,7 @@ export async function replay(
       size = end;
     }
   }
-  if (isFirst) throw fileError("fileOther", path, diskFacts, "the journal is empty");
+  if (isFirst) throw fileError("fileOther", path, diskFacts, phrase("journalEmpty"));
   return { size, damaged: lastIsBad ? damaged - 1 : damaged };
 }
 

@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
+import { phrase, ProblemError } from "../fill-in.ts";
 
 /** One complete line of a journal and where it begins in the file. */
 export interface JournalLine {
@@ -52,7 +53,7 @@ export async function* readLines(file: FileHandle, from = 0): AsyncGenerator<Jou
     rest = bytes.subarray(start);
     offset += start;
     if (lines.length > 0) yield lines;
-    if (rest.length > LONGEST_LINE_BYTES) throw new Error("a line of the journal has no end");
+    if (rest.length > LONGEST_LINE_BYTES) throw new ProblemError(phrase("journalEndless"));
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { DimensionerError } from "../errors.ts";
+import { phrase } from "../fill-in.ts";
 import { fileError, systemCode } from "../media/disk.ts";
 import { asFileError, diskFacts, writeWhole, type ArchiveDisk } from "./archive-disk.ts";
 import { replaceWith, replay, type Emit, type OnRecord } from "./journal-file.ts";
@@ -196,7 +197,7 @@ export class Journal {
     if (!this.#isBroken) return;
     const { size } = await this.#file.stat();
     if (size < this.#size) {
-      throw fileError("fileOther", this.path, diskFacts, "the journal is another one than before");
+      throw fileError("fileOther", this.path, diskFacts, phrase("journalReplaced"));
     }
     await this.#file.truncate(this.#size);
     this.#isBroken = false;

@@ -1,3 +1,4 @@
+import { phrase, type Phrase } from "../fill-in.ts";
 import { numberedName, safeParts } from "../media/file-names.ts";
 import { diskFacts } from "./archive-disk.ts";
 
@@ -13,17 +14,18 @@ export interface LayoutValues {
 const tokens = ["date", "reference", "transactionId", "device"] as const;
 const LONGEST_VALUE = 200;
 
-/** What is wrong with a layout, as the end of a sentence; null for one that can be used. */
-export function layoutProblem(layout: string): string | null {
+/** What is wrong with a layout; null for one that can be used. */
+export function layoutProblem(layout: string): Phrase | null {
   const unknown = [...layout.matchAll(/\{([^{}]*)\}/g)].find(
     ([, name]) => !tokens.some((one) => one === name),
   );
-  if (unknown !== undefined)
-    return `${unknown[0]} is none of ${tokens.map((name) => `{${name}}`).join(", ")}.`;
+  if (unknown !== undefined) {
+    return phrase("noneOf", { value: unknown[0], choices: tokens.map((name) => `{${name}}`) });
+  }
   const parts = layout.split(/[/\\]/).map((part) => part.trim());
-  if (parts.every((part) => part === "")) return "it is empty.";
-  if (parts.includes("..")) return "it leads out of the folder.";
-  if (/^\s*(?:[/\\]|[a-z]:)/i.test(layout)) return "it must be relative to the folder.";
+  if (parts.every((part) => part === "")) return phrase("empty");
+  if (parts.includes("..")) return phrase("outOfFolder");
+  if (/^\s*(?:[/\\]|[a-z]:)/i.test(layout)) return phrase("notRelative");
   return null;
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { inEnglish, type Problem } from "../fill-in.ts";
 import { fileError } from "../media/disk.ts";
 import { makeSubfolders, syncFolder } from "../media/target-folder.ts";
 import {
@@ -20,7 +21,7 @@ import type { PlacedPackage } from "./records.ts";
 /** Whether a package has all that was expected. */
 export interface Completeness {
   readonly complete: boolean;
-  readonly missing: readonly string[];
+  readonly missing: readonly Problem[];
 }
 
 interface Placing extends Completeness {
@@ -87,7 +88,7 @@ export class PackageWriter {
       },
       legalForTrade: intent.legalForTrade,
       complete,
-      missing: [...missing],
+      missing: missing.map(inEnglish),
       items: [...job.items.values()],
       measurement: describe(MEASUREMENT_FILE, intent.measurement),
       raw: describe(RAW_FILE, intent.raw),

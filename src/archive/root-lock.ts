@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
 import { DimensionerError } from "../errors.ts";
+import { phrase } from "../fill-in.ts";
 import { systemCode } from "../media/disk.ts";
 import { asFileError, diskFacts, writeWhole, type ArchiveDisk } from "./archive-disk.ts";
 
@@ -197,7 +198,10 @@ async function remove(
 }
 
 function locked(path: string, found: Owner | undefined): DimensionerError {
-  const holder = found === undefined ? "unknown" : `process ${found.pid} on ${found.host}`;
+  const holder =
+    found === undefined
+      ? phrase("holderUnknown")
+      : phrase("holderProcess", { process: found.pid, computer: found.host });
   return new DimensionerError("archiveLocked", diskFacts, { path, holder });
 }
 

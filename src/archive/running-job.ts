@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { DimensionerError, type ErrorCode } from "../errors.ts";
+import { outside, type Problem } from "../fill-in.ts";
 import type { MediaItem } from "../model/cloud-records.ts";
 import { diskFacts } from "./archive-disk.ts";
 import type { Archived, ArchiveRoot } from "./archive-root.ts";
@@ -42,7 +43,7 @@ export class RunningJob {
   /** What the cloud listed last. */
   listed: readonly MediaItem[] = [];
   /** What was expected and not listed then. */
-  missing: readonly string[] = [];
+  missing: readonly Problem[] = [];
   /** What was stored and is not there any more after a restart. */
   readonly lost: string[] = [];
   readonly #collect: Collect;
@@ -195,7 +196,7 @@ export class RunningJob {
     const stored = (item: MediaItem): boolean => job.items.has(item.contentId);
     const missing = this.listed
       .filter((item) => !stored(item))
-      .map(({ description, contentId }) => description ?? contentId);
+      .map(({ description, contentId }) => outside(description ?? contentId));
     return await root.place(job, job.key ?? "", { complete: false, missing: [...this.missing, ...missing] });
   }
 

@@ -1,5 +1,6 @@
 import { basename, extname } from "node:path";
 import { DimensionerError } from "../errors.ts";
+import { outside, phrase, type Phrase } from "../fill-in.ts";
 import type { Download } from "../model/download.ts";
 import { asFileError, diskFacts } from "./archive-disk.ts";
 import type { ArchiveRoot } from "./archive-root.ts";
@@ -55,12 +56,12 @@ async function stage(
     jobId,
     download,
     { contentId, description, url: null, base },
-    { surface: "disk", host: "the message", signal: never },
+    { surface: "disk", host: "msg.payload", signal: never },
   );
   if (!(content instanceof Uint8Array) && (content.sha256 !== item.sha256 || content.bytes !== item.bytes)) {
     // Whoever names a file has to know what is in it: no message makes the archive copy what it could not read.
     await root.disk.unlink(`${root.workFolder(jobId)}/${item.path}`).catch(() => undefined);
-    throw refuse(content.path, "the file is not what bytes and sha256 say.");
+    throw refuse(content.path, phrase("fileChanged"));
   }
   return item;
 }
@@ -86,7 +87,7 @@ function sendFile(path: string, contentType: string | null, root: ArchiveRoot): 
     const drained = drainsOf(sink);
     try {
       const file = await openPlain(path, root.disk);
-      if (file === undefined) throw refuse(path, "there is no such file.");
+      if (file === undefined) throw refuse(path, phrase("noSuchFile"));
       try {
         let bytes = 0;
         for (;;) {
@@ -131,6 +132,7 @@ function drainsOf(sink: Parameters<Download>[0]): () => Promise<void> {
   };
 }
 
-function refuse(value: string, problem: string): DimensionerError {
-  return new DimensionerError("inputValue", diskFacts, { field: "payload.path", value, problem });
+function refuse(value: string, problem: Phrase): DimensionerError {
+  const field = outside("msg.payload.path");
+  return new DimensionerError("inputValue", diskFacts, { field, value, problem });
 }

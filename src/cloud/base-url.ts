@@ -1,3 +1,5 @@
+import { phrase, type Phrase } from "../fill-in.ts";
+
 /** Where the cloud is: the origin gets the token, and the path stands before every call's own. */
 export interface CloudAddress {
   readonly origin: string;
@@ -6,18 +8,18 @@ export interface CloudAddress {
   readonly basePath: string;
 }
 
-/** Reads the cloud's base URL; a sentence says what is wrong. Plain http would show the token to the network. */
-export function readBaseUrl(baseUrl: string, allowHttp: boolean): CloudAddress | { problem: string } {
+/** Reads the cloud's base URL, or says what is wrong. Plain http would show the token to the network. */
+export function readBaseUrl(baseUrl: string, allowHttp: boolean): CloudAddress | { problem: Phrase } {
   const given = baseUrl.trim();
   if (given === "") {
-    return { problem: "it is empty." };
+    return { problem: phrase("empty") };
   }
   if (/[\s\p{Cc}\\]/u.test(given)) {
-    return { problem: "it has spaces or other characters that no address has." };
+    return { problem: phrase("addressCharacters") };
   }
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || !/^https?:\/\//i.test(given)) {
-    return { problem: "it must begin with https://." };
+    return { problem: phrase("baseUrlScheme") };
   }
   if (
     url.username !== "" ||
@@ -26,10 +28,10 @@ export function readBaseUrl(baseUrl: string, allowHttp: boolean): CloudAddress |
     url.hash !== "" ||
     /[?#]/.test(given)
   ) {
-    return { problem: "no user name, query or fragment belongs here." };
+    return { problem: phrase("baseUrlExtra") };
   }
   if (url.protocol === "http:" && !allowHttp && !isLoopback(url.hostname)) {
-    return { problem: "it must begin with https://, since http would show the token to the network." };
+    return { problem: phrase("baseUrlHttp") };
   }
   return { origin: url.origin, host: url.host, basePath: url.pathname.replace(/\/+$/, "") };
 }

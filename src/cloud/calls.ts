@@ -1,4 +1,5 @@
 import { DimensionerError } from "../errors.ts";
+import { field, phrase, type FieldName } from "../fill-in.ts";
 import { writeQuery, type Command, type Read } from "../http/call.ts";
 import { encodePart, shorten } from "../http/path.ts";
 
@@ -33,15 +34,15 @@ export class CloudCalls {
         "inputValue",
         { surface: "cloud", operation, outcome: "not-sent" },
         {
-          field: "deviceReference",
+          field: field("deviceReference"),
           value: shorten(deviceReference),
-          problem: "a device registration code has 8 letters or digits.",
+          problem: phrase("registrationCode"),
         },
       );
     }
     if ("transactionReference" in query && (query["transactionReference"] ?? "") === "") {
       const facts = { surface: "cloud", operation, outcome: "not-sent" } as const;
-      throw new DimensionerError("inputMissing", facts, { field: "transactionReference" });
+      throw new DimensionerError("inputMissing", facts, { field: field("transactionReference") });
     }
     return {
       acts: true,
@@ -93,6 +94,6 @@ export class CloudCalls {
   }
 }
 
-function readId(operation: string, field: string, value: string): string {
-  return encodePart("cloud", operation, field, value);
+function readId(operation: string, name: FieldName, value: string): string {
+  return encodePart("cloud", operation, name, value);
 }

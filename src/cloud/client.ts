@@ -1,4 +1,5 @@
 import { DimensionerError } from "../errors.ts";
+import { field, phrase } from "../fill-in.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Command, Peer, Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
@@ -85,7 +86,8 @@ export class CloudClient {
     const facts = { surface: "config", operation: "settings" } as const;
     const address = readBaseUrl(options.baseUrl, options.allowHttp ?? false);
     if ("problem" in address) {
-      throw new DimensionerError("configInvalid", facts, { what: "cloud", field: "baseUrl", ...address });
+      const what = phrase("cloud");
+      throw new DimensionerError("configInvalid", facts, { what, field: field("baseUrl"), ...address });
     }
     const token = readToken(options.token);
     if (token === undefined) {
@@ -246,7 +248,9 @@ export class CloudClient {
     return this.#readOne(read, options, (list) => {
       // Counted before it is decoded: a million items are refused, not worked through.
       if (Array.isArray(list) && list.length > longestList) {
-        throw callFailure(this.peer, read, "tooLarge", null, { limit: "10,000 items" });
+        throw callFailure(this.peer, read, "tooLarge", null, {
+          limit: phrase("items", { count: longestList }),
+        });
       }
       return decodeList(list);
     });

@@ -1,4 +1,5 @@
 import { DimensionerError } from "../errors.ts";
+import { field, phrase } from "../fill-in.ts";
 import { writeQuery, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import {
@@ -72,7 +73,8 @@ export class DeviceClient {
     const address = readAddress(options.address);
     if ("problem" in address) {
       const facts = { surface: "config", operation: "settings" } as const;
-      throw new DimensionerError("configInvalid", facts, { what: "device", field: "address", ...address });
+      const what = phrase("device");
+      throw new DimensionerError("configInvalid", facts, { what, field: field("address"), ...address });
     }
     this.generation = options.generation ?? "newer";
     this.#profile = generations[this.generation];
@@ -212,11 +214,11 @@ export class DeviceClient {
     }
   }
 
-  #lacks(operation: string, feature: string, outcome: "not-sent" | null): never {
+  #lacks(operation: string, feature: "images" | "ping" | "video", outcome: "not-sent" | null): never {
     throw new DimensionerError(
       "configGeneration",
       { surface: "config", operation, outcome },
-      { generation: this.generation, feature },
+      { generation: phrase(this.generation), feature: phrase(feature) },
     );
   }
 }

@@ -32,6 +32,5 @@ export function sentenceOf(answer: unknown): string {
   if (typeof key !== "string" || !isRecord(values)) {
     return sharedSentence("test", "noAnswer", {});
   }
-  const filled = Object.entries(values).map(([name, value]): [string, string] => [name, String(value)]);
-  return sharedSentence(from === "errors" ? "errors" : "test", key, Object.fromEntries(filled));
+  return sharedSentence(from === "errors" ? "errors" : "test", key, values);
 }

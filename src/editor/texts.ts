@@ -12,7 +12,31 @@ const deviceTexts = textsOf("dimensioner-device");
 /** The texts that all types share; they live in the catalog of the device config node. */
 export const shared: Texts = (key, values) => deviceTexts(`common.${key}`, values);
 
+/** What fills the marks of a sentence, as the runtime's src/fill-in.ts knows it: phrases by their keys, and plain text. */
+function say(value: unknown): string {
+  if (Array.isArray(value)) {
+    return value.map(say).join(", ");
+  }
+  if (typeof value !== "object" || value === null) {
+    return String(value);
+  }
+  const { phrase, values, outside } = value as Readonly<Record<string, unknown>>;
+  if (typeof phrase !== "string") {
+    return String(outside);
+  }
+  return deviceTexts(phrase, sayEach(typeof values === "object" && values !== null ? values : {}));
+}
+
+function sayEach(values: object): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, say(value)]));
+}
+
 /** A sentence that the runtime names by its key: what can go wrong in a flow too, or what a test has shown. */
-export function sharedSentence(from: "errors" | "test", key: string, values: Record<string, string>): string {
-  return from === "errors" ? deviceTexts(`errors.${key}`, values) : shared(`test.${key}`, values);
+export function sharedSentence(
+  from: "errors" | "test",
+  key: string,
+  values: Readonly<Record<string, unknown>>,
+): string {
+  const said = sayEach(values);
+  return from === "errors" ? deviceTexts(`errors.${key}`, said) : shared(`test.${key}`, said);
 }

@@ -1,3 +1,4 @@
+import { outside, phrase } from "../fill-in.ts";
 import type { Call, Peer } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure, outcomeOf, statusFailure } from "./failures.ts";
@@ -11,7 +12,8 @@ export interface Answer {
 }
 
 /** Longest JSON answer, in bytes. */
-const jsonLimitBytes = 5 * 1024 * 1024;
+const megabyte = 1024 * 1024;
+const jsonLimitBytes = 5 * megabyte;
 
 /** Collects an answer with a 2xx status; any other status, a part and a body over the limit end the exchange. */
 export class AnswerReceiver implements Receiver {
@@ -57,7 +59,9 @@ export class AnswerReceiver implements Receiver {
   }
 
   #refuseLarge(): never {
-    throw callFailure(this.#peer, this.#call, "tooLarge", outcomeOf(this.#call, "sent"), { limit: "5 MB" });
+    throw callFailure(this.#peer, this.#call, "tooLarge", outcomeOf(this.#call, "sent"), {
+      limit: phrase("megabytes", { count: jsonLimitBytes / megabyte }),
+    });
   }
 }
 
@@ -69,7 +73,7 @@ export function refuseUnusable(peer: Peer, call: Call, statusCode: number, heade
   const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
   if (encoding !== "identity") {
     throw callFailure(peer, call, "responseEncoded", outcomeOf(call, "sent"), {
-      problem: encoding.slice(0, 80),
+      problem: outside(encoding.slice(0, 80)),
     });
   }
   if (statusCode !== 206 && headers["content-range"] !== undefined && !readRange(headers)?.isWhole) {
@@ -90,6 +94,7 @@ export function readRange(
 }
 
 export function refusePart(peer: Peer, call: Call, headers: Headers): never {
-  const problem = String(headers["content-range"] ?? "no Content-Range").slice(0, 80);
+  const range = headers["content-range"];
+  const problem = range === undefined ? phrase("noContentRange") : outside(String(range).slice(0, 80));
   throw callFailure(peer, call, "responsePartial", outcomeOf(call, "sent"), { problem });
 }

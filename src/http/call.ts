@@ -1,4 +1,5 @@
 import type { Surface } from "../errors.ts";
+import type { Values } from "../fill-in.ts";
 import type { SentenceKey } from "../sentences.ts";
 
 interface CallFacts {
@@ -11,7 +12,7 @@ interface CallFacts {
   /** What a status means on this call where it differs from the general table. */
   readonly statuses?: Readonly<Record<number, SentenceKey>>;
   /** Values for the sentences above. */
-  readonly values?: Readonly<Record<string, string | number>>;
+  readonly values?: Values;
 }
 
 /**

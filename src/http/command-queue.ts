@@ -1,4 +1,5 @@
 import type { DimensionerError } from "../errors.ts";
+import type { Values } from "../fill-in.ts";
 import type { SentenceKey } from "../sentences.ts";
 import { cancelSentence } from "./wait.ts";
 
@@ -14,7 +15,7 @@ export interface Turn {
   readonly signals: readonly AbortSignal[];
   /** Told when the command has to wait, with how many wait then. */
   readonly onWaiting?: ((count: number) => void) | undefined;
-  readonly fail: (sentence: SentenceKey, values: Record<string, string | number>) => DimensionerError;
+  readonly fail: (sentence: SentenceKey, values: Values) => DimensionerError;
 }
 
 interface Entry {

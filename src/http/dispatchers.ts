@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
+import { phrase, problemOf } from "../fill-in.ts";
 import { isUntrusted, ProxyError } from "./failures.ts";
 
 /** TLS settings of a connection, in the names of node:tls. */
@@ -90,7 +91,7 @@ function same(error: Error): Error {
 }
 
 function noProxy(error: Error): Error {
-  return new ProxyError(error.message);
+  return new ProxyError(problemOf(error));
 }
 
 /** Whatever goes wrong is the proxy's, save TLS with the peer. Undici 7 would ask again, without end, one that hangs up. */
@@ -99,7 +100,9 @@ function noTunnel(error: Error): Error {
     return error;
   }
   const status = /^Proxy response \((\d+)\)/.exec(error.message)?.[1];
-  return new ProxyError(status === undefined ? error.message : `it answered with HTTP status ${status}`);
+  return new ProxyError(
+    status === undefined ? problemOf(error) : phrase("proxyStatus", { statusCode: Number(status) }),
+  );
 }
 
 function guarded(

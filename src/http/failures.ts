@@ -1,5 +1,6 @@
 import { errors } from "undici";
 import { DimensionerError, type FailureFacts, type Outcome } from "../errors.ts";
+import { outside, ProblemError, problemOf, type Problem, type Values } from "../fill-in.ts";
 import type { SentenceKey } from "../sentences.ts";
 import type { Call, Peer } from "./call.ts";
 
@@ -10,8 +11,8 @@ const knownHostCodes = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODAT
 const silentCodes = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
 const tlsCodes = /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|EPROTO$)/;
 
-/** The proxy cannot be reached or does not connect; the message is the cause in words. */
-export class ProxyError extends Error {}
+/** The proxy cannot be reached or does not connect. */
+export class ProxyError extends ProblemError {}
 
 /** The failure of a call, with the outcome that its kind and its reach allow. */
 export function callFailure(
@@ -19,7 +20,7 @@ export function callFailure(
   call: Call,
   sentence: SentenceKey,
   outcome: Outcome | null,
-  values: Readonly<Record<string, string | number>> = {},
+  values: Values = {},
   more: Pick<FailureFacts, "statusCode"> = {},
 ): DimensionerError {
   return new DimensionerError(
@@ -42,7 +43,7 @@ export function connectFailure(peer: Peer, call: Call, error: Error, seconds: nu
   const code = codeOf(error);
   const outcome = outcomeOf(call, "not-sent");
   const fail = (sentence: SentenceKey): DimensionerError =>
-    callFailure(peer, call, sentence, outcome, { seconds, problem: problemOf(error) });
+    callFailure(peer, call, sentence, outcome, { seconds, problem: connectProblem(error) });
   if (code === "ECONNREFUSED") {
     return fail("unreachableRefused");
   }
@@ -101,6 +102,7 @@ function codeOf(error: Error): string {
 }
 
 /** A dual-stack connect that fails has a code and no words. */
-function problemOf(error: Error): string {
-  return error.message.replace(/[.\s]+$/, "") || codeOf(error) || "unknown cause";
+export function connectProblem(error: Error): Problem {
+  const code = codeOf(error);
+  return error.message === "" && code !== "" ? outside(code) : problemOf(error);
 }

@@ -2,6 +2,7 @@ import type { Answer } from "./answer.ts";
 import type { Call, Peer } from "./call.ts";
 import { callFailure, outcomeOf } from "./failures.ts";
 import type { DimensionerError } from "../errors.ts";
+import { phrase, type Values } from "../fill-in.ts";
 import { ShapeError } from "../model/decode.ts";
 import { parseJson } from "../model/parse-json.ts";
 import type { SentenceKey } from "../sentences.ts";
@@ -14,8 +15,8 @@ interface JsonAnswer {
 
 /** Decodes an answer that the API promises as JSON in UTF-8; a web page, rubbish and an empty body are told apart. */
 function readJson(peer: Peer, call: Call, answer: Answer): JsonAnswer {
-  const fail = (sentence: SentenceKey, problem = ""): DimensionerError =>
-    callFailure(peer, call, sentence, outcomeOf(call, "sent"), { problem });
+  const fail = (sentence: SentenceKey, values: Values = {}): DimensionerError =>
+    callFailure(peer, call, sentence, outcomeOf(call, "sent"), values);
   if (answer.body.length === 0) {
     throw fail("responseEmpty");
   }
@@ -26,13 +27,13 @@ function readJson(peer: Peer, call: Call, answer: Answer): JsonAnswer {
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(answer.body);
   } catch {
-    throw fail("responseNotJson", "it is not UTF-8 text");
+    throw fail("responseNotJson", { problem: phrase("notUtf8") });
   }
   try {
     return { text, value: parseJson(text.replace(/^\uFEFF/, "")) };
   } catch {
     // The parser's own words quote the body, and what answers may echo the token.
-    throw fail("responseNotJson", "it is not JSON");
+    throw fail("responseNotJson", { problem: phrase("notJson") });
   }
 }
 
@@ -48,7 +49,7 @@ export function readShape<T>(
     return { text, value: decode(value) };
   } catch (error) {
     if (error instanceof ShapeError) {
-      throw callFailure(peer, call, "responseShape", outcomeOf(call, "sent"), { problem: error.message });
+      throw callFailure(peer, call, "responseShape", outcomeOf(call, "sent"), { problem: error.problem });
     }
     throw error;
   }

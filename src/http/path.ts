@@ -1,21 +1,28 @@
 import { DimensionerError, type Surface } from "../errors.ts";
+import { field, phrase, type FieldName, type Phrase } from "../fill-in.ts";
+
+const longestId = 200;
 
 /**
  * Encodes a value that becomes one part of a path. Ids are opaque, yet one that a server could read as more than one
  * part, after decoding it once or twice, is refused with ERR_INPUT: `../measure` would arrive as a measure.
  */
-export function encodePart(surface: Surface, operation: string, field: string, value: string): string {
-  const fail = (problem: string): DimensionerError =>
-    new DimensionerError("inputValue", { surface, operation }, { field, value: shorten(value), problem });
+export function encodePart(surface: Surface, operation: string, name: FieldName, value: string): string {
+  const fail = (problem: Phrase): DimensionerError =>
+    new DimensionerError(
+      "inputValue",
+      { surface, operation },
+      { field: field(name), value: shorten(value), problem },
+    );
   const plain = value.normalize("NFKC");
   if (plain.trim() === "") {
-    throw fail("it is empty.");
+    throw fail(phrase("empty"));
   }
-  if (value.length > 200) {
-    throw fail("it is longer than 200 characters.");
+  if (value.length > longestId) {
+    throw fail(phrase("tooLong", { most: longestId }));
   }
   if (/[/\\%?#\p{Cc}]/u.test(plain) || plain.includes("..") || plain.trim() === ".") {
-    throw fail("an id has no slashes, dots in a row, percent or control characters.");
+    throw fail(phrase("idCharacters"));
   }
   return encodeURIComponent(value.toWellFormed());
 }

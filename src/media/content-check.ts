@@ -1,4 +1,5 @@
 import { DimensionerError } from "../errors.ts";
+import { phrase, type Phrase } from "../fill-in.ts";
 import type { DownloadFacts } from "../model/download.ts";
 import { errorFacts, type TransferFacts } from "./disk.ts";
 import { createFormatEnd, type FormatEnd } from "./format-end.ts";
@@ -52,12 +53,12 @@ export class ContentCheck {
     };
   }
 
-  #problem(download: DownloadFacts): string | null {
-    if (download.bytes !== this.#bytes) return `${this.#bytes} of ${download.bytes} bytes`;
+  #problem(download: DownloadFacts): Phrase | null {
+    if (download.bytes !== this.#bytes) {
+      return phrase("bytesOf", { bytes: this.#bytes, total: download.bytes });
+    }
     if (download.framing !== "close") return null;
-    return this.#end === undefined
-      ? "no length was announced, and the format shows no end"
-      : this.#end.problem();
+    return this.#end === undefined ? phrase("endUnknown") : this.#end.problem();
   }
 
   #sniff(): void {

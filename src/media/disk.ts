@@ -1,6 +1,7 @@
 import * as fsPromises from "node:fs/promises";
 import { getSystemErrorMap } from "node:util";
 import { DimensionerError, type Surface } from "../errors.ts";
+import { outside, type Problem } from "../fill-in.ts";
 
 /** The file system as this pipeline uses it. Another one can be passed, to slow it down or to make it fail. */
 export type Disk = Pick<
@@ -49,7 +50,7 @@ export function diskError(error: unknown, path: string, facts: TransferFacts, fo
     case "ENOTDIR":
       return fileError("fileNotFolder", folder, facts);
     default:
-      return fileError("fileOther", path, facts, describe(error, code));
+      return fileError("fileOther", path, facts, outside(describe(error, code)));
   }
 }
 
@@ -67,9 +68,9 @@ export function fileError(
   sentence: FileSentence,
   path: string,
   facts: TransferFacts,
-  problem = "",
+  problem?: Problem,
 ): DimensionerError {
-  return new DimensionerError(sentence, errorFacts(facts, "disk"), { path, problem });
+  return new DimensionerError(sentence, errorFacts(facts, "disk"), { path, ...(problem && { problem }) });
 }
 
 /** The part of a transfer's facts that an error carries. */

@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import sanitize from "sanitize-filename";
 import { DimensionerError } from "../errors.ts";
+import { field, phrase, type Phrase } from "../fill-in.ts";
 import { errorFacts, type TransferFacts } from "./disk.ts";
 
 /** What every file system in use takes as one name, in bytes of UTF-8. */
@@ -20,19 +21,19 @@ const windowsReserved = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(?
  * ERR_INPUT for what is absolute, climbs up, or names nothing.
  */
 export function safeParts(filename: string, facts: TransferFacts): string[] {
-  const refuse = (problem: string): DimensionerError =>
+  const refuse = (problem: Phrase): DimensionerError =>
     new DimensionerError("inputValue", errorFacts(facts, facts.surface), {
-      field: "filename",
+      field: field("filename"),
       value: shown(filename),
       problem,
     });
-  if (filename.includes("\0")) throw refuse("it holds a NUL character.");
-  if (/^\s*(?:[/\\]|[a-z]:)/i.test(filename)) throw refuse("it must be relative to the folder.");
+  if (filename.includes("\0")) throw refuse(phrase("nameNul"));
+  if (/^\s*(?:[/\\]|[a-z]:)/i.test(filename)) throw refuse(phrase("notRelative"));
   const parts = filename.split(/[/\\]/).map((part) => part.trim());
-  if (parts.includes("..")) throw refuse("it leads out of the folder.");
+  if (parts.includes("..")) throw refuse(phrase("outOfFolder"));
   const named = parts.filter((part) => part !== "" && part !== ".");
-  if (named.length === 0) throw refuse("it names no file.");
-  if (named.length > DEEPEST) throw refuse(`it has more than ${DEEPEST} parts.`);
+  if (named.length === 0) throw refuse(phrase("namesNothing"));
+  if (named.length > DEEPEST) throw refuse(phrase("tooManyParts", { most: DEEPEST }));
   return named.map((part, index) => safeName(part, index === named.length - 1 ? NUMBER_BYTES : 0));
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import type { DimensionerError } from "../errors.ts";
+import { phrase, ProblemError } from "../fill-in.ts";
 import type { ByteSink } from "../model/download.ts";
 import { ContentCheck } from "./content-check.ts";
 import { cannotSync } from "./disk.ts";
@@ -164,7 +165,7 @@ export class FileSink implements ByteSink {
     this.#queued -= weight;
     while (batch.length > 0) {
       const { bytesWritten } = await this.#file.writev(batch, this.#written);
-      if (bytesWritten === 0) throw new Error("the disk takes nothing any more");
+      if (bytesWritten === 0) throw new ProblemError(phrase("diskTakesNothing"));
       this.#written += bytesWritten;
       batch = rest(batch, bytesWritten);
     }

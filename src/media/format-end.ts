@@ -1,3 +1,4 @@
+import { phrase, type Phrase } from "../fill-in.ts";
 import { ByteWalker, type Walk } from "./byte-walker.ts";
 import type { CheckedFormat } from "./sniff.ts";
 
@@ -8,7 +9,7 @@ import type { CheckedFormat } from "./sniff.ts";
 export interface FormatEnd {
   update(chunk: Uint8Array): void;
   /** Null when the format ends properly with the last byte that was given, else what is missing. */
-  problem(): string | null;
+  problem(): Phrase | null;
 }
 
 export function createFormatEnd(format: CheckedFormat): FormatEnd {
@@ -43,11 +44,11 @@ class DeclaredEnd implements FormatEnd {
     if (!this.#walker.ended) this.#walker.update(chunk);
   }
 
-  problem(): string | null {
+  problem(): Phrase | null {
     const whole = this.#declared + this.#added;
     return this.#declared > 0 && whole === this.#bytes
       ? null
-      : `${this.#bytes} bytes where the file itself names ${whole}`;
+      : phrase("bytesDeclared", { bytes: this.#bytes, total: whole });
   }
 
   *#read(offset: number): Walk {
@@ -63,8 +64,8 @@ class PngEnd implements FormatEnd {
     this.#walker.update(chunk);
   }
 
-  problem(): string | null {
-    return this.#walker.ended && this.#walker.extra === 0 ? null : "the end mark of the PNG image is missing";
+  problem(): Phrase | null {
+    return this.#walker.ended && this.#walker.extra === 0 ? null : phrase("pngEnd");
   }
 }
 
@@ -95,9 +96,9 @@ class JpegEnd implements FormatEnd {
     }
   }
 
-  problem(): string | null {
+  problem(): Phrase | null {
     const marked = this.#beforeLast === 0xff && this.#last === 0xd9;
-    return marked && this.#walker.ended ? null : "the end mark of the JPEG image is missing";
+    return marked && this.#walker.ended ? null : phrase("jpegEnd");
   }
 }
 
@@ -168,12 +169,12 @@ class Mp4End implements FormatEnd {
     this.#walker.update(chunk);
   }
 
-  problem(): string | null {
-    if (this.#openEnded) return "the last part of the MP4 video does not say how long it is";
-    if (this.#broken) return "the MP4 video is damaged";
-    if (!this.#walker.atBoundary) return "the MP4 video stops in the middle";
-    if (!this.#seen.has("moov") && !this.#seen.has("moof")) return "the index of the MP4 video is missing";
-    if (!this.#seen.has("mdat") || this.#last === "moof") return "the pictures of the MP4 video are missing";
+  problem(): Phrase | null {
+    if (this.#openEnded) return phrase("mp4Open");
+    if (this.#broken) return phrase("mp4Damaged");
+    if (!this.#walker.atBoundary) return phrase("mp4Cut");
+    if (!this.#seen.has("moov") && !this.#seen.has("moof")) return phrase("mp4Index");
+    if (!this.#seen.has("mdat") || this.#last === "moof") return phrase("mp4Pictures");
     return null;
   }
 

@@ -1,4 +1,5 @@
 import { DimensionerError } from "../errors.ts";
+import { phrase } from "../fill-in.ts";
 import type { ByteSink, Download } from "../model/download.ts";
 import { ContentCheck } from "./content-check.ts";
 import { errorFacts, throwIfAborted, type TransferFacts } from "./disk.ts";
@@ -105,7 +106,10 @@ class BufferSink implements ByteSink {
   #fail(limitBytes: number): void {
     const { host, surface } = this.#options;
     this.#drop();
-    const limit = limitBytes % MEGABYTE === 0 ? `${limitBytes / MEGABYTE} MB` : `${limitBytes} bytes`;
+    const limit =
+      limitBytes % MEGABYTE === 0
+        ? phrase("megabytes", { count: limitBytes / MEGABYTE })
+        : phrase("bytes", { count: limitBytes });
     this.failure = new DimensionerError("tooLarge", errorFacts(this.#options, surface), { host, limit });
     this.onError?.(this.failure);
   }

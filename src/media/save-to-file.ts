@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { DimensionerError } from "../errors.ts";
+import { phrase, ProblemError, problemOf } from "../fill-in.ts";
 import type { Download, DownloadFacts } from "../model/download.ts";
 import type { CheckedContent } from "./content-check.ts";
 import {
@@ -76,12 +77,7 @@ export async function saveToFile(
     const explained = diskError(error, about, facts, folder);
     return explained instanceof DimensionerError
       ? explained
-      : fileError(
-          "fileOther",
-          about,
-          facts,
-          explained instanceof Error ? explained.message : String(explained),
-        );
+      : fileError("fileOther", about, facts, problemOf(explained));
   };
 
   const disown = folders.own(part);
@@ -131,7 +127,9 @@ async function complete(
   const content = sink.content.verdict(downloaded, facts);
   await unlessAborted(syncFile(file), facts);
   const { size } = await file.stat();
-  if (size !== sink.bytes) throw sink.fail(new Error(`only ${size} of ${sink.bytes} bytes are on the disk`));
+  if (size !== sink.bytes) {
+    throw sink.fail(new ProblemError(phrase("bytesOnDisk", { bytes: size, total: sink.bytes })));
+  }
   await file.close();
   throwIfAborted(facts);
   return content;

@@ -1,10 +1,11 @@
 import * as v from "valibot";
+import { phrase, ProblemError } from "../fill-in.ts";
 
 /**
  * A value from the wire that does not have the shape the API promises. The message names the field and never quotes its
  * value, which may be long or an echo of the token.
  */
-export class ShapeError extends Error {}
+export class ShapeError extends ProblemError {}
 
 export function decode<const TSchema extends v.GenericSchema>(
   schema: TSchema,
@@ -15,12 +16,12 @@ export function decode<const TSchema extends v.GenericSchema>(
     return result.output;
   }
   const [issue] = result.issues;
-  const field = v.getDotPath(issue);
-  if (field === null) {
-    throw new ShapeError("it has another form");
+  const name = v.getDotPath(issue);
+  if (name === null) {
+    throw new ShapeError(phrase("otherForm"));
   }
   const isMissing = issue.received === "undefined";
-  throw new ShapeError(isMissing ? `the field ${field} is missing` : `the field ${field} has another form`);
+  throw new ShapeError(phrase(isMissing ? "fieldMissing" : "fieldForm", { name }));
 }
 
 /** Text that some surfaces send as a number; absent is null. */

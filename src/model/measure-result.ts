@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { phrase, type Phrase } from "../fill-in.ts";
 import { decimal, decode, flag, number, text } from "./decode.ts";
 
 const measuredObject = v.looseObject({
@@ -123,7 +124,7 @@ function rename(value: unknown): unknown {
 }
 
 /** Why a result is not ok, for people: the device's own words where it has any. */
-export function explainFailure(result: MeasureResult): { problem: string; errorCode: number } {
+export function explainFailure(result: MeasureResult): { problem: Phrase; errorCode: number } {
   const failed = result.measuredObjects.find((object) => object.errorCode !== 0);
   if (result.errorCode !== 0) {
     return { problem: describe(result.errorCode, result.errorMessage), errorCode: result.errorCode };
@@ -132,16 +133,23 @@ export function explainFailure(result: MeasureResult): { problem: string; errorC
     const errorCode = failed.errorCode ?? 0;
     return { problem: describe(failed.errorCode, failed.errorMessage), errorCode };
   }
-  const problem =
-    result.measuredObjects.length === 0
-      ? "no parcel was found on the table"
-      : `the device counts ${result.objectCount ?? "no"} objects and describes ${result.measuredObjects.length}`;
-  return { problem, errorCode: 0 };
+  return { problem: describeCount(result), errorCode: 0 };
 }
 
-function describe(errorCode: number | null, errorMessage: string | null): string {
+function describe(errorCode: number | null, errorMessage: string | null): Phrase {
   const words = (errorMessage ?? "").trim().replace(/[.\s]+$/, "");
+  const code = errorCode ?? phrase("noErrorCode");
   return words === "" || words === "-"
-    ? `error code ${errorCode ?? "missing"}`
-    : `${words} (error code ${errorCode ?? "missing"})`;
+    ? phrase("errorCode", { code })
+    : phrase("errorWords", { words, code });
+}
+
+function describeCount({ objectCount: count, measuredObjects }: MeasureResult): Phrase {
+  const described = measuredObjects.length;
+  if (described === 0) {
+    return phrase("noParcel");
+  }
+  return count === null
+    ? phrase("objectsUncounted", { described })
+    : phrase("objectsMiscounted", { count, described });
 }

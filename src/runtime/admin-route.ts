@@ -1,6 +1,7 @@
 import type { Node, NodeAPI } from "node-red";
 import * as v from "valibot";
 import { DimensionerError } from "../errors.ts";
+import { phrase, type FieldName, type Value } from "../fill-in.ts";
 import type { SettingsReader } from "./settings.ts";
 
 /**
@@ -10,7 +11,7 @@ import type { SettingsReader } from "./settings.ts";
 export interface Said {
   readonly from: "errors" | "test";
   readonly key: string;
-  readonly values: Readonly<Record<string, string | number>>;
+  readonly values: Readonly<Record<string, Value | undefined>>;
 }
 
 type Route = ReturnType<NodeAPI["auth"]["needsPermission"]>;
@@ -68,7 +69,7 @@ export function readEnvironment(
   RED: NodeAPI,
   place: { readonly id: string; readonly z: string },
   settings: SettingsReader,
-): (field: string, value: string) => string {
+): (field: FieldName, value: string) => string {
   return (field, value) => {
     const name = environmentName(value);
     if (name === undefined) {
@@ -76,7 +77,7 @@ export function readEnvironment(
     }
     const found = readVariable(RED, neighbour(RED, place), name);
     if (found === undefined) {
-      throw settings.invalid(field, `the environment variable ${name} is not set.`);
+      throw settings.invalid(field, phrase("environmentUnset", { name }));
     }
     return String(found);
   };

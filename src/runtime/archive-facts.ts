@@ -1,5 +1,6 @@
 import type { GivenMedium } from "../archive/stage-media.ts";
 import type { GivenReferences } from "../archive/records.ts";
+import { outside, phrase } from "../fill-in.ts";
 import { failBefore, show, type Operation } from "./failure.ts";
 import type { Message } from "./messages.ts";
 
@@ -56,8 +57,11 @@ export function readMedia(msg: Message, operation: Operation): GivenMedium[] {
   const wrong = media.indexOf(null);
   if (media.length === 0 || wrong >= 0) {
     const value = media.length === 0 ? "[]" : show(given[wrong]);
-    const problem = "it has to be a Buffer, or the path, bytes and sha256 of a saved file.";
-    throw failBefore(operation, "inputValue", { field: "payload", value, problem });
+    throw failBefore(operation, "inputValue", {
+      field: outside("msg.payload"),
+      value,
+      problem: phrase("notMedium"),
+    });
   }
   return media.filter((medium) => medium !== null);
 }

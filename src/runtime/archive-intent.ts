@@ -2,6 +2,7 @@ import type { NodeAPI } from "node-red";
 import { layoutProblem, packageFolder } from "../archive/layout.ts";
 import type { Intent } from "../archive/records.ts";
 import { readExpected } from "../cloud/expected-media.ts";
+import { outside, phrase, type Phrase } from "../fill-in.ts";
 import { encodePart } from "../http/path.ts";
 import { readFacts } from "./archive-facts.ts";
 import { failBefore, type Operation } from "./failure.ts";
@@ -107,8 +108,8 @@ export function readPart(msg: Message): { id: string; index: number; count: numb
 /** Message properties by their expressions, as far as they can be written down. */
 function readKept({ RED, msg, operation, properties }: IntentReader): Record<string, unknown> {
   const names = [...alwaysKept, ...properties.keep.split(",").map((name) => name.trim())];
-  const refuse = (name: string, problem: string) =>
-    failBefore(operation, "inputValue", { field: `msg.${name}`, value: "…", problem });
+  const refuse = (name: string, problem: Phrase) =>
+    failBefore(operation, "inputValue", { field: outside(`msg.${name}`), value: "…", problem });
   const kept: Record<string, unknown> = {};
   let length = 0;
   for (const name of names.filter((one) => one !== "")) {
@@ -120,11 +121,11 @@ function readKept({ RED, msg, operation, properties }: IntentReader): Record<str
     try {
       text = JSON.stringify(value);
     } catch {
-      throw refuse(name, "it cannot be kept over a restart, since it is no plain data.");
+      throw refuse(name, phrase("notPlain"));
     }
     length += text?.length ?? 0;
     if (length > longestKept) {
-      throw refuse(name, "what is to be kept over a restart is larger than 1 MB.");
+      throw refuse(name, phrase("keptTooLarge"));
     }
     kept[name] = value;
   }
@@ -141,7 +142,7 @@ export function restoreKept(RED: NodeAPI, msg: Message, kept: Readonly<Record<st
 function readGiveUpMs(settings: SettingsReader, given: string | number): number {
   const hours = String(given).trim() === "" ? 72 : Number(given);
   if (!Number.isFinite(hours) || hours < 0) {
-    throw settings.invalid("giveUp", "it has to be a number of hours, 0 or more.");
+    throw settings.invalid("giveUp", phrase("hours"));
   }
   return hours * hourMs;
 }

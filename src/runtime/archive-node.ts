@@ -7,6 +7,7 @@ import type { Intent } from "../archive/records.ts";
 import type { Ticket } from "../archive/ticket.ts";
 import type { CloudClient } from "../cloud/client.ts";
 import { DimensionerError } from "../errors.ts";
+import { field, phrase } from "../fill-in.ts";
 import type { ConfigChoice } from "./config-node.ts";
 import { failBefore, type Operation } from "./failure.ts";
 import type { Message } from "./messages.ts";
@@ -83,7 +84,7 @@ export async function readRoot(
   { folder, folderType }: { folder: string; folderType: string },
   operation: Operation,
 ): Promise<string> {
-  const type = values.setting("folderType", folderType, ["str", "env", "flow", "global"]);
+  const type = values.setting("folder", folderType, ["str", "env", "flow", "global"]);
   const root = await values.optional({ field: "folder", value: folder, type });
   if (root === undefined || root.trim() === "") {
     throw failBefore(operation, "configFolder");
@@ -110,7 +111,11 @@ export function jobCloud(
     throw new DimensionerError(
       "configInvalid",
       { surface: "config", operation: "archive" },
-      { what: "cloud", field: "baseUrl", problem: `an open job waits for ${origin ?? "another cloud"}.` },
+      {
+        what: phrase("cloud"),
+        field: field("baseUrl"),
+        problem: origin === null ? phrase("jobWaitsForOther") : phrase("jobWaitsFor", { origin }),
+      },
     );
   }
   return client;

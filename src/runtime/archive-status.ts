@@ -1,7 +1,7 @@
 import type { NodeAPI } from "node-red";
 import type { RunningJob } from "../archive/running-job.ts";
 import type { DimensionerError } from "../errors.ts";
-import { fillIn } from "../sentences.ts";
+import { fillIn } from "../fill-in.ts";
 import { sayBytes } from "./sizes.ts";
 import type { StatusBoard } from "./status-board.ts";
 import { translateStatus } from "./translate.ts";

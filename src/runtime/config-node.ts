@@ -2,6 +2,7 @@ import type { Node, NodeAPI } from "node-red";
 import { CloudClient } from "../cloud/client.ts";
 import { DeviceClient } from "../device/client.ts";
 import { DimensionerError, type Surface } from "../errors.ts";
+import { outside, phrase, type Phrase } from "../fill-in.ts";
 import type { Peer } from "../http/call.ts";
 import { failBefore, show, type Operation } from "./failure.ts";
 import { readMessageProperty, type Message } from "./messages.ts";
@@ -26,6 +27,11 @@ export function openOrExplain<TOpened>(
     throw error;
   }
 }
+
+const nameProblems = {
+  device: { none: "deviceName", unknown: "noDeviceNamed", twice: "twoDevicesNamed" },
+  cloud: { none: "cloudName", unknown: "noCloudNamed", twice: "twoCloudsNamed" },
+} as const;
 
 interface Client {
   readonly peer: Peer;
@@ -96,7 +102,7 @@ export class ConfigChoice<TClient extends Client> {
     const unknown: Operation = { operation, acts, surface: "config" };
     const access = this.#access(this.#chosen(msg, unknown));
     if (access === undefined) {
-      throw failBefore(unknown, "configMissing", { what: this.#what });
+      throw failBefore(unknown, "configMissing", { what: phrase(this.#what) });
     }
     if ("problem" in access) {
       throw failBefore(unknown, access.problem.sentence, access.problem.values);
@@ -110,17 +116,20 @@ export class ConfigChoice<TClient extends Client> {
     if (name === undefined) {
       return this.#RED.nodes.getNode(this.#id);
     }
-    const refuse = (problem: string): DimensionerError =>
-      failBefore(operation, "inputValue", { field: `msg.${this.#from}`, value: show(name), problem });
+    const refuse = (problem: Phrase): DimensionerError => {
+      const field = outside(`msg.${this.#from}`);
+      return failBefore(operation, "inputValue", { field, value: show(name), problem });
+    };
+    const problems = nameProblems[this.#what];
     if (typeof name !== "string" || name.trim() === "") {
-      throw refuse(`it has to be the name of a deployed ${this.#what}.`);
+      throw refuse(phrase(problems.none));
     }
     const [node, second] = this.#deployed(name);
     if (node === undefined) {
-      throw refuse(`no ${this.#what} of that name is deployed.`);
+      throw refuse(phrase(problems.unknown));
     }
     if (second !== undefined) {
-      throw refuse(`two ${this.#what} config nodes have that name; give each its own.`);
+      throw refuse(phrase(problems.twice));
     }
     return node;
   }

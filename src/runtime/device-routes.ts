@@ -4,6 +4,8 @@ import * as v from "valibot";
 import { DeviceClient } from "../device/client.ts";
 import type { Generation } from "../device/generations.ts";
 import { DimensionerError, isDimensionerError } from "../errors.ts";
+import type { Values } from "../fill-in.ts";
+import { connectProblem } from "../http/failures.ts";
 import type { SentenceKey } from "../sentences.ts";
 import { answerWith, fieldNumber, fieldText, readBody, readEnvironment, type Said } from "./admin-route.ts";
 import { SettingsReader } from "./settings.ts";
@@ -111,15 +113,15 @@ async function openConnection(test: Test): Promise<Answer> {
   const seconds = Math.round(Math.max(1, test.until - performance.now()) / 100) / 10;
   try {
     await new Promise<void>((resolve, reject) => {
-      const fail = (sentence: SentenceKey, problem = ""): void => {
+      const fail = (sentence: SentenceKey, values: Values = {}): void => {
         const facts = { surface: peer.surface, operation: "ping" };
-        reject(new DimensionerError(sentence, facts, { host: peer.host, seconds, problem }));
+        reject(new DimensionerError(sentence, facts, { host: peer.host, seconds, ...values }));
       };
       socket.once("connect", resolve);
       socket.once("timeout", () => fail("unreachableSilent"));
       socket.once("error", (error: NodeJS.ErrnoException) => {
         const sentence = connectSentences[error.code ?? ""] ?? "unreachableOther";
-        fail(sentence, error.message || error.code || "unknown cause");
+        fail(sentence, { problem: connectProblem(error) });
       });
     });
   } finally {

@@ -1,4 +1,5 @@
 import { DimensionerError, type FailureFacts, type Outcome } from "../errors.ts";
+import type { Values } from "../fill-in.ts";
 import type { SentenceKey } from "../sentences.ts";
 
 /** What an action node is doing, as its errors name it. */
@@ -14,7 +15,7 @@ export interface Operation {
 export function failBefore(
   { operation, surface, acts }: Operation,
   sentence: SentenceKey,
-  values: Readonly<Record<string, string | number>> = {},
+  values: Values = {},
 ): DimensionerError {
   const outcome: Outcome | null = acts ? "not-sent" : null;
   const isConfig = sentence.startsWith("config");

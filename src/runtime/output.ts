@@ -38,7 +38,7 @@ export async function readOutput(
     return output;
   }
   // The root folder may never come from the message.
-  const type = values.setting("folderType", properties.folderType, ["str", "env", "flow", "global"]);
+  const type = values.setting("folder", properties.folderType, ["str", "env", "flow", "global"]);
   const folder = await values.optional({ field: "folder", value: properties.folder, type });
   if (folder === undefined || folder.trim() === "") {
     throw failBefore(operation, "configFolder");

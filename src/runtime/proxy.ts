@@ -1,4 +1,5 @@
 import type { NodeAPI } from "node-red";
+import { phrase } from "../fill-in.ts";
 import type { SettingsReader } from "./settings.ts";
 
 /**
@@ -18,7 +19,7 @@ export function chooseProxy(
   }
   const proxy = URL.canParse(url) ? new URL(url) : null;
   if (proxy === null || !/^https?:$/.test(proxy.protocol)) {
-    throw settings.invalid("proxy", "the proxy's address has to begin with http:// or https://.");
+    throw settings.invalid("proxy", phrase("proxyAddress"));
   }
   return proxy.href;
 }
@@ -41,10 +42,10 @@ function fromEnvironment(origin: string, env: NodeJS.ProcessEnv): ProxyRules {
 function fromNode(RED: NodeAPI, id: string, settings: SettingsReader): ProxyRules {
   const node: unknown = RED.nodes.getNode(id);
   if (typeof node !== "object" || node === null || !("url" in node) || typeof node.url !== "string") {
-    throw settings.invalid("proxy", "the http proxy configuration is not there.");
+    throw settings.invalid("proxy", phrase("proxyGone"));
   }
   if (!URL.canParse(node.url)) {
-    throw settings.invalid("proxy", "the proxy's address has to begin with http:// or https://.");
+    throw settings.invalid("proxy", phrase("proxyAddress"));
   }
   const url = new URL(node.url);
   const { username, password } = readLogin("credentials" in node ? node.credentials : undefined);

@@ -1,55 +1,56 @@
 import type { DimensionerError } from "../errors.ts";
+import { field, phrase, type FieldName, type Phrase } from "../fill-in.ts";
 import { failBefore, type Operation } from "./failure.ts";
 
 const ofConfigNode: Operation = { operation: "settings", surface: "config", acts: false };
 
 /** Reads the number fields of a config node; a blank one is its default, anything else that is no number ERR_CONFIG. */
 export class SettingsReader {
-  readonly #what: string;
+  readonly #what: Phrase;
   readonly #operation: Operation;
 
-  constructor(what: string, operation: Operation = ofConfigNode) {
-    this.#what = what;
+  constructor(what: "cloud" | "device" | "node" | "webhook", operation: Operation = ofConfigNode) {
+    this.#what = phrase(what);
     this.#operation = operation;
   }
 
   /** Seconds, as milliseconds; more than none. */
-  timeoutMs(field: string, given: unknown, defaultSeconds: number): number {
-    const seconds = this.#number(field, given, defaultSeconds);
+  timeoutMs(name: FieldName, given: unknown, defaultSeconds: number): number {
+    const seconds = this.#number(name, given, defaultSeconds);
     if (seconds <= 0 || seconds > longestSeconds) {
-      throw this.invalid(field, `it has to be more than 0 and at most ${longestSeconds} seconds.`);
+      throw this.invalid(name, phrase("secondsAbove", { most: longestSeconds }));
     }
     return seconds * 1000;
   }
 
   /** Seconds, as milliseconds; 0 = no limit. */
-  waitMs(field: string, given: unknown, defaultSeconds: number): number {
-    const seconds = this.#number(field, given, defaultSeconds);
+  waitMs(name: FieldName, given: unknown, defaultSeconds: number): number {
+    const seconds = this.#number(name, given, defaultSeconds);
     if (seconds < 0 || seconds > longestSeconds) {
-      throw this.invalid(field, `it has to be from 0 to ${longestSeconds} seconds.`);
+      throw this.invalid(name, phrase("secondsFrom", { most: longestSeconds }));
     }
     return seconds * 1000;
   }
 
-  count(field: string, given: unknown, defaultCount: number): number {
-    const count = this.#number(field, given, defaultCount);
+  count(name: FieldName, given: unknown, defaultCount: number): number {
+    const count = this.#number(name, given, defaultCount);
     if (!Number.isInteger(count) || count < 0) {
-      throw this.invalid(field, "it has to be a whole number from 0 up.");
+      throw this.invalid(name, phrase("wholeNumber"));
     }
     return count;
   }
 
-  invalid(field: string, problem: string): DimensionerError {
-    return failBefore(this.#operation, "configInvalid", { what: this.#what, field, problem });
+  invalid(name: FieldName, problem: Phrase): DimensionerError {
+    return failBefore(this.#operation, "configInvalid", { what: this.#what, field: field(name), problem });
   }
 
-  #number(field: string, given: unknown, fallback: number): number {
+  #number(name: FieldName, given: unknown, fallback: number): number {
     if (given === undefined || given === null || (typeof given === "string" && given.trim() === "")) {
       return fallback;
     }
     const value = typeof given === "number" || typeof given === "string" ? Number(given) : Number.NaN;
     if (!Number.isFinite(value)) {
-      throw this.invalid(field, "it has to be a number.");
+      throw this.invalid(name, phrase("number"));
     }
     return value;
   }

@@ -1,4 +1,5 @@
 import type { NodeAPI } from "node-red";
+import { phrase } from "../fill-in.ts";
 import type { TlsOptions } from "../http/dispatchers.ts";
 import type { SettingsReader } from "./settings.ts";
 
@@ -15,10 +16,10 @@ export function readTls(RED: NodeAPI, id: string, settings: SettingsReader): Tls
   }
   const node: unknown = RED.nodes.getNode(id);
   if (!isTlsConfig(node)) {
-    throw settings.invalid("tls", "the TLS configuration is not there.");
+    throw settings.invalid("tls", phrase("tlsGone"));
   }
   if (!node.valid) {
-    throw settings.invalid("tls", "the TLS configuration has an error.");
+    throw settings.invalid("tls", phrase("tlsInvalid"));
   }
   return node.addTLSOptions({});
 }

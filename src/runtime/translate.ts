@@ -1,9 +1,9 @@
 import type { NodeAPI } from "node-red";
 import type { DimensionerError, ErrorCode } from "../errors.ts";
-import { fillIn } from "../sentences.ts";
+import { fillIn, inEnglish, spell, type Value } from "../fill-in.ts";
 import { failedTexts, statusTexts, type StatusKey } from "./status-texts.ts";
 
-type Values = Readonly<Record<string, string | number>>;
+type Values = Readonly<Record<string, Value | undefined>>;
 
 /** The texts that all nodes share stand in the catalog of the device node. */
 const catalog = "@dimflow/node-red-dimensioner/dimensioner-device";
@@ -28,9 +28,20 @@ export function translateError(RED: NodeAPI, error: DimensionerError): Dimension
   return error;
 }
 
+/** What goes into a sentence, in the runtime's language. */
+export function translateValue(RED: NodeAPI, value: Value): string {
+  return spell(value, (phrase) => translate(RED, phrase.phrase, phrase.values ?? {}) ?? inEnglish(phrase));
+}
+
 /** Undefined where the catalog has no such key: Node-RED then answers with the key itself. */
 function translate(RED: NodeAPI, key: string, values: Values): string | undefined {
-  const text: unknown = RED._(`${catalog}:${key}`, { ...values });
+  const said: Record<string, string> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) {
+      said[name] = translateValue(RED, value);
+    }
+  }
+  const text: unknown = RED._(`${catalog}:${key}`, said);
   return typeof text === "string" && !text.endsWith(key) ? text : undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { Node, NodeAPI } from "node-red";
+import { field, outside, phrase, problemOf, type FieldName, type Problem } from "../fill-in.ts";
 import type { References } from "../model/measurement.ts";
 import { failBefore, show, type Operation } from "./failure.ts";
 import { readMessageProperty, type Message } from "./messages.ts";
@@ -6,7 +7,7 @@ import { SettingsReader } from "./settings.ts";
 
 /** A value and where it comes from: the pair `x` + `xType` of a node's properties. */
 export interface TypedValue {
-  readonly field: string;
+  readonly field: FieldName;
   readonly value: string;
   readonly type: string;
 }
@@ -26,11 +27,14 @@ export class ValueReader {
   }
 
   /** The value as text; undefined when it is not given: missing, an object or "". Throws ERR_INPUT for a bad expression. */
-  async optional({ field, value, type }: TypedValue): Promise<string | undefined> {
+  async optional({ field: name, value, type }: TypedValue): Promise<string | undefined> {
     try {
       return asText(await this.#evaluate(value, type));
     } catch (error) {
-      throw failBefore(this.#operation, "inputExpression", { field, problem: `${problemOf(error)}.` });
+      throw failBefore(this.#operation, "inputExpression", {
+        field: field(name),
+        problem: expressionProblem(error),
+      });
     }
   }
 
@@ -40,43 +44,43 @@ export class ValueReader {
   }
 
   /** The same for a value that has been read already. */
-  present(field: string, text: string | undefined): string {
+  present(name: FieldName, text: string | undefined): string {
     if (text === undefined) {
-      throw failBefore(this.#operation, "inputMissing", { field });
+      throw failBefore(this.#operation, "inputMissing", { field: field(name) });
     }
     return text;
   }
 
   /** A setting of the node that has to be one of these; throws ERR_CONFIG. */
-  setting<const T extends string>(field: string, given: string, choices: readonly T[]): T {
+  setting<const T extends string>(name: FieldName, given: string, choices: readonly T[]): T {
     const found = choices.find((one) => one === given);
     if (found === undefined) {
       const value = show(given);
-      throw failBefore(this.#operation, "configChoice", { field, value, choices: choices.join(", ") });
+      throw failBefore(this.#operation, "configChoice", { field: field(name), value, choices });
     }
     return found;
   }
 
   /** A setting of the node in seconds, as milliseconds; throws ERR_CONFIG. */
-  waitMs(field: string, given: unknown, defaultSeconds: number): number {
-    return new SettingsReader("node", this.#operation).waitMs(field, given, defaultSeconds);
+  waitMs(name: FieldName, given: unknown, defaultSeconds: number): number {
+    return new SettingsReader("node", this.#operation).waitMs(name, given, defaultSeconds);
   }
 
   /** A setting that is fixed in the node, or taken from the message property of its name when it is "msg". */
-  choice<const T extends string>(field: string, fixed: string, choices: readonly T[]): T {
+  choice<const T extends string>(name: "action" | "image", fixed: string, choices: readonly T[]): T {
     if (fixed !== "msg") {
-      return this.setting(field, fixed, choices);
+      return this.setting(name, fixed, choices);
     }
-    const name = `msg.${field}`;
-    const given = this.#msg[field];
+    const property = outside(`msg.${name}`);
+    const given = this.#msg[name];
     const found = choices.find((one) => one === given);
     if (found !== undefined) {
       return found;
     }
-    const problem = `it has to be one of ${choices.join(", ")}.`;
+    const problem = phrase("oneOf", { choices });
     throw given === undefined || given === ""
-      ? failBefore(this.#operation, "inputMissing", { field: name })
-      : failBefore(this.#operation, "inputValue", { field: name, value: show(given), problem });
+      ? failBefore(this.#operation, "inputMissing", { field: property })
+      : failBefore(this.#operation, "inputValue", { field: property, value: show(given), problem });
   }
 
   #evaluate(value: string, type: string): unknown {
@@ -115,7 +119,7 @@ export interface ReferenceProperties {
 }
 
 export async function readReferences(values: ValueReader, given: ReferenceProperties): Promise<References> {
-  const read = (field: string, value: string, type: string): Promise<string | undefined> =>
+  const read = (field: FieldName, value: string, type: string): Promise<string | undefined> =>
     values.optional({ field, value, type });
   return {
     transactionReference: await read(
@@ -143,7 +147,10 @@ function asText(value: unknown): string | undefined {
   }
 }
 
-function problemOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : show(error);
-  return text.replace(/[.\s]+$/, "");
+/** JSONata rejects with objects that only look like errors. */
+function expressionProblem(error: unknown): Problem {
+  const isWorded =
+    typeof error === "object" && error !== null && "message" in error && error.message !== undefined;
+  const problem = problemOf(isWorded ? error.message : show(error));
+  return "outside" in problem ? outside(`${problem.outside}.`) : problem;
 }

@@ -1,4 +1,5 @@
 import { validateHeaderName } from "node:http";
+import { phrase } from "../fill-in.ts";
 import { readPath, type WebhookPath } from "../webhook/paths.ts";
 import type { SecretRule, WebhookRules } from "../webhook/receiver.ts";
 import { SettingsReader } from "./settings.ts";
@@ -22,7 +23,7 @@ export function readWebhook(
   }
   const queueLimit = settings.count("queueLimit", given.queueLimit, 1000);
   if (queueLimit === 0) {
-    throw settings.invalid("queueLimit", "at least 1 record has to be able to wait.");
+    throw settings.invalid("queueLimit", phrase("queueNone"));
   }
   const rules: WebhookRules = {
     secret: readSecret(given, secret.trim()),
@@ -42,10 +43,13 @@ function readSecret({ secretIn, header }: WebhookProperties, value: string): Sec
     return null;
   }
   if (secretIn !== "header" && secretIn !== "path") {
-    throw settings.invalid("secretIn", `“${show(secretIn)}” is none of header, path and none.`);
+    throw settings.invalid(
+      "secretIn",
+      phrase("noneOf", { value: show(secretIn), choices: ["header", "path", "none"] }),
+    );
   }
   if (value === "") {
-    throw settings.invalid("secret", "it is empty.");
+    throw settings.invalid("secret", phrase("empty"));
   }
   return secretIn === "path"
     ? { in: "path", value }
@@ -57,7 +61,7 @@ function readHeaderName(given: string): string {
   try {
     validateHeaderName(name);
   } catch {
-    throw settings.invalid("header", "this is not the name of a header.");
+    throw settings.invalid("header", phrase("headerName"));
   }
   return name;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { phrase, type Phrase } from "../fill-in.ts";
 
 type Next = (error?: unknown) => void;
 export type Handler = (request: IncomingMessage, response: ServerResponse, next: Next) => unknown;
@@ -20,14 +21,14 @@ export interface WebhookPath {
 }
 
 /** Reads a path as people write it; or says what is wrong with it. */
-export function readPath(given: string): { readonly base: string } | { readonly problem: string } {
+export function readPath(given: string): { readonly base: string } | { readonly problem: Phrase } {
   const base = given.trim().replace(/^\/+|\/+$/g, "");
   if (base === "") {
-    return { problem: "it is empty." };
+    return { problem: phrase("empty") };
   }
   const parts = base.split("/");
   if (parts.some((part) => !/^[a-z0-9._~-]+$/i.test(part) || /^\.+$/.test(part))) {
-    return { problem: "it may have letters, digits and . _ ~ - between the slashes." };
+    return { problem: phrase("pathCharacters") };
   }
   return { base };
 }

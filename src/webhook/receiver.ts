@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { phrase, type Problem } from "../fill-in.ts";
+import { ShapeError } from "../model/decode.ts";
 import { parseJson } from "../model/parse-json.ts";
 import { decodeTransactionRecord, type TransactionRecord } from "../model/transaction-record.ts";
 import { discardBody, readBody } from "./body.ts";
@@ -29,8 +31,8 @@ export type Refusal = "secret" | "record" | "full";
 export interface WebhookEvents {
   /** One record to hand on, with how many wait behind it; called in a turn of the event loop of its own. */
   deliver(record: TransactionRecord, waiting: number): void;
-  /** `detail` says what is wrong with a record. Called for each refused post. */
-  refused(refusal: Refusal, detail: string): void;
+  /** Called for each refused post; `problem` says what is wrong with a record. */
+  refused(refusal: Refusal, problem?: Problem): void;
 }
 
 /** What outlives a receiver, for the one that takes its place. */
@@ -120,7 +122,7 @@ export class WebhookReceiver {
       return 405;
     }
     if (!this.#isAllowed(request, lastPart)) {
-      this.#events.refused("secret", "");
+      this.#events.refused("secret");
       return 401;
     }
     if (!isJson(request)) {
@@ -139,7 +141,7 @@ export class WebhookReceiver {
       record = decodeTransactionRecord(parseJson(decodeUtf8(body)));
     } catch (error) {
       // Whatever it is that cannot be read: a body that is nested too deeply ends in a RangeError.
-      this.#events.refused("record", error instanceof Error ? error.message : String(error));
+      this.#events.refused("record", error instanceof ShapeError ? error.problem : phrase("notJson"));
       return 400;
     }
     return this.#take(record);
@@ -156,7 +158,7 @@ export class WebhookReceiver {
       return 204;
     }
     if (!this.#queue.push(record)) {
-      this.#events.refused("full", "");
+      this.#events.refused("full");
       return 503;
     }
     this.#recent.remember(ids, dedupeMs);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readAddress } from "../../src/device/address.ts";
+import { inEnglish } from "../../src/fill-in.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import { failsWith } from "../support/failures.ts";
 
@@ -65,7 +66,7 @@ describe("a device's address", () => {
     it(`${JSON.stringify(given)} is none`, async () => {
       const said = readAddress(given);
       assert.ok("problem" in said, JSON.stringify(said));
-      assert.match(said.problem, /^[a-z].*\.$/i);
+      assert.match(inEnglish(said.problem), /^[a-z].*\.$/i);
       const expected = { code: "ERR_CONFIG", surface: "config", outcome: null, retryable: false } as const;
       await failsWith(
         Promise.resolve().then(() => new DeviceClient({ address: given })),

@@ -5,6 +5,7 @@ import { open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileError, nodeDisk, type Disk } from "../../src/media/disk.ts";
+import { problemOf } from "../../src/fill-in.ts";
 import { FileSink } from "../../src/media/file-sink.ts";
 import { blocks, facts, sending, systemError, watchedDisk, withFolder } from "./support.ts";
 
@@ -15,7 +16,7 @@ async function withSink(disk: Disk, body: (sink: FileSink, path: string) => Prom
     const path = join(folder, "part");
     const file = await disk.open(path, "wx");
     try {
-      await body(new FileSink(file, (error) => fileError("fileOther", path, facts, String(error))), path);
+      await body(new FileSink(file, (error) => fileError("fileOther", path, facts, problemOf(error))), path);
     } finally {
       await file.close();
     }
@@ -162,7 +163,9 @@ describe("the file sink", function () {
         get: (real, key) =>
           key === "writev" ? async () => ({ bytesWritten: 0 }) : Reflect.get(real, key, real),
       });
-      const sink = new FileSink(takesNothing, (error) => fileError("fileOther", "x", facts, String(error)));
+      const sink = new FileSink(takesNothing, (error) =>
+        fileError("fileOther", "x", facts, problemOf(error)),
+      );
       sink.write(Buffer.alloc(9));
       await assert.rejects(sink.end(), /takes nothing/);
       await file.close();

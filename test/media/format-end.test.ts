@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { inEnglish } from "../../src/fill-in.ts";
 import { createFormatEnd } from "../../src/media/format-end.ts";
 import type { CheckedFormat } from "../../src/media/sniff.ts";
 import { bigBox, bmp, box, ftyp, jpeg, jpegWithPreview, mp4s, png, webp } from "./samples.ts";
@@ -19,7 +20,8 @@ const wholes: [name: string, format: CheckedFormat, bytes: Buffer][] = [
 function problemOf(format: CheckedFormat, ...chunks: Uint8Array[]): string | null {
   const end = createFormatEnd(format);
   for (const chunk of chunks) end.update(chunk);
-  return end.problem();
+  const problem = end.problem();
+  return problem && inEnglish(problem);
 }
 
 describe("the end of a format", () => {

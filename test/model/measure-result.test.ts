@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { inEnglish } from "../../src/fill-in.ts";
 import { ShapeError } from "../../src/model/decode.ts";
 import { decodeMeasureResult, explainFailure, type MeasureSource } from "../../src/model/measure-result.ts";
 import { parseJson } from "../../src/model/parse-json.ts";
@@ -189,7 +190,8 @@ describe("the result of a measure", () => {
     it(`is not ok with ${name}`, () => {
       const result = decodeMeasureResult({ ...newer, ...fields }, "newer-device");
       assert.equal(result.ok, false);
-      assert.deepEqual(explainFailure(result), { problem, errorCode });
+      const explained = explainFailure(result);
+      assert.deepEqual([inEnglish(explained.problem), explained.errorCode], [problem, errorCode]);
     });
   }
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, request as send, type IncomingMessage, type Server } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { inEnglish } from "../../src/fill-in.ts";
 import type { TransactionRecord } from "../../src/model/transaction-record.ts";
 import { WebhookReceiver, type WebhookMemory, type WebhookRules } from "../../src/webhook/receiver.ts";
 
@@ -34,7 +35,7 @@ describe("webhook/receiver", () => {
       { ...rules, ...given },
       {
         deliver: (record) => void got.push(record),
-        refused: (refusal, detail) => void refused.push(`${refusal} ${detail}`.trim()),
+        refused: (refusal, problem) => void refused.push(`${refusal} ${inEnglish(problem ?? "")}`.trim()),
       },
       memory,
     );

@@ -18,7 +18,7 @@ interface Floor {
 }
 
 const clients = [/^src\/(?:device|cloud)\//];
-const errors = /^src\/(?:errors|error-codes|sentences)\.ts$/;
+const errors = /^src\/(?:errors|error-codes|fill-in|phrases|sentences)\.ts$/;
 const shapes = [/^src\/model\//, errors];
 /** Everything but Node-RED: what lies below src/runtime runs without it. */
 const withoutNodeRed = /^(?!@?node-red)/;

@@ -1,0 +1,105 @@
+import { phrases, type fields } from "./phrases.ts";
+
+/** Below which keys the catalogs have a phrase. */
+type PhraseKey = `phrases.${keyof typeof phrases}` | `fields.${FieldName}`;
+
+export type FieldName = (typeof fields)[number];
+
+/** What this package itself says, for whoever shows it to say in the reader's language. */
+export interface Phrase {
+  readonly phrase: PhraseKey;
+  readonly values?: Values;
+}
+
+/** What a system, a machine or a person said, or a name of the API: shown as it is, in any language. */
+interface Outside {
+  readonly outside: string;
+}
+
+export type Problem = Phrase | Outside;
+
+export type Value = string | number | Problem | readonly Value[];
+
+/**
+ * What fills the marks of sentences and phrases, by their names. Only what always comes from outside is text: of what
+ * could be this package's own words the compiler wants to know whose they are.
+ */
+export type Values = {
+  readonly [name in "address" | "computer" | "host" | "name" | "origin" | "path"]?: string;
+} & {
+  readonly [name in "reference" | "value" | "words"]?: string;
+} & {
+  readonly [name in "bytes" | "count" | "described" | "most" | "process"]?: number;
+} & {
+  readonly [name in "seconds" | "statusCode" | "total"]?: number;
+} & {
+  readonly [name in "code" | "limit"]?: number | Phrase;
+} & {
+  readonly [name in "feature" | "generation" | "holder" | "what"]?: Phrase;
+} & {
+  readonly [name in "field" | "problem"]?: Problem;
+} & {
+  /** As the API calls them. */
+  readonly choices?: readonly string[];
+  readonly missing?: readonly Problem[];
+};
+
+export function phrase(key: keyof typeof phrases, values?: Values): Phrase {
+  return values === undefined ? { phrase: `phrases.${key}` } : { phrase: `phrases.${key}`, values };
+}
+
+/** A property as the forms call it. */
+export function field(name: FieldName): Phrase {
+  return { phrase: `fields.${name}` };
+}
+
+export function outside(text: string): Outside {
+  return { outside: text };
+}
+
+/** An error that a sentence is still to be made of. */
+export class ProblemError extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(inEnglish(problem));
+    this.problem = problem;
+  }
+}
+
+/** What went wrong, as a sentence goes on with it. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ProblemError) {
+    return error.problem;
+  }
+  const text = (error instanceof Error ? error.message : String(error)).replace(/[.\s]+$/, "");
+  return text === "" ? phrase("unknownCause") : outside(text);
+}
+
+/** Fills the `__name__` marks in English; a mark without a value stays, so that a slip is seen. */
+export function fillIn(text: string, values: Readonly<Record<string, Value | undefined>>): string {
+  return text.replace(/__(\w+?)__/g, (mark, name: string) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    return value === undefined ? mark : inEnglish(value);
+  });
+}
+
+export function inEnglish(value: Value): string {
+  return spell(value, ({ phrase: key, values = {} }) => fillIn(englishOf(key), values));
+}
+
+/** A value as text, with the phrases in it said by `say`. */
+export function spell(value: Value, say: (phrase: Phrase) => string): string {
+  if (typeof value === "string" || typeof value === "number") {
+    return String(value);
+  }
+  if ("phrase" in value) {
+    return say(value);
+  }
+  return "outside" in value ? value.outside : value.map((one) => spell(one, say)).join(", ");
+}
+
+function englishOf(key: PhraseKey): string {
+  const [group, name] = key.split(".") as ["phrases", keyof typeof phrases] | ["fields", FieldName];
+  return group === "phrases" ? phrases[name] : name;
+}
