@@ -47,7 +47,7 @@ export const definitions = {
   VideoMessage: message({ video: payloads.videoCommand }),
   BufferMessage: message({
     payload: buffer,
-    contentType: described("By its content; what was announced only where that tells nothing.", v.string()),
+    contentType: described("As the other side says; by its content where it says nothing.", v.string()),
     filename: described("A name to save it under: safe, with the extension that fits.", v.string()),
   }),
   FileMessage: message({

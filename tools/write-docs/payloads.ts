@@ -133,7 +133,7 @@ export const savedFile = describes<SavedFile>()(
     path: field("Where it is: whole, checked and synced.", v.string()),
     bytes: field("Its length.", bytes),
     sha256: field("Hash of its content, in lower-case hexadecimal.", sha256),
-    contentType: field("By its content; what was announced only where that tells nothing.", v.string()),
+    contentType: field("As the other side says; by its content where it says nothing.", v.string()),
   }),
 );
 
