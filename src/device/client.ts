@@ -54,6 +54,13 @@ export interface VideoOptions extends DownloadOptions {
   readonly onWaiting?: (() => void) | undefined;
 }
 
+/** A list would pass for an object of nothing. */
+const echo = v.pipe(
+  v.unknown(),
+  v.check((value) => !Array.isArray(value)),
+  v.looseObject({ msg: text }),
+);
+
 const videoStatuses = { 401: "wrongMode", 403: "wrongMode" } as const;
 
 /**
@@ -170,7 +177,7 @@ export class DeviceClient {
     const path = this.#profile.pingPath ?? this.#lacks("ping", "ping", null);
     const read = readOf("ping", `${path}/${part}`);
     const answer = await this.#transport.read(read, options);
-    return readShape(this.peer, read, answer, (value) => decode(v.looseObject({ msg: text }), value)).value;
+    return readShape(this.peer, read, answer, (value) => decode(echo, value)).value;
   }
 
   /** Ends all that runs and waits with ERR_CANCELLED, and every connection. */
