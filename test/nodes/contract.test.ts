@@ -150,21 +150,29 @@ for (const node of actionNodes) {
       assert.equal(flow.lastStatus("node")?.fill, "red");
     });
 
-    it("ends what runs when it is closed, and sends nothing afterwards", async () => {
-      await start();
-      const good = await node.message(sim);
-      const surface = node.uses === "device" ? "newer" : "cloud";
-      sim.faults.add({ surface, path: node.path, fault: { kind: "silence" } });
-      const arrived = sim.nextRequest(({ path }) => path.startsWith(node.path));
-      const ended = flow.start("node", good);
-      await arrived;
-      await flow.deploy([]);
-      const { error } = await ended;
-      assert.equal(error?.code, "ERR_CANCELLED");
-      assert.equal(error?.cause.outcome, node.acts ? "unknown" : null);
-      assert.equal(flow.sent.length, 0);
-      assert.equal(requests(), 1);
-    });
+    const goings: Readonly<Record<string, () => Promise<void>>> = {
+      "when the flow is taken away": () => flow.deploy([]),
+      "when it alone is deployed anew": () =>
+        flow.deploy([...configNodes(sim), actionNode(node, { info: "changed" })], credentials, "nodes"),
+    };
+    for (const [when, go] of Object.entries(goings)) {
+      it(`ends what runs ${when}, and sends nothing afterwards`, async () => {
+        await start();
+        const good = await node.message(sim);
+        const surface = node.uses === "device" ? "newer" : "cloud";
+        sim.faults.add({ surface, path: node.path, fault: { kind: "delay", ms: 500, before: "answer" } });
+        const arrived = sim.nextRequest(({ path }) => path.startsWith(node.path));
+        const ended = flow.start("node", good);
+        const request = await arrived;
+        await go();
+        const { error } = await ended;
+        await sim.settled(request);
+        assert.equal(error?.code, "ERR_CANCELLED");
+        assert.equal(error?.cause.outcome, node.acts ? "unknown" : null);
+        assert.equal(flow.sent.length, 0);
+        assert.equal(requests(), 1);
+      });
+    }
 
     it("takes msg.reset as no work of its own", async () => {
       await start();

@@ -12,7 +12,7 @@ export interface MochaSuite {
   readonly ignore: readonly string[];
   /** With c8, which leaves its report in coverage/. */
   readonly coverage: boolean;
-  /** Ends with the first test that fails. */
+  /** Ends with the first test that fails, whatever that has left open. */
   readonly bail?: boolean;
   readonly timeoutMs: number;
 }
@@ -35,7 +35,7 @@ export async function runMocha(root: string, suite: MochaSuite, run: Run): Promi
     ...suite.ignore.flatMap((pattern) => ["--ignore", pattern]),
     "--fail-zero",
     "--forbid-only",
-    ...(suite.bail === true ? ["--bail"] : []),
+    ...(suite.bail === true ? ["--bail", "--exit"] : []),
     `--timeout=${longestTestMs}`,
     `--reporter=${join(import.meta.dirname, "reporter.ts")}`,
     `--reporter-option=output=${report}`,

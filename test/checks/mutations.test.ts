@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { mutate, readMutations } from "../../tools/test/mutations.ts";
+
+const root = dirname(dirname(import.meta.dirname));
+
+/** The promise sheet of the README: number and the files that it names. */
+async function readPromises(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  const rows = [...readme.matchAll(/^\| (P\d+) +\|.*\|(.*)\|$/gm)];
+  return new Map(
+    rows.map(([, promise = "", tests = ""]) => [
+      promise,
+      [...tests.matchAll(/\]\(([^)#]+)\)/g)].map(([, path = ""]) => path),
+    ]),
+  );
+}
+
+describe("the promise sheet", () => {
+  it("has twelve promises, each held by tests that are named as files", async () => {
+    const promises = await readPromises();
+    assert.equal(promises.size, 12);
+    for (const [promise, files] of promises) {
+      assert.ok(files.length > 0, `${promise} names no test`);
+      for (const file of files) {
+        assert.match(file, /^test\/.+\.test\.ts$/, promise);
+        assert.ok(existsSync(join(root, file)), `${promise}: ${file} is not there`);
+      }
+    }
+  });
+
+  it("has every promise broken on purpose, in code that is there, and noticed by a test that it names", async () => {
+    const promises = await readPromises();
+    const mutations = await readMutations(root);
+    assert.deepEqual(
+      [...promises.keys()].filter((promise) => !mutations.some((one) => one.promise === promise)),
+      [],
+    );
+    for (const mutation of mutations) {
+      const changed = await mutate(root, mutation);
+      assert.ok(changed.size > 0, mutation.name);
+      for (const [path, content] of changed) {
+        assert.notEqual(
+          content,
+          await readFile(join(root, path), "utf8"),
+          `${mutation.name} changes nothing`,
+        );
+      }
+      const named = promises.get(mutation.promise) ?? [];
+      assert.ok(named.includes(mutation.test), `${mutation.promise} does not name ${mutation.test}`);
+    }
+  });
+});
