@@ -1,0 +1,140 @@
+import type { FlowNode, Message } from "../support/flow.ts";
+import type { Places } from "./bench.ts";
+
+/** One action node under load. */
+export interface Case {
+  readonly node: FlowNode;
+  /** How many of a hundred messages it gets. */
+  readonly share: number;
+  /** A message that succeeds. */
+  readonly good: () => Message;
+  /** Turns it into one that meets a fault. */
+  readonly bad: Message;
+}
+
+const deviceReference = "ABCD2345";
+
+/** Not the id itself, which Node-RED would take for a reference to the node. */
+const nameOf = (id: string): string => `The ${id}`;
+
+/** Config nodes by what they lead to; those named "faulty" lead to nothing but faults. */
+export function configNodes(places: Places): FlowNode[] {
+  // Every message of the run may wait at once, however long that takes.
+  const patient = { queueLimit: 100_000, maxWait: 0 };
+  const device = (id: string, address: string, timeout: number): FlowNode => ({
+    id,
+    type: "dimensioner-device",
+    name: nameOf(id),
+    address,
+    timeout,
+    ...patient,
+  });
+  const cloud = (id: string, baseUrl: string, timeout: number): FlowNode => ({
+    id,
+    type: "dimensioner-cloud",
+    name: nameOf(id),
+    baseUrl,
+    timeout,
+    ...patient,
+  });
+  return [
+    device("dock", places.dock, 30),
+    device("studio", places.studio, 30),
+    device("player", places.player, 30),
+    device("album", places.album, 30),
+    cloud("cloud", places.cloud, 30),
+    cloud("studio-cloud", places.studioCloud, 30),
+    device("silent", places.silent, 30),
+    device("faulty", places.faulty, 0.05),
+    cloud("faulty-cloud", places.faulty, 0.05),
+  ];
+}
+
+/** The credentials of the clouds. */
+export function credentialsOf({ token }: Places): object {
+  return Object.fromEntries(["cloud", "studio-cloud", "faulty-cloud"].map((id) => [id, { token }]));
+}
+
+/** Every action node in every kind, with what it needs to succeed. */
+export function casesOf(places: Places): Case[] {
+  const { imageIdentifier, transactionId, smallId, files, archive } = places;
+  const byDevice = { deviceFrom: "dockName" };
+  const byCloud = { cloudFrom: "cloudName" };
+  const noDevice = { dockName: nameOf("faulty") };
+  const noCloud = { cloudName: nameOf("faulty-cloud") };
+  const toFile = { output: "file", folder: files };
+  let count = 0;
+  const place = (type: string): FlowNode => ({
+    id: `case-${count++}`,
+    z: "tab",
+    type: `dimensioner-${type}`,
+  });
+  const reference = (): Message => ({ transactionReference: "ORDER-1" });
+  const image = (): Message => ({ imageIdentifier });
+  const media = (): Message => ({ transactionId, payload: { contentId: smallId } });
+  return [
+    { node: { ...place("measure"), device: "dock", ...byDevice }, share: 12, good: reference, bad: noDevice },
+    ...["start", "stop", "cancel"].map((action) => ({
+      node: { ...place("video-control"), device: "studio", action, ...byDevice },
+      share: 6,
+      good: reference,
+      bad: noDevice,
+    })),
+    ...["start", "stop", "cancel"].map((action) => ({
+      node: { ...place("remote-trigger"), cloud: "studio-cloud", action, deviceReference, ...byCloud },
+      share: 6,
+      good: reference,
+      bad: noCloud,
+    })),
+    {
+      node: { ...place("remote-trigger"), cloud: "cloud", action: "measure", deviceReference, ...byCloud },
+      share: 6,
+      good: reference,
+      bad: noCloud,
+    },
+    {
+      node: { ...place("fetch-image"), device: "album", preview: true, ...byDevice },
+      share: 6,
+      good: image,
+      bad: noDevice,
+    },
+    {
+      node: { ...place("fetch-image"), device: "album", ...toFile, ...byDevice },
+      share: 2,
+      good: image,
+      bad: noDevice,
+    },
+    {
+      node: { ...place("fetch-video"), device: "player", wait: 0, ...byDevice },
+      share: 6,
+      good: reference,
+      bad: noDevice,
+    },
+    { node: { ...place("media-list"), cloud: "cloud", ...byCloud }, share: 8, good: media, bad: noCloud },
+    {
+      node: { ...place("media-list"), cloud: "cloud", emit: "split", ...byCloud },
+      share: 6,
+      good: media,
+      bad: noCloud,
+    },
+    { node: { ...place("fetch-media"), cloud: "cloud", ...byCloud }, share: 8, good: media, bad: noCloud },
+    {
+      node: { ...place("fetch-media"), cloud: "cloud", ...toFile, ...byCloud },
+      share: 2,
+      good: media,
+      bad: noCloud,
+    },
+    {
+      node: { ...place("device-list"), cloud: "cloud", changesOnly: true, ...byCloud },
+      share: 6,
+      good: reference,
+      bad: noCloud,
+    },
+    {
+      node: { ...place("archive"), cloud: "cloud", folder: archive, wait: 0, layout: "{transactionId}" },
+      share: 2,
+      good: () => ({ transactionId }),
+      bad: { transactionId: "nobody-knows" },
+    },
+  ];
+}

@@ -1,0 +1,144 @@
+/** Counts what a process keeps. To be imported before anything that it has to count: it watches from then on. */
+import { getEventListeners, type EventEmitter } from "node:events";
+import { readdir, readlink } from "node:fs/promises";
+import { setImmediate as turn } from "node:timers/promises";
+
+/** What there is at one moment; two readings of an idle process must not differ. */
+export interface Reading {
+  /** Connections, those of a keep-alive included. */
+  readonly sockets: number;
+  /** Timers that wait, also those that hold no process. */
+  readonly timers: number;
+  /** On the process, on the emitters given, and on every AbortSignal that still exists. */
+  readonly listeners: number;
+  /** Open file descriptors by what they lead to, sockets left out; none where the system does not tell. */
+  readonly files: Readonly<Record<string, number>>;
+  /** In use after the garbage is gone. */
+  readonly heapBytes: number;
+}
+
+const timeouts = new Set<unknown>();
+const intervals = new Set<unknown>();
+const signals = new Set<WeakRef<AbortSignal>>();
+const warnings: string[] = [];
+
+watchTimers();
+watchSignals();
+process.on("warning", ({ name, message }) => void warnings.push(`${name}: ${message}`));
+
+/** Node.js warns of too many listeners, and of more that should not be. */
+export function readWarnings(): readonly string[] {
+  return warnings.filter((line) => !/^(?:Experimental|Deprecation)Warning/.test(line));
+}
+
+/** Takes a reading; `emitters` are those whose listeners count beside the process's own. */
+export async function read(emitters: readonly EventEmitter[]): Promise<Reading> {
+  for (let round = 0; round < 3; round++) {
+    collect();
+    await turn();
+  }
+  const listeners = [process, ...emitters].reduce((sum, one) => sum + countListeners(one), countOnSignals());
+  // Median of several: what is collected late is no leak.
+  const heaps: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    collect();
+    heaps.push(process.memoryUsage().heapUsed);
+    await turn();
+  }
+  return {
+    sockets: countSockets(),
+    timers: timeouts.size + intervals.size,
+    listeners,
+    files: await openFiles(),
+    heapBytes: heaps.sort((a, b) => a - b)[2] ?? 0,
+  };
+}
+
+/** Connections and timers that end by themselves: an idle process has none. */
+export function countPassing(): number {
+  return countSockets() + timeouts.size;
+}
+
+function countSockets(): number {
+  return process.getActiveResourcesInfo().filter((one) => one === "TCPSocketWrap").length;
+}
+
+function collect(): void {
+  if (globalThis.gc === undefined) {
+    throw new Error("run with --expose-gc");
+  }
+  globalThis.gc();
+}
+
+function countListeners(emitter: EventEmitter): number {
+  return emitter.eventNames().reduce((sum, name) => sum + emitter.listenerCount(name), 0);
+}
+
+function countOnSignals(): number {
+  let count = 0;
+  for (const reference of signals) {
+    const signal = reference.deref();
+    if (signal === undefined) {
+      signals.delete(reference);
+    } else {
+      count += getEventListeners(signal, "abort").length;
+    }
+  }
+  return count;
+}
+
+async function openFiles(): Promise<Record<string, number>> {
+  const folder = "/proc/self/fd";
+  const names = await readdir(folder).catch(() => []);
+  const found: Record<string, number> = {};
+  for (const name of names) {
+    // The one of the list itself is gone by now.
+    const target = await readlink(`${folder}/${name}`).catch(() => "socket:");
+    if (!target.startsWith("socket:")) {
+      const kind = target.replace(/\[\d+\]$/, "");
+      found[kind] = (found[kind] ?? 0) + 1;
+    }
+  }
+  return found;
+}
+
+/** Those of the global functions, which are the ones that this package uses. */
+function watchTimers(): void {
+  const { setTimeout: start, setInterval: startInterval, clearTimeout: end } = globalThis;
+  const replace = (name: string, original: object, replacement: object): void => {
+    // With util.promisify's own version of it.
+    Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(original));
+    Reflect.set(globalThis, name, replacement);
+  };
+  replace("setTimeout", start, (callback: (...given: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+    const fire = (...given: unknown[]): void => {
+      timeouts.delete(timer);
+      callback(...given);
+    };
+    const timer = start(fire, ms, ...args);
+    timeouts.add(timer);
+    return timer;
+  });
+  replace("setInterval", startInterval, (callback: (...given: unknown[]) => void, ms?: number) => {
+    const timer = startInterval(callback, ms);
+    intervals.add(timer);
+    return timer;
+  });
+  for (const name of ["clearTimeout", "clearInterval"]) {
+    replace(name, end, (timer: Parameters<typeof clearTimeout>[0]) => {
+      timeouts.delete(timer);
+      intervals.delete(timer);
+      end(timer);
+    });
+  }
+}
+
+function watchSignals(): void {
+  const Original = globalThis.AbortController;
+  globalThis.AbortController = class extends Original {
+    constructor() {
+      super();
+      signals.add(new WeakRef(this.signal));
+    }
+  };
+}

@@ -1,0 +1,27 @@
+import type { Reading } from "./instruments.ts";
+
+/** What a run of messages through one deploy leaves. */
+export interface MessagesReport {
+  readonly before: Reading;
+  readonly after: Reading;
+  readonly sent: number;
+  readonly failed: number;
+  readonly seconds: number;
+  readonly surprises: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** What a run of deploys under load leaves, with nothing deployed before and after. */
+export interface RedeploysReport {
+  readonly before: Reading;
+  readonly after: Reading;
+  /** Messages that nodes have received, and those that have ended. */
+  readonly begun: number;
+  readonly ended: number;
+  /** Posts that the webhook has taken. */
+  readonly posted: number;
+  readonly metBusy: number;
+  readonly seconds: number;
+  readonly surprises: readonly string[];
+  readonly warnings: readonly string[];
+}
