@@ -1,3 +1,4 @@
+import { phrases } from "../src/phrases.ts";
 import { failedTexts, statusTexts } from "../src/runtime/status-texts.ts";
 import { sentences } from "../src/sentences.ts";
 
@@ -8,5 +9,6 @@ export function runtimeTexts() {
     status: { ...statusTexts, failed: failedTexts },
     errors: Object.fromEntries(entries.map(([key, { text }]) => [key, text])),
     hints: Object.fromEntries(entries.map(([key, { hint }]) => [key, hint])),
+    phrases,
   };
 }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fields } from "../../src/phrases.ts";
 import { runtimeTexts } from "../../tools/runtime-texts.ts";
-import { catalogOf, editorSources, languages, names, root } from "./sources.ts";
+import { catalogOf, editorSources, languages, names, root, withoutUnit } from "./sources.ts";
 
-const runtimeKeys = /^(?:status|errors|hints)\./;
+const runtimeKeys = /^(?:status|errors|hints|phrases|fields)\./;
 
 /** The keys that a type's form and script name as a whole; the editor's tests look at those put together at run time. */
 function namedKeys(source: string): string[] {
@@ -26,16 +27,33 @@ describe("the catalogs", () => {
       await readFile(join(root, "nodes/device/locales/en-US/device.json"), "utf8"),
     );
     assert.ok(typeof catalog === "object" && catalog !== null);
-    const { status, errors, hints } = runtimeTexts();
-    assert.deepEqual(
-      {
-        status: Reflect.get(catalog, "status"),
-        errors: Reflect.get(catalog, "errors"),
-        hints: Reflect.get(catalog, "hints"),
-      },
-      { status, errors, hints },
-      "run tools/write-texts.ts",
-    );
+    for (const [group, texts] of Object.entries(runtimeTexts())) {
+      assert.deepEqual(Reflect.get(catalog, group), texts, `${group}: run tools/write-texts.ts`);
+    }
+  });
+
+  it("have every property that a sentence can name, as the forms call it", async () => {
+    // The form calls it “Its value”, below this one.
+    const labelled = (field: string): string => (field === "secret" ? "secretIn" : field);
+    for (const language of await languages()) {
+      const catalogs = await Promise.all(names.map((name) => catalogOf(name, language)));
+      const shared = await catalogOf("device", language);
+      const called = [...shared].filter(([key]) => key.startsWith("fields."));
+      assert.deepEqual(
+        called.map(([key]) => key),
+        fields.map((field) => `fields.${field}`),
+      );
+      for (const [key, text] of called) {
+        const name = labelled(key.slice("fields.".length));
+        const labels = [`common.label.${name}`, `label.${name}`]
+          .flatMap((label) => catalogs.map((catalog) => catalog.get(label)))
+          .filter((label) => label !== undefined);
+        // What only the library takes has no label.
+        if (!["id", "message"].includes(name)) {
+          assert.ok(labels.map(withoutUnit).includes(text), `${language} ${key}: ${text}`);
+        }
+      }
+    }
   });
 
   it("have every key that forms and scripts name", async () => {

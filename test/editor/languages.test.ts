@@ -3,13 +3,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { editorLanguages } from "./editor-languages.ts";
 import { helpBlocks } from "./help-blocks.ts";
-import { catalogOf, languages, names, root } from "./sources.ts";
+import { catalogOf, languages, names, root, withoutUnit } from "./sources.ts";
 
 const present = await languages();
 
 /** What may be the same as in English: names of things, and words that languages share. */
 const shared = new Set(
-  "Action|Buffer|Cloud|Details|download|Generation|Image|Name|Proxy|Secret|<secret>|stream|Token|video".split(
+  "Action|Buffer|cloud|Cloud|__count__ bytes|Details|download|gateway|Generation|Image|images|Message|Name|ping|Proxy|Secret|<secret>|stream|Token|video|webhook".split(
     "|",
   ),
 ).add("dimensioner/transaction");
@@ -32,7 +32,6 @@ const logged = new Set(["status.undelivered", "status.damaged"]);
 const hasWords = (text: string): boolean => /\p{L}{3}/u.test(text.replace(/__\w+?__/g, ""));
 const marksOf = (text: string): string[] => (text.match(/__\w+?__/g) ?? []).toSorted();
 const termsOf = (text: string): string[] => [...new Set(text.match(fixedTerms) ?? [])].toSorted();
-const withoutUnit = (label: string): string => label.replace(/\s*[(（][^)）]*[)）]$/, "");
 
 function fileOf(name: string, language: string, kind: "json" | "html"): string {
   return join(root, `nodes/${name}/locales/${language}/${name}.${kind}`);

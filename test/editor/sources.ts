@@ -37,6 +37,11 @@ export async function catalogOf(name: string, language = "en-US"): Promise<Map<s
   return flat;
 }
 
+/** A label of a form without the unit behind it. */
+export function withoutUnit(label: string): string {
+  return label.replace(/\s*[(（][^)）]*[)）]$/, "");
+}
+
 /** The files of the editor half: each type's own, and what they share. */
 export async function editorSources(name: string): Promise<string> {
   const files =
