@@ -18,13 +18,19 @@ const updatesPerSecond = 4;
 /** So many may come at once before that, so that the steps of a single message are all seen. */
 const burst = 8;
 
+interface Showing {
+  readonly look: Look;
+  /** Called only if it comes to be seen: most of what a busy node says does not. */
+  readonly text: () => string;
+}
+
 /** What a node shows under itself. */
 export class StatusBoard {
   readonly #RED: NodeAPI;
   readonly #node: Node;
   #budget = burst;
   #filledAt = performance.now();
-  #next: { look: Look; text: string } | undefined;
+  #next: Showing | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -34,26 +40,34 @@ export class StatusBoard {
   }
 
   say(look: Look, key: StatusKey, values: Readonly<Record<string, string | number>> = {}): void {
-    this.show(look, translateStatus(this.#RED, key, values));
+    this.#show({ look, text: () => translateStatus(this.#RED, key, values) });
   }
 
   show(look: Look, text: string): void {
-    if (this.#isClosed) {
-      return;
-    }
-    this.#refill();
-    if (this.#timer === undefined && this.#budget >= 1) {
-      this.#budget--;
-      this.#publish(look, text);
-      return;
-    }
-    this.#next = { look, text };
-    this.#timer ??= setTimeout(() => this.#publishNext(), 1000 / updatesPerSecond);
+    this.#show({ look, text: () => text });
   }
 
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+  }
+
+  #show(showing: Showing): void {
+    if (this.#isClosed) {
+      return;
+    }
+    if (this.#timer !== undefined) {
+      this.#next = showing;
+      return;
+    }
+    this.#refill();
+    if (this.#budget >= 1) {
+      this.#budget--;
+      this.#publish(showing);
+      return;
+    }
+    this.#next = showing;
+    this.#timer = setTimeout(() => this.#publishNext(), 1000 / updatesPerSecond);
   }
 
   #refill(): void {
@@ -67,11 +81,11 @@ export class StatusBoard {
     const next = this.#next;
     this.#next = undefined;
     if (next !== undefined) {
-      this.#publish(next.look, next.text);
+      this.#publish(next);
     }
   }
 
-  #publish(look: Look, text: string): void {
-    this.#node.status({ ...looks[look], text: text.slice(0, longestText) });
+  #publish({ look, text }: Showing): void {
+    this.#node.status({ ...looks[look], text: text().slice(0, longestText) });
   }
 }
