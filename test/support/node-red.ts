@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
 const repository = dirname(dirname(import.meta.dirname));
+const defaultLanguage = "en-US";
 const packageName = "@dimflow/node-red-dimensioner";
 
 /** How long Node-RED may take to start, to deploy or to say what a test waits for. */
@@ -66,6 +67,7 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
     },
   );
   const output = readLines(child);
+  const says = logTexts(options.major, String(options.settings?.["lang"] ?? defaultLanguage));
 
   async function stop(): Promise<void> {
     if (child.exitCode === null && child.signalCode === null) {
@@ -81,14 +83,11 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
   }
 
   try {
-    const [listening] = await Promise.all([
-      output.nextLine(/now running at (http:\S+)/),
-      output.nextLine(/Started flows/),
-    ]);
-    const url = listening.replace(/^.*now running at (http:\S+?)\/?$/, "$1");
+    const [listening] = await Promise.all([output.nextLine(says.running), output.nextLine(says.started)]);
+    const url = says.running.exec(listening)?.[1] ?? "";
     const adminFetch = (path: string, init?: RequestInit) => fetch(url + path, init);
     const deploy = async (flows: readonly object[]) => {
-      const started = output.nextLine(/Started (modified )?(flows|nodes)/);
+      const started = output.nextLine(says.started);
       const answer = await adminFetch("/flows", {
         method: "POST",
         headers: { "Content-Type": "application/json", "Node-RED-Deployment-Type": "full" },
@@ -117,7 +116,7 @@ function settingsFor(userDir: string, settings: Readonly<Record<string, unknown>
     userDir,
     flowFile: "flows.json",
     credentialSecret: "only for tests",
-    lang: "en-US",
+    lang: defaultLanguage,
     telemetry: { enabled: false, updateNotification: false },
     // Without these Node-RED asks npm for its version and the internet for updates.
     externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
@@ -137,8 +136,27 @@ async function linkPackage(userDir: string): Promise<void> {
 }
 
 function redScript(major: 4 | 5): string {
-  const manifest = createRequire(import.meta.url).resolve(`node-red-${major}/package.json`);
-  return join(dirname(manifest), "red.js");
+  return join(dirname(manifestOf(major)), "red.js");
+}
+
+function manifestOf(major: 4 | 5): string {
+  return createRequire(import.meta.url).resolve(`node-red-${major}/package.json`);
+}
+
+/** The lines to wait for, as this Node-RED's own catalog has them in the language that it logs in. */
+function logTexts(major: 4 | 5, language: string): { readonly running: RegExp; readonly started: RegExp } {
+  const runtime = createRequire(manifestOf(major)).resolve("@node-red/runtime/package.json");
+  const file = join(dirname(runtime), "locales", language, "runtime.json");
+  const { server, nodes } = JSON.parse(readFileSync(file, "utf8")) as {
+    server: Record<string, string>;
+    nodes: { flows: Record<string, string> };
+  };
+  const escape = (text = ""): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const started = ["started-flows", "started-modified-flows", "started-modified-nodes"];
+  return {
+    running: new RegExp(escape(server["now-running"]).replace("__listenpath__", "(http://[\\w.:-]+)/")),
+    started: new RegExp(started.map((key) => escape(nodes.flows[key])).join("|")),
+  };
 }
 
 /** Node-RED 5 needs a newer Node than the oldest one that the package supports. */
