@@ -8,41 +8,44 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { declarations } from "./build/declarations.ts";
+import { modules } from "./build/modules.ts";
+import { licences } from "./build/vendor.ts";
 import { editorHtml } from "./editor-html.ts";
 import { simulatorPage } from "./simulator-page.ts";
 
 const root = dirname(import.meta.dirname);
 const dist = join(root, "dist");
+/** Where the compiler writes declarations. */
+const declared = join(root, ".build", "runtime");
+/** What package.json exports. */
+const entries = ["src/index.d.ts", "src/simulator/index.d.ts"];
 
 const problems: string[] = [];
-const compiled = await compile();
-const assets = await collectAssets();
-for (const [file, content] of assets) {
+const sources = await runtimeSources();
+check(sources);
+const files = await collect();
+for (const [file, content] of files) {
   await replace(join(dist, file), content);
 }
-await removeAllBut(new Set([...compiled, ...assets.keys()]), "");
-if (compiled.includes("src/simulator/cli.js")) {
-  await chmod(join(dist, "src/simulator/cli.js"), 0o755);
-}
+await removeAllBut(files, "");
+await chmod(join(dist, "src/simulator/cli.js"), 0o755);
 if (problems.length > 0) {
   console.error(`The build failed:\n${problems.map((problem) => `- ${problem}`).join("\n")}`);
   process.exitCode = 1;
 }
 
-/** Runs the compiler and returns the files that it has written below dist/. */
-async function compile(): Promise<string[]> {
-  const expected = await compilerOutput();
-  const isMissing = (file: string) => !existsSync(join(dist, file));
+/** Has the compiler check everything, and write the declarations. */
+function check(sources: readonly string[]): void {
+  const expected = sources.map((source) => join(declared, source.replace(/\.ts$/, ".d.ts")));
   let passed = tsc();
-  // The compiler trusts its own notes about what it wrote, also when dist/ was deleted since.
-  if (passed && expected.some(isMissing)) {
+  // The compiler trusts its own notes about what it wrote, also when that was deleted since.
+  if (passed && !expected.every((file) => existsSync(file))) {
     passed = tsc("--force");
   }
   if (!passed) {
     problems.push("the compiler found what is listed above");
   }
-  problems.push(...expected.filter(isMissing).map((file) => `dist/${file} was not written`));
-  return expected;
 }
 
 function tsc(...options: string[]): boolean {
@@ -52,22 +55,26 @@ function tsc(...options: string[]): boolean {
   );
 }
 
-async function compilerOutput(): Promise<string[]> {
-  const sources = [...(await filesIn("src")), ...(await filesIn("nodes"))].filter(
+/** The sources of what runs in Node.js, by their path below the repository. */
+async function runtimeSources(): Promise<string[]> {
+  const found = [...(await filesIn("src")), ...(await filesIn("nodes"))].filter(
     (file) => /(?<!\.d|\.editor)\.ts$/.test(file) && !/^src\/(?:editor|simulator\/page)\//.test(file),
   );
-  const stems = sources.map((file) => file.slice(0, -".ts".length));
   for (const name of await nodeNames()) {
-    if (!stems.includes(`nodes/${name}/${name}`)) {
+    if (!found.includes(`nodes/${name}/${name}.ts`)) {
       problems.push(`nodes/${name}/${name}.ts, the runtime half, is not there`);
     }
   }
-  return stems.flatMap((stem) => [`${stem}.js`, `${stem}.d.ts`]);
+  return found;
 }
 
-/** What ships beside the compiler's output, by its path below dist/. */
-async function collectAssets(): Promise<Map<string, Buffer>> {
-  const found = new Map<string, Buffer>();
+/** What ships, by its path below dist/. */
+async function collect(): Promise<Map<string, Buffer>> {
+  const found = new Map([
+    ...(await modules(root, sources)),
+    ...(await declarations(declared, entries)),
+    ["vendor/LICENSES.md", await licences(root)] as const,
+  ]);
   const take = async (from: string, fits: RegExp, to = from) => {
     for (const file of (await filesIn(from)).filter((path) => fits.test(path))) {
       found.set(to + file.slice(from.length), await readFile(join(root, file)));
@@ -83,7 +90,7 @@ async function collectAssets(): Promise<Map<string, Buffer>> {
   }
   // Beside more than one node, each icon would be listed more than once.
   await take("icons", /\.svg$/, "nodes/device/icons");
-  await take("src/simulator/catalogue", /\.(?:jpg|bmp|mp4)$/);
+  await take("src/simulator/catalogue", /\.(?:jpg|bmp\.gz|mp4)$/);
   for (const [file, content] of await simulatorPage(root)) {
     found.set(file, content);
   }
@@ -124,7 +131,7 @@ async function replace(path: string, content: Buffer): Promise<void> {
 }
 
 /** Removes files that are not to be kept, and folders that then are empty. */
-async function removeAllBut(keep: ReadonlySet<string>, folder: string): Promise<void> {
+async function removeAllBut(keep: ReadonlyMap<string, Buffer>, folder: string): Promise<void> {
   for (const entry of await readdir(join(dist, folder), { withFileTypes: true })) {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
     if (entry.isDirectory()) {

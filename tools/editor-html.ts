@@ -42,7 +42,7 @@ async function formOf(root: string, name: string): Promise<string> {
   return text.split(sharedMark).join(sharedNamespace);
 }
 
-/** The script, not minified: the flow library and the scorecard read type, defaults and colour from it. */
+/** The script, as written but for comments and white space: others read type, defaults and colour from it. */
 async function scriptOf(entry: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [entry],
@@ -51,6 +51,7 @@ async function scriptOf(entry: string): Promise<string> {
     format: "iife",
     platform: "browser",
     target: "es2020",
+    minifyWhitespace: true,
     charset: "utf8",
     legalComments: "none",
     logLevel: "silent",

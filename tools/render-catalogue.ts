@@ -10,6 +10,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 
 import { type Parcel, PARCELS } from "../src/simulator/catalogue/parcels.ts";
 import { annotate } from "./render-catalogue/annotate.ts";
@@ -24,9 +25,9 @@ import { smooth, type Vec } from "./render-catalogue/vector.ts";
 
 const SEED = 20261120;
 const CATALOGUE = join(import.meta.dirname, "../src/simulator/catalogue");
-const STILL = { width: 560, grid: 5, quality: 6 };
+const STILL = { width: 480, grid: 5, quality: 9 };
 const DEPTH_WIDTH = 240;
-const VIDEO = { width: 320, grid: 3, framesPerSecond: 12, frames: 30, constantRate: 29 };
+const VIDEO = { width: 320, grid: 3, framesPerSecond: 12, frames: 30, constantRate: 32 };
 
 function raw(width: number): string[] {
   return ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", `${width}x${(width * 3) / 4}`];
@@ -38,6 +39,8 @@ function jpeg(pixels: Uint8Array, filters: string): Buffer {
     "mjpeg",
     "-q:v",
     `${STILL.quality}`,
+    "-trellis",
+    "1",
     "-pix_fmt",
     "yuvj420p",
     "-bitexact",
@@ -127,7 +130,7 @@ for (const [number, parcel] of PARCELS.entries()) {
   const files: readonly (readonly [string, Buffer])[] = [
     ["color.jpg", jpeg(picture, "null")],
     ["annotated.jpg", jpeg(outlined, texts)],
-    ["depth.bmp", depthMap(scene, VIEW, DEPTH_WIDTH)],
+    ["depth.bmp.gz", gzipSync(depthMap(scene, VIEW, DEPTH_WIDTH), { level: 9 })],
     ["mp4", video(parcel, number, place)],
   ];
   for (const [ending, content] of files) {

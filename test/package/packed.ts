@@ -34,6 +34,19 @@ export interface Packed {
   remove(): Promise<void>;
 }
 
+/** The registry is asked only for what npm has not got yet. */
+const asThePaletteManager = [
+  "install",
+  "--omit=dev",
+  "--engine-strict",
+  "--save-exact",
+  "--ignore-scripts",
+  "--no-audit",
+  "--no-fund",
+  "--no-update-notifier",
+  "--prefer-offline",
+];
+
 /** Packs and installs. What is built is packed: `npm run build` comes first. */
 export async function packAndInstall(): Promise<Packed> {
   if (!existsSync(join(repository, "dist"))) throw new Error("There is no dist/. Run npm run build first.");
@@ -46,16 +59,7 @@ export async function packAndInstall(): Promise<Packed> {
     const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
     const packed: unknown = JSON.parse(mustEnd(await npm(repository, ...pack)).stdout);
     const tarball = readTarball(packed);
-    // As the Palette Manager installs, and with the registry asked only for what npm has not got yet.
-    const install = [
-      "install",
-      "--omit=dev",
-      "--engine-strict",
-      "--ignore-scripts",
-      "--no-audit",
-      "--no-fund",
-    ];
-    mustEnd(await npm(userDir, ...install, "--prefer-offline", join(folder, tarball.filename)));
+    mustEnd(await npm(userDir, ...asThePaletteManager, join(folder, tarball.filename)));
     return {
       tarball,
       userDir,

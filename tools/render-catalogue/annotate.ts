@@ -130,16 +130,16 @@ export function annotate(
     const [dx, dy] = [at[0] - center[0], at[1] - center[1]];
     const far = Math.hypot(dx, dy);
     const text = `${"LHW"[axis]} ${sizes[axis]?.toFixed(1)} cm`;
-    const [x, y] = [at[0] + (dx / far) * (axis === 1 ? 46 : 34), at[1] + (dy / far) * 22];
+    const [x, y] = [at[0] + (dx / far) * (axis === 1 ? 40 : 30), at[1] + (dy / far) * 19];
     const left = `max(6\\,min(w-tw-6\\,${x.toFixed(1)}-tw/2))`;
     return [
-      drawText({ text, x: left, y: `${y.toFixed(1)}-th/2`, size: 15, color: "white", box: "0x084510@0.85" }),
+      drawText({ text, x: left, y: `${y.toFixed(1)}-th/2`, size: 13, color: "white", box: "0x084510@0.85" }),
     ];
   });
   const caption = `${[sizes[0], sizes[2], sizes[1]].map((cm) => cm?.toFixed(1)).join(" × ")} cm   ${weightLb(parcel).toFixed(2)} lb`;
-  texts.push(drawText({ text: caption, x: 10, y: 10, size: 16, color: "0x46ff5a", box: "black@0.6" }));
+  texts.push(drawText({ text: caption, x: 10, y: 10, size: 14, color: "0x46ff5a", box: "black@0.6" }));
   texts.push(
-    drawText({ text: parcel.barcode, x: 10, y: "h-th-10", size: 12, color: "white", box: "black@0.6" }),
+    drawText({ text: parcel.barcode, x: 10, y: "h-th-10", size: 11, color: "white", box: "black@0.6" }),
   );
   return [drawn, texts.join(",")];
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 import { PARCELS, type Parcel, type Size } from "./parcels.ts";
 
@@ -17,9 +18,15 @@ export interface Catalogue {
 const ENDINGS: Readonly<Record<PictureKind, string>> = {
   color: ".color.jpg",
   annotated: ".annotated.jpg",
-  depth: ".depth.bmp",
+  depth: ".depth.bmp.gz",
   video: ".mp4",
 };
+
+/** A depth map is ten times smaller packed; pictures and videos are packed as they are. */
+function unpacked(path: string): Buffer {
+  const content = readFileSync(path);
+  return path.endsWith(".gz") ? gunzipSync(content) : content;
+}
 
 /** Opens the parcels and pictures that lie beside this module. A picture is read when it is first asked for. */
 export function openCatalogue(): Catalogue {
@@ -31,7 +38,7 @@ export function openCatalogue(): Catalogue {
       const known = PARCELS.find((one) => one.name === parcel.name);
       if (known === undefined) throw new Error(`The catalogue has no pictures of "${parcel.name}".`);
       const file = known.name + ENDINGS[kind];
-      const content = contents.get(file) ?? readFileSync(join(import.meta.dirname, file));
+      const content = contents.get(file) ?? unpacked(join(import.meta.dirname, file));
       contents.set(file, content);
       return content;
     },
