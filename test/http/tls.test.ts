@@ -3,9 +3,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
-import type { SentenceKey } from "../../src/sentences.ts";
 import { failsWith, failureOf } from "../support/failures.ts";
-import { MemorySink } from "../support/memory-sink.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { deviceCode, token } from "../support/operations.ts";
 import { listen, replyJson, startServer } from "../support/servers.ts";
@@ -19,32 +17,6 @@ describe("TLS", () => {
 
   const cloudAt = (baseUrl: string, options: Partial<CloudClientOptions> = {}): CloudClient =>
     opened(new CloudClient({ baseUrl, token, timeoutMs: 5000, ...options }));
-
-  const untrusted: [string, string, Partial<CloudClientOptions>][] = [
-    ["an unknown authority", "good", {}],
-    ["a self-signed certificate", "self-signed", {}],
-    ["another host's certificate", "wrong-host", { tls: { ca } }],
-    ["an expired certificate", "expired", { tls: { ca } }],
-    ["another authority than the one that is trusted", "self-signed", { tls: { ca } }],
-  ];
-  for (const [name, certificate, options] of untrusted) {
-    it(`${name}: no request, the token stays here`, async () => {
-      const server = opened(
-        await startServer((_, socket) => replyJson(socket, []), { tls: identity(certificate) }),
-      );
-      const cloud = cloudAt(server.origin, options);
-      const sink = new MemorySink();
-      for (const [running, outcome] of [
-        [cloud.measure(deviceCode, "x"), "not-sent"],
-        [cloud.devices(), null],
-        [cloud.media("1", "2", sink), null],
-      ] as const) {
-        const error = await failsWith(running, { code: "ERR_UNREACHABLE", outcome, retryable: false });
-        assert.equal(error.sentence, "unreachableTls" satisfies SentenceKey);
-      }
-      assert.equal(server.requests.length, 0);
-    });
-  }
 
   it("plain HTTP where TLS is expected", async () => {
     const server = opened(

@@ -2,7 +2,9 @@ import { CloudClient } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import type { ErrorCause } from "../../src/errors.ts";
 import type { CommandOptions } from "../../src/http/command-sender.ts";
+import type { TlsOptions } from "../../src/http/dispatchers.ts";
 import type { CallOptions } from "../../src/http/transport.ts";
+import type { ByteSink, DownloadFacts } from "../../src/model/download.ts";
 import type { Simulator, SurfaceName } from "../../src/simulator/index.ts";
 import { secret } from "./failures.ts";
 
@@ -20,11 +22,15 @@ export interface Clients {
 /** Where the three surfaces answer. */
 export type Origins = Readonly<Record<SurfaceName, { readonly origin: string }>>;
 
-export function connectClients({ newer, earlier, cloud }: Origins, timeoutMs: number): Clients {
+export function connectClients(
+  { newer, earlier, cloud }: Origins,
+  timeoutMs: number,
+  tls?: TlsOptions,
+): Clients {
   const clients = {
     newer: new DeviceClient({ address: newer.origin, timeoutMs }),
     earlier: new DeviceClient({ address: earlier.origin, generation: "earlier", timeoutMs }),
-    cloud: new CloudClient({ baseUrl: cloud.origin, token, timeoutMs }),
+    cloud: new CloudClient({ baseUrl: cloud.origin, token, timeoutMs, tls }),
   };
   return {
     ...clients,
@@ -36,6 +42,7 @@ export interface Operation<TOptions> {
   readonly surface: SurfaceName;
   /** As errors name it. */
   readonly operation: string;
+  /** What the path begins with; of a command all of it. */
   readonly path: string;
   run(clients: Clients, options?: TOptions): Promise<unknown>;
 }
@@ -122,56 +129,102 @@ export const commands: readonly CommandOperation[] = [
   },
 ];
 
-/** Every call that reads JSON and may be repeated, with an answer that it takes. */
-export const reads: readonly (Operation<CallOptions> & { readonly answer: unknown })[] = [
+export interface ReadOperation extends Operation<CallOptions> {
+  readonly kind: "read";
+  /** The id of what is asked for, where it needs one. */
+  run(clients: Clients, options?: CallOptions, id?: string): Promise<unknown>;
+}
+
+/** Every call that reads JSON and may be repeated. */
+export const reads: readonly ReadOperation[] = [
   {
     surface: "newer",
     operation: "ping",
+    kind: "read",
     path: "/api/v1/ping/ping",
-    answer: { msg: "ping" },
     run: ({ newer }, options) => newer.ping("ping", options),
   },
   {
     surface: "earlier",
     operation: "ping",
+    kind: "read",
     path: "/api/ping/ping",
-    answer: { msg: "ping" },
     run: ({ earlier }, options) => earlier.ping("ping", options),
   },
   {
     surface: "cloud",
     operation: "media list",
+    kind: "read",
     path: "/api/transactionmedia/905865",
-    answer: [],
     run: ({ cloud }, options) => cloud.listMedia("905865", options),
   },
   {
     surface: "cloud",
     operation: "device list",
+    kind: "read",
     path: "/api/deviceclients",
-    answer: [],
     run: ({ cloud }, options) => cloud.devices(options),
   },
   {
     surface: "cloud",
     operation: "device",
-    path: "/api/deviceClients/d1",
-    answer: { id: "d1" },
-    run: ({ cloud }, options) => cloud.device("d1", options),
+    kind: "read",
+    path: "/api/deviceClients/",
+    run: ({ cloud }, options, id = "d1") => cloud.device(id, options),
   },
   {
     surface: "cloud",
     operation: "terminal list",
+    kind: "read",
     path: "/api/terminals",
-    answer: [],
     run: ({ cloud }, options) => cloud.terminals(options),
   },
   {
     surface: "cloud",
     operation: "terminal",
-    path: "/api/terminals/7",
-    answer: { id: 7 },
-    run: ({ cloud }, options) => cloud.terminal("7", options),
+    kind: "read",
+    path: "/api/terminals/",
+    run: ({ cloud }, options, id = "7") => cloud.terminal(id, options),
+  },
+];
+
+export interface DownloadOperation {
+  readonly surface: SurfaceName;
+  readonly operation: string;
+  readonly kind: "download";
+  readonly path: string;
+  start(clients: Clients, id: string, sink: ByteSink, waitMs: number): Promise<DownloadFacts>;
+}
+
+/** Every call that brings a picture or a video; the cloud's are those of transaction 905865. */
+export const downloads: readonly DownloadOperation[] = [
+  {
+    surface: "newer",
+    operation: "image",
+    kind: "download",
+    path: "/api/v1/image/color/",
+    start: ({ newer }, id, sink) => newer.image("color", id, sink),
+  },
+  {
+    surface: "newer",
+    operation: "video",
+    kind: "download",
+    path: "/api/v1/video/download",
+    start: ({ newer }, _id, sink, waitMs) => newer.video("download", sink, { waitMs }),
+  },
+  {
+    surface: "newer",
+    operation: "video",
+    kind: "download",
+    path: "/api/v1/video/stream",
+    start: ({ newer }, _id, sink, waitMs) => newer.video("stream", sink, { waitMs }),
+  },
+  {
+    surface: "cloud",
+    operation: "media",
+    kind: "download",
+    path: "/api/transactionmedia/905865/",
+    start: ({ cloud }, id, sink) => cloud.media("905865", id, sink),
   },
 ];
 

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { failedTexts } from "../../src/runtime/status-texts.ts";
+import { TestFlow, type FlowNode } from "../support/flow.ts";
+import { manyAtOnce, type Opened } from "../support/opened.ts";
+import { token } from "../support/operations.ts";
+import { actionNodes, type ActionNode } from "./action-nodes.ts";
+import { checkCount } from "./expected.ts";
+import { endingOf, type Kind, type Row } from "./row.ts";
+import { lookInto } from "./sources.ts";
+import { families } from "./tables/index.ts";
+import { add, nothing, type Count } from "./tally.ts";
+import { openGround, openWorld, type World } from "./world.ts";
+
+/** One node that meets one row. */
+interface Meeting {
+  readonly node: ActionNode;
+  readonly world: World;
+  readonly folder: string;
+  readonly id: string;
+}
+
+interface Chosen {
+  readonly row: Row;
+  readonly nodes: readonly ActionNode[];
+}
+
+const kinds: readonly Kind[] = ["measure", "video", "read", "download"];
+
+/** One node of each kind that can meet the row, another one with each row. */
+function choose(row: Row, turnOfRow: number): ActionNode[] {
+  return kinds.flatMap((kind) => {
+    const able = actionNodes.filter((node) => node.kind === kind && endingOf(row, node) !== undefined);
+    return able.length === 0 ? [] : able.slice(turnOfRow % able.length, (turnOfRow % able.length) + 1);
+  });
+}
+
+const rows: Readonly<Record<string, Chosen>> = Object.fromEntries(
+  families
+    .flatMap(({ title, rows: some }) =>
+      Object.entries(some).map(([name, row]) => [`${title}: ${name}`, row] as const),
+    )
+    .map(([name, row], index) => [name, { row, nodes: choose(row, index) }] as const)
+    .filter(([, { nodes }]) => nodes.length > 0),
+);
+
+describe("real nodes under every fault", function () {
+  this.timeout(60_000);
+  let flow: TestFlow;
+  const meetings = new Map<Row, Meeting[]>();
+  const open: { close(): unknown }[] = [];
+  const opened: Opened = (thing) => {
+    open.push(thing);
+    return thing;
+  };
+
+  // One flow with a config node of its own for each meeting: a flow at a time is all that one process can run.
+  before(async () => {
+    for (const { row, nodes } of Object.values(rows)) {
+      const ground = await openGround(row, opened);
+      const all = await Promise.all(
+        nodes.map(async (node, index): Promise<Meeting> => {
+          const world = await openWorld(row, node, ground, opened);
+          const folder = await mkdtemp(join(tmpdir(), "matrix-"));
+          opened({ close: () => rm(folder, { recursive: true }) });
+          return { node, world, folder, id: `${meetings.size}-${index}` };
+        }),
+      );
+      meetings.set(row, all);
+    }
+    const pairs = [...meetings].flatMap(([row, all]) => all.flatMap((meeting) => nodesOf(row, meeting)));
+    const clouds = pairs.filter(({ type }) => type === "dimensioner-cloud");
+    flow = await TestFlow.start(pairs, Object.fromEntries(clouds.map(({ id }) => [id, { token }])));
+  });
+  after(async () => {
+    await flow.stop();
+    for (const thing of open.reverse()) {
+      await thing.close();
+    }
+  });
+
+  manyAtOnce(rows, async ({ row, nodes }) => {
+    const all = meetings.get(row) ?? [];
+    const counts = await Promise.all(
+      all.map((meeting) =>
+        meet(flow, row, meeting).catch((error: unknown) => {
+          throw new Error(meeting.node.type, { cause: error });
+        }),
+      ),
+    );
+    checkCount(counts.reduce(add, nothing), row, nodes);
+  });
+});
+
+/** The config node that leads to the world, and the node. */
+function nodesOf(row: Row, { node, world, folder, id }: Meeting): FlowNode[] {
+  const { origin } = world.origins[node.surface];
+  const timeout = (row.timeoutMs ?? 10_000) / 1000;
+  const { type, surface, properties } = node;
+  const isCloud = surface === "cloud";
+  const config = isCloud ? { baseUrl: origin } : { address: origin, generation: surface };
+  const saves = node.savesFile === true ? { output: "file", folder, wait: (row.waitMs ?? 0) / 1000 } : {};
+  const uses = { [isCloud ? "cloud" : "device"]: `config-${id}` };
+  return [
+    { id: `config-${id}`, type: isCloud ? "dimensioner-cloud" : "dimensioner-device", timeout, ...config },
+    { id, z: "tab", type, ...uses, ...properties, ...saves },
+  ];
+}
+
+async function meet(flow: TestFlow, row: Row, { node, world, folder, id }: Meeting): Promise<Count> {
+  const ending = endingOf(row, node);
+  assert.ok(ending !== undefined);
+  await world.arm();
+  if (row.warm === true) {
+    const { error } = await flow.run(id, node.message(world));
+    assert.equal(error, undefined);
+    await rmAll(folder);
+    await turn();
+    await world.again();
+  }
+  const { msgId, error } = await flow.start(id, node.message(world));
+  const { code, outcome, retryable } = ending;
+  const isWell = code === undefined;
+  assert.deepEqual(
+    { code: error?.code, outcome: error?.cause.outcome ?? null, retryable: error?.cause.retryable ?? false },
+    { code, outcome, retryable },
+    error?.message,
+  );
+  const sent = flow.sent.filter(({ nodeId, msg }) => nodeId === id && msg["_msgid"] === msgId);
+  assert.equal(sent.length, isWell ? 1 : 0, "what it sent");
+  const look = flow.lastStatus(id);
+  assert.equal(`${look?.fill} ${look?.shape}`, isWell ? "green dot" : "red ring");
+  assert.ok(isWell || look?.text === failedTexts[code], look?.text);
+  const requests = node.asksMore === true ? world.requestsTo(node.path) : world.requests;
+  assert.ok(requests >= ending.fewest && requests <= ending.most, `${requests} requests`);
+  assert.deepEqual(world.complaints(), []);
+  const files = node.savesFile === true ? await lookInto(folder, world.content()) : { whole: 0, partial: 0 };
+  const ended = flow.ends.filter((end) => end.nodeId === id && end.msgId === msgId).length;
+  return { tried: 1, requests, acts: await world.acts(), ended, ...files };
+}
+
+async function rmAll(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    await rm(join(folder, name));
+  }
+}

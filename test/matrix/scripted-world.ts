@@ -1,0 +1,39 @@
+import type { Opened } from "../support/opened.ts";
+import { replyJson, startServer } from "../support/servers.ts";
+import type { Row } from "./row.ts";
+import { answerStep, asksFor, fileOf, transaction } from "./scripted-server.ts";
+import type { World } from "./world.ts";
+
+/** A peer that answers downloads step by step, the last one for ever, and has a list of the one medium there is. */
+export async function openScripted({ script = [] }: Row, opened: Opened): Promise<World> {
+  const complaints: string[] = [];
+  let requests = 0;
+  const server = opened(
+    await startServer((request, socket) => {
+      if (request.target.endsWith(`/${transaction}`)) {
+        replyJson(socket, [{ contentId: "film", contentType: "video/mp4", description: "ColorVideoMp4" }]);
+        return;
+      }
+      const step = script[Math.min(requests, script.length - 1)] ?? {};
+      requests++;
+      if (step.asks !== undefined && step.asks !== asksFor(request)) {
+        complaints.push(`request ${requests} asks for the ${asksFor(request)}`);
+      }
+      answerStep(step, request, socket);
+    }),
+  );
+  return {
+    origins: { newer: server, earlier: server, cloud: server },
+    tls: undefined,
+    id: "film",
+    arm: async () => undefined,
+    again: async () => undefined,
+    get requests() {
+      return requests;
+    },
+    requestsTo: () => requests,
+    acts: async () => 0,
+    content: () => fileOf(script.at(-1)?.version ?? 1),
+    complaints: () => complaints,
+  };
+}

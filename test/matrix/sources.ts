@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { readToBuffer } from "../../src/media/read-to-buffer.ts";
+import { saveToFile } from "../../src/media/save-to-file.ts";
+import type { Download } from "../../src/model/download.ts";
+import { failureOf } from "../support/failures.ts";
+import type { Opened } from "../support/opened.ts";
+import {
+  commands,
+  connectClients,
+  downloads,
+  reads,
+  surfaceNames,
+  type Clients,
+} from "../support/operations.ts";
+import type { Goal } from "./expected.ts";
+import { endingOf, type PlainEnding, type Row } from "./row.ts";
+import { add, nothing, type Count } from "./tally.ts";
+import { openGround, openWorld, type Asked, type World } from "./world.ts";
+
+/** How a try looks at what came of it. */
+interface Trial {
+  run(): Promise<unknown>;
+  /** After it ended well or in an error; counts files. */
+  look(isWell: boolean): Promise<{ whole: number; partial: number }>;
+}
+
+/** An operation of the sources; a download is one to a buffer and another one to a file. */
+export interface Tried extends Asked, Goal {
+  readonly name: string;
+  begin(clients: Clients, world: World, row: Row, opened: Opened): Promise<Trial>;
+}
+
+/** What a busy machine may need beyond a deadline. */
+const graceMs = 3_000;
+const noFiles = { whole: 0, partial: 0 } as const;
+
+/** Every operation of the clients and of the media pipeline. */
+export const operations: readonly Tried[] = [
+  ...commands.map((command): Tried => ({
+    ...command,
+    name: `${command.surface} ${command.operation}`,
+    begin: async (clients) => ({ run: () => command.run(clients), look: async () => noFiles }),
+  })),
+  ...reads.map((read): Tried => ({
+    ...read,
+    name: `${read.surface} ${read.operation}`,
+    begin: async (clients, { id }) => ({
+      run: () => read.run(clients, {}, ...(id === "" ? [] : [id])),
+      look: async () => noFiles,
+    }),
+  })),
+  ...downloads.flatMap((download): Tried[] => {
+    const facts = {
+      operation: download.operation,
+      surface: surfaceNames[download.surface],
+      host: "the peer",
+    };
+    const name = download.path.split("/").at(-1) || download.operation;
+    const start =
+      (clients: Clients, { id }: World, { waitMs = 0 }: Row): Download =>
+      (sink) =>
+        download.start(clients, id, sink, waitMs);
+    return [
+      {
+        ...download,
+        name: `${name} to a buffer`,
+        async begin(clients, world, row) {
+          let got: Buffer | undefined;
+          return {
+            async run() {
+              got = (await readToBuffer(start(clients, world, row), { suggestedBase: "x", ...facts }))
+                .payload;
+            },
+            async look(isWell) {
+              assert.ok(!isWell || got?.equals(world.content()), "the whole, and nothing else");
+              return noFiles;
+            },
+          };
+        },
+      },
+      {
+        ...download,
+        name: `${name} to a file`,
+        savesFile: true,
+        async begin(clients, world, row, opened) {
+          const folder = await mkdtemp(join(tmpdir(), "matrix-"));
+          opened({ close: () => rm(folder, { recursive: true }) });
+          const target = { folder, suggestedBase: "x", ifExists: "rename" } as const;
+          return {
+            run: () => saveToFile(start(clients, world, row), target, facts),
+            look: () => lookInto(folder, world.content()),
+          };
+        },
+      },
+    ];
+  }),
+];
+
+/** Counts what lies in a folder, hidden parts included. */
+export async function lookInto(folder: string, content: Buffer): Promise<{ whole: number; partial: number }> {
+  const names = await readdir(folder);
+  const files = await Promise.all(names.map((name) => readFile(join(folder, name))));
+  const whole = files.filter((file) => file.equals(content)).length;
+  return { whole, partial: files.length - whole };
+}
+
+/**
+ * Lets every operation that can meet a row meet it, and holds what comes of each against what is expected. All worlds
+ * are there before the first one begins: a deadline that is to pass shall pass for no other reason.
+ */
+export async function meetAll(row: Row, opened: Opened): Promise<Count> {
+  const ground = await openGround(row, opened);
+  const met = operations.flatMap((tried) => {
+    const ending = endingOf(row, tried);
+    return ending === undefined ? [] : [{ tried, ending }];
+  });
+  const ready = await Promise.all(
+    met.map(async ({ tried, ending }) => {
+      const world = await openWorld(row, tried, ground, opened);
+      return { tried, ending, world };
+    }),
+  );
+  const counts = await Promise.all(
+    ready.map(({ tried, ending, world }) =>
+      meet(row, tried, ending, world, opened).catch((error: unknown) => {
+        throw new Error(tried.name, { cause: error });
+      }),
+    ),
+  );
+  return counts.reduce(add, nothing);
+}
+
+async function meet(
+  row: Row,
+  tried: Tried,
+  ending: PlainEnding,
+  world: World,
+  opened: Opened,
+): Promise<Count> {
+  const { timeoutMs = 10_000, takesMs } = row;
+  const clients = opened(connectClients(world.origins, timeoutMs, world.tls));
+  const trial = await tried.begin(clients, world, row, opened);
+  await world.arm();
+  if (row.warm === true) {
+    await trial.run();
+    // A turn later undici takes the connection for free.
+    await turn();
+    await world.again();
+  }
+  const since = performance.now();
+  await settle(trial.run(), ending, tried, world);
+  const took = performance.now() - since;
+  // Downloads may last as long as bytes come.
+  const [shortest, longest] = takesMs ?? [0, tried.kind === "download" ? Infinity : timeoutMs + graceMs];
+  assert.ok(took >= shortest && took < longest, `${took} ms`);
+  const isWell = ending.code === undefined;
+  const files = await trial.look(isWell);
+  const { requests } = world;
+  assert.ok(requests >= ending.fewest && requests <= ending.most, `${requests} requests`);
+  const acts = await world.acts();
+  assert.equal(acts, ending.acts, "acts");
+  assert.equal(files.partial, 0, "partial files");
+  assert.ok(files.whole === 0 || isWell, "a file, though it failed");
+  assert.deepEqual(world.complaints(), []);
+  return { tried: 1, requests, acts, ended: 1, ...files };
+}
+
+async function settle(
+  running: Promise<unknown>,
+  { code, outcome, retryable, statusCode }: PlainEnding,
+  { surface, operation, path, kind }: Tried,
+  { origins }: World,
+): Promise<void> {
+  if (code === undefined || code === "ERR_MEASURE_FAILED") {
+    const value: unknown = await running;
+    // The sources hand a failed result on; it is the node that makes an error of it.
+    const isFailed = typeof value === "object" && value !== null && "result" in value && !isOk(value.result);
+    assert.equal(isFailed, code !== undefined, "a result that is not ok");
+    return;
+  }
+  const error = await failureOf(running);
+  const { cause } = error;
+  assert.deepEqual(
+    { code: error.code, outcome: cause.outcome, retryable: cause.retryable, statusCode: cause.statusCode },
+    { code, outcome, retryable, statusCode: statusCode ?? cause.statusCode },
+    error.message,
+  );
+  assert.deepEqual([cause.surface, cause.operation], [surfaceNames[surface], operation]);
+  const { origin } = origins[surface];
+  // What is wrong with a content is said without an address.
+  const needsNone = kind === "download" && code === "ERR_BAD_RESPONSE" && cause.url === undefined;
+  assert.ok(needsNone || cause.url?.startsWith(`${origin}${path}`), cause.url);
+}
+
+function isOk(result: unknown): boolean {
+  return typeof result === "object" && result !== null && "ok" in result && result.ok === true;
+}

@@ -1,0 +1,102 @@
+import { final, refused, unclear, unreached, well } from "../endings.ts";
+import type { Ending, Rows } from "../row.ts";
+
+const failed: Ending = { code: "ERR_MEASURE_FAILED", outcome: "failed", retryable: false };
+const noVideo: Ending = { code: "ERR_NO_VIDEO", statusCode: 404, retryable: true };
+const wrongMode = refused("ERR_WRONG_MODE", 401);
+const notForDevice = refused("ERR_BAD_DEVICE_REFERENCE", 400);
+const unknown = refused("ERR_NOT_FOUND", 404);
+const unknownRead = final("ERR_NOT_FOUND", 404);
+const tokenRefused = { cloud: refused("ERR_UNAUTHORIZED", 401) };
+const tokenRefusedRead = { cloud: final("ERR_UNAUTHORIZED", 401) };
+const timedOut = { cloud: unclear("ERR_DEVICE_TIMEOUT", 504) };
+
+/** What a healthy machine does that a flow may not expect. */
+export const deviceBehaviour: Rows = {
+  "measure in Video Only": {
+    given: [{ mode: "video-only" }],
+    measure: { newer: failed, cloud: failed },
+  },
+  "video in a mode without video": {
+    given: [{ mode: "measurement-only" }],
+    video: { newer: wrongMode, cloud: notForDevice },
+    download: { video: final("ERR_WRONG_MODE", 401) },
+  },
+  "video in Legal for Trade": {
+    given: [{ mode: "legal-for-trade" }],
+    video: { newer: wrongMode, cloud: notForDevice },
+    download: { video: final("ERR_WRONG_MODE", 401) },
+  },
+  "stop in Video with Measurement": {
+    given: [{ mode: "video-with-measurement" }, { video: "start" }],
+    video: { "video stop": wrongMode, "remote stop": notForDevice },
+  },
+  "the wrong generation is set": {
+    elsewhere: "a device of the other generation",
+    measure: { newer: unknown, earlier: unknown },
+    video: { newer: unknown },
+    read: { newer: unknownRead, earlier: unknownRead },
+    download: { image: unknownRead, video: noVideo },
+  },
+  "Enable Local API is off": {
+    given: [{ localApi: false }],
+    measure: { newer: unknown },
+    video: { newer: unknown },
+    read: { newer: unknownRead },
+    download: { image: unknownRead, video: noVideo },
+  },
+  "the device is switched off": {
+    given: [{ power: false }],
+    measure: { newer: unreached.measure, ...timedOut },
+    video: { newer: unreached.video, ...timedOut },
+    read: { newer: unreached.read },
+    download: { image: unreached.download, video: unreached.download },
+  },
+  "start while a recording runs": {
+    given: [{ video: "start" }],
+    acts: 1,
+    video: { "video start": well, "remote start": well },
+  },
+  "stop and cancel while nothing is recorded": {
+    given: [{ video: "cancel" }],
+    video: {
+      "video stop": well,
+      "remote stop": well,
+      "video cancel": { acts: 1 },
+      "remote cancel": { acts: 1 },
+    },
+  },
+  "an empty table": {
+    given: [{ parcel: null }],
+    acts: 1,
+    measure: { newer: failed, cloud: failed },
+  },
+  "a scan at the device measures at the same moment": {
+    world: { measureMs: 50 },
+    given: [{ scan: "395212340000005323" }],
+    // The flow's own measure and the operator's: both, once each.
+    measure: { newer: { acts: 2 }, cloud: { acts: 2 } },
+  },
+  "no saved video": {
+    given: [{ video: "cancel" }],
+    download: { video: noVideo },
+  },
+  "a video that is still being encoded, and waited for": {
+    world: { encodingMs: 700 },
+    given: [{ video: "start" }, { video: "stop" }],
+    waitMs: 8_000,
+    download: { video: { requests: [2, 12] } },
+  },
+  "a device code that the cloud does not know": {
+    world: { deviceCode: "ZZZZ9999" },
+    measure: { cloud: notForDevice },
+    video: { cloud: notForDevice },
+  },
+  "a token that was withdrawn": {
+    world: { token: "another" },
+    measure: tokenRefused,
+    video: tokenRefused,
+    read: tokenRefusedRead,
+    download: tokenRefusedRead,
+  },
+};

@@ -1,0 +1,114 @@
+import { final, shortMs, thrice, well } from "../endings.ts";
+import type { Ending, Row, Rows } from "../row.ts";
+import { fileBytes as size, type Step } from "../scripted-server.ts";
+
+const cut: Step = { bytes: 1_000, asks: "whole" };
+const whole: Step = { asks: "whole" };
+const rest: Step = { from: "asked", asks: "rest" };
+
+const row = (script: readonly Step[], download: Ending = {}): Row => ({ script, download });
+
+/** Cut at byte 1,000, then a rest that says of itself what is not so: from the start, then. */
+const wrongRange = (range: string): Row =>
+  row([cut, { from: 1_000, range, asks: "rest" }, { version: 2, asks: "whole" }], { requests: 3 });
+
+const lost = thrice("ERR_CONNECTION_LOST");
+const bad = final("ERR_BAD_RESPONSE");
+const stalled: Ending = { code: "ERR_TIMEOUT", retryable: true };
+const silent = (step: Step): Row => ({ ...row([step], stalled), timeoutMs: shortMs });
+
+/** Pictures and videos that come in pieces. The file is always one version, whole; or there is none. */
+export const downloads: Rows = {
+  "with a length": row([whole], well),
+  "in chunks": row([{ framing: "chunked" }], well),
+  "with neither length nor chunks, whole": row([{ framing: "none" }], well),
+  "with neither length nor chunks, cut": row([{ framing: "none", bytes: 20_000 }], {
+    code: "ERR_BAD_RESPONSE",
+    retryable: true,
+  }),
+  "no bytes": row([{ body: "" }], bad),
+  "as a part that is the whole": row([{ from: 0 }], well),
+  "as a part that is the whole, in chunks": row([{ from: 0, framing: "chunked" }], well),
+  "with status 200 and the range of the whole": row([{ status: 200, from: 0 }], well),
+  "more bytes than announced": row([{ more: "<- and this is more" }], well),
+  "cut, then the rest of the same file": row([cut, rest], { requests: 2 }),
+  "cut after one byte, then before the last": row(
+    [{ bytes: 1, asks: "whole" }, { ...rest, bytes: size - 2 }, rest],
+    { requests: 3 },
+  ),
+  "cut ten times, each time with new bytes": row(
+    [cut, ...Array.from({ length: 9 }, (): Step => ({ ...rest, bytes: 1_000 })), rest],
+    { requests: 11 },
+  ),
+  "cut, then another version with status 200": row([cut, { version: 2, asks: "rest" }], { requests: 2 }),
+  "cut, then the rest of another version": row(
+    [cut, { ...rest, version: 2 }, { version: 2, asks: "whole" }],
+    { requests: 3 },
+  ),
+  "cut, then a rest that does not say of what": row(
+    [cut, { ...rest, version: 2, etag: "none" }, { version: 2, asks: "whole" }],
+    { requests: 3 },
+  ),
+  "cut, and nothing says which version it was": row(
+    [
+      { ...cut, etag: "none" },
+      { version: 2, asks: "whole" },
+    ],
+    {
+      requests: 2,
+    },
+  ),
+  "cut, and the version is only roughly known": row(
+    [
+      { ...cut, etag: "weak" },
+      { version: 2, asks: "whole" },
+    ],
+    {
+      requests: 2,
+    },
+  ),
+  "cut, then the whole again instead of the rest": row([cut, { asks: "rest" }], { requests: 2 }),
+  "cut, then status 416": row(
+    [
+      cut,
+      { status: 416, body: "", headers: { "content-range": "bytes */10" }, asks: "rest" },
+      { version: 2, asks: "whole" },
+    ],
+    { requests: 3 },
+  ),
+  "cut, then a range with another start": wrongRange(`bytes 999-${size - 1}/${size}`),
+  "cut, then a range with another end": wrongRange(`bytes 1000-${size - 2}/${size}`),
+  "cut, then a range of another length": wrongRange(`bytes 1000-${size}/${size + 1}`),
+  "cut, then a range of unknown length": wrongRange(`bytes 1000-${size - 1}/*`),
+  "cut, then a range in another unit": wrongRange(`lines 1000-${size - 1}/${size}`),
+  "cut, then a range that nobody can read": wrongRange("rubbish"),
+  "reset in the middle of chunks, then the rest": row(
+    [{ framing: "chunked", bytes: 2_000, end: "reset" }, rest],
+    { requests: 2 },
+  ),
+  "a part in place of the whole": row([{ from: 0, range: "bytes 0-9/100" }], bad),
+  "the end in place of the whole": row([{ from: 10 }], bad),
+  "a part that does not say which": row([{ from: 0, range: null }], bad),
+  "a part with status 200": row([{ status: 200, from: 0, range: "bytes 0-9/100" }], bad),
+  "a part shorter than it says": row([{ from: 0, range: "bytes 0-9/10", body: "01234", etag: "none" }], {
+    ...lost,
+    requests: 4,
+  }),
+  "a part longer than it says": row([{ from: 0, range: "bytes 0-3/4", body: "01234", etag: "none" }], {
+    ...lost,
+    requests: 4,
+  }),
+  "fewer bytes than announced, again and again": row([{ ...cut, etag: "none" }], { ...lost, requests: 4 }),
+  "cut at the same byte, again and again": row([cut, { ...rest, bytes: 0 }], { ...lost, requests: 4 }),
+  "a chunk whose length is none": row(
+    [{ raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" }],
+    bad,
+  ),
+  "a head of 1 MB": row([{ raw: `HTTP/1.1 200 OK\r\nx: ${"x".repeat(1e6)}\r\n\r\n` }], bad),
+  "silence in the head": silent({ raw: "HTTP/1.1 200 OK\r\nContent-Type: vi", end: "hold" }),
+  "silence in the middle": silent({ bytes: 5_000, end: "hold" }),
+  "status 416 to a request for the whole": row([{ status: 416, body: "" }], {
+    ...final("ERR_HTTP", 416),
+    archive: "ends",
+  }),
+};

@@ -1,0 +1,44 @@
+import { unclear, well } from "../endings.ts";
+import type { Ending, Row, Rows } from "../row.ts";
+
+/** Executed, and the device says that nothing came of it. */
+const failed: Ending = { code: "ERR_MEASURE_FAILED", outcome: "failed", retryable: false };
+
+const parcel = { errorCode: 0, errorMessage: "-", length: 10.3, width: 12.1, height: 14.5 };
+
+const patched = (
+  set: Readonly<Record<string, unknown>>,
+  measure: Ending,
+  remove: readonly string[] = [],
+): Row => ({
+  faults: [{ kind: "json-patch", set: { ...set }, remove: [...remove] }],
+  acts: 1,
+  measure,
+});
+
+/** Measurements that are not as usual. */
+export const results: Rows = {
+  "errorCode other than 0": patched({ errorCode: 5, errorMessage: "too small" }, failed),
+  "errorCode other than 0 on the object alone": patched({ "measuredObjects.0.errorCode": 5 }, failed),
+  "no object": patched({ objectCount: 0, measuredObjects: [] }, failed),
+  "an objectCount of 2 with one object": patched({ objectCount: 2 }, failed),
+  "an objectCount of 0 with one object": patched({ objectCount: 0 }, failed),
+  "two objects": patched({ objectCount: 2, measuredObjects: [parcel, parcel] }, well),
+  "a second object that is null": patched(
+    { objectCount: 2, measuredObjects: [parcel, null] },
+    unclear("ERR_BAD_RESPONSE"),
+  ),
+  "success in words of its own": patched({ errorMessage: "(0) - SUCCESS" }, well),
+  "success without any words": patched({ errorMessage: null }, well),
+  "a fidelity as text": patched({ measurementFidelity: "0.2" }, well),
+  "a fidelity as number": patched({ measurementFidelity: 0.5 }, well),
+  "a unit that nobody knows": patched({ dimsUnitOfMeasure: "ell", unitOfMeasure: "ell" }, well),
+  "seven digits of a second": patched({ dateTimeUtc: "2026-03-01T09:00:00.1234567Z" }, well),
+  "fields that nobody knows": patched({ volume: { cubic: 1 }, "measuredObjects.0.shape": "box" }, well),
+  "fields missing": patched({}, well, ["elapsedMs", "elapsedMilliseconds", "dateTimeLocal", "weight"]),
+  "fields null": patched({ dateTimeLocal: null, weight: null, legalForTrade: null }, well),
+  "names that objects have by birth": patched({ constructor: "x", toString: 1 }, well),
+  "no errorCode": patched({}, unclear("ERR_BAD_RESPONSE"), ["errorCode"]),
+  "an errorCode as text": patched({ errorCode: "none" }, unclear("ERR_BAD_RESPONSE")),
+  "no list of objects": patched({ measuredObjects: "one" }, unclear("ERR_BAD_RESPONSE")),
+};
