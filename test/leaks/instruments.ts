@@ -59,7 +59,7 @@ export function countPassing(): number {
   return countSockets() + timeouts.size;
 }
 
-function countSockets(): number {
+export function countSockets(): number {
   return process.getActiveResourcesInfo().filter((one) => one === "TCPSocketWrap").length;
 }
 

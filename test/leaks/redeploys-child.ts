@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { FlowNode } from "../support/flow.ts";
 import type { Places } from "./bench.ts";
 import { casesOf, configNodes, credentialsOf } from "./cases.ts";
-import { untilIdle } from "./idle.ts";
+import { socketsLeft, untilIdle } from "./idle.ts";
 import { forget, startLeanFlow } from "./lean-flow.ts";
 import { Load } from "./load.ts";
 import type { RedeploysReport } from "./reports.ts";
@@ -24,6 +24,7 @@ await once(server, "listening");
 const address = server.address();
 const port = typeof address === "object" && address !== null ? address.port : 0;
 
+const unclosed: number[] = [];
 const load = new Load(flow, places, { url: `http://127.0.0.1:${port}/in/dock`, secret });
 await redeploy(12);
 const before = await readEmpty();
@@ -40,6 +41,7 @@ const report: RedeploysReport = {
   ended,
   posted,
   metBusy,
+  unclosed,
   seconds,
   surprises: [...surprises],
   warnings: readWarnings(),
@@ -66,6 +68,7 @@ async function redeploy(times: number): Promise<void> {
 async function readEmpty(): ReturnType<typeof read> {
   await flow.deploy([]);
   await load.untilAllEnded();
+  unclosed.push(await socketsLeft());
   forget(flow);
   await untilIdle();
   return read([flow.events]);

@@ -21,6 +21,8 @@ export interface RedeploysReport {
   /** Posts that the webhook has taken. */
   readonly posted: number;
   readonly metBusy: number;
+  /** Connections that were still there when everything had been taken away, each time. */
+  readonly unclosed: readonly number[];
   readonly seconds: number;
   readonly surprises: readonly string[];
   readonly warnings: readonly string[];

@@ -36,10 +36,11 @@ export async function checkRedeploys(count: number): Promise<RedeploysReport> {
     assert.ok(pings() > 0, "no health check ran");
   });
   assert.ok(report !== undefined);
-  const { before, after, begun, ended, posted, metBusy, surprises, warnings } = report;
+  const { before, after, begun, ended, posted, metBusy, unclosed, surprises, warnings } = report;
   assert.deepEqual(surprises, [], "a message did not end once");
   assert.deepEqual(warnings, []);
   assert.equal(ended, begun);
+  assert.deepEqual(unclosed, [0, 0], "connections outlived what had opened them");
   assert.equal(metBusy, count, "a deploy came while nothing ran");
   assert.ok(begun > count * 40 && posted > 0, `${begun} messages, ${posted} posts`);
   checkReadings(before, after, count * bytesADeploy);
