@@ -15,6 +15,7 @@ import { describePackage, endOf, isDeployed, jobCloud, readRoot } from "../../sr
 import { ArchiveStatus } from "../../src/runtime/archive-status.ts";
 import { cloudChoice } from "../../src/runtime/config-node.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
+import { FlowsStarted } from "../../src/runtime/flows-started.ts";
 import type { Message, Outputs } from "../../src/runtime/messages.ts";
 import { serve, type Job } from "../../src/runtime/serve.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
@@ -32,6 +33,7 @@ const operationOf = (surface: Operation["surface"]): Operation => ({
 export default function (RED: NodeAPI): void {
   // Nodes with the same folder share one archive.
   const archives = new Archives();
+  const started = new FlowsStarted(RED);
 
   function ArchiveNode(this: Node, config: NodeDef & Partial<ArchiveProperties>): void {
     RED.nodes.createNode(this, config);
@@ -186,11 +188,10 @@ export default function (RED: NodeAPI): void {
       }
     };
     // Not before the nodes behind this one are there.
-    const onStarted = (): void => void begin();
-    RED.events.once("flows:started", onStarted);
+    const forget = started.next(() => void begin());
 
     this.on("close", (done: () => void) => {
-      RED.events.off("flows:started", onStarted);
+      forget();
       status.close();
       void desks.close().finally(done);
     });
