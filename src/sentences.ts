@@ -23,12 +23,17 @@ const entries = {
   configInvalid: {
     code: "ERR_CONFIG",
     text: "The __what__ setting “__field__” cannot be used: __problem__ Correct it and deploy.",
-    hint: "Open the config node and correct the field that is named.",
+    hint: "Open the node that has this setting and correct it.",
   },
   configToken: {
     code: "ERR_CONFIG",
     text: "The cloud connection has no token that can be used. Paste the token from the cloud portal into the cloud config node and deploy.",
     hint: "Tokens are made in the cloud service's portal.",
+  },
+  configNewer: {
+    code: "ERR_CONFIG",
+    text: "This node was saved by a newer version of the package than the one that is installed. Update the package under Manage palette.",
+    hint: "An older version cannot know what the newer one meant, and a guess could act on the wrong machine.",
   },
   configFolder: {
     code: "ERR_CONFIG",
