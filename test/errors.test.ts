@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { DimensionerError, errorCodes, isRetryable } from "../src/errors.ts";
-import { fillIn } from "../src/fill-in.ts";
+import { field, fillIn, outside, phrase, ProblemError, problemOf, type Values } from "../src/fill-in.ts";
 import { sentences, type SentenceKey } from "../src/sentences.ts";
 
 const keys = Object.keys(sentences) as SentenceKey[];
 const facts = { surface: "newer-device", operation: "measure" } as const;
+
+async function sourceFiles(): Promise<string[]> {
+  const root = join(import.meta.dirname, "..");
+  const folders = ["src", "nodes"].map(async (folder) =>
+    (await readdir(join(root, folder), { recursive: true })).map((file) => join(root, folder, file)),
+  );
+  return (await Promise.all(folders)).flat().filter((file) => file.endsWith(".ts"));
+}
 
 describe("errors", () => {
   it("have a sentence for every code, and a code of the contract for every sentence", () => {
@@ -45,6 +54,36 @@ describe("errors", () => {
     assert.equal(retryable("measureFailed", "failed"), false);
     assert.equal(retryable("inputMissing", "not-sent"), false);
     assert.equal(isRetryable(new Error("another")), false);
+  });
+
+  it("say in English what fills them, phrases within phrases too", () => {
+    const values: Values = {
+      field: field("address"),
+      value: "0",
+      problem: phrase("oneOf", { choices: ["http", "https"] }),
+    };
+    const { message, cause } = new DimensionerError("inputValue", facts, values);
+    assert.equal(message, "address cannot be “0”: it has to be one of http, https. Nothing was sent.");
+    assert.equal(cause.hint, sentences.inputValue.hint);
+    const code = phrase("noErrorCode");
+    const failed = new DimensionerError("measureFailed", facts, { problem: phrase("errorCode", { code }) });
+    assert.match(failed.message, /^The measurement failed: error code missing\. /);
+    const missing = [phrase("lastPart"), outside("video/mp4")];
+    const incomplete = new DimensionerError("mediaIncomplete", facts, { seconds: 3, missing });
+    assert.match(incomplete.message, /missing: the last part, video\/mp4\./);
+  });
+
+  it("tell what others said from our own words, and never take ours for theirs", async () => {
+    assert.deepEqual(problemOf(new ProblemError(phrase("notJson"))), phrase("notJson"));
+    assert.deepEqual(problemOf(new Error("socket hang up.")), outside("socket hang up"));
+    assert.deepEqual(problemOf(new Error("")), phrase("unknownCause"));
+    // The types ask whose words a value is; a literal is ours whatever it is called. Names of properties are no words.
+    for (const file of await sourceFiles()) {
+      const texts = (await readFile(file, "utf8")).matchAll(/\boutside\(\s*(["'`])(.*?)\1/g);
+      for (const [, , text = ""] of texts) {
+        assert.match(text, /^(?:msg\.[\w.]*\$\{.*\}|msg(?:\.\w+)+|\$\{[^}]*\}\.?)$/, `${file}: ${text}`);
+      }
+    }
   });
 
   it("keep a mark that nobody fills in, so that a slip is seen", () => {

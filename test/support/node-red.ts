@@ -67,7 +67,8 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
     },
   );
   const output = readLines(child);
-  const says = logTexts(options.major, String(options.settings?.["lang"] ?? defaultLanguage));
+  const { lang = defaultLanguage } = options.settings ?? {};
+  const says = logTexts(options.major, typeof lang === "string" ? lang : defaultLanguage);
 
   async function stop(): Promise<void> {
     if (child.exitCode === null && child.signalCode === null) {

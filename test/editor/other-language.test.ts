@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { launchBrowser, openEditor } from "../support/browser.ts";
+import { startNodeRed } from "../support/node-red.ts";
+import { fill, openConfigDialog } from "./dialog.ts";
+
+describe("an editor of another language than its Node-RED", function () {
+  this.timeout(60_000);
+
+  it("says in its own language what the runtime finds wrong", async () => {
+    const nodeRed = await startNodeRed({
+      major: 4,
+      settings: { lang: "de" },
+      flows: [
+        { id: "tab", type: "tab", label: "Dock" },
+        { id: "device", type: "dimensioner-device", address: "127.0.0.1" },
+      ],
+    });
+    try {
+      const browser = await launchBrowser();
+      try {
+        const { page, problems } = await openEditor(browser, nodeRed.url, { language: "ja" });
+        await openConfigDialog(page, "device");
+        await fill(page, "address", "${NO_SUCH_DOCK}", "#node-config-input-");
+        await page.locator(".dimensioner-test").click();
+        const answer = page.locator('.dimensioner-answer[data-state="bad"]');
+        await answer.waitFor();
+        assert.equal(
+          await answer.textContent(),
+          "デバイスの設定「アドレス」を使用できません: 環境変数NO_SUCH_DOCKが設定されていません。修正してデプロイしてください。",
+        );
+        assert.deepEqual(problems, []);
+      } finally {
+        await browser.close();
+      }
+    } finally {
+      await nodeRed.stop();
+    }
+  });
+});
