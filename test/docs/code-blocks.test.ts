@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { decodeLine } from "../../src/archive/journal-lines.ts";
+import { blocksIn, readPages } from "./pages.ts";
+
+const pages = readPages();
+const core = createRequire(createRequire(import.meta.url).resolve("node-red/package.json"));
+/** Node-RED's own; a page's YAML needs no library of ours. */
+const yaml = createRequire(core.resolve("@node-red/nodes/package.json"))("js-yaml") as {
+  load(text: string): unknown;
+};
+
+/** Which languages there are, and where each is checked. */
+const languages = new Set([
+  "sh", // shell-commands.test.ts
+  "js", // scripts.test.ts
+  "ts", // scripts.test.ts
+  "json",
+  "yaml",
+  "nginx",
+  "caddyfile",
+  "text",
+  "mermaid",
+  "html",
+]);
+
+describe("the code blocks of the pages", () => {
+  it("say which language they are in", () => {
+    const odd = pages.flatMap(({ path, codeBlocks }) =>
+      codeBlocks
+        .filter(({ language }) => !languages.has(language))
+        .map(({ language, line }) => `${path}:${line}: “${language}”`),
+    );
+    assert.deepEqual(odd, []);
+  });
+
+  for (const { at, text } of blocksIn(pages, "json")) {
+    it(`${at} is JSON`, () => assert.doesNotThrow(() => JSON.parse(text)));
+  }
+
+  for (const { at, text } of blocksIn(pages, "yaml")) {
+    it(`${at} is YAML`, () => assert.equal(typeof yaml.load(text), "object"));
+  }
+
+  for (const { at, text } of blocksIn(pages, "nginx", "caddyfile")) {
+    it(`${at} opens and closes its blocks`, () => {
+      const code = text.replace(/(^|\s)#.*$/gm, "").replace(/"[^"\n]*"|'[^'\n]*'/g, "''");
+      let depth = 0;
+      for (const brace of code.match(/[{}]/g) ?? []) {
+        depth += brace === "{" ? 1 : -1;
+        assert.ok(depth >= 0, "a block is closed that was not opened");
+      }
+      assert.equal(depth, 0);
+    });
+  }
+
+  for (const { at, text } of blocksIn(pages, "nginx")) {
+    it(`${at} ends its directives with a semicolon`, () => {
+      const lines = text.split("\n").map((line) => line.replace(/\s#.*$|^#.*$/, "").trim());
+      const odd = lines.filter((line) => line !== "" && !/[;{}]$/.test(line));
+      assert.deepEqual(odd, []);
+    });
+  }
+
+  it("an example of a journal has a line whose checksum is right", () => {
+    const lines = blocksIn(pages, "text").flatMap(({ text }) => text.split("\n"));
+    const first = lines.find((line) => line.includes('{"type":"journal"'));
+    assert.deepEqual(decodeLine(first ?? ""), { type: "journal", version: 1 });
+  });
+});
