@@ -13,8 +13,11 @@ export interface Ending {
   readonly requests?: number | readonly [fewest: number, most: number];
   /** How often the machine acts; what the row says where it is left out. */
   readonly acts?: number;
-  /** What becomes of a job of the archive whose downloads it strikes: it goes on by itself, or ends with the code. */
-  readonly archive?: "goes on" | "ends";
+  /**
+   * What becomes of a job of the archive whose downloads it strikes: it goes on by itself (that is usual), ends with the
+   * code, or ends for want of the medium.
+   */
+  readonly archive?: "goes on" | "ends" | "is incomplete";
 }
 
 /** The same for all, or by operation ("video stop"), else by surface; what is left out cannot meet the fault. */
@@ -96,7 +99,7 @@ interface Plain {
   readonly fewest: number;
   readonly most: number;
   readonly acts: number;
-  readonly archive: "goes on" | "ends";
+  readonly archive: "goes on" | "ends" | "is incomplete";
 }
 
 export type PlainEnding = Required<Plain>;

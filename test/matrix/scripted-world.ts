@@ -1,20 +1,22 @@
 import type { Opened } from "../support/opened.ts";
 import { replyJson, startServer } from "../support/servers.ts";
 import type { Row } from "./row.ts";
-import { answerStep, asksFor, fileOf, transaction } from "./scripted-server.ts";
+import { answerStep, asksFor, fileOf, transaction, type Step } from "./scripted-server.ts";
 import type { World } from "./world.ts";
 
 /** A peer that answers downloads step by step, the last one for ever, and has a list of the one medium there is. */
 export async function openScripted({ script = [] }: Row, opened: Opened): Promise<World> {
   const complaints: string[] = [];
+  const good: Step = { version: script.at(-1)?.version ?? 1 };
   let requests = 0;
+  let isWell = false;
   const server = opened(
     await startServer((request, socket) => {
       if (request.target.endsWith(`/${transaction}`)) {
         replyJson(socket, [{ contentId: "film", contentType: "video/mp4", description: "ColorVideoMp4" }]);
         return;
       }
-      const step = script[Math.min(requests, script.length - 1)] ?? {};
+      const step = isWell ? good : (script[Math.min(requests, script.length - 1)] ?? good);
       requests++;
       if (step.asks !== undefined && step.asks !== asksFor(request)) {
         complaints.push(`request ${requests} asks for the ${asksFor(request)}`);
@@ -28,12 +30,15 @@ export async function openScripted({ script = [] }: Row, opened: Opened): Promis
     id: "film",
     arm: async () => undefined,
     again: async () => undefined,
+    relent: () => {
+      isWell = true;
+    },
     get requests() {
       return requests;
     },
     requestsTo: () => requests,
     acts: async () => 0,
-    content: () => fileOf(script.at(-1)?.version ?? 1),
+    content: () => fileOf(good.version ?? 1),
     complaints: () => complaints,
   };
 }

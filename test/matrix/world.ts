@@ -27,6 +27,8 @@ export interface World {
   arm(): Promise<void>;
   /** Makes ready for the same operation once more, and counts from there. */
   again(): Promise<void>;
+  /** From now on the peer answers well. */
+  relent(): void;
   /** Requests that reached any HTTP server since. */
   readonly requests: number;
   /** Those whose path begins so. */
@@ -119,6 +121,7 @@ async function openSimulated(row: Row, asked: Asked, { fullPort }: Ground, opene
       await prepareCommand(sim, asked);
       restart();
     },
+    relent: () => sim.faults.clear(),
     get requests() {
       return sim.requests.length - before.requests;
     },

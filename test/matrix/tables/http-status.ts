@@ -86,7 +86,7 @@ export const httpStatus: Rows = {
     download: {
       image: final("ERR_NOT_FOUND", 404),
       video: { code: "ERR_NO_VIDEO", retryable: true, statusCode: 404 },
-      media: { ...final("ERR_NOT_FOUND", 404), archive: "ends" },
+      media: { ...final("ERR_NOT_FOUND", 404), archive: "is incomplete" },
     },
   }),
   ...Object.fromEntries(
@@ -147,5 +147,5 @@ export const httpStatus: Rows = {
 /** Nobody asked on a condition. */
 function refusedByAll304(): Omit<Row, "faults"> {
   const { faults: _, ...row } = refusedByAll(304);
-  return row;
+  return { ...row, download: final("ERR_HTTP", 304) };
 }

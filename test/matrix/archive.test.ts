@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CloudClient } from "../../src/cloud/client.ts";
+import { intentOf, openArchive, readPackages, until } from "../archive/support.ts";
+import { failsWith } from "../support/failures.ts";
+import { manyAtOnce, type Opened } from "../support/opened.ts";
+import { token } from "../support/operations.ts";
+import { endingOf, type Row } from "./row.ts";
+import { transaction } from "./scripted-server.ts";
+import { families } from "./tables/index.ts";
+import { openGround, openWorld, type Asked } from "./world.ts";
+
+const download: Asked = {
+  kind: "download",
+  operation: "media",
+  surface: "cloud",
+  path: `/api/transactionmedia/${transaction}/`,
+};
+
+const rows = Object.fromEntries(
+  families.flatMap(({ title, rows: some }) =>
+    Object.entries(some)
+      .filter(([, row]) => endingOf(row, download) !== undefined && row.warm !== true)
+      .map(([name, row]): [string, Row] => [`${title}: ${name}`, row]),
+  ),
+);
+
+/** What a settings dialog has to put right does not pass by itself here. */
+const isForGood = ({ elsewhere, world }: Row): boolean =>
+  elsewhere !== undefined || world?.token !== undefined;
+
+describe("a job of the archive under every fault of its downloads", function () {
+  this.timeout(60_000);
+  manyAtOnce(rows, archive);
+});
+
+async function archive(row: Row, opened: Opened): Promise<void> {
+  const ending = endingOf(row, download);
+  assert.ok(ending !== undefined);
+  const world = await openWorld(row, download, await openGround(row, opened), opened);
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "matrix-")));
+  opened({ close: () => rm(folder, { recursive: true }) });
+  const client = opened(
+    new CloudClient({
+      baseUrl: world.origins.cloud.origin,
+      token,
+      timeoutMs: row.timeoutMs ?? 5_000,
+      tls: world.tls,
+    }),
+  );
+  const { runner } = opened(await openArchive(folder, client));
+  await world.arm();
+  const ticket = await runner.submit(intentOf(transaction, { origin: client.peer.origin }));
+  if (ending.code !== undefined && ending.archive !== "goes on") {
+    const code = ending.archive === "ends" ? ending.code : "ERR_MEDIA_INCOMPLETE";
+    await failsWith(ticket.end(), { code });
+    ticket.report();
+    assert.equal((await readPackages(folder)).size, 0);
+    return;
+  }
+  if (ending.code !== undefined) {
+    await until(() => ticket.running?.trouble !== undefined, "it tells what holds it up");
+    assert.equal(ticket.running?.trouble?.code, ending.code);
+    if (isForGood(row)) {
+      // The end comes with the archive's closing.
+      ticket.end().catch(() => undefined);
+      return;
+    }
+    world.relent();
+  }
+  const { manifest } = await ticket.end();
+  assert.equal(manifest.items.length, 1);
+  ticket.report();
+  assert.equal((await readPackages(folder)).size, 1, "whole, and once");
+  assert.equal(await world.acts(), 0);
+}
