@@ -9,6 +9,7 @@ import { DimensionerError } from "../../src/errors.ts";
 import type { IfExists } from "../../src/media/place-file.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import type { SentenceKey } from "../../src/sentences.ts";
+import { strikeEach, type Counter } from "../sweep/fault-points.ts";
 import {
   blocks,
   facts,
@@ -224,30 +225,23 @@ describe("the sweep over every call to the disk", function () {
         for (const code of ["EIO", "ENOSPC"]) {
           const name = `${links ? "links" : "no links"}, ${ifExists}, ${before} there before, ${code}`;
           it(name, async () => {
-            let k = 1;
-            while ((await sweepOnce(k, code, links, ifExists, before)) >= k) k += 1;
-            assert.ok(k > 15, `${k} runs`);
+            const calls = await strikeEach((points) => strike(points, code, links, ifExists, before));
+            assert.ok(calls > 10, `${calls} calls`);
           });
         }
       }
     }
   }
 
-  async function sweepOnce(
-    k: number,
+  async function strike(
+    points: Counter,
     code: string,
     links: boolean,
     ifExists: IfExists,
     before: "nothing" | "other" | "same",
-  ): Promise<number> {
-    let calls = 0;
-    let failedAt = "nothing";
+  ): Promise<void> {
     const disk = watchedDisk((call) => {
-      calls += 1;
-      if (calls === k) {
-        failedAt = call;
-        throw systemError(code);
-      }
+      if (points.pass(call)) throw systemError(code);
       if (call === "link" && !links) throw systemError("EPERM");
     });
     await withFolder(async (folder) => {
@@ -260,7 +254,7 @@ describe("the sweep over every call to the disk", function () {
       const result = await save(folder, ifExists, { disk }, "deep/video.mp4").catch(
         (error: unknown) => error,
       );
-      const where = `call ${k}, ${failedAt}: ${String(result)}`;
+      const where = `call ${points.at}, ${points.struck}: ${String(result)}`;
       const files = (await listAll(folder)).filter((file) => file !== "deep");
       for (const file of files.filter((found) => found.endsWith(".mp4"))) {
         const content = await readFile(join(folder, file));
@@ -271,12 +265,11 @@ describe("the sweep over every call to the disk", function () {
       }
       // A hidden name can stay only where it was its removal that failed.
       const hidden = files.filter((file) => file.includes("/.dimensioner-"));
-      assert.ok(hidden.length === 0 || failedAt === "unlink", `${where} ${hidden.join()}`);
+      assert.ok(hidden.length === 0 || points.struck === "unlink", `${where} ${hidden.join()}`);
       if (before !== "nothing") assert.ok(files.includes("deep/video.mp4"), where);
       if (result instanceof Error) {
         assert.ok(result instanceof DimensionerError && result.code === "ERR_FILE", where);
       }
     });
-    return calls;
   }
 });
