@@ -71,8 +71,16 @@ export class ArchiveRoot {
     this.#compactedBytes = parts.state.liveBytes;
   }
 
-  /** Throws ERR_CONFIG (blank folder) or ERR_FILE: no such folder, denied, in use by another process. */
-  static async open(folder: string, disk: ArchiveDisk, folders: MediaFolders): Promise<ArchiveRoot> {
+  /**
+   * Throws ERR_CONFIG (blank folder) or ERR_FILE: no such folder, denied, in use by another process. Whoever opens a root
+   * again, after it was released, does so with the same `nonce`.
+   */
+  static async open(
+    folder: string,
+    disk: ArchiveDisk,
+    folders: MediaFolders,
+    nonce: string,
+  ): Promise<ArchiveRoot> {
     const path = await checkRoot(folder, disk, diskFacts);
     const stateFolder = join(path, STATE_FOLDER);
     try {
@@ -81,7 +89,7 @@ export class ArchiveRoot {
     } catch (error) {
       throw asFileError(error, stateFolder, path);
     }
-    const lock = await RootLock.acquire(stateFolder, disk);
+    const lock = await RootLock.acquire(stateFolder, disk, undefined, nonce);
     try {
       const state = new JournalState();
       const journal = await Journal.open(join(stateFolder, JOURNAL_FILE), {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createMediaFolders, type MediaFolders } from "../media/media-folders.ts";
@@ -21,6 +22,8 @@ export class Archives {
   readonly #folders: MediaFolders;
   readonly #open = new Map<string, Shared>();
   readonly #closing = new Map<string, Promise<void>>();
+  /** What the lock of each root is known by, for as long as the process runs. */
+  readonly #nonces = new Map<string, string>();
 
   constructor({
     disk = archiveDisk,
@@ -54,7 +57,9 @@ export class Archives {
   }
 
   #begin(path: string): Shared {
-    const shared: Shared = { root: ArchiveRoot.open(path, this.#disk, this.#folders), users: 0 };
+    const nonce = this.#nonces.get(path) ?? randomUUID();
+    this.#nonces.set(path, nonce);
+    const shared: Shared = { root: ArchiveRoot.open(path, this.#disk, this.#folders, nonce), users: 0 };
     this.#open.set(path, shared);
     return shared;
   }

@@ -51,10 +51,18 @@ export class RootLock {
     this.#timer = setInterval(() => void this.#beat(), beatMs).unref();
   }
 
-  /** Throws ERR_FILE archiveLocked while another process has the root. */
-  static async acquire(folder: string, disk: ArchiveDisk, rules = USUAL_RULES): Promise<RootLock> {
+  /**
+   * Throws ERR_FILE archiveLocked while another process has the root. A lock with this very `nonce` is one that could not
+   * be removed when it was released, and is taken up again.
+   */
+  static async acquire(
+    folder: string,
+    disk: ArchiveDisk,
+    rules = USUAL_RULES,
+    nonce: string = randomUUID(),
+  ): Promise<RootLock> {
     const path = join(folder, "lock");
-    const me: Owner = { nonce: randomUUID(), ...(await thisProcess()) };
+    const me: Owner = { nonce, ...(await thisProcess()) };
     let isTakeover = false;
     for (;;) {
       if (await create(path, me, disk)) {
@@ -66,6 +74,7 @@ export class RootLock {
       }
       const found = await readOwner(path);
       if (found === "none") continue;
+      if (isOwner(found, nonce)) return new RootLock(path, nonce, disk, rules.beatMs);
       if (!(await isGone(found, me, path, disk, rules))) throw locked(folder, found);
       isTakeover = true;
       await remove(path, found, me.nonce, disk);
@@ -107,9 +116,12 @@ async function create(path: string, me: Owner, disk: ArchiveDisk): Promise<boole
   try {
     const file = await disk.open(path, "wx");
     try {
-      await writeWhole(file, Buffer.from(`${JSON.stringify(me)}\n`), 0);
-    } finally {
-      await file.close();
+      await writeWhole(file, Buffer.from(`${JSON.stringify(me)}\n`), 0).finally(() => file.close());
+    } catch (error) {
+      // A lock that does not tell its owner would keep everybody waiting; by now it may be another's.
+      const found = await readOwner(path).catch(() => undefined);
+      if (found === undefined || isOwner(found, me.nonce)) await disk.unlink(path).catch(() => undefined);
+      throw error;
     }
     return true;
   } catch (error) {

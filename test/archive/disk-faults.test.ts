@@ -3,10 +3,12 @@ import { execFile } from "node:child_process";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { Archives } from "../../src/archive/archives.ts";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { isDimensionerError } from "../../src/errors.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { rejectsWith, systemError, withFolder } from "../media/support.ts";
+import { strikeEach } from "../sweep/fault-points.ts";
 import {
   clientOf,
   intentOf,
@@ -160,6 +162,39 @@ describe("archive: a disk that is full, gone or closed", () => {
     });
   });
 
+  it("is in nobody's way after a disk that would not let go of the lock", async () => {
+    await withFolder(async (root) => {
+      let isGone = false;
+      const disk = watchedArchiveDisk((call) => {
+        if (isGone && call === "unlink") throw systemError("EIO");
+      });
+      const archives = new Archives({ disk });
+      const first = await openArchive(root, client, { archives });
+      isGone = true;
+      await first.close();
+      assert.ok((await readdir(join(root, ".dimensioner-archive"))).includes("lock"));
+      isGone = false;
+      const second = await openArchive(root, client, { archives });
+      await second.close();
+      assert.ok(!(await readdir(join(root, ".dimensioner-archive"))).includes("lock"));
+    });
+  });
+
+  for (const broken of ["file.write", "file.close"]) {
+    it(`leaves no lock behind that ${broken} has cut short`, async () => {
+      await withFolder(async (root) => {
+        const seen: string[] = [];
+        const disk = watchedArchiveDisk((call) => {
+          seen.push(call);
+          // The lock is the first file that is written.
+          if (call === broken && seen.includes("file.write")) throw systemError("EIO");
+        });
+        await rejectsWith(new Archives({ disk }).open(root), "ERR_FILE", "fileOther");
+        assert.deepEqual(await readdir(join(root, ".dimensioner-archive")), ["work"]);
+      });
+    });
+  }
+
   it("survives the failure of any single call to the disk", async function () {
     this.timeout(120_000);
     addVideo("1");
@@ -170,28 +205,22 @@ describe("archive: a disk that is full, gone or closed", () => {
       description: null,
       filename: null,
     }));
-    /** Fails the k-th call from the submission on; returns how many there were. */
-    const strike = async (k: number): Promise<number> => {
-      let calls = 0;
-      await withFolder(async (root) => {
+    const all = await strikeEach((points) =>
+      withFolder(async (root) => {
         let isOn = false;
-        let struck = "";
         const disk = watchedArchiveDisk((call) => {
-          if (!isOn || call === "file.close") return;
-          calls += 1;
-          if (calls !== k) return;
-          struck = call;
-          throw systemError("EIO");
+          if (isOn && call !== "file.close" && points.pass(call)) throw systemError("EIO");
         });
+        const where = (): string => `call ${points.at}: ${points.struck}`;
         const archive = await openArchive(root, client, { disk });
         isOn = true;
-        const submit = async (again: () => Promise<unknown>): Promise<void> => {
+        const submit = async (once: () => Promise<unknown>): Promise<void> => {
           try {
-            await again();
+            await once();
           } catch (error) {
             // Not accepted, then; the caller sends it again.
-            assert.ok(isDimensionerError(error) && error.cause.retryable, `${struck}: ${String(error)}`);
-            await again();
+            assert.ok(isDimensionerError(error) && error.cause.retryable, `${where()}: ${String(error)}`);
+            await once();
           }
         };
         const intent = { measurement: "{}\n", raw: "{}", giveUpMs: 0 };
@@ -208,17 +237,14 @@ describe("archive: a disk that is full, gone or closed", () => {
         isOn = false;
         await archive.close();
         const packages = await readPackages(root);
-        assert.equal(packages.size, 2, `call ${k}: ${struck}`);
+        assert.equal(packages.size, 2, where());
         const again = await openArchive(root, client);
         const open = again.runner.resume(() => true);
-        assert.deepEqual(open, [], `call ${k}: ${struck} left a job open`);
+        assert.deepEqual(open, [], `${where()} left a job open`);
         await again.close();
-        assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), [], `call ${k}: ${struck}`);
-      });
-      return calls;
-    };
-    const all = await strike(0);
+        assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), [], where());
+      }),
+    );
     assert.ok(all > 60, `${all} calls`);
-    for (let k = 1; k <= all; k += 1) await strike(k);
   });
 });
