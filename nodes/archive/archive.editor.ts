@@ -5,6 +5,7 @@ import { currentValue, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
+import { savedVersion } from "../../src/editor/version.ts";
 import { folderTypes, typedInput } from "../../src/editor/typed-input.ts";
 import { defaults, type ArchiveProperties } from "./archive.shared.ts";
 
@@ -43,6 +44,7 @@ RED.nodes.registerType<ArchiveProperties>("dimensioner-archive", {
   category: "dimensioner",
   color: "#86b6d8",
   defaults: {
+    version: savedVersion("dimensioner-archive", defaults),
     name: { value: defaults.name },
     source: plain(defaults, "source", { check: oneOf(["cloud", "message"]), texts }),
     cloud: whenCloud(config(defaults, "cloud", "dimensioner-cloud", "cloudFrom")),

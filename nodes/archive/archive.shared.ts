@@ -1,5 +1,7 @@
 /** The saved properties of `dimensioner-archive` and what they are when nothing is said. */
 export interface ArchiveProperties {
+  /** Of what is saved, for migrations. */
+  version: number;
   name: string;
   /** Where the media come from: the cloud, or the message itself. */
   source: "cloud" | "message";
@@ -30,6 +32,7 @@ export interface ArchiveProperties {
 }
 
 export const defaults: ArchiveProperties = {
+  version: 1,
   name: "",
   source: "cloud",
   cloud: "",

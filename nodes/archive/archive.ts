@@ -17,10 +17,12 @@ import { cloudChoice } from "../../src/runtime/config-node.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
 import { FlowsStarted } from "../../src/runtime/flows-started.ts";
 import type { Message, Outputs } from "../../src/runtime/messages.ts";
+import { readSaved } from "../../src/runtime/saved-properties.ts";
 import { serve, type Job } from "../../src/runtime/serve.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
 import { sayBytes } from "../../src/runtime/sizes.ts";
 import { ValueReader } from "../../src/runtime/values.ts";
+import { isKnown } from "../../src/saved/migrations.ts";
 import { defaults, type ArchiveProperties } from "./archive.shared.ts";
 
 const operationOf = (surface: Operation["surface"]): Operation => ({
@@ -37,7 +39,7 @@ export default function (RED: NodeAPI): void {
 
   function ArchiveNode(this: Node, config: NodeDef & Partial<ArchiveProperties>): void {
     RED.nodes.createNode(this, config);
-    const properties = { ...defaults, ...config };
+    const properties = readSaved(defaults, config);
     const usesCloud = properties.source !== "message";
     const clouds = cloudChoice(RED, properties);
     const ofDisk = { problem: () => undefined, surface: () => "disk" as const };
@@ -128,7 +130,7 @@ export default function (RED: NodeAPI): void {
     serve(
       RED,
       this,
-      { operation: "archive", acts: false, config: usesCloud ? clouds : ofDisk },
+      { operation: "archive", acts: false, config: usesCloud ? clouds : ofDisk, properties },
       async (job) => {
         status.board = job.status;
         const ticket = resumed.get(job.msg) ?? (await submit(job));
@@ -188,7 +190,11 @@ export default function (RED: NodeAPI): void {
       }
     };
     // Not before the nodes behind this one are there.
-    const forget = started.next(() => void begin());
+    const forget = started.next(() => {
+      if (isKnown(this.type, properties)) {
+        void begin();
+      }
+    });
 
     this.on("close", (done: () => void) => {
       forget();

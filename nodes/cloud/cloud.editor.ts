@@ -6,6 +6,7 @@ import { openForm, settingsOf } from "../../src/editor/form.ts";
 import { labelStyle } from "../../src/editor/labels.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
+import { savedVersion } from "../../src/editor/version.ts";
 import { defaults, type CloudProperties } from "./cloud.shared.ts";
 
 const texts = textsOf("dimensioner-cloud");
@@ -15,6 +16,7 @@ RED.nodes.registerType<CloudProperties, { token: string }>("dimensioner-cloud", 
   color: "#86b6d8",
   icon: "dimensioner-cloud.svg",
   defaults: {
+    version: savedVersion("dimensioner-cloud", defaults),
     name: { value: defaults.name },
     baseUrl: plain(defaults, "baseUrl", { check: cloudAddress, texts }),
     allowHttp: { value: defaults.allowHttp },

@@ -1,5 +1,7 @@
 /** The saved properties of `dimensioner-cloud` and what they are when nothing is said; the token is a credential. */
 export interface CloudProperties {
+  /** Of what is saved, for migrations. */
+  version: number;
   name: string;
   /** https origin; http only on loopback or with allowHttp. */
   baseUrl: string;
@@ -19,6 +21,7 @@ export interface CloudProperties {
 }
 
 export const defaults: CloudProperties = {
+  version: 1,
   name: "",
   baseUrl: "",
   allowHttp: false,

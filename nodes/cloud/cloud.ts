@@ -5,6 +5,7 @@ import { serveCloudRoutes } from "../../src/runtime/cloud-routes.ts";
 import { openOrExplain, type ConfigNode } from "../../src/runtime/config-node.ts";
 import { HealthWatch } from "../../src/runtime/health.ts";
 import { chooseProxy } from "../../src/runtime/proxy.ts";
+import { readCurrent } from "../../src/runtime/saved-properties.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
 import { readTls } from "../../src/runtime/tls.ts";
 import { defaults, type CloudProperties } from "./cloud.shared.ts";
@@ -25,7 +26,7 @@ export default function (RED: NodeAPI): void {
   ): void {
     RED.nodes.createNode(this, config);
     const { token = "" }: Partial<CloudCredentials> = this.credentials ?? {};
-    const opened = openOrExplain(() => open(RED, { ...defaults, ...config }, token, queues));
+    const opened = openOrExplain(() => open(RED, readCurrent(defaults, config), token, queues));
     this.access = opened;
     if ("problem" in opened) {
       return;

@@ -5,6 +5,7 @@ import { openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
+import { savedVersion } from "../../src/editor/version.ts";
 import { defaults, type DeviceListProperties } from "./device-list.shared.ts";
 
 const texts = textsOf("dimensioner-device-list");
@@ -13,6 +14,7 @@ RED.nodes.registerType<DeviceListProperties>("dimensioner-device-list", {
   category: "dimensioner",
   color: "#86b6d8",
   defaults: {
+    version: savedVersion("dimensioner-device-list", defaults),
     name: { value: defaults.name },
     cloud: config(defaults, "cloud", "dimensioner-cloud", "cloudFrom"),
     cloudFrom: messageProperty(defaults, "cloudFrom"),

@@ -1,5 +1,7 @@
 /** The saved properties of `dimensioner-device-list` and what they are when nothing is said. */
 export interface DeviceListProperties {
+  /** Of what is saved, for migrations. */
+  version: number;
   name: string;
   cloud: string;
   /** Name of the message property that names a deployed cloud; blank = always `cloud`. */
@@ -12,6 +14,7 @@ export interface DeviceListProperties {
 }
 
 export const defaults: DeviceListProperties = {
+  version: 1,
   name: "",
   cloud: "",
   cloudFrom: "",

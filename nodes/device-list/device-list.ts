@@ -2,6 +2,7 @@ import type { Node, NodeAPI, NodeDef } from "node-red";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { FleetWatch, listFleet } from "../../src/cloud/fleet.ts";
 import { cloudChoice } from "../../src/runtime/config-node.ts";
+import { readSaved } from "../../src/runtime/saved-properties.ts";
 import { serve } from "../../src/runtime/serve.ts";
 import { ValueReader } from "../../src/runtime/values.ts";
 import { defaults, type DeviceListProperties } from "./device-list.shared.ts";
@@ -10,12 +11,12 @@ import { defaults, type DeviceListProperties } from "./device-list.shared.ts";
 export default function (RED: NodeAPI): void {
   function DeviceListNode(this: Node, config: NodeDef & Partial<DeviceListProperties>): void {
     RED.nodes.createNode(this, config);
-    const properties = { ...defaults, ...config };
+    const properties = readSaved(defaults, config);
     const clouds = cloudChoice(RED, properties);
     // What was last seen, for each cloud that messages have chosen.
     const watches = new WeakMap<CloudClient, FleetWatch>();
 
-    serve(RED, this, { operation: "device list", acts: false, config: clouds }, async (job) => {
+    serve(RED, this, { operation: "device list", acts: false, config: clouds, properties }, async (job) => {
       const { msg, signal, status } = job;
       const { client, operation } = clouds.choose(msg, "device list", false);
       const values = new ValueReader(RED, this, msg, operation);

@@ -5,6 +5,7 @@ import { openForm, settingsOf } from "../../src/editor/form.ts";
 import { labelStyle } from "../../src/editor/labels.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
+import { migrateOnArrival, savedVersion } from "../../src/editor/version.ts";
 import { defaults, type DeviceProperties } from "./device.shared.ts";
 
 const texts = textsOf("dimensioner-device");
@@ -14,6 +15,7 @@ RED.nodes.registerType<DeviceProperties>("dimensioner-device", {
   color: "#86c5be",
   icon: "dimensioner-device.svg",
   defaults: {
+    version: savedVersion("dimensioner-device", defaults),
     name: { value: defaults.name },
     address: plain(defaults, "address", { check: deviceAddress, texts }),
     generation: plain(defaults, "generation", { check: oneOf(["newer", "earlier", "gateway"]), texts }),
@@ -47,3 +49,6 @@ RED.nodes.registerType<DeviceProperties>("dimensioner-device", {
     });
   },
 });
+
+// Once for all types of the package: this one is loaded first.
+migrateOnArrival();

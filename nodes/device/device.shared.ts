@@ -1,5 +1,7 @@
 /** The saved properties of `dimensioner-device` and what they are when nothing is said. */
 export interface DeviceProperties {
+  /** Of what is saved, for migrations. */
+  version: number;
   name: string;
   /** host, host:port, [v6]:port or an http(s) origin. */
   address: string;
@@ -15,6 +17,7 @@ export interface DeviceProperties {
 }
 
 export const defaults: DeviceProperties = {
+  version: 1,
   name: "",
   address: "",
   generation: "newer",

@@ -5,6 +5,7 @@ import { openOrExplain, type ConfigNode } from "../../src/runtime/config-node.ts
 import { phrase } from "../../src/fill-in.ts";
 import { serveDeviceTest } from "../../src/runtime/device-routes.ts";
 import { HealthWatch } from "../../src/runtime/health.ts";
+import { readCurrent } from "../../src/runtime/saved-properties.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
 import { defaults, type DeviceProperties } from "./device.shared.ts";
 
@@ -16,7 +17,7 @@ export default function (RED: NodeAPI): void {
 
   function DeviceNode(this: ConfigNode<DeviceClient>, config: NodeDef & Partial<DeviceProperties>): void {
     RED.nodes.createNode(this, config);
-    const opened = openOrExplain(() => open({ ...defaults, ...config }, queues));
+    const opened = openOrExplain(() => open(readCurrent(defaults, config), queues));
     this.access = opened;
     if ("problem" in opened) {
       return;

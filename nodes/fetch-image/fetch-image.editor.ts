@@ -8,6 +8,7 @@ import { outputGroup, outputLabel } from "../../src/editor/output-group.ts";
 import { previewBadge, previewInDialog, watchPreviews } from "../../src/editor/preview.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
+import { savedVersion } from "../../src/editor/version.ts";
 import { typedInput } from "../../src/editor/typed-input.ts";
 import { defaults, type FetchImageProperties } from "./fetch-image.shared.ts";
 
@@ -22,6 +23,7 @@ RED.nodes.registerType<FetchImageProperties>("dimensioner-fetch-image", {
   category: "dimensioner",
   color: "#86c5be",
   defaults: {
+    version: savedVersion("dimensioner-fetch-image", defaults),
     name: { value: defaults.name },
     device: config(defaults, "device", "dimensioner-device", "deviceFrom", needsNewer),
     deviceFrom: messageProperty(defaults, "deviceFrom"),

@@ -1,5 +1,7 @@
 /** The saved properties of `dimensioner-fetch-image` and what they are when nothing is said. */
 export interface FetchImageProperties {
+  /** Of what is saved, for migrations. */
+  version: number;
   name: string;
   device: string;
   /** Name of the message property that names a deployed device; blank = always `device`. */
@@ -20,6 +22,7 @@ export interface FetchImageProperties {
 }
 
 export const defaults: FetchImageProperties = {
+  version: 1,
   name: "",
   device: "",
   deviceFrom: "",

@@ -3,6 +3,7 @@ import { createMediaFolders } from "../../src/media/media-folders.ts";
 import { deviceChoice } from "../../src/runtime/config-node.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/output.ts";
 import { Previews } from "../../src/runtime/preview.ts";
+import { readSaved } from "../../src/runtime/saved-properties.ts";
 import { serve } from "../../src/runtime/serve.ts";
 import { ValueReader } from "../../src/runtime/values.ts";
 import { defaults, type FetchImageProperties } from "./fetch-image.shared.ts";
@@ -14,10 +15,10 @@ export default function (RED: NodeAPI): void {
 
   function FetchImageNode(this: Node, config: NodeDef & Partial<FetchImageProperties>): void {
     RED.nodes.createNode(this, config);
-    const properties = { ...defaults, ...config };
+    const properties = readSaved(defaults, config);
     const devices = deviceChoice(RED, properties);
     const preview = properties.preview === true ? previews.open(this) : undefined;
-    serve(RED, this, { operation: "image", acts: false, config: devices }, async (job) => {
+    serve(RED, this, { operation: "image", acts: false, config: devices, properties }, async (job) => {
       const { client, operation } = devices.choose(job.msg, "image", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const kind = values.choice("image", properties.image, ["annotated", "color", "depth"]);

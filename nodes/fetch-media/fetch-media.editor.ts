@@ -6,6 +6,7 @@ import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { outputGroup, outputLabel } from "../../src/editor/output-group.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
+import { savedVersion } from "../../src/editor/version.ts";
 import { typedInput } from "../../src/editor/typed-input.ts";
 import { defaults, type FetchMediaProperties } from "./fetch-media.shared.ts";
 
@@ -15,6 +16,7 @@ RED.nodes.registerType<FetchMediaProperties>("dimensioner-fetch-media", {
   category: "dimensioner",
   color: "#86b6d8",
   defaults: {
+    version: savedVersion("dimensioner-fetch-media", defaults),
     name: { value: defaults.name },
     cloud: config(defaults, "cloud", "dimensioner-cloud", "cloudFrom"),
     cloudFrom: messageProperty(defaults, "cloudFrom"),

@@ -1,5 +1,7 @@
 /** The saved properties of `dimensioner-fetch-media` and what they are when nothing is said. */
 export interface FetchMediaProperties {
+  /** Of what is saved, for migrations. */
+  version: number;
   name: string;
   cloud: string;
   /** Name of the message property that names a deployed cloud; blank = always `cloud`. */
@@ -18,6 +20,7 @@ export interface FetchMediaProperties {
 }
 
 export const defaults: FetchMediaProperties = {
+  version: 1,
   name: "",
   cloud: "",
   cloudFrom: "",

@@ -2,6 +2,7 @@ import type { Node, NodeAPI, NodeDef } from "node-red";
 import { createMediaFolders } from "../../src/media/media-folders.ts";
 import { cloudChoice } from "../../src/runtime/config-node.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/output.ts";
+import { readSaved } from "../../src/runtime/saved-properties.ts";
 import { serve } from "../../src/runtime/serve.ts";
 import { ValueReader } from "../../src/runtime/values.ts";
 import { defaults, type FetchMediaProperties } from "./fetch-media.shared.ts";
@@ -12,9 +13,9 @@ export default function (RED: NodeAPI): void {
 
   function FetchMediaNode(this: Node, config: NodeDef & Partial<FetchMediaProperties>): void {
     RED.nodes.createNode(this, config);
-    const properties = { ...defaults, ...config };
+    const properties = readSaved(defaults, config);
     const clouds = cloudChoice(RED, properties);
-    serve(RED, this, { operation: "media", acts: false, config: clouds }, async (job) => {
+    serve(RED, this, { operation: "media", acts: false, config: clouds, properties }, async (job) => {
       const { client, operation } = clouds.choose(job.msg, "media", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const transactionId = await values.required({

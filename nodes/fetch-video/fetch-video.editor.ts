@@ -7,6 +7,7 @@ import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { outputGroup, outputLabel } from "../../src/editor/output-group.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
+import { savedVersion } from "../../src/editor/version.ts";
 import { defaults, type FetchVideoProperties } from "./fetch-video.shared.ts";
 
 const texts = textsOf("dimensioner-fetch-video");
@@ -15,6 +16,7 @@ RED.nodes.registerType<FetchVideoProperties>("dimensioner-fetch-video", {
   category: "dimensioner",
   color: "#86c5be",
   defaults: {
+    version: savedVersion("dimensioner-fetch-video", defaults),
     name: { value: defaults.name },
     device: config(defaults, "device", "dimensioner-device", "deviceFrom", needsNewer),
     deviceFrom: messageProperty(defaults, "deviceFrom"),

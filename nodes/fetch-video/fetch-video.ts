@@ -2,6 +2,7 @@ import type { Node, NodeAPI, NodeDef } from "node-red";
 import { createMediaFolders } from "../../src/media/media-folders.ts";
 import { deviceChoice } from "../../src/runtime/config-node.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/output.ts";
+import { readSaved } from "../../src/runtime/saved-properties.ts";
 import { serve } from "../../src/runtime/serve.ts";
 import { ValueReader } from "../../src/runtime/values.ts";
 import { defaults, type FetchVideoProperties } from "./fetch-video.shared.ts";
@@ -12,9 +13,9 @@ export default function (RED: NodeAPI): void {
 
   function FetchVideoNode(this: Node, config: NodeDef & Partial<FetchVideoProperties>): void {
     RED.nodes.createNode(this, config);
-    const properties = { ...defaults, ...config };
+    const properties = readSaved(defaults, config);
     const devices = deviceChoice(RED, properties);
-    serve(RED, this, { operation: "video", acts: false, config: devices }, async (job) => {
+    serve(RED, this, { operation: "video", acts: false, config: devices, properties }, async (job) => {
       const { client, operation } = devices.choose(job.msg, "video", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const method = values.setting("method", properties.method, ["download", "stream"]);

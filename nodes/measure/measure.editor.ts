@@ -8,6 +8,7 @@ import { explainProblems } from "../../src/editor/problems.ts";
 import { referencesGroup } from "../../src/editor/references-group.ts";
 import { measureOutputLabel, secondOutput } from "../../src/editor/second-output.ts";
 import { textsOf } from "../../src/editor/texts.ts";
+import { savedVersion } from "../../src/editor/version.ts";
 import { defaults, type MeasureProperties } from "./measure.shared.ts";
 
 const texts = textsOf("dimensioner-measure");
@@ -16,6 +17,7 @@ RED.nodes.registerType<MeasureProperties & { outputs: number }>("dimensioner-mea
   category: "dimensioner",
   color: "#86c5be",
   defaults: {
+    version: savedVersion("dimensioner-measure", defaults),
     name: { value: defaults.name },
     device: config(defaults, "device", "dimensioner-device", "deviceFrom"),
     deviceFrom: messageProperty(defaults, "deviceFrom"),

@@ -1,5 +1,7 @@
 /** The saved properties of `dimensioner-measure` and what they are when nothing is said. */
 export interface MeasureProperties {
+  /** Of what is saved, for migrations. */
+  version: number;
   name: string;
   device: string;
   /** Name of the message property that names a deployed device; blank = always `device`. */
@@ -17,6 +19,7 @@ export interface MeasureProperties {
 }
 
 export const defaults: MeasureProperties = {
+  version: 1,
   name: "",
   device: "",
   deviceFrom: "",

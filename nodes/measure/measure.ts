@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { commandOptions, deliverMeasurement } from "../../src/runtime/command-job.ts";
 import { deviceChoice } from "../../src/runtime/config-node.ts";
+import { readSaved } from "../../src/runtime/saved-properties.ts";
 import { serve } from "../../src/runtime/serve.ts";
 import { readReferences, ValueReader } from "../../src/runtime/values.ts";
 import { defaults, type MeasureProperties } from "./measure.shared.ts";
@@ -9,9 +10,9 @@ import { defaults, type MeasureProperties } from "./measure.shared.ts";
 export default function (RED: NodeAPI): void {
   function MeasureNode(this: Node, config: NodeDef & Partial<MeasureProperties>): void {
     RED.nodes.createNode(this, config);
-    const properties = { ...defaults, ...config };
+    const properties = readSaved(defaults, config);
     const devices = deviceChoice(RED, properties);
-    serve(RED, this, { operation: "measure", acts: true, config: devices }, async (job) => {
+    serve(RED, this, { operation: "measure", acts: true, config: devices, properties }, async (job) => {
       const { client, operation } = devices.choose(job.msg, "measure", true);
       const references = await readReferences(new ValueReader(RED, this, job.msg, operation), properties);
       const measurement = await client.measure(references, commandOptions(job, "measuring"));

@@ -5,6 +5,7 @@ import { openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
+import { savedVersion } from "../../src/editor/version.ts";
 import { typedInput } from "../../src/editor/typed-input.ts";
 import { defaults, type MediaListProperties } from "./media-list.shared.ts";
 
@@ -14,6 +15,7 @@ RED.nodes.registerType<MediaListProperties>("dimensioner-media-list", {
   category: "dimensioner",
   color: "#86b6d8",
   defaults: {
+    version: savedVersion("dimensioner-media-list", defaults),
     name: { value: defaults.name },
     cloud: config(defaults, "cloud", "dimensioner-cloud", "cloudFrom"),
     cloudFrom: messageProperty(defaults, "cloudFrom"),

@@ -1,5 +1,7 @@
 /** The saved properties of `dimensioner-media-list` and what they are when nothing is said. */
 export interface MediaListProperties {
+  /** Of what is saved, for migrations. */
+  version: number;
   name: string;
   cloud: string;
   /** Name of the message property that names a deployed cloud; blank = always `cloud`. */
@@ -16,6 +18,7 @@ export interface MediaListProperties {
 }
 
 export const defaults: MediaListProperties = {
+  version: 1,
   name: "",
   cloud: "",
   cloudFrom: "",

@@ -5,6 +5,7 @@ import { outside } from "../../src/fill-in.ts";
 import type { MediaItem } from "../../src/model/cloud-records.ts";
 import { cloudChoice } from "../../src/runtime/config-node.ts";
 import type { Message } from "../../src/runtime/messages.ts";
+import { readSaved } from "../../src/runtime/saved-properties.ts";
 import { serve } from "../../src/runtime/serve.ts";
 import { ValueReader } from "../../src/runtime/values.ts";
 import { defaults, type MediaListProperties } from "./media-list.shared.ts";
@@ -13,9 +14,9 @@ import { defaults, type MediaListProperties } from "./media-list.shared.ts";
 export default function (RED: NodeAPI): void {
   function MediaListNode(this: Node, config: NodeDef & Partial<MediaListProperties>): void {
     RED.nodes.createNode(this, config);
-    const properties = { ...defaults, ...config };
+    const properties = readSaved(defaults, config);
     const clouds = cloudChoice(RED, properties);
-    serve(RED, this, { operation: "media list", acts: false, config: clouds }, async (job) => {
+    serve(RED, this, { operation: "media list", acts: false, config: clouds, properties }, async (job) => {
       const { msg, signal, waitSignal, status } = job;
       const { client, operation } = clouds.choose(msg, "media list", false);
       const values = new ValueReader(RED, this, msg, operation);

@@ -8,6 +8,7 @@ import { actAt, labelStyle, shownValue, targetOf } from "../../src/editor/labels
 import { explainProblems } from "../../src/editor/problems.ts";
 import { measureOutputLabel, secondOutput } from "../../src/editor/second-output.ts";
 import { shared, textsOf } from "../../src/editor/texts.ts";
+import { savedVersion } from "../../src/editor/version.ts";
 import { typedInput } from "../../src/editor/typed-input.ts";
 import { defaults, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
 
@@ -22,6 +23,7 @@ RED.nodes.registerType<RemoteTriggerProperties & { outputs: number }>("dimension
   category: "dimensioner",
   color: "#86b6d8",
   defaults: {
+    version: savedVersion("dimensioner-remote-trigger", defaults),
     name: { value: defaults.name },
     cloud: config(defaults, "cloud", "dimensioner-cloud", "cloudFrom"),
     cloudFrom: messageProperty(defaults, "cloudFrom"),

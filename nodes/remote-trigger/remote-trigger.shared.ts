@@ -1,5 +1,7 @@
 /** The saved properties of `dimensioner-remote-trigger` and what they are when nothing is said. */
 export interface RemoteTriggerProperties {
+  /** Of what is saved, for migrations. */
+  version: number;
   name: string;
   cloud: string;
   /** Name of the message property that names a deployed cloud; blank = always `cloud`. */
@@ -21,6 +23,7 @@ export interface RemoteTriggerProperties {
 }
 
 export const defaults: RemoteTriggerProperties = {
+  version: 1,
   name: "",
   cloud: "",
   cloudFrom: "",

@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { commandOptions, deliverMeasurement, deliverVideo } from "../../src/runtime/command-job.ts";
 import { cloudChoice } from "../../src/runtime/config-node.ts";
+import { readSaved } from "../../src/runtime/saved-properties.ts";
 import { serve } from "../../src/runtime/serve.ts";
 import { readReferences, ValueReader } from "../../src/runtime/values.ts";
 import { defaults, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
@@ -9,9 +10,9 @@ import { defaults, type RemoteTriggerProperties } from "./remote-trigger.shared.
 export default function (RED: NodeAPI): void {
   function RemoteTriggerNode(this: Node, config: NodeDef & Partial<RemoteTriggerProperties>): void {
     RED.nodes.createNode(this, config);
-    const properties = { ...defaults, ...config };
+    const properties = readSaved(defaults, config);
     const clouds = cloudChoice(RED, properties);
-    serve(RED, this, { operation: "remote trigger", acts: true, config: clouds }, async (job) => {
+    serve(RED, this, { operation: "remote trigger", acts: true, config: clouds, properties }, async (job) => {
       const { client, operation } = clouds.choose(job.msg, "remote trigger", true);
       const values = new ValueReader(RED, this, job.msg, operation);
       const action = values.choice("action", properties.action, ["start", "stop", "cancel", "measure"]);

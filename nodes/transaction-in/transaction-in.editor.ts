@@ -4,6 +4,7 @@ import { openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle } from "../../src/editor/labels.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
+import { savedVersion } from "../../src/editor/version.ts";
 import { defaults, type TransactionInProperties } from "./transaction-in.shared.ts";
 
 const texts = textsOf("dimensioner-transaction-in");
@@ -30,6 +31,7 @@ RED.nodes.registerType<TransactionInProperties, { secret: string }>("dimensioner
   category: "dimensioner",
   color: "#86b6d8",
   defaults: {
+    version: savedVersion("dimensioner-transaction-in", defaults),
     name: { value: defaults.name },
     path: plain(defaults, "path", { check: webhookPath, texts }),
     secretIn: plain(defaults, "secretIn", { check: oneOf(["header", "path", "none"]), texts }),

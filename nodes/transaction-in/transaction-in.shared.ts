@@ -1,5 +1,7 @@
 /** The saved properties of `dimensioner-transaction-in` and what they are when nothing is said; the secret is a credential. */
 export interface TransactionInProperties {
+  /** Of what is saved, for migrations. */
+  version: number;
   name: string;
   /** Where the webhook is served, below httpNodeRoot. */
   path: string;
@@ -17,6 +19,7 @@ export interface TransactionInProperties {
 }
 
 export const defaults: TransactionInProperties = {
+  version: 1,
   name: "",
   path: "",
   secretIn: "header",

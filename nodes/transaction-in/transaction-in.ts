@@ -6,6 +6,7 @@ import { translateError, translateStatus, translateValue } from "../../src/runti
 import { readWebhook } from "../../src/runtime/webhook-settings.ts";
 import { partBehind, WebhookPaths, type Handler } from "../../src/webhook/paths.ts";
 import { WebhookReceiver, type Refusal, type WebhookMemory } from "../../src/webhook/receiver.ts";
+import { readCurrent } from "../../src/runtime/saved-properties.ts";
 import { defaults, type TransactionInProperties } from "./transaction-in.shared.ts";
 
 interface TransactionInCredentials {
@@ -30,7 +31,7 @@ export default function (RED: NodeAPI): void {
   ): void {
     RED.nodes.createNode(this, config);
     const status = new StatusBoard(RED, this);
-    const webhook = open({ ...defaults, ...config }, this.credentials);
+    const webhook = open(config, this.credentials);
     if ("problem" in webhook) {
       status.say("failed", "failed.ERR_CONFIG");
       this.warn(translateError(RED, webhook.problem).message);
@@ -103,11 +104,11 @@ export default function (RED: NodeAPI): void {
 }
 
 function open(
-  properties: TransactionInProperties,
+  config: NodeDef & Partial<TransactionInProperties>,
   credentials: Partial<TransactionInCredentials> | undefined,
 ): ReturnType<typeof readWebhook> | { readonly problem: DimensionerError } {
   try {
-    return readWebhook(properties, credentials?.secret ?? "");
+    return readWebhook(readCurrent(defaults, config), credentials?.secret ?? "");
   } catch (error) {
     if (error instanceof DimensionerError) {
       return { problem: error };

@@ -8,6 +8,7 @@ import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { referencesGroup, showReferences } from "../../src/editor/references-group.ts";
 import { shared, textsOf } from "../../src/editor/texts.ts";
+import { savedVersion } from "../../src/editor/version.ts";
 import { defaults, type VideoControlProperties } from "./video-control.shared.ts";
 
 const texts = textsOf("dimensioner-video-control");
@@ -19,6 +20,7 @@ RED.nodes.registerType<VideoControlProperties>("dimensioner-video-control", {
   category: "dimensioner",
   color: "#86c5be",
   defaults: {
+    version: savedVersion("dimensioner-video-control", defaults),
     name: { value: defaults.name },
     device: config(defaults, "device", "dimensioner-device", "deviceFrom", needsNewer),
     deviceFrom: messageProperty(defaults, "deviceFrom"),

@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { commandOptions, deliverVideo } from "../../src/runtime/command-job.ts";
 import { deviceChoice } from "../../src/runtime/config-node.ts";
+import { readSaved } from "../../src/runtime/saved-properties.ts";
 import { serve } from "../../src/runtime/serve.ts";
 import { readReferences, ValueReader } from "../../src/runtime/values.ts";
 import { defaults, type VideoControlProperties } from "./video-control.shared.ts";
@@ -9,9 +10,9 @@ import { defaults, type VideoControlProperties } from "./video-control.shared.ts
 export default function (RED: NodeAPI): void {
   function VideoControlNode(this: Node, config: NodeDef & Partial<VideoControlProperties>): void {
     RED.nodes.createNode(this, config);
-    const properties = { ...defaults, ...config };
+    const properties = readSaved(defaults, config);
     const devices = deviceChoice(RED, properties);
-    serve(RED, this, { operation: "video", acts: true, config: devices }, async (job) => {
+    serve(RED, this, { operation: "video", acts: true, config: devices, properties }, async (job) => {
       const { client, operation } = devices.choose(job.msg, "video", true);
       const values = new ValueReader(RED, this, job.msg, operation);
       const action = values.choice("action", properties.action, ["start", "stop", "cancel"]);

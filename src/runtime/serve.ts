@@ -3,6 +3,8 @@ import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../errors.ts";
 import type { ConfigChoice } from "./config-node.ts";
 import type { Message, Outputs } from "./messages.ts";
+import { isKnown } from "../saved/migrations.ts";
+import { refuseNewer, type Versioned } from "./saved-properties.ts";
 import { StatusBoard } from "./status-board.ts";
 import { translateError } from "./translate.ts";
 
@@ -24,6 +26,7 @@ interface Served {
   readonly operation: string;
   readonly acts: boolean;
   readonly config: Pick<ConfigChoice<never>, "problem" | "surface">;
+  readonly properties: Versioned;
 }
 
 /**
@@ -31,13 +34,18 @@ interface Served {
  * with one `done()`, or one `done(error)`; msg.reset empties what waits; closing aborts what runs, waits until that has
  * cleaned up, and nothing is sent afterwards.
  */
-export function serve(RED: NodeAPI, node: Node, { operation, acts, config }: Served, work: Work): void {
+export function serve(
+  RED: NodeAPI,
+  node: Node,
+  { operation, acts, config, properties }: Served,
+  work: Work,
+): void {
   const status = new StatusBoard(RED, node);
   const closing = quietController();
   const running = new Set<Promise<void>>();
   let resetting = quietController();
 
-  const problem = config.problem();
+  const problem = isKnown(node.type, properties) ? config.problem() : "configNewer";
   if (problem !== undefined) {
     status.say("failed", problem);
   }
@@ -50,6 +58,7 @@ export function serve(RED: NodeAPI, node: Node, { operation, acts, config }: Ser
   ): Promise<void> => {
     let outputs: Outputs;
     try {
+      refuseNewer(node.type, properties, { operation, acts, surface: "config" });
       outputs = await work({ msg, signal: closing.signal, waitSignal: resetting.signal, status });
       if (closing.signal.aborted) {
         const outcome = acts ? "unknown" : null;

@@ -34,6 +34,7 @@ export const statusTexts = {
   notChecked: "cannot be checked",
   configMissing: "config node missing",
   configInvalid: "config node invalid",
+  configNewer: "saved by a newer version",
 } as const;
 
 /** The short cause under a red ring, by error code; catalog keys `status.failed.<code>`. */

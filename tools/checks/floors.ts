@@ -23,11 +23,14 @@ const shapes = [/^src\/model\//, errors];
 /** Everything but Node-RED: what lies below src/runtime runs without it. */
 const withoutNodeRed = /^(?!@?node-red)/;
 const nothing = /^(?!)/;
+/** What both halves of a node know of saved flows. */
+const saved = /^src\/saved\//;
 /** Shapes alone: neither is there in a browser. */
 const editorTypes = /^(?:node-red|@node-red\/editor-client)$/;
 
 const floors: readonly Floor[] = [
   { name: "saved properties", files: /^nodes\/[^/]+\/[^/]+\.shared\.ts$/, may: [], modules: nothing },
+  { name: "saved flows", files: saved, may: [], modules: nothing },
   {
     name: "editor half of a node",
     files: /^nodes\/[^/]+\/[^/]+\.editor\.ts$/,
@@ -37,13 +40,13 @@ const floors: readonly Floor[] = [
   {
     name: "runtime half of a node",
     files: /^nodes\/[^/]+\/[^/]+\.ts$/,
-    may: [/^src\/(?:runtime|media|archive|webhook)\//, ...clients, ...shapes],
+    may: [saved, /^src\/(?:runtime|media|archive|webhook)\//, ...clients, ...shapes],
   },
-  { name: "editor helpers", files: /^src\/editor\//, may: [], modules: editorTypes },
+  { name: "editor helpers", files: /^src\/editor\//, may: [saved], modules: editorTypes },
   {
     name: "runtime helpers",
     files: /^src\/runtime\//,
-    may: [/^src\/(?:media|archive|webhook|http)\//, ...clients, ...shapes],
+    may: [saved, /^src\/(?:media|archive|webhook|http)\//, ...clients, ...shapes],
   },
   { name: "simulator", files: /^src\/simulator\//, may: [], modules: withoutNodeRed },
   {
