@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { saveToFile } from "../../src/media/save-to-file.ts";
+import { failedTexts } from "../../src/runtime/status-texts.ts";
+import { systemError, watchedDisk } from "../media/support.ts";
+import { failureOf } from "../support/failures.ts";
+import { TestFlow } from "../support/flow.ts";
+import { closesAfterEach, type Opened } from "../support/opened.ts";
+import { connectClients, downloads, token } from "../support/operations.ts";
+import { fileOf, transaction } from "./scripted-server.ts";
+import { openScripted } from "./scripted-world.ts";
+import { disk, type DiskRow } from "./tables/disk.ts";
+
+const content = fileOf(1);
+
+/** A folder as the row says, in a room of its own that is looked at as a whole. */
+interface Room {
+  readonly path: string;
+  readonly folder: string;
+  /** Files that were there before, by their path in the room. */
+  readonly before: readonly string[];
+}
+
+async function furnish(
+  { folder, there, link, filename = "video.mp4" }: DiskRow,
+  opened: Opened,
+): Promise<Room> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), "matrix-")));
+  opened({ close: () => rm(path, { recursive: true }) });
+  const inside = join(path, "folder");
+  if (folder === "a file") {
+    await writeFile(inside, "not a folder");
+  } else if (folder === "a link to a folder") {
+    await mkdir(join(path, "real"));
+    await symlink(join(path, "real"), inside);
+  } else if (folder === undefined) {
+    await mkdir(inside);
+  }
+  if (there !== undefined) {
+    await writeFile(join(inside, filename), there === "the same content" ? content : "something else");
+  }
+  if (link !== undefined) {
+    await mkdir(join(path, "outside"));
+    await symlink(join(path, "outside"), join(inside, link));
+  }
+  return { path, folder: inside, before: await filesIn(path) };
+}
+
+async function filesIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(path, join(entry.parentPath, entry.name)));
+}
+
+/** Nothing but the one whole file has come, at the place where it belongs; what was there is as it was. */
+async function look(row: DiskRow, { path, folder, before }: Room): Promise<void> {
+  const { code, saved = "video.mp4", ifExists, there } = row;
+  const real = relative(path, await realpath(folder).catch(() => folder));
+  const isNew = code === undefined && there !== "the same content" && ifExists !== "replace";
+  const after = await filesIn(path);
+  assert.deepEqual(after.toSorted(), [...before, ...(isNew ? [join(real, saved)] : [])].toSorted());
+  if (code === undefined) {
+    assert.ok((await readFile(join(folder, saved))).equals(content), "whole");
+  }
+  if (there === "other content" && ifExists !== "replace") {
+    assert.equal(await readFile(join(folder, "video.mp4"), "utf8"), "something else");
+  }
+}
+
+const media = downloads.find(({ operation }) => operation === "media");
+
+describe("a file under every fault of disks and names", () => {
+  const opened = closesAfterEach();
+  const serve = () => openScripted({ script: [{}] }, opened);
+
+  for (const [name, row] of Object.entries(disk)) {
+    const {
+      filename = "video.mp4",
+      ifExists = "rename",
+      refuses,
+      code,
+      retryable = false,
+      requests = 1,
+    } = row;
+
+    it(`${name}: in the sources`, async () => {
+      const [world, room] = [await serve(), await furnish(row, opened)];
+      const clients = opened(connectClients(world.origins, 5_000));
+      const faulty = watchedDisk((call, [path]) => {
+        const isMeant = call !== "open" || String(path).endsWith(".part");
+        if (call === refuses?.call && isMeant) {
+          throw systemError(refuses.code);
+        }
+      });
+      const running = saveToFile(
+        (sink) => media?.start(clients, "film", sink, 0) ?? assert.fail(),
+        {
+          folder: room.folder,
+          ifExists,
+          suggestedBase: "905865-film",
+          ...(filename === "" ? {} : { filename }),
+        },
+        { operation: "media", surface: "cloud", host: "the cloud", disk: faulty },
+      );
+      if (code === undefined) {
+        await running;
+      } else {
+        const error = await failureOf(running);
+        assert.deepEqual([error.code, error.cause.retryable, error.cause.outcome], [code, retryable, null]);
+      }
+      assert.ok(world.requests === requests || refuses?.call === "open", `${world.requests} requests`);
+      await look(row, room);
+    });
+
+    if (refuses === undefined) {
+      it(`${name}: in a node`, async () => {
+        const [world, room] = [await serve(), await furnish(row, opened)];
+        const properties = {
+          output: "file",
+          folder: room.folder,
+          filename: "name",
+          filenameType: "msg",
+          ifExists,
+        };
+        const flow = await TestFlow.start(
+          [
+            { id: "cloud", type: "dimensioner-cloud", baseUrl: world.origins.cloud.origin },
+            { id: "node", z: "tab", type: "dimensioner-fetch-media", cloud: "cloud", ...properties },
+          ],
+          { cloud: { token } },
+        );
+        opened({ close: () => flow.stop() });
+        const msg = { transactionId: transaction, payload: { contentId: "film" }, name: filename };
+        const { error, sent } = await flow.run("node", msg);
+        assert.deepEqual([error?.code, error?.cause.retryable ?? false], [code, retryable], error?.message);
+        assert.equal(sent.length, code === undefined ? 1 : 0);
+        assert.equal(flow.ends.filter(({ nodeId }) => nodeId === "node").length, 1);
+        assert.ok(code === undefined || flow.lastStatus("node")?.text === failedTexts[code]);
+        assert.equal(world.requests, requests);
+        await look(row, room);
+      });
+    }
+  }
+});

@@ -1,0 +1,189 @@
+import type { ErrorCode, Outcome } from "../../../src/errors.ts";
+import type { Fault, StartOptions } from "../../../src/simulator/index.ts";
+
+/** An action node of a scenario; `config` says which of two config nodes it uses, both of one address. */
+interface Actor {
+  readonly type: string;
+  readonly config?: "one" | "two";
+  readonly tab?: "tab" | "other tab";
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+
+interface Send {
+  readonly to: string;
+  /** So many at once; 1. */
+  readonly count?: number;
+  /** So long after the ones before. */
+  readonly afterMs?: number;
+  readonly msg?: Readonly<Record<string, unknown>>;
+}
+
+/** How messages end: how many, and what is known of their commands. */
+interface Ends {
+  readonly count: number;
+  readonly outcome?: Outcome;
+}
+
+/** Several messages, or one and what happens meanwhile. */
+export interface Scenario {
+  readonly world?: StartOptions;
+  /** Properties of the config nodes. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly actors: Readonly<Record<string, Actor>>;
+  readonly fault?: { readonly path: string; readonly times?: number; readonly fault: Fault };
+  readonly sends: readonly Send[];
+  readonly meanwhile?: {
+    /** A request to this path has come, and a status that begins so was shown. */
+    readonly when: { readonly request?: string; readonly status?: string };
+    readonly happens: "redeploy" | "reset";
+  };
+  readonly well?: number;
+  readonly failed?: Readonly<Partial<Record<ErrorCode, Ends | readonly Ends[]>>>;
+  /** Paths in the order in which they arrive, or how many requests. */
+  readonly requests: number | readonly string[];
+  readonly acts: number;
+  /** What the integrator is told of it. */
+  readonly says: string;
+}
+
+const measure = { node: { type: "dimensioner-measure" } } as const;
+const slowMeasure = { path: "/api/v1/measure", fault: { kind: "delay", ms: 300 } } as const;
+const silentMeasure = { path: "/api/v1/measure", times: 0, fault: { kind: "silence", acts: false } } as const;
+
+export const concurrency: Readonly<Record<string, Scenario>> = {
+  "the same scan twice within 80 ms": {
+    world: { measureMs: 60 },
+    actors: measure,
+    sends: [{ to: "node" }, { to: "node", afterMs: 40 }],
+    well: 2,
+    requests: 2,
+    acts: 2,
+    says: "Two messages are two measurements, one after the other. To drop the second, filter in front.",
+  },
+  "50 messages at once to one device": {
+    world: { measureMs: 5 },
+    actors: measure,
+    sends: [{ to: "node", count: 50 }],
+    well: 11,
+    failed: { ERR_QUEUE_FULL: { count: 39, outcome: "not-sent" } },
+    requests: 11,
+    acts: 11,
+    says: "One runs, ten wait (the queue limit), the others fail at once and were not sent.",
+  },
+  "two config nodes and two tabs with the same address": {
+    world: { measureMs: 20 },
+    actors: {
+      first: { type: "dimensioner-measure", config: "one" },
+      second: { type: "dimensioner-measure", config: "two", tab: "other tab" },
+    },
+    sends: [
+      { to: "first", count: 4 },
+      { to: "second", count: 4 },
+    ],
+    well: 8,
+    requests: 8,
+    acts: 8,
+    says: "One queue for the machine, whoever asks: never two commands at a time.",
+  },
+  "cancel while start runs": {
+    world: { mode: "video-only" },
+    actors: {
+      start: { type: "dimensioner-video-control", properties: { action: "start" } },
+      cancel: { type: "dimensioner-video-control", properties: { action: "cancel" } },
+    },
+    fault: { path: "/api/v1/video/start", fault: { kind: "delay", ms: 150 } },
+    sends: [{ to: "start" }, { to: "cancel" }],
+    well: 2,
+    requests: ["/api/v1/video/start", "/api/v1/video/cancel"],
+    acts: 2,
+    says: "The cancel waits until the start is answered.",
+  },
+  "a command waits longer than it may": {
+    config: { maxWait: 0.1 },
+    actors: measure,
+    fault: slowMeasure,
+    sends: [{ to: "node" }, { to: "node" }],
+    well: 1,
+    failed: { ERR_EXPIRED: { count: 1, outcome: "not-sent" } },
+    requests: 1,
+    acts: 1,
+    says: "It is dropped and never sent: another parcel may be on the table.",
+  },
+  "msg.reset while two commands wait": {
+    actors: measure,
+    fault: slowMeasure,
+    sends: [{ to: "node", count: 3 }],
+    meanwhile: { when: { status: "waiting (2)" }, happens: "reset" },
+    well: 1,
+    failed: { ERR_CANCELLED: { count: 2, outcome: "not-sent" } },
+    requests: 1,
+    acts: 1,
+    says: "What waits is dropped, what runs goes on.",
+  },
+};
+
+export const redeploys: Readonly<Record<string, Scenario>> = {
+  "redeploy while a command runs": {
+    actors: measure,
+    fault: silentMeasure,
+    sends: [{ to: "node" }],
+    meanwhile: { when: { request: "/api/v1/measure" }, happens: "redeploy" },
+    failed: { ERR_CANCELLED: { count: 1, outcome: "unknown" } },
+    requests: 1,
+    acts: 0,
+    says: "It is aborted; whether it was executed is not known.",
+  },
+  "redeploy while commands wait": {
+    actors: measure,
+    fault: silentMeasure,
+    sends: [{ to: "node", count: 3 }],
+    meanwhile: { when: { request: "/api/v1/measure", status: "waiting (2)" }, happens: "redeploy" },
+    failed: {
+      ERR_CANCELLED: [
+        { count: 1, outcome: "unknown" },
+        { count: 2, outcome: "not-sent" },
+      ],
+    },
+    requests: 1,
+    acts: 0,
+    says: "What waits is never sent.",
+  },
+  "redeploy while a download runs": {
+    actors: { node: { type: "dimensioner-fetch-media", properties: { output: "file" } } },
+    fault: {
+      path: "/api/transactionmedia/905865/",
+      fault: { kind: "cut", atByte: 20_000, end: "hold" },
+    },
+    sends: [{ to: "node", msg: { transactionId: "905865" } }],
+    meanwhile: { when: { request: "/api/transactionmedia/905865/" }, happens: "redeploy" },
+    failed: { ERR_CANCELLED: { count: 1 } },
+    requests: 1,
+    acts: 0,
+    says: "It is aborted, and its part is removed.",
+  },
+  "redeploy while media are waited for": {
+    world: { unknownTransaction: "empty-list" },
+    actors: { node: { type: "dimensioner-media-list", properties: { wait: 60, expect: "video/mp4" } } },
+    sends: [{ to: "node", msg: { transactionId: "1" } }],
+    meanwhile: { when: { status: "waiting for media" }, happens: "redeploy" },
+    failed: { ERR_CANCELLED: { count: 1 } },
+    requests: 1,
+    acts: 0,
+    says: "The wait ends.",
+  },
+  "redeploy while a read waits for its next try": {
+    config: { timeout: 60 },
+    actors: { node: { type: "dimensioner-media-list" } },
+    fault: {
+      path: "/api/transactionmedia/",
+      times: 0,
+      fault: { kind: "status", status: 503, headers: { "retry-after": "20" } },
+    },
+    sends: [{ to: "node", msg: { transactionId: "905865" } }],
+    meanwhile: { when: { request: "/api/transactionmedia/" }, happens: "redeploy" },
+    failed: { ERR_CANCELLED: { count: 1 } },
+    requests: 1,
+    acts: 0,
+    says: "It is not tried again.",
+  },
+};
