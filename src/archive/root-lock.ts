@@ -116,7 +116,11 @@ async function create(path: string, me: Owner, disk: ArchiveDisk): Promise<boole
   try {
     const file = await disk.open(path, "wx");
     try {
-      await writeWhole(file, Buffer.from(`${JSON.stringify(me)}\n`), 0).finally(() => file.close());
+      try {
+        await writeWhole(file, Buffer.from(`${JSON.stringify(me)}\n`), 0);
+      } finally {
+        await file.close();
+      }
     } catch (error) {
       // A lock that does not tell its owner would keep everybody waiting; by now it may be another's.
       const found = await readOwner(path).catch(() => undefined);
