@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { decodeLine } from "../../src/archive/journal-lines.ts";
 import { blocksIn, readPages } from "./pages.ts";
+import { readYaml } from "./yaml.ts";
 
 const pages = readPages();
-const core = createRequire(createRequire(import.meta.url).resolve("node-red/package.json"));
-/** Node-RED's own; a page's YAML needs no library of ours. */
-const yaml = createRequire(core.resolve("@node-red/nodes/package.json"))("js-yaml") as {
-  load(text: string): unknown;
-};
 
 /** Which languages there are, and where each is checked. */
 const languages = new Set([
@@ -39,7 +34,7 @@ describe("the code blocks of the pages", () => {
   }
 
   for (const { at, text } of blocksIn(pages, "yaml")) {
-    it(`${at} is YAML`, () => assert.equal(typeof yaml.load(text), "object"));
+    it(`${at} is YAML`, () => assert.equal(typeof readYaml(text), "object"));
   }
 
   for (const { at, text } of blocksIn(pages, "nginx", "caddyfile")) {

@@ -11,7 +11,7 @@ export interface ErrorFacts {
 /** One entry a code: a code that is new does not compile until it has one. */
 export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   ERR_CONFIG: {
-    when: "The node or its config node is not set right: nothing chosen, an address or a number that cannot be one, no token, no folder; or the generation of the device has no such thing in its API.",
+    when: "The node or its config node is not set right: nothing chosen, an address or a number that cannot be one, no token, no folder; a newer version of the package has saved it; or the generation of the device has no such thing in its API.",
     outcomes: ["not-sent"],
     remedy:
       "Open the node that is named, correct the setting, deploy. The same is shown under the node at the deploy already.",
