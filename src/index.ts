@@ -1,6 +1,7 @@
 /**
  * The library without Node-RED: typed clients for both generations of the device and for the cloud, and the media
- * pipeline that brings what they download to disk, whole or not at all.
+ * pipeline that brings what they download to disk, whole or not at all. And the types of all messages and payloads of the
+ * nodes, for Function nodes with a type checker.
  */
 export {
   CloudClient,
@@ -8,6 +9,7 @@ export {
   type MediaWaitOptions,
   type MediaWaitResult,
 } from "./cloud/client.ts";
+export { listFleet, type FleetDevice } from "./cloud/fleet.ts";
 export {
   DeviceClient,
   type DeviceClientOptions,
@@ -30,7 +32,35 @@ export type { CommandOptions, QueueRules } from "./http/command-sender.ts";
 export type { TlsOptions } from "./http/dispatchers.ts";
 export type { OnProgress } from "./http/download.ts";
 export type { CallOptions } from "./http/transport.ts";
+export { readMedia, saveMedia, type ReadOptions, type SaveOptions } from "./library/media.ts";
+export type {
+  ArchivedFile,
+  ArchivedPackage,
+  ArchiveMessage,
+  BufferMessage,
+  DeviceListMessage,
+  DeviceMessage,
+  ErrorMessage,
+  FetchImageInput,
+  FetchMediaInput,
+  FileMessage,
+  MeasureInput,
+  MeasureMessage,
+  MediaItemMessage,
+  MediaListMessage,
+  MessageParts,
+  RemoteMeasureMessage,
+  TransactionInput,
+  TransactionMessage,
+  VideoCommand,
+  VideoInput,
+  VideoMessage,
+} from "./library/messages.ts";
+export { readTransactionRecord } from "./library/webhook.ts";
+export type { BufferedMedia } from "./media/read-to-buffer.ts";
+export type { SavedFile } from "./media/save-to-file.ts";
 export type { CloudDevice, MediaItem, Terminal } from "./model/cloud-records.ts";
 export type { ByteSink, Download, DownloadFacts, Framing } from "./model/download.ts";
 export type { MeasuredObject, MeasureResult, MeasureSource } from "./model/measure-result.ts";
 export type { Measurement, References } from "./model/measurement.ts";
+export type { TransactionRecord } from "./model/transaction-record.ts";

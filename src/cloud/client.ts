@@ -3,6 +3,7 @@ import { field, phrase } from "../fill-in.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Command, Peer, Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
+import { checkNumbers } from "../http/client-options.ts";
 import {
   CommandSender,
   defaultQueueRules,
@@ -81,8 +82,11 @@ export class CloudClient {
   readonly #sender: CommandSender;
   readonly #calls: CloudCalls;
 
-  /** Throws ERR_CONFIG where base URL or token cannot be one. */
+  /** Throws ERR_CONFIG where base URL, token or any other option cannot be one. */
   constructor(options: CloudClientOptions) {
+    const { timeoutMs = 60_000 } = options;
+    const { queueLimit = defaultQueueRules.queueLimit, maxWaitMs = defaultQueueRules.maxWaitMs } = options;
+    checkNumbers("cloud", { timeoutMs, queueLimit, maxWaitMs });
     const facts = { surface: "config", operation: "settings" } as const;
     const address = readBaseUrl(options.baseUrl, options.allowHttp ?? false);
     if ("problem" in address) {
@@ -94,11 +98,10 @@ export class CloudClient {
       throw new DimensionerError("configToken", facts);
     }
     const { origin, host, basePath } = address;
-    const { queueLimit, maxWaitMs } = { ...defaultQueueRules, ...options };
     this.#calls = new CloudCalls(basePath);
     this.#transport = new Transport({
       peer: { surface: "cloud", origin, host },
-      timeoutMs: options.timeoutMs ?? 60_000,
+      timeoutMs,
       headers: { authorization: `Bearer ${token}` },
       tls: options.tls,
       proxyUrl: options.proxyUrl,
@@ -131,6 +134,7 @@ export class CloudClient {
    */
   async waitForMedia(transactionId: string, options: MediaWaitOptions = {}): Promise<MediaWaitResult> {
     const { expect = [], waitMs = 0, signal, waitSignal, onWaiting } = options;
+    checkNumbers("cloud", { waitMs });
     const read = this.#calls.mediaList(transactionId, options.contentType);
     const ask = async (): Promise<MediaWaitResult & { isThere: boolean; unknown?: DimensionerError }> => {
       try {

@@ -2,6 +2,7 @@ import { DimensionerError } from "../errors.ts";
 import { field, phrase } from "../fill-in.ts";
 import { writeQuery, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
+import { checkChoice, checkNumbers } from "../http/client-options.ts";
 import {
   CommandSender,
   defaultQueueRules,
@@ -75,22 +76,26 @@ export class DeviceClient {
   readonly #queues: CommandQueues;
   readonly #sender: CommandSender;
 
-  /** Throws ERR_CONFIG where the address cannot be one. */
+  /** Throws ERR_CONFIG where the address, or any other option, cannot be one. */
   constructor(options: DeviceClientOptions) {
+    const { generation = "newer", timeoutMs = 30_000 } = options;
+    const { queueLimit = defaultQueueRules.queueLimit, maxWaitMs = defaultQueueRules.maxWaitMs } = options;
+    checkNumbers("device", { timeoutMs, queueLimit, maxWaitMs });
+    checkChoice("device", "generation", generation, Object.keys(generations));
     const address = readAddress(options.address);
     if ("problem" in address) {
       const facts = { surface: "config", operation: "settings" } as const;
       const what = phrase("device");
       throw new DimensionerError("configInvalid", facts, { what, field: field("address"), ...address });
     }
-    this.generation = options.generation ?? "newer";
+    this.generation = generation;
     this.#profile = generations[this.generation];
     this.#transport = new Transport({
       peer: { surface: this.#profile.surface, ...address },
-      timeoutMs: options.timeoutMs ?? 30_000,
+      timeoutMs,
     });
     this.#queues = options.queues ?? new CommandQueues();
-    this.#sender = new CommandSender(this.#transport, this.#queues, { ...defaultQueueRules, ...options });
+    this.#sender = new CommandSender(this.#transport, this.#queues, { queueLimit, maxWaitMs });
   }
 
   get peer(): Peer {
@@ -154,6 +159,7 @@ export class DeviceClient {
    * During the transfer, video start and cancel to this machine wait, since they would destroy it.
    */
   async video(method: VideoMethod, sink: ByteSink, options: VideoOptions = {}): Promise<DownloadFacts> {
+    checkNumbers("device", { waitMs: options.waitMs });
     const paths = this.#profile.videoPaths ?? this.#lacks("video", "video", null);
     const read: Read = {
       ...readOf("video", paths[method]),

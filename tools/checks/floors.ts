@@ -51,7 +51,7 @@ const floors: readonly Floor[] = [
   { name: "simulator", files: /^src\/simulator\//, may: [], modules: withoutNodeRed },
   {
     name: "library",
-    files: /^src\/index\.ts$/,
+    files: /^src\/(?:index\.ts$|library\/)/,
     may: [/^src\/(?:http|media)\//, ...clients, ...shapes],
     modules: withoutNodeRed,
   },

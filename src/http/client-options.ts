@@ -1,0 +1,50 @@
+import { DimensionerError } from "../errors.ts";
+import { outside, phrase } from "../fill-in.ts";
+
+/** A timer of Node.js holds no more; a longer one would fire at once. */
+const longestMs = 2 ** 31 - 1;
+
+interface Numbers {
+  readonly timeoutMs?: number | undefined;
+  readonly queueLimit?: number | undefined;
+  readonly maxWaitMs?: number | undefined;
+  readonly waitMs?: number | undefined;
+}
+
+/**
+ * Throws ERR_CONFIG for a number that cannot be one: a time that is not a number would never pass, or at once. Those who
+ * use the clients without the compiler are the ones to hear of it.
+ */
+export function checkNumbers(what: "cloud" | "device", given: Numbers): void {
+  for (const name of ["timeoutMs", "maxWaitMs", "waitMs"] as const) {
+    const value = given[name];
+    const least = name === "timeoutMs" ? 1 : 0;
+    if (value !== undefined && !(typeof value === "number" && value >= least && value <= longestMs)) {
+      throw unusable(what, name, `it has to be from ${least} to ${longestMs} milliseconds.`);
+    }
+  }
+  const { queueLimit } = given;
+  if (queueLimit !== undefined && !(Number.isSafeInteger(queueLimit) && queueLimit >= 0)) {
+    throw unusable(what, "queueLimit", "it has to be a whole number from 0 up.");
+  }
+}
+
+/** Throws ERR_CONFIG where a setting is none of what there is. */
+export function checkChoice(
+  what: "cloud" | "device",
+  name: string,
+  value: string,
+  choices: readonly string[],
+): void {
+  if (!choices.includes(value)) {
+    throw unusable(what, name, `it has to be one of ${choices.join(", ")}.`);
+  }
+}
+
+function unusable(what: "cloud" | "device", name: string, problem: string): DimensionerError {
+  return new DimensionerError(
+    "configInvalid",
+    { surface: "config", operation: "settings" },
+    { what: phrase(what), field: outside(name), problem: outside(problem) },
+  );
+}

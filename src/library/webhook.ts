@@ -1,0 +1,26 @@
+import { DimensionerError } from "../errors.ts";
+import { phrase } from "../fill-in.ts";
+import { ShapeError } from "../model/decode.ts";
+import { parseJson } from "../model/parse-json.ts";
+import { decodeTransactionRecord, type TransactionRecord } from "../model/transaction-record.ts";
+
+/**
+ * Reads what the cloud's webhook has posted, of either version, for those who take it with a server of their own. Text and
+ * bytes are better than what JSON.parse makes of them: ids beyond 2^53 keep their last digits. Throws ERR_BAD_RESPONSE where
+ * it is no transaction record.
+ */
+export function readTransactionRecord(body: unknown): TransactionRecord {
+  try {
+    return decodeTransactionRecord(parsed(body));
+  } catch (error) {
+    // Whatever it is that cannot be read: a body that is nested too deeply ends in a RangeError.
+    const problem = error instanceof ShapeError ? error.problem : phrase("notJson");
+    const facts = { surface: "cloud", operation: "transaction record" } as const;
+    throw new DimensionerError("responseShape", facts, { host: "the webhook", problem });
+  }
+}
+
+function parsed(body: unknown): unknown {
+  if (body instanceof Uint8Array) return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  return typeof body === "string" ? parseJson(body) : body;
+}
