@@ -7,11 +7,12 @@ import { failedTexts } from "../../src/runtime/status-texts.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
 import { manyAtOnce, type Opened } from "../support/opened.ts";
 import { token } from "../support/operations.ts";
-import { actionNodes, type ActionNode } from "./action-nodes.ts";
+import type { ActionNode } from "./action-nodes.ts";
+import { chosen, titleOf } from "./chosen.ts";
 import { checkCount } from "./expected.ts";
-import { endingOf, type Kind, type Row } from "./row.ts";
+import { keepResults } from "./results.ts";
+import { endingOf, type Row } from "./row.ts";
 import { lookInto } from "./sources.ts";
-import { families } from "./tables/index.ts";
 import { add, nothing, type Count } from "./tally.ts";
 import { openGround, openWorld, type World } from "./world.ts";
 
@@ -23,33 +24,14 @@ interface Meeting {
   readonly id: string;
 }
 
-interface Chosen {
-  readonly row: Row;
-  readonly nodes: readonly ActionNode[];
-}
-
-const kinds: readonly Kind[] = ["measure", "video", "read", "download"];
-
-/** One node of each kind that can meet the row, another one with each row. */
-function choose(row: Row, turnOfRow: number): ActionNode[] {
-  return kinds.flatMap((kind) => {
-    const able = actionNodes.filter((node) => node.kind === kind && endingOf(row, node) !== undefined);
-    return able.length === 0 ? [] : able.slice(turnOfRow % able.length, (turnOfRow % able.length) + 1);
-  });
-}
-
-const rows: Readonly<Record<string, Chosen>> = Object.fromEntries(
-  families
-    .flatMap(({ title, rows: some }) =>
-      Object.entries(some).map(([name, row]) => [`${title}: ${name}`, row] as const),
-    )
-    .map(([name, row], index) => [name, { row, nodes: choose(row, index) }] as const)
-    .filter(([, { nodes }]) => nodes.length > 0),
+const rows = Object.fromEntries(
+  chosen.filter(({ nodes }) => nodes.length > 0).map((one) => [titleOf(one), one]),
 );
 
 describe("real nodes under every fault", function () {
   this.timeout(60_000);
   let flow: TestFlow;
+  const results: Record<string, Count> = {};
   const meetings = new Map<Row, Meeting[]>();
   const open: { close(): unknown }[] = [];
   const opened: Opened = (thing) => {
@@ -76,13 +58,14 @@ describe("real nodes under every fault", function () {
     flow = await TestFlow.start(pairs, Object.fromEntries(clouds.map(({ id }) => [id, { token }])));
   });
   after(async () => {
+    await keepResults("nodes", results);
     await flow.stop();
     for (const thing of open.reverse()) {
       await thing.close();
     }
   });
 
-  manyAtOnce(rows, async ({ row, nodes }) => {
+  manyAtOnce(rows, async ({ row, nodes }, _, title) => {
     const all = meetings.get(row) ?? [];
     const counts = await Promise.all(
       all.map((meeting) =>
@@ -91,7 +74,9 @@ describe("real nodes under every fault", function () {
         }),
       ),
     );
-    checkCount(counts.reduce(add, nothing), row, nodes);
+    const count = counts.reduce(add, nothing);
+    checkCount(count, row, nodes);
+    results[title] = count;
   });
 });
 

@@ -1,19 +1,39 @@
 import { manyAtOnce } from "../support/opened.ts";
+import { chosen, titleOf } from "./chosen.ts";
 import { shortMs } from "./endings.ts";
 import { checkCount } from "./expected.ts";
+import { keepResults } from "./results.ts";
 import type { Row, Rows } from "./row.ts";
 import { meetAll, operations } from "./sources.ts";
-import { families } from "./tables/index.ts";
+import type { Count } from "./tally.ts";
 
-const all = families.flatMap(({ title, rows }) =>
-  Object.entries(rows).map(([name, row]): [string, Row] => [`${title}: ${name}`, row]),
-);
+describe("every operation under every fault", function () {
+  this.timeout(60_000);
+  const results: Record<string, Count> = {};
+  after(() => keepResults("sources", results));
 
-/** The rows whose deadline is to pass are run among themselves: others would leave them little of the machine. */
-for (const isLate of [false, true]) {
-  const rows: Rows = Object.fromEntries(all.filter(([, row]) => (row.timeoutMs === shortMs) === isLate));
-  describe(`every operation under every fault${isLate ? ", at its deadline" : ""}`, function () {
-    this.timeout(60_000);
-    manyAtOnce(rows, async (row, opened) => checkCount(await meetAll(row, opened), row, operations));
-  });
+  for (const group of ["of most kinds", "whose deadline passes", "that leaves a port free"] as const) {
+    const rows: Rows = Object.fromEntries(
+      chosen.filter(({ row }) => groupOf(row) === group).map((one): [string, Row] => [titleOf(one), one.row]),
+    );
+    describe(group, () =>
+      manyAtOnce(rows, async (row, opened, title) => {
+        const count = await meetAll(row, opened);
+        checkCount(count, row, operations);
+        results[title] = count;
+      }),
+    );
+  }
+});
+
+/**
+ * Rows whose deadline is to pass run among themselves, since others would leave them little of the machine; and so do
+ * those that free a port, which the servers of others would take.
+ */
+function groupOf({ timeoutMs, faults = [], given = [] }: Row): string {
+  const freesPort = faults.some(({ kind }) => kind === "refuse") || given.some((one) => "power" in one);
+  if (freesPort) {
+    return "that leaves a port free";
+  }
+  return timeoutMs === shortMs ? "whose deadline passes" : "of most kinds";
 }

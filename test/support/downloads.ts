@@ -5,7 +5,7 @@ import { Transport } from "../../src/http/transport.ts";
 import type { DownloadFacts } from "../../src/model/download.ts";
 import { MemorySink } from "./memory-sink.ts";
 import type { Opened } from "./opened.ts";
-import { reply, replyBytes, startServer, type Answer, type RawRequest, type RawServer } from "./servers.ts";
+import { reply, replyBytes, startServer, type Answer, type RawServer } from "./servers.ts";
 
 export const read: Read = { acts: false, operation: "media", method: "GET", path: "/media", query: "q=1" };
 
@@ -32,10 +32,6 @@ export function rest(
   const range = `bytes ${from}-${bytes.length - 1}/${bytes.length}`;
   reply(socket, { status: 206, headers: { "content-range": range, ...headers }, body: bytes.subarray(from) });
 }
-
-/** Where the client asks to go on. */
-export const from = (request: RawRequest): number =>
-  Number(/^bytes=(\d+)-$/.exec(request.headers["range"] ?? "")?.[1]);
 
 interface Run {
   readonly server: RawServer;

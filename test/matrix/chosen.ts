@@ -1,0 +1,30 @@
+import { actionNodes, type ActionNode } from "./action-nodes.ts";
+import { endingOf, type Kind, type Row } from "./row.ts";
+import { families, type Family } from "./tables/index.ts";
+
+/** A row, and the nodes that meet it. */
+export interface Chosen {
+  readonly family: Family;
+  readonly name: string;
+  readonly row: Row;
+  readonly nodes: readonly ActionNode[];
+}
+
+const kinds: readonly Kind[] = ["measure", "video", "read", "download"];
+
+/** Every row with one node of each kind that can meet it, another one with each row. */
+export const chosen: readonly Chosen[] = families
+  .flatMap((family) => Object.entries(family.rows).map(([name, row]) => ({ family, name, row })))
+  .map((one, index) => ({ ...one, nodes: choose(one.row, index) }));
+
+function choose(row: Row, turnOfRow: number): ActionNode[] {
+  return kinds.flatMap((kind) => {
+    const able = actionNodes.filter((node) => node.kind === kind && endingOf(row, node) !== undefined);
+    const index = able.length === 0 ? 0 : turnOfRow % able.length;
+    return able.slice(index, index + 1);
+  });
+}
+
+/** How a row is called among all others. */
+export const titleOf = ({ family, name }: Pick<Chosen, "family" | "name">): string =>
+  `${family.title}: ${name}`;

@@ -1,0 +1,107 @@
+import { failedTexts } from "../../src/runtime/status-texts.ts";
+import { endingOf, type Kind, type Met, type PlainEnding, type Row } from "./row.ts";
+
+/** Operations that end alike, and how. */
+interface Group {
+  readonly who: string;
+  readonly says: string;
+  readonly executed: string;
+  readonly advice: string;
+}
+
+const kindWords: Readonly<Record<Kind, string>> = {
+  measure: "measure",
+  video: "video",
+  read: "reading",
+  download: "download",
+};
+const kinds: readonly Kind[] = ["measure", "video", "read", "download"];
+
+/** One line for all operations that end alike under a row. */
+export function groupsOf(row: Row, goals: readonly Met[]): Group[] {
+  const groups = new Map<string, { group: Omit<Group, "who">; who: Map<string, Kind[]> }>();
+  for (const kind of kinds) {
+    for (const [scope, ending] of scopesOf(row, goals, kind)) {
+      const group = describeEnding(ending, kind);
+      const key = JSON.stringify(group);
+      const entry = groups.get(key) ?? { group, who: new Map<string, Kind[]>() };
+      entry.who.set(scope, [...(entry.who.get(scope) ?? []), kind]);
+      groups.set(key, entry);
+    }
+  }
+  return [...groups.values()].map(({ group, who }) => ({
+    who: [...who].map(([scope, some]) => nameOf(scope, some)).join(", "),
+    ...group,
+  }));
+}
+
+/** "" where all of a kind end alike; else the surface, or ":" and the operation. */
+function scopesOf(row: Row, goals: readonly Met[], kind: Kind): [string, PlainEnding][] {
+  const ofKind = goals.filter((goal) => goal.kind === kind);
+  const scopes: ((goal: Met) => string)[] = [
+    () => "",
+    ({ surface }) => (surface === "cloud" ? "cloud" : "device"),
+    ({ operation }) => `:${kind === "download" ? (downloadWords[operation] ?? operation) : operation}`,
+  ];
+  for (const scope of scopes) {
+    const byScope = new Map<string, (PlainEnding | undefined)[]>();
+    for (const goal of ofKind) {
+      byScope.set(scope(goal), [...(byScope.get(scope(goal)) ?? []), endingOf(row, goal)]);
+    }
+    const all = [...byScope].map(([name, endings]) => ({
+      name,
+      ending: endings[0],
+      isOne: areAlike(endings),
+    }));
+    if (all.every(({ isOne }) => isOne)) {
+      return all.flatMap(({ name, ending }) => (ending === undefined ? [] : [[name, ending]]));
+    }
+  }
+  // What one generation alone can meet.
+  return scopesOf(
+    row,
+    goals.filter((goal) => endingOf(row, goal) !== undefined),
+    kind,
+  );
+}
+
+function areAlike([first, ...others]: readonly (PlainEnding | undefined)[]): boolean {
+  return others.every((other) => JSON.stringify(other) === JSON.stringify(first));
+}
+
+const downloadWords: Readonly<Record<string, string>> = { image: "picture", video: "saved video" };
+
+function nameOf(scope: string, some: readonly Kind[]): string {
+  if (scope.startsWith(":")) {
+    return scope.slice(1);
+  }
+  const areCommands = some.includes("measure") && some.includes("video");
+  const words = [
+    ...(areCommands ? ["command"] : []),
+    ...some
+      .filter((kind) => !areCommands || kind === "read" || kind === "download")
+      .map((kind) => kindWords[kind]),
+  ];
+  return words.map((word) => (scope === "" ? word : `${word} (${scope})`)).join(", ");
+}
+
+function describeEnding(ending: PlainEnding, kind: Kind): Omit<Group, "who"> {
+  const { code, outcome, retryable, fewest, most } = ending;
+  const isCommand = kind === "measure" || kind === "video";
+  const asked = `after ${fewest === most ? most : `${fewest} to ${most}`} requests`;
+  const says = `${code === undefined ? "works" : failedTexts[code]}${most > 1 ? `, ${asked}` : ""}`;
+  if (code === undefined) {
+    return { says, executed: isCommand ? "yes" : "–", advice: "–" };
+  }
+  if (outcome === null) {
+    return { says, executed: "–", advice: retryable ? "send again" : "put right, send again" };
+  }
+  const known = {
+    unknown: ["perhaps", "look at the machine first"],
+    failed: ["yes, in vain", "place the parcel again"],
+    refused: ["no", retryable ? "send again later" : "put right, send again"],
+    "not-sent": ["no", retryable ? "send again" : "put right, send again"],
+  } as const;
+  const [executed, advice] = known[outcome];
+  return { says, executed, advice };
+}

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { renderFaults } from "./document.ts";
+import { elsewhere } from "./tables/elsewhere.ts";
+
+const repository = join(import.meta.dirname, "../..");
+
+describe("docs/faults.md", () => {
+  it("is as the tables are (node --import tsx tools/write-faults.ts writes it)", async () => {
+    const page = await readFile(join(repository, "docs/faults.md"), "utf8");
+    assert.equal(page, renderFaults());
+    assert.ok(Buffer.byteLength(page) < 40_000, `${page.length} characters`);
+  });
+
+  for (const [name, { file, title }] of Object.entries(elsewhere)) {
+    it(`names where this is tried: ${name}`, async () => {
+      const text = await readFile(join(repository, "test", file), "utf8");
+      assert.ok(text.includes(title), `${file} has no “${title}”`);
+    });
+  }
+});

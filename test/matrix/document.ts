@@ -1,0 +1,205 @@
+import { errorCodes, type ErrorCode } from "../../src/errors.ts";
+import { failedTexts } from "../../src/runtime/status-texts.ts";
+import { chosen, type Chosen } from "./chosen.ts";
+import { groupsOf } from "./document-rows.ts";
+import { expectedOf, type Expected } from "./expected.ts";
+import { endingOf } from "./row.ts";
+import { operations } from "./sources.ts";
+import { disk, type DiskRow } from "./tables/disk.ts";
+import { elsewhere } from "./tables/elsewhere.ts";
+import { families, type Family } from "./tables/index.ts";
+import { concurrency, redeploys, type Scenario } from "./tables/scenarios.ts";
+
+/** docs/faults.md, from the tables that the tests run. */
+export function renderFaults(): string {
+  const total = chosen.map(expectedOfBoth).reduce(sum);
+  const parts = [
+    head(total),
+    ...families.map(renderFamily),
+    renderScenarios("Many messages at once", concurrency),
+    renderScenarios("Deploying in the middle", redeploys),
+    renderDisk(),
+    renderElsewhere(),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function head(total: Expected): string {
+  const rows = chosen.length + Object.keys({ ...concurrency, ...redeploys, ...disk }).length;
+  const codes = usedCodes().map(
+    (code) => `| ${failedTexts[code]} | [${code}](errors.md#${code.toLowerCase()}) |`,
+  );
+  return `<!-- Written by tools/write-faults.ts from the tables in test/matrix: change those, not this page. -->
+
+# Faults
+
+What the network, the machines, the cloud and the disk can do to a flow, what the node says then, and what to do. Every row
+is tried against every operation that it can meet: by the clients, to a buffer and to a file, and once more by real nodes
+in a real Node-RED. Requests are counted at the socket of a [simulator](simulator.md), acts in its machines.
+
+**${rows} rows, ${count(total.tried)} calls and messages, ${requestsOf(total)} requests, ${count(total.acts)} acts of a machine.**
+Each call and each message ended exactly once, no command went out twice, all ${count(total.whole)} files that were saved are whole, and
+no part of a file was left. The worst rows run once more in a Node-RED of their own that any unhandled error would end: it
+never ended.
+
+How to read the tables:
+
+- _command_ is a measure or a video start, stop or cancel, local or through the cloud; _reading_ is a list or a ping;
+  _download_ is a picture or a video.
+- _executed_ says whether the machine did what the command asks. After _perhaps_ nothing is repeated by itself: look at
+  the machine, then decide. \`msg.error.cause.outcome\` says the same as a word
+  ([the four of them](errors.md)).
+- _send again_: the same message is safe and may help (\`cause.retryable\`). _put right_: it needs a change first.
+- _tried_ counts calls and messages, then the requests that they made, then what the machines did.
+
+| the node's status says | code at the Catch node |
+| --- | --- |
+${codes.join("\n")}`.replace(table, unpadded);
+}
+
+/** Tables stay as they are: padded they would be twice as long. */
+const table = /(?:^\|.*\n?)+/gm;
+const unpadded = (rows: string): string =>
+  `<!-- prettier-ignore-start -->\n${rows.trimEnd()}\n<!-- prettier-ignore-end -->`;
+
+function usedCodes(): ErrorCode[] {
+  const used = new Set<string>(["ERR_QUEUE_FULL", "ERR_EXPIRED", "ERR_CANCELLED", "ERR_FILE", "ERR_INPUT"]);
+  for (const { row } of chosen) {
+    operations.forEach((goal) => used.add(endingOf(row, goal)?.code ?? ""));
+  }
+  return errorCodes.filter((code) => used.has(code));
+}
+
+function renderFamily(family: Family): string {
+  const byText = new Map<string, Chosen[]>();
+  for (const one of chosen.filter((any) => any.family === family)) {
+    const groups = groupsOf(one.row, operations);
+    const column = (pick: (group: (typeof groups)[number]) => string): string =>
+      groups.map(pick).join("<br>");
+    const text = [
+      column(({ who, says }) => `${who}: ${says}`),
+      column(({ executed }) => executed),
+      column(({ advice }) => advice),
+    ].join(" | ");
+    byText.set(text, [...(byText.get(text) ?? []), one]);
+  }
+  const lines = [...byText].map(([text, some]) => {
+    const counts = some.map(expectedOfBoth).reduce(sum);
+    return `| ${namesOf(some)} | ${text} | ${count(counts.tried)} / ${requestsOf(counts)} / ${count(counts.acts)} |`;
+  });
+  const header =
+    "| what happens | the node says | executed | what to do | tried / requests / acts |\n| --- | --- | --- | --- | --- |";
+  const archive = archiveOf(family);
+  return `## ${family.title}\n\n${unpadded(`${header}\n${lines.join("\n")}`)}${archive}`;
+}
+
+/** Statuses that end alike are one line: "status 405, 409". */
+function namesOf(some: readonly Chosen[]): string {
+  const names = new Map<string, string[]>();
+  for (const { name } of some) {
+    const [, status, rest] = /^status (\d+)(.*)$/.exec(name) ?? [];
+    const key = status === undefined ? name : `status …${rest}`;
+    names.set(key, [...(names.get(key) ?? []), ...(status === undefined ? [] : [status])]);
+  }
+  return [...names].map(([key, statuses]) => key.replace("…", statuses.join(", "))).join("<br>");
+}
+
+/** What a job of the archive makes of it. */
+function archiveOf({ rows }: Family): string {
+  const media = operations.find(({ operation }) => operation === "media");
+  const met = Object.entries(rows).flatMap(([name, row]) => {
+    const ending = media === undefined ? undefined : endingOf(row, media);
+    return ending?.code === undefined ? [] : [{ name, archive: ending.archive }];
+  });
+  const ended = met
+    .filter(({ archive }) => archive !== "goes on")
+    .map(({ name }) => name.replace("status ", ""));
+  if (met.length === 0) {
+    return "";
+  }
+  const except = ended.length === 0 ? "" : `, save for ${ended.join(", ")}, which end it`;
+  return `\n\nA job of the archive outlives these faults of a download and goes on by itself when they pass${except}.`;
+}
+
+function renderScenarios(title: string, scenarios: Readonly<Record<string, Scenario>>): string {
+  const lines = Object.entries(scenarios).map(([name, scenario]) => {
+    const { well = 0, failed = {}, requests, acts, says } = scenario;
+    const asked = typeof requests === "number" ? requests : requests.length;
+    const ends = [
+      ...(well > 0 ? [`${well} well`] : []),
+      ...Object.entries(failed).flatMap(([code, some]) =>
+        [some].flat().map((one) => {
+          const text = failedTexts[code as ErrorCode];
+          return `${one.count} ${text}${one.outcome === undefined ? "" : ` (\`${one.outcome}\`)`}`;
+        }),
+      ),
+    ].join("<br>");
+    return `| ${name} | ${ends} | ${says} | ${asked} / ${acts} |`;
+  });
+  const header = "| what happens | messages end | so | requests / acts |\n| --- | --- | --- | --- |";
+  return `## ${title}\n\n${unpadded(`${header}\n${lines.join("\n")}`)}`;
+}
+
+function renderDisk(): string {
+  const lines = Object.entries(disk)
+    .filter(([, { code }]) => code !== undefined)
+    .map(([name, { code, retryable = false, requests = 1 }]) => {
+      const says = code === undefined ? "" : failedTexts[code];
+      const advice = retryable ? "make it pass, send again" : "put right, send again";
+      return `| ${shown(name)} | ${says} | ${requests === 0 ? "no" : "yes"} | ${advice} |`;
+    });
+  const header = "| what happens | the node says | asked for | what to do |\n| --- | --- | --- | --- |";
+  const saved = Object.entries(disk)
+    .filter((entry): entry is [string, DiskRow & { saved: string }] => entry[1].saved !== undefined)
+    .map(([name, row]) => `| ${shown(name)} | \`${shortened(row.saved)}\` |`);
+  const places = "| what is there | saved as |\n| --- | --- |";
+  return `## Disks and names
+
+Whatever happens, a file under its final name is whole and verified, and no part is left beside it.
+
+${unpadded(`${header}\n${lines.join("\n")}`)}
+
+A name that can be made safe is made safe. What stands there is touched only by _replace_, and the same content is never
+written twice.
+
+${unpadded(`${places}\n${saved.join("\n")}`)}`;
+}
+
+const shown = (name: string): string => name.replace(/(\S*[\\/]\S*)( in the middle)?$/, "`$1`$2");
+const shortened = (name: string): string =>
+  name.length > 60 ? `${name.slice(0, 6)}…${name.slice(-6)}` : name;
+
+function renderElsewhere(): string {
+  const lines = Object.entries(elsewhere).map(
+    ([name, { holds, file }]) => `| ${name} | ${holds} | ${file} |`,
+  );
+  const header = "| what happens | so | tried in test/ |\n| --- | --- | --- |";
+  return `## More
+
+${unpadded(`${header}\n${lines.join("\n")}`)}
+
+To see any of this in a flow of your own, let the [simulator](simulator.md#faults) do it.`;
+}
+
+const count = (amount: number): string => amount.toLocaleString("en-US");
+
+function expectedOfBoth({ row, nodes }: Chosen): Expected {
+  return sum(expectedOf(row, operations), expectedOf(row, nodes));
+}
+
+function sum(one: Expected, other: Expected): Expected {
+  return {
+    tried: one.tried + other.tried,
+    fewestRequests: one.fewestRequests + other.fewestRequests,
+    mostRequests: one.mostRequests + other.mostRequests,
+    acts: one.acts + other.acts,
+    ended: one.ended + other.ended,
+    whole: one.whole + other.whole,
+  };
+}
+
+/** Where a wait decides how often is asked, from the fewest to the most. */
+function requestsOf({ fewestRequests, mostRequests }: Expected): string {
+  const [fewest, most] = [count(fewestRequests), count(mostRequests)];
+  return fewest === most ? fewest : `${fewest} to ${most}`;
+}

@@ -1,0 +1,91 @@
+/** What is tried in a test of its own, since it needs a process, a disk or hours that no row has. */
+export interface Elsewhere {
+  /** In the words of the documentation. */
+  readonly holds: string;
+  /** Below test/, and what stands in it. */
+  readonly file: string;
+  readonly title: string;
+}
+
+export const elsewhere: Readonly<Record<string, Elsewhere>> = {
+  "Node-RED is killed during a download": {
+    holds: "No file under its final name; the next download saves the whole.",
+    file: "media/disk-faults.test.ts",
+    title: "leaves no final name, only a part, and the next one saves the whole",
+  },
+  "Node-RED is killed anywhere in the work of an archive": {
+    holds: "Every package whole in the end, none twice, every job reported.",
+    file: "archive/kill.test.ts",
+    title: "has every package whole in the end, none twice, nothing left over, and every job reported",
+  },
+  "Node-RED is killed in the middle of a journal line": {
+    holds: "The torn line counts as not written; the work goes on behind the one before.",
+    file: "archive/journal.test.ts",
+    title: "does without a last line that was torn, wherever, and goes on behind the one before",
+  },
+  "Node-RED is restarted with open archive jobs": {
+    holds: "They are finished, and their messages sent with msg.resumed.",
+    file: "nodes/archive-restart.test.ts",
+    title: "finishes what was accepted after the next start, and sends its message",
+  },
+  "100 redeploys under load": {
+    holds: "Sockets, timers, listeners and memory are where they were.",
+    file: "leaks/leaks.test.ts",
+    title: "after 100 redeploys under load",
+  },
+  "a video of 512 MB, saved to a file": {
+    holds: "Memory stays flat.",
+    file: "nodes/memory.test.ts",
+    title: "does not grow with a video of 512 MB that goes from the cloud to a file",
+  },
+  "a disk slower than the network": {
+    holds: "The download pauses and goes on; nothing is lost or taken twice.",
+    file: "http/download-pauses.test.ts",
+    title: "a download into a sink that is full for a while",
+  },
+  "a disk that is really full": {
+    holds: "ERR_FILE, and nothing is left.",
+    file: "media/disk-faults.test.ts",
+    title: "full in mid-download: says so and leaves nothing",
+  },
+  "proxy variables are set": {
+    holds: "Devices never use them.",
+    file: "http/proxies.test.ts",
+    title: "the environment's are used by no client",
+  },
+  "a proxy that refuses, hangs up or is none": {
+    holds: "ERR_UNREACHABLE; nothing was sent.",
+    file: "http/proxies.test.ts",
+    title: "nothing is sent, and it is asked once",
+  },
+  "a connection that is reset as soon as it is made": {
+    holds: "The command is not repeated, and the machine does not act.",
+    file: "http/every-command.test.ts",
+    title: "a connection that is reset as soon as it is made",
+  },
+  "start or cancel while the saved video is downloaded": {
+    holds: "They wait: they would destroy it. Measures do not wait.",
+    file: "http/saved-video.test.ts",
+    title: "start and cancel wait while it is transferred",
+  },
+  "line breaks, quotes and markup in a reference": {
+    holds: "They arrive as they are, as one value.",
+    file: "device/client.test.ts",
+    title: "hostileTexts",
+  },
+  "a path in an id: ../measure in thirty spellings": {
+    holds: "ERR_INPUT; no request at all.",
+    file: "security/traversal.test.ts",
+    title: "no request at all",
+  },
+  "admin routes without a login": {
+    holds: "401.",
+    file: "nodes/admin-routes.process.test.ts",
+    title: "need a login where there is one, and the right permission",
+  },
+  "any single step of any operation fails": {
+    holds: "Each message still ends once, and no file is left half.",
+    file: "sweep/sweep.test.ts",
+    title: "has tried more than",
+  },
+};
