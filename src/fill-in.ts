@@ -44,6 +44,8 @@ export type Values = {
   readonly missing?: readonly Problem[];
 };
 
+const longestOutside = 200;
+
 export function phrase(key: keyof typeof phrases, values?: Values): Phrase {
   return values === undefined ? { phrase: `phrases.${key}` } : { phrase: `phrases.${key}`, values };
 }
@@ -91,12 +93,27 @@ export function inEnglish(value: Value): string {
 /** A value as text, with the phrases in it said by `say`. */
 export function spell(value: Value, say: (phrase: Phrase) => string): string {
   if (typeof value === "string" || typeof value === "number") {
-    return String(value);
+    return onOneLine(String(value));
   }
   if ("phrase" in value) {
     return say(value);
   }
-  return "outside" in value ? value.outside : value.map((one) => spell(one, say)).join(", ");
+  return "outside" in value
+    ? beginning(onOneLine(value.outside))
+    : value.map((one) => spell(one, say)).join(", ");
+}
+
+/**
+ * Text from outside as a log, a status or a sentence shows it: no control character forges a line or a colour, and no
+ * direction mark turns around what stands behind it.
+ */
+export function onOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").replace(/\p{Bidi_Control}/gu, "");
+}
+
+/** As much of what a system or a machine says as a sentence has room for. */
+export function beginning(text: string): string {
+  return text.length > longestOutside ? `${text.slice(0, longestOutside).toWellFormed()}…` : text;
 }
 
 function englishOf(key: PhraseKey): string {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { phrase, type Phrase } from "../fill-in.ts";
+import { beginning, phrase, type Phrase } from "../fill-in.ts";
 import { decimal, decode, flag, number, text } from "./decode.ts";
 
 const measuredObject = v.looseObject({
@@ -141,7 +141,7 @@ function describe(errorCode: number | null, errorMessage: string | null): Phrase
   const code = errorCode ?? phrase("noErrorCode");
   return words === "" || words === "-"
     ? phrase("errorCode", { code })
-    : phrase("errorWords", { words, code });
+    : phrase("errorWords", { words: beginning(words), code });
 }
 
 function describeCount({ objectCount: count, measuredObjects }: MeasureResult): Phrase {

@@ -1,5 +1,5 @@
 import { DimensionerError, type FailureFacts, type Outcome } from "../errors.ts";
-import type { Values } from "../fill-in.ts";
+import { onOneLine, type Values } from "../fill-in.ts";
 import type { SentenceKey } from "../sentences.ts";
 
 /** What an action node is doing, as its errors name it. */
@@ -29,5 +29,5 @@ export function failBefore(
 /** How a value from a message is shown in an error: short, on one line. */
 export function show(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
-  return text.replace(/\s+/g, " ").slice(0, 60);
+  return onOneLine(text).replace(/\s+/g, " ").slice(0, 60).toWellFormed();
 }

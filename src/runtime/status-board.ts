@@ -1,4 +1,5 @@
 import type { Node, NodeAPI } from "node-red";
+import { onOneLine } from "../fill-in.ts";
 import type { StatusKey } from "./status-texts.ts";
 import { translateStatus } from "./translate.ts";
 
@@ -86,6 +87,6 @@ export class StatusBoard {
   }
 
   #publish({ look, text }: Showing): void {
-    this.#node.status({ ...looks[look], text: text().slice(0, longestText) });
+    this.#node.status({ ...looks[look], text: onOneLine(text()).slice(0, longestText).toWellFormed() });
   }
 }

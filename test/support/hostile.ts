@@ -53,3 +53,34 @@ export const hostileIds: readonly string[] = [
   "\u0085",
   "x".repeat(201),
 ];
+
+/** Texts that a person's screen or log could take for more than text. */
+export const showyTexts: readonly string[] = [
+  `<img src="x" onerror="dimensionerHacked=1">`,
+  `<script>dimensionerHacked=1</script>`,
+  `"><svg/onload=dimensionerHacked=1>`,
+  `javascript:dimensionerHacked=1`,
+  `$t(palette) __host__ {{html}} \${TOKEN}`,
+  "\u202eevil\u2066txt\u200f",
+  "\x1b[31mred\x1b]0;title\x07\x9b2J",
+  "first\r\n[error] forged line\u2028\u2029\x85second",
+  "📦👩‍👩‍👧‍👦".repeat(20),
+  "half\ud83d",
+  "x".repeat(100_000),
+  "%s %d %o %c %j",
+];
+
+/** Names that mean something to every object. */
+export const prototypeNames: readonly string[] = [
+  "__proto__",
+  "constructor",
+  "prototype",
+  "toString",
+  "valueOf",
+  "hasOwnProperty",
+  "constructor.prototype.polluted",
+  "__proto__.polluted",
+];
+
+/** What no log, status or sentence holds: it would forge a line, a colour or a direction. */
+export const controls = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
