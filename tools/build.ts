@@ -94,12 +94,12 @@ async function collect(): Promise<Map<string, Buffer>> {
   for (const [file, content] of await simulatorPage(root)) {
     found.set(file, content);
   }
-  checkCatalogs(found);
+  readCatalogs(found);
   return found;
 }
 
-/** Node-RED shows keys instead of texts, and no help, where these are missing or unreadable. */
-function checkCatalogs(found: ReadonlyMap<string, Buffer>): void {
+/** Takes the white space out of catalogs. Node-RED shows keys instead of texts where they are missing or unreadable. */
+function readCatalogs(found: Map<string, Buffer>): void {
   for (const [file, content] of found) {
     const [, name, language] =
       /^nodes\/([^/]+)\/(?:locales\/([^/]+)\/)?[^/]+\.(?:json|html)$/.exec(file) ?? [];
@@ -111,7 +111,7 @@ function checkCatalogs(found: ReadonlyMap<string, Buffer>): void {
       }
     } else if (file.endsWith(".json")) {
       try {
-        JSON.parse(content.toString());
+        found.set(file, Buffer.from(JSON.stringify(JSON.parse(content.toString()))));
       } catch (error) {
         problems.push(`${file}: ${String(error)}`);
       }

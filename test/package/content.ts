@@ -6,7 +6,7 @@ import { dirname, join, relative, sep } from "node:path";
 /** What may be in the tarball; whatever else is found there has to be put here, or left out of it. */
 const allowed: readonly RegExp[] = [
   /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md)$/,
-  /^docs\/(?!api-coverage)[a-z0-9.-]+\.(?:md|json)$/,
+  /^docs\/(?!api-coverage|benchmarks|faults)[a-z0-9.-]+\.(?:md|json)$/,
   /^examples\/\d\d [^/]+\.json$/,
   /^dist\/src\/(?!editor\/|simulator\/)[a-z/-]+\.(?:js|js\.map|d\.ts)$/,
   /^dist\/src\/simulator\/(?!page\/)[a-z/-]+\.(?:js|d\.ts)$/,

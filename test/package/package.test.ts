@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { exampleNames, readExample } from "../../tools/demo/examples.ts";
 import { nodeRedMajor, startStage, type Stage } from "../examples/stage.ts";
 import { filesIn } from "../examples/archive.ts";
+import { compile, makeProject, resolutions, runnablePrograms } from "./consumer.ts";
 import { brokenMaps, bytesIn, notAllowed, strayDeclarations } from "./content.ts";
 import { packAndInstall, packageName, repository, type Packed } from "./packed.ts";
 
@@ -112,6 +113,27 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     );
     assert.equal(exitCode, 0);
     assert.match(stdout, /^Usage: dimensioner-simulator/m);
+  });
+
+  describe("in a project with a type checker", () => {
+    before(() => makeProject(packed.userDir));
+
+    for (const resolution of resolutions) {
+      it(`has types that resolve by ${resolution}, and that see a slip`, async () => {
+        const said = await compile(packed.userDir, resolution);
+        assert.equal(said.length, 1, said.join("\n"));
+        assert.match(said[0] ?? "", /^wrong\.mjs\(4,\d+\): error TS\d+: .*unknown/);
+      });
+    }
+
+    it("runs the programs of docs/typescript.md", async () => {
+      const programs = await runnablePrograms();
+      assert.ok(programs.length >= 2);
+      for (const program of programs) {
+        const { exitCode, stderr } = await packed.node("--input-type=module", "--eval", program);
+        assert.deepEqual([exitCode, stderr], [0, ""]);
+      }
+    });
   });
 
   describe("in a real Node-RED", () => {
