@@ -15,8 +15,6 @@ const on = (id: string, type: string, more: object): FlowNode => ({
   type: `dimensioner-${type}`,
   ...more,
 });
-type Ran = Awaited<ReturnType<TestFlow["run"]>>;
-
 const measured = {
   errorCode: 0,
   objectCount: 1,
@@ -72,13 +70,14 @@ describe("hostile texts: in logs, statuses and sentences they stay one line of t
           }
         }),
       );
-      flow = await TestFlow.start([
+      const started = await TestFlow.start([
         { id: "device", type: "dimensioner-device", address: device.origin },
         on("node", "measure", { device: "device" }),
       ]);
+      flow = started;
       for (let index = 0; index <= answers.length; index++) {
         const about = `${index} ${JSON.stringify(text).slice(0, 40)}`;
-        const { error, sent }: Ran = await flow.run("node", { transactionReference: "ORDER-1" });
+        const { error, sent } = await started.run("node", { transactionReference: "ORDER-1" });
         assert.equal(sent.length === 1, error === undefined, about);
         isReadable(error, about);
         if (index === 0) {
@@ -86,7 +85,7 @@ describe("hostile texts: in logs, statuses and sentences they stay one line of t
           assert.equal(dimsUnitOfMeasure, text, "a value is as the device sent it");
         }
       }
-      await flow.stop();
+      await started.stop();
       flow = undefined;
     }
   });
