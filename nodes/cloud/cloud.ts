@@ -4,6 +4,7 @@ import { readBaseUrl } from "../../src/cloud/base-url.ts";
 import { serveCloudRoutes } from "../../src/runtime/cloud-routes.ts";
 import { openOrExplain, type ConfigNode } from "../../src/runtime/config-node.ts";
 import { HealthWatch } from "../../src/runtime/health.ts";
+import { NamedNodes } from "../../src/runtime/named-nodes.ts";
 import { chooseProxy } from "../../src/runtime/proxy.ts";
 import { readCurrent } from "../../src/runtime/saved-properties.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
@@ -19,12 +20,15 @@ export default function (RED: NodeAPI): void {
   // One queue a device of the cloud, however many config nodes lead to it.
   const queues = new CommandQueues();
   const healths = new HealthWatch(RED);
+  const named = new NamedNodes();
 
   function CloudNode(
     this: ConfigNode<CloudClient, CloudCredentials>,
     config: NodeDef & Partial<CloudProperties>,
   ): void {
     RED.nodes.createNode(this, config);
+    this.named = named;
+    named.add(this);
     const { token = "" }: Partial<CloudCredentials> = this.credentials ?? {};
     const opened = openOrExplain(() => open(RED, readCurrent(defaults, config), token, queues));
     this.access = opened;

@@ -5,6 +5,7 @@ import { openOrExplain, type ConfigNode } from "../../src/runtime/config-node.ts
 import { phrase } from "../../src/fill-in.ts";
 import { serveDeviceTest } from "../../src/runtime/device-routes.ts";
 import { HealthWatch } from "../../src/runtime/health.ts";
+import { NamedNodes } from "../../src/runtime/named-nodes.ts";
 import { readCurrent } from "../../src/runtime/saved-properties.ts";
 import { SettingsReader } from "../../src/runtime/settings.ts";
 import { defaults, type DeviceProperties } from "./device.shared.ts";
@@ -14,9 +15,12 @@ export default function (RED: NodeAPI): void {
   // One queue a machine, however many config nodes have its address.
   const queues = new CommandQueues();
   const healths = new HealthWatch(RED);
+  const named = new NamedNodes();
 
   function DeviceNode(this: ConfigNode<DeviceClient>, config: NodeDef & Partial<DeviceProperties>): void {
     RED.nodes.createNode(this, config);
+    this.named = named;
+    named.add(this);
     const opened = openOrExplain(() => open(readCurrent(defaults, config), queues));
     this.access = opened;
     if ("problem" in opened) {

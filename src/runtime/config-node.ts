@@ -6,12 +6,15 @@ import { outside, phrase, type Phrase } from "../fill-in.ts";
 import type { Peer } from "../http/call.ts";
 import { failBefore, show, type Operation } from "./failure.ts";
 import { readMessageProperty, type Message } from "./messages.ts";
+import { findNamed, type NamedNodes } from "./named-nodes.ts";
 
 /** What a config node hands out: behaviour, never its address or its token; or why it cannot. */
 export type Access<TClient> = { readonly client: TClient } | { readonly problem: DimensionerError };
 
 export interface ConfigNode<TClient, TCredentials extends object = object> extends Node<TCredentials> {
   access: Access<TClient>;
+  /** Shared by all of its type. */
+  named: NamedNodes;
 }
 
 /** Opens what a config node hands out; settings that cannot be used become the problem that it has instead. */
@@ -64,6 +67,7 @@ export class ConfigChoice<TClient extends Client> {
   readonly #id: string;
   readonly #from: string;
   readonly #isClient: (client: unknown) => client is TClient;
+  #named: NamedNodes | undefined;
 
   constructor(
     RED: NodeAPI,
@@ -134,16 +138,14 @@ export class ConfigChoice<TClient extends Client> {
     return node;
   }
 
-  #deployed(name: string): Node[] {
-    const found: Node[] = [];
-    this.#RED.nodes.eachNode((definition) => {
-      const node =
-        definition.type === `dimensioner-${this.#what}` ? this.#RED.nodes.getNode(definition.id) : null;
-      if (node?.name === name) {
-        found.push(node);
-      }
-    });
-    return found;
+  #deployed(name: string): readonly Node[] {
+    const known = this.#named?.find(name) ?? [];
+    if (known.length > 0) {
+      return known;
+    }
+    // The first message, or the type has been loaded anew.
+    this.#named = findNamed(this.#RED, `dimensioner-${this.#what}`);
+    return this.#named?.find(name) ?? [];
   }
 
   #access(node: Node | null): Access<TClient> | undefined {
