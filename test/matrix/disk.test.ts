@@ -1,59 +1,19 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import { failedTexts } from "../../src/runtime/status-texts.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
 import { failureOf } from "../support/failures.ts";
 import { TestFlow } from "../support/flow.ts";
-import { closesAfterEach, type Opened } from "../support/opened.ts";
+import { closesAfterEach } from "../support/opened.ts";
 import { connectClients, downloads, token } from "../support/operations.ts";
+import { filesIn, furnish, type Room } from "./disk-room.ts";
 import { fileOf, transaction } from "./scripted-server.ts";
 import { openScripted } from "./scripted-world.ts";
 import { disk, type DiskRow } from "./tables/disk.ts";
 
 const content = fileOf(1);
-
-/** A folder as the row says, in a room of its own that is looked at as a whole. */
-interface Room {
-  readonly path: string;
-  readonly folder: string;
-  /** Files that were there before, by their path in the room. */
-  readonly before: readonly string[];
-}
-
-async function furnish(
-  { folder, there, link, filename = "video.mp4" }: DiskRow,
-  opened: Opened,
-): Promise<Room> {
-  const path = await realpath(await mkdtemp(join(tmpdir(), "matrix-")));
-  opened({ close: () => rm(path, { recursive: true }) });
-  const inside = join(path, "folder");
-  if (folder === "a file") {
-    await writeFile(inside, "not a folder");
-  } else if (folder === "a link to a folder") {
-    await mkdir(join(path, "real"));
-    await symlink(join(path, "real"), inside);
-  } else if (folder === undefined) {
-    await mkdir(inside);
-  }
-  if (there !== undefined) {
-    await writeFile(join(inside, filename), there === "the same content" ? content : "something else");
-  }
-  if (link !== undefined) {
-    await mkdir(join(path, "outside"));
-    await symlink(join(path, "outside"), join(inside, link));
-  }
-  return { path, folder: inside, before: await filesIn(path) };
-}
-
-async function filesIn(path: string): Promise<string[]> {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(path, join(entry.parentPath, entry.name)));
-}
 
 /** Nothing but the one whole file has come, at the place where it belongs; what was there is as it was. */
 async function look(row: DiskRow, { path, folder, before }: Room): Promise<void> {

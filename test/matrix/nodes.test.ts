@@ -1,28 +1,18 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { failedTexts } from "../../src/runtime/status-texts.ts";
-import { TestFlow, type FlowNode } from "../support/flow.ts";
+import { TestFlow } from "../support/flow.ts";
 import { manyAtOnce, type Opened } from "../support/opened.ts";
 import { token } from "../support/operations.ts";
-import type { ActionNode } from "./action-nodes.ts";
 import { chosen, titleOf } from "./chosen.ts";
 import { checkCount } from "./expected.ts";
+import { nodesOf, prepareMeetings, type Meeting } from "./meeting.ts";
 import { keepResults } from "./results.ts";
 import { endingOf, type Row } from "./row.ts";
 import { lookInto } from "./sources.ts";
 import { add, nothing, type Count } from "./tally.ts";
-import { openGround, openWorld, type World } from "./world.ts";
-
-/** One node that meets one row. */
-interface Meeting {
-  readonly node: ActionNode;
-  readonly world: World;
-  readonly folder: string;
-  readonly id: string;
-}
 
 const rows = Object.fromEntries(
   chosen.filter(({ nodes }) => nodes.length > 0).map((one) => [titleOf(one), one]),
@@ -41,19 +31,10 @@ describe("real nodes under every fault", function () {
 
   // One flow with a config node of its own for each meeting: a flow at a time is all that one process can run.
   before(async () => {
-    for (const { row, nodes } of Object.values(rows)) {
-      const ground = await openGround(row, opened);
-      const all = await Promise.all(
-        nodes.map(async (node, index): Promise<Meeting> => {
-          const world = await openWorld(row, node, ground, opened);
-          const folder = await mkdtemp(join(tmpdir(), "matrix-"));
-          opened({ close: () => rm(folder, { recursive: true }) });
-          return { node, world, folder, id: `${meetings.size}-${index}` };
-        }),
-      );
-      meetings.set(row, all);
+    for (const [index, { row, nodes }] of Object.values(rows).entries()) {
+      meetings.set(row, await prepareMeetings(row, nodes, `${index}`, opened));
     }
-    const pairs = [...meetings].flatMap(([row, all]) => all.flatMap((meeting) => nodesOf(row, meeting)));
+    const pairs = [...meetings.values()].flat().flatMap((meeting) => Object.values(nodesOf(meeting)));
     const clouds = pairs.filter(({ type }) => type === "dimensioner-cloud");
     flow = await TestFlow.start(pairs, Object.fromEntries(clouds.map(({ id }) => [id, { token }])));
   });
@@ -69,7 +50,7 @@ describe("real nodes under every fault", function () {
     const all = meetings.get(row) ?? [];
     const counts = await Promise.all(
       all.map((meeting) =>
-        meet(flow, row, meeting).catch((error: unknown) => {
+        meet(flow, meeting).catch((error: unknown) => {
           throw new Error(meeting.node.type, { cause: error });
         }),
       ),
@@ -80,22 +61,7 @@ describe("real nodes under every fault", function () {
   });
 });
 
-/** The config node that leads to the world, and the node. */
-function nodesOf(row: Row, { node, world, folder, id }: Meeting): FlowNode[] {
-  const { origin } = world.origins[node.surface];
-  const timeout = (row.timeoutMs ?? 10_000) / 1000;
-  const { type, surface, properties } = node;
-  const isCloud = surface === "cloud";
-  const config = isCloud ? { baseUrl: origin } : { address: origin, generation: surface };
-  const saves = node.savesFile === true ? { output: "file", folder, wait: (row.waitMs ?? 0) / 1000 } : {};
-  const uses = { [isCloud ? "cloud" : "device"]: `config-${id}` };
-  return [
-    { id: `config-${id}`, type: isCloud ? "dimensioner-cloud" : "dimensioner-device", timeout, ...config },
-    { id, z: "tab", type, ...uses, ...properties, ...saves },
-  ];
-}
-
-async function meet(flow: TestFlow, row: Row, { node, world, folder, id }: Meeting): Promise<Count> {
+async function meet(flow: TestFlow, { node, row, world, folder, id }: Meeting): Promise<Count> {
   const ending = endingOf(row, node);
   assert.ok(ending !== undefined);
   await world.arm();

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FlowNode } from "../support/flow.ts";
+import type { Opened } from "../support/opened.ts";
+import type { ActionNode } from "./action-nodes.ts";
+import type { Row } from "./row.ts";
+import { openGround, openWorld, type World } from "./world.ts";
+
+/** One node that is to meet one row, with a world, a folder and a config node of its own. */
+export interface Meeting {
+  readonly node: ActionNode;
+  readonly row: Row;
+  readonly world: World;
+  readonly folder: string;
+  /** Of the node in its flow; the config node's is `config-` and this. */
+  readonly id: string;
+}
+
+export async function prepareMeetings(
+  row: Row,
+  nodes: readonly ActionNode[],
+  name: string,
+  opened: Opened,
+): Promise<Meeting[]> {
+  const ground = await openGround(row, opened);
+  return Promise.all(
+    nodes.map(async (node, index): Promise<Meeting> => {
+      const world = await openWorld(row, node, ground, opened);
+      const folder = await mkdtemp(join(tmpdir(), "matrix-"));
+      opened({ close: () => rm(folder, { recursive: true }) });
+      return { node, row, world, folder, id: `${name}-${index}` };
+    }),
+  );
+}
+
+/** The config node that leads to the world, and the node's own properties. */
+export function nodesOf({ node, row, world, folder, id }: Meeting): { config: FlowNode; action: FlowNode } {
+  const { origin } = world.origins[node.surface];
+  const timeout = (row.timeoutMs ?? 10_000) / 1000;
+  const { type, surface, properties } = node;
+  const isCloud = surface === "cloud";
+  const where = isCloud ? { baseUrl: origin } : { address: origin, generation: surface };
+  const saves = node.savesFile === true ? { output: "file", folder, wait: (row.waitMs ?? 0) / 1000 } : {};
+  const uses = { [isCloud ? "cloud" : "device"]: `config-${id}` };
+  return {
+    config: {
+      id: `config-${id}`,
+      type: isCloud ? "dimensioner-cloud" : "dimensioner-device",
+      timeout,
+      ...where,
+    },
+    action: { id, z: "tab", type, ...uses, ...properties, ...saves },
+  };
+}

@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FlowNode, Message } from "../support/flow.ts";
+import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import type { Opened } from "../support/opened.ts";
+import { token } from "../support/operations.ts";
+import { actionNodes } from "./action-nodes.ts";
+import { chosen } from "./chosen.ts";
+import { furnish } from "./disk-room.ts";
+import { nodesOf, prepareMeetings, type Meeting } from "./meeting.ts";
+import { endingOf, type Row } from "./row.ts";
+import { lookInto } from "./sources.ts";
+import { disk } from "./tables/disk.ts";
+import { worstDisks, worstRows } from "./tables/worst.ts";
+
+const major = Number(process.versions.node.split(".")[0]) >= 24 ? 5 : 4;
+
+/** Prints when each message comes to a node and how it ends there, as the runtime's own hooks see it. */
+const watcher = `module.exports = (RED) => {
+  RED.hooks.add("onReceive.watch", ({ msg, destination }) => console.log("TAKEN", destination.id, msg._msgid));
+  RED.hooks.add("onComplete.watch", ({ node, msg, error }) =>
+    console.log("ENDED", node.id, msg._msgid, error?.code ?? "well", error?.cause?.outcome ?? null));
+};`;
+
+const traces = /uncaught|unhandled|triggerUncaught|\bat .*\.js:\d+:\d+/i;
+
+const silent: Row = { faults: [{ kind: "silence", acts: false }], measure: {}, video: {} };
+const halfway: Row = { faults: [{ kind: "cut", end: "hold" }], download: {} };
+
+describe(`Node-RED ${major} as a process that any unhandled error would end`, function () {
+  this.timeout(90_000);
+  const open: { close(): unknown }[] = [];
+  const opened: Opened = (thing) => {
+    open.push(thing);
+    return thing;
+  };
+  let nodeRed: NodeRed;
+  let flows: object[];
+  const meetings = new Map<string, Meeting[]>();
+
+  const meetingsOf = (name: string): readonly Meeting[] => meetings.get(name) ?? assert.fail(name);
+  const linesOf = ({ id }: Meeting, what: "TAKEN" | "ENDED"): string[] =>
+    nodeRed.logs
+      .filter((line) => line.startsWith(`${what} ${id} `))
+      .map((line) => line.split(" ").slice(2).join(" "));
+
+  before(async () => {
+    for (const { name, row, nodes } of chosen.filter((one) => worstRows.includes(one.name))) {
+      meetings.set(name, await prepareMeetings(row, nodes, `row-${meetings.size}`, opened));
+    }
+    const media = actionNodes.filter(({ operation }) => operation === "media");
+    for (const name of worstDisks) {
+      meetings.set(name, await prepareMeetings({ script: [{}] }, media, `disk-${meetings.size}`, opened));
+    }
+    for (const [name, row] of Object.entries({ silent, halfway })) {
+      const able = actionNodes.filter((node) => endingOf(row, node) !== undefined);
+      meetings.set(name, await prepareMeetings(row, able, name, opened));
+    }
+    const made = await Promise.all(
+      [...meetings].flatMap(([name, some]) => some.map((one) => flowOf(name, one))),
+    );
+    flows = [{ id: "tab", type: "tab" }, ...made.flat()];
+    const userDir = await mkdtemp(join(tmpdir(), "strict-"));
+    opened({ close: () => rm(userDir, { recursive: true, force: true, maxRetries: 3 }) });
+    await mkdir(join(userDir, "nodes"));
+    await writeFile(join(userDir, "nodes", "watcher.js"), watcher);
+    // Node-RED takes no file without one of these beside it.
+    await writeFile(join(userDir, "nodes", "watcher.html"), "");
+    nodeRed = await startNodeRed({
+      major,
+      userDir,
+      flows,
+      env: { NODE_OPTIONS: "--unhandled-rejections=strict" },
+    });
+    opened({ close: () => nodeRed.stop() });
+  });
+  after(async () => {
+    for (const thing of open.reverse()) {
+      await thing.close();
+    }
+  });
+
+  /** A post goes in as the message, and how it ended comes out as the answer. */
+  async function flowOf(name: string, meeting: Meeting): Promise<FlowNode[]> {
+    const { config, action } = nodesOf(meeting);
+    const { id } = meeting;
+    const place = { z: "tab", x: 100, y: 100 };
+    const row = disk[name];
+    const room = row === undefined ? undefined : await furnish(row, opened);
+    const saved = room === undefined ? {} : { folder: room.folder, ifExists: row?.ifExists ?? "rename" };
+    const named = { filename: "file", filenameType: "msg" };
+    const take = "return Object.assign(msg, { payload: undefined }, msg.payload);";
+    const say = "msg.payload = { code: msg.error?.code ?? null }; return msg;";
+    return [
+      { ...config, ...("baseUrl" in config ? { credentials: { token } } : {}) },
+      { ...place, ...action, ...saved, ...(room === undefined ? {} : named), wires: [[`say-${id}`]] },
+      {
+        ...place,
+        id: `in-${id}`,
+        type: "http in",
+        url: `/meet/${id}`,
+        method: "post",
+        wires: [[`take-${id}`]],
+      },
+      { ...place, id: `take-${id}`, type: "function", func: take, wires: [[id]] },
+      { ...place, id: `catch-${id}`, type: "catch", scope: [id], wires: [[`say-${id}`]] },
+      { ...place, id: `say-${id}`, type: "function", func: say, wires: [[`out-${id}`]] },
+      { ...place, id: `out-${id}`, type: "http response", wires: [] },
+    ];
+  }
+
+  function post({ id, node, world }: Meeting, more: Message = {}, signal?: AbortSignal): Promise<Response> {
+    return nodeRed.adminFetch(`/meet/${id}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ ...node.message(world), ...more }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  /** Still there, and not a word of an error that nobody took. */
+  async function isWell(): Promise<void> {
+    assert.equal((await nodeRed.adminFetch("/settings")).status, 200);
+    assert.deepEqual(
+      nodeRed.logs.filter((line) => traces.test(line)),
+      [],
+    );
+  }
+
+  for (const name of worstRows) {
+    it(name, async () => {
+      await Promise.all(
+        meetingsOf(name).map(async (meeting) => {
+          const { node, row, world, folder } = meeting;
+          const { code = null, outcome, fewest, most } = endingOf(row, node) ?? assert.fail();
+          await world.arm();
+          const answer = await post(meeting);
+          assert.deepEqual(await answer.json(), { code }, node.type);
+          const [end = "", ...more] = linesOf(meeting, "ENDED");
+          assert.equal(more.length, 0, "ended once");
+          assert.match(end, new RegExp(` ${code ?? "well"} ${outcome}$`));
+          const requests = node.asksMore === true ? world.requestsTo(node.path) : world.requests;
+          assert.ok(requests >= fewest && requests <= most, `${requests} requests`);
+          if (node.savesFile === true) {
+            const files = await lookInto(folder, world.content());
+            assert.deepEqual(files, { whole: code === null ? 1 : 0, partial: 0 });
+          }
+        }),
+      );
+      await isWell();
+    });
+  }
+
+  for (const name of worstDisks) {
+    it(name, async () => {
+      const { code = null, filename = "video.mp4" } = disk[name] ?? assert.fail(name);
+      for (const meeting of meetingsOf(name)) {
+        const answer = await post(meeting, { file: filename });
+        assert.deepEqual(await answer.json(), { code });
+        assert.equal(linesOf(meeting, "ENDED").length, 1);
+      }
+      await isWell();
+    });
+  }
+
+  it("deployed anew while commands run and wait, and downloads are halfway", async () => {
+    const all = [...meetingsOf("silent"), ...meetingsOf("halfway")];
+    const gone = new AbortController();
+    await Promise.all(all.map(({ world }) => world.arm()));
+    // Two of each: of two commands the second waits.
+    const posts = [...all, ...all].map((meeting) => post(meeting, {}, gone.signal).catch(() => undefined));
+    const isUnderWay = (meeting: Meeting): boolean =>
+      meeting.world.requests > 0 && linesOf(meeting, "TAKEN").length === 2;
+    while (!all.every(isUnderWay)) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await nodeRed.deploy(flows);
+    gone.abort();
+    await Promise.all(posts);
+    for (const meeting of all) {
+      const ends = linesOf(meeting, "ENDED");
+      assert.equal(new Set(ends.map((end) => end.split(" ")[0])).size, ends.length, "none ended twice");
+      assert.ok(ends.length === 2 && ends.every((end) => end.includes(" ERR_CANCELLED ")), ends.join("; "));
+      assert.deepEqual(await lookInto(meeting.folder, meeting.world.content()), { whole: 0, partial: 0 });
+    }
+    await isWell();
+  });
+});
