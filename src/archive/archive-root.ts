@@ -1,41 +1,27 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { MediaFolders } from "../media/media-folders.ts";
-import { checkRoot, syncFolder } from "../media/target-folder.ts";
-import {
-  asFileError,
-  diskFacts,
-  JOURNAL_FILE,
-  makeStateFolder,
-  STATE_FOLDER,
-  type ArchiveDisk,
-} from "./archive-disk.ts";
-import { compactJournal } from "./compaction.ts";
+import { checkRoot } from "../media/target-folder.ts";
+import { asFileError, diskFacts, JOURNAL_FILE, STATE_FOLDER, type ArchiveDisk } from "./archive-disk.ts";
+import { Compactor } from "./compaction.ts";
 import { Journal } from "./journal.ts";
-import type { Manifest } from "./manifest.ts";
-import { JournalState, type FinishedJob, type OpenJob } from "./open-job.ts";
-import { findPackage, PackageWriter, type Completeness } from "./package-writer.ts";
-import type { Intent, PlacedPackage, StoredItem } from "./records.ts";
-import type { RunningJob } from "./running-job.ts";
+import { JournalState, type OpenJob } from "./open-job.ts";
+import { Packages, type Archived } from "./packages.ts";
+import type { Intent, StoredItem } from "./records.ts";
 import { RootLock } from "./root-lock.ts";
-
-/** A job's result: its package, and whether another job had made it before. */
-export interface Archived extends PlacedPackage {
-  /** The package's absolute path. */
-  readonly folder: string;
-  readonly manifest: Manifest;
-  readonly wasThere: boolean;
-}
-
-const COMPACT_SLACK_BYTES = 1024 * 1024;
+import type { RunningJob } from "./running-job.ts";
+import { WorkFolders } from "./work-folders.ts";
 
 /**
- * One archive on disk: its journal, its open jobs, and the way a package gets its name. One process writes to it; all
- * nodes of that process share this object.
+ * One archive on disk: its journal and its open jobs. One process writes to it; all nodes of that process share this
+ * object.
  */
 export class ArchiveRoot {
   readonly folder: string;
   readonly disk: ArchiveDisk;
   readonly folders: MediaFolders;
+  /** Where a job's media lie until its package is whole. */
+  readonly work: WorkFolders;
+  readonly packages: Packages;
   /** Open jobs that nobody works on: after a restart, or when their node went away. */
   readonly unclaimed: Map<string, OpenJob>;
   /** Jobs of a cloud that are being accepted or worked on, by key: the same job is done once at a time. */
@@ -43,18 +29,15 @@ export class ArchiveRoot {
   readonly #lock: RootLock;
   readonly #journal: Journal;
   readonly #state: JournalState;
-  readonly #writer: PackageWriter;
-  /** Packages get their names one after the other, since each manifest names the one before. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #compactor: Compactor;
   readonly #clearing = new Set<Promise<void>>();
-  #compactedBytes: number;
-  #compacting: Promise<void> | undefined;
 
   private constructor(
     folder: string,
     parts: {
       disk: ArchiveDisk;
       folders: MediaFolders;
+      work: WorkFolders;
       lock: RootLock;
       journal: Journal;
       state: JournalState;
@@ -63,12 +46,13 @@ export class ArchiveRoot {
     this.folder = folder;
     this.disk = parts.disk;
     this.folders = parts.folders;
+    this.work = parts.work;
     this.#lock = parts.lock;
     this.#journal = parts.journal;
     this.#state = parts.state;
     this.unclaimed = new Map(parts.state.open);
-    this.#writer = new PackageWriter(folder, parts.disk);
-    this.#compactedBytes = parts.state.liveBytes;
+    this.packages = new Packages(folder, parts);
+    this.#compactor = new Compactor({ ...parts, stateFolder: this.stateFolder });
   }
 
   /**
@@ -83,9 +67,9 @@ export class ArchiveRoot {
   ): Promise<ArchiveRoot> {
     const path = await checkRoot(folder, disk, diskFacts);
     const stateFolder = join(path, STATE_FOLDER);
+    const work = new WorkFolders(stateFolder, disk);
     try {
-      await makeStateFolder(stateFolder, disk);
-      await makeStateFolder(join(stateFolder, "work"), disk);
+      await work.prepare();
     } catch (error) {
       throw asFileError(error, stateFolder, path);
     }
@@ -97,7 +81,7 @@ export class ArchiveRoot {
         guard: () => lock.check(),
         onRecord: (record, offset, bytes) => state.apply(record, offset, bytes),
       });
-      const root = new ArchiveRoot(path, { disk, folders, lock, journal, state });
+      const root = new ArchiveRoot(path, { disk, folders, work, lock, journal, state });
       await root.#tidy();
       return root;
     } catch (error) {
@@ -112,26 +96,6 @@ export class ArchiveRoot {
 
   get stateFolder(): string {
     return join(this.folder, STATE_FOLDER);
-  }
-
-  /** Where a job's media lie until its package is whole. */
-  workFolder(jobId: string): string {
-    return join(this.stateFolder, "work", jobId);
-  }
-
-  /** Makes the folder, where it is not there yet. */
-  async makeWorkFolder(jobId: string): Promise<string> {
-    const path = this.workFolder(jobId);
-    try {
-      await makeStateFolder(path, this.disk);
-    } catch (error) {
-      throw asFileError(error, path);
-    }
-    return path;
-  }
-
-  async removeWorkFolder(jobId: string): Promise<void> {
-    await this.disk.rm(this.workFolder(jobId), { recursive: true, force: true }).catch(() => undefined);
   }
 
   /** Resolves once the intent is on the disk: from then on the job is done, whatever happens. */
@@ -179,37 +143,6 @@ export class ArchiveRoot {
     void this.#journal.note({ type: "waited", job: job.id, ms: Math.round(job.waitedMs) });
   }
 
-  /** The whole package of a finished job; undefined where there is none (any more). */
-  async find(key: string): Promise<Archived | undefined> {
-    const at = this.#state.finished.get(key);
-    if (at === undefined) return undefined;
-    const record = typeof at === "number" ? await this.#journal.read(at) : at;
-    if (record === undefined || !("sha256" in record) || !("path" in record)) return undefined;
-    const { path, sha256 } = record;
-    const manifest = await findPackage(this.folder, { path, sha256 }, this.disk);
-    return manifest === undefined ? undefined : this.#result({ path, sha256 }, manifest, true);
-  }
-
-  /** Makes the package of a job whose media are all there. Throws ERR_FILE; may be called again then. */
-  async place(job: OpenJob, key: string, completeness: Completeness): Promise<Archived> {
-    const turn = this.#turn.then(() => this.#place(job, key, completeness));
-    this.#turn = turn.catch(() => undefined);
-    return await turn;
-  }
-
-  /** The package of a job that a killed process had finished. */
-  async placed(job: OpenJob): Promise<Archived | undefined> {
-    const found = job.archived ?? job.placing;
-    if (found === null || job.key === null) return undefined;
-    const manifest = await findPackage(this.folder, found, this.disk);
-    if (manifest === undefined) return undefined;
-    if (job.archived === null) {
-      await syncFolder(dirname(join(this.folder, found.path)), this.disk, diskFacts);
-      this.#archived(job, job.key, found);
-    }
-    return this.#result(found, manifest, false);
-  }
-
   /** The job's message is out: it needs no restart any more. */
   close(job: OpenJob): void {
     if (!this.#state.open.has(job.id)) return;
@@ -221,90 +154,29 @@ export class ArchiveRoot {
   async #forget(job: OpenJob): Promise<void> {
     await this.#journal.note({ type: "closed", job: job.id });
     this.#state.open.delete(job.id);
-    this.#compactIfDue();
+    this.#compactor.compactIfDue();
   }
 
   async release(): Promise<void> {
-    await Promise.all([this.#turn, this.#compacting, ...this.#clearing]);
+    await Promise.all([this.packages.settled(), this.#compactor.settled(), ...this.#clearing]);
     await this.#journal.close();
     await this.#lock.release();
   }
 
-  async #place(job: OpenJob, key: string, completeness: Completeness): Promise<Archived> {
-    const before = await this.placed(job);
-    if (before !== undefined) return before;
-    job.key = key;
-    const twin = await this.find(key);
-    if (twin !== undefined) {
-      job.archived = { path: twin.path, sha256: twin.sha256 };
-      return twin;
-    }
-    try {
-      const { path, sha256, manifest } = await this.#writer.write(job, this.workFolder(job.id), {
-        ...completeness,
-        previous: this.#state.head,
-        onNamed: async (placing) => {
-          await this.#journal.commit({ type: "placing", job: job.id, key, ...placing });
-          job.placing = placing;
-        },
-      });
-      this.#archived(job, key, { path, sha256 });
-      return this.#result({ path, sha256 }, manifest, false);
-    } catch (error) {
-      throw asFileError(error, join(this.folder, ...job.intent.folder), this.folder);
-    }
-  }
-
-  #result({ path, sha256 }: PlacedPackage, manifest: Manifest, wasThere: boolean): Archived {
-    return { path, sha256, manifest, wasThere, folder: join(this.folder, path) };
-  }
-
-  /** Need not be waited for: the line before says where the package is. */
-  #archived(job: OpenJob, key: string, placed: PlacedPackage): void {
-    job.archived = placed;
-    this.#state.head = placed;
-    const finished = { job: job.id, ...placed };
-    this.#state.finished.set(key, finished);
-    void this.#noteFinished(key, finished);
-  }
-
-  async #noteFinished(key: string, finished: FinishedJob): Promise<void> {
-    const offset = await this.#journal.note({ type: "archived", key, ...finished });
-    if (this.#state.finished.get(key) === finished) this.#state.finished.set(key, offset);
-  }
-
   /** A package has taken its work folder along; what nobody could fetch again is put aside, not deleted. */
   async #clearWork(job: OpenJob): Promise<void> {
-    if (job.archived !== null || job.intent.source === "cloud") {
-      await this.removeWorkFolder(job.id);
-      return;
-    }
-    const given = join(this.stateFolder, "given-up");
-    await makeStateFolder(given, this.disk)
-      .then(() => this.disk.rename(this.workFolder(job.id), join(given, job.id)))
-      .catch(() => undefined);
+    const isSpare = job.archived !== null || job.intent.source === "cloud";
+    await (isSpare ? this.work.remove(job.id) : this.work.putAside(job.id));
   }
 
   /** After a kill: names the packages that were just being placed, and removes what no job needs. */
   async #tidy(): Promise<void> {
-    for (const job of this.#state.open.values()) await this.placed(job);
-    for (const name of await this.disk.readdir(join(this.stateFolder, "work"))) {
+    for (const job of this.#state.open.values()) await this.packages.placed(job);
+    for (const name of await this.work.list()) {
       const job = this.#state.open.get(name);
-      if (job === undefined || job.archived !== null) await this.removeWorkFolder(name);
+      if (job === undefined || job.archived !== null) await this.work.remove(name);
     }
-    this.#compactIfDue();
-    await this.#compacting;
-  }
-
-  #compactIfDue(): void {
-    const isDue = this.#journal.size > 2 * this.#compactedBytes + COMPACT_SLACK_BYTES;
-    if (!isDue || this.#compacting !== undefined) return;
-    this.#compacting = compactJournal(this.#journal, this.#state, this.stateFolder, this.disk)
-      // On a full disk the journal stays as it is; it is tried again when it has grown once more.
-      .catch(() => undefined)
-      .finally(() => {
-        this.#compactedBytes = this.#journal.size;
-        this.#compacting = undefined;
-      });
+    this.#compactor.compactIfDue();
+    await this.#compactor.settled();
   }
 }

@@ -147,7 +147,7 @@ async function waitForMore(running: RunningJob, { firstMs, longestMs }: PollRule
 
 /** What an earlier try has left unfinished would be in the way. */
 async function removeStrays({ root, job }: RunningJob): Promise<void> {
-  const folder = root.workFolder(job.id);
+  const folder = root.work.of(job.id);
   const expected = new Set([...job.items.values()].map(({ path }) => path));
   try {
     for (const name of await root.disk.readdir(folder)) {

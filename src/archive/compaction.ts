@@ -5,11 +5,45 @@ import { recordsOf, type JournalState } from "./open-job.ts";
 import { PruneLog } from "./prune-log.ts";
 import { decodeRecord } from "./records.ts";
 
+const SLACK_BYTES = 1024 * 1024;
+
+/** Keeps an archive's journal from growing without end. */
+export class Compactor {
+  readonly #parts: { journal: Journal; state: JournalState; stateFolder: string; disk: ArchiveDisk };
+  /** Size of the journal when it was last compacted. */
+  #compactedBytes: number;
+  #compacting: Promise<void> | undefined;
+
+  constructor(parts: { journal: Journal; state: JournalState; stateFolder: string; disk: ArchiveDisk }) {
+    this.#parts = parts;
+    this.#compactedBytes = parts.state.liveBytes;
+  }
+
+  /** Starts when the journal has doubled and more. */
+  compactIfDue(): void {
+    const { journal, state, stateFolder, disk } = this.#parts;
+    const isDue = journal.size > 2 * this.#compactedBytes + SLACK_BYTES;
+    if (!isDue || this.#compacting !== undefined) return;
+    this.#compacting = compactJournal(journal, state, stateFolder, disk)
+      // On a full disk the journal stays as it is; it is tried again when it has grown once more.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#compactedBytes = journal.size;
+        this.#compacting = undefined;
+      });
+  }
+
+  /** Resolves when nothing is being compacted. */
+  async settled(): Promise<void> {
+    await this.#compacting;
+  }
+}
+
 /**
  * Writes the journal anew without what needs no telling any more: one line for each package that is still there, and
  * all there is of the open jobs. The lines of packages are copied, so that they are never all in memory.
  */
-export async function compactJournal(
+async function compactJournal(
   journal: Journal,
   state: JournalState,
   stateFolder: string,

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { DimensionerError } from "../errors.ts";
 import { diskFacts } from "./archive-disk.ts";
-import type { Archived, ArchiveRoot } from "./archive-root.ts";
+import type { ArchiveRoot } from "./archive-root.ts";
+import type { Archived } from "./packages.ts";
 import { collectCloud, type PollRules } from "./collect-cloud.ts";
 import { collectMessages } from "./collect-messages.ts";
 import { cloudKey } from "./keys.ts";
@@ -141,7 +142,7 @@ export class JobRunner {
   }
 
   async #begin(key: string, intent: Intent): Promise<Archived | RunningJob> {
-    const found = await this.#root.find(key);
+    const found = await this.#root.packages.find(key);
     if (found !== undefined) return found;
     const left = [...this.#root.unclaimed.values()].find((job) => job.key === key);
     if (left !== undefined) return this.#run(left);
@@ -161,7 +162,7 @@ export class JobRunner {
       const { node } = this.#options;
       return this.#run(await this.#root.accept(id, { node, key: null, intent, items }));
     } catch (error) {
-      await this.#root.removeWorkFolder(id);
+      await this.#root.work.remove(id);
       throw error;
     }
   }

@@ -3,7 +3,8 @@ import { DimensionerError, type ErrorCode } from "../errors.ts";
 import { outside, type Problem } from "../fill-in.ts";
 import type { MediaItem } from "../model/cloud-records.ts";
 import { diskFacts } from "./archive-disk.ts";
-import type { Archived, ArchiveRoot } from "./archive-root.ts";
+import type { ArchiveRoot } from "./archive-root.ts";
+import type { Archived } from "./packages.ts";
 import { canPass } from "./can-pass.ts";
 import type { OpenJob } from "./open-job.ts";
 import type { Completeness } from "./package-writer.ts";
@@ -163,13 +164,13 @@ export class RunningJob {
 
   async #attempt(): Promise<Archived> {
     const { root, job } = this;
-    const before = await root.placed(job);
+    const before = await root.packages.placed(job);
     if (before !== undefined) return before;
     await this.#checkItems();
-    await root.makeWorkFolder(job.id);
+    await root.work.make(job.id);
     const { key, complete, missing } = await this.#collect(this);
     this.tell("working");
-    return await root.place(job, key, { complete, missing });
+    return await root.packages.place(job, key, { complete, missing });
   }
 
   /** After a restart: only what still is what was stored counts as there. */
@@ -197,7 +198,10 @@ export class RunningJob {
     const missing = this.listed
       .filter((item) => !stored(item))
       .map(({ description, contentId }) => outside(description ?? contentId));
-    return await root.place(job, job.key ?? "", { complete: false, missing: [...this.missing, ...missing] });
+    return await root.packages.place(job, job.key ?? "", {
+      complete: false,
+      missing: [...this.missing, ...missing],
+    });
   }
 
   /** Until the job is given up. */

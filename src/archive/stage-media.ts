@@ -60,7 +60,7 @@ async function stage(
   );
   if (!(content instanceof Uint8Array) && (content.sha256 !== item.sha256 || content.bytes !== item.bytes)) {
     // Whoever names a file has to know what is in it: no message makes the archive copy what it could not read.
-    await root.disk.unlink(`${root.workFolder(jobId)}/${item.path}`).catch(() => undefined);
+    await root.disk.unlink(`${root.work.of(jobId)}/${item.path}`).catch(() => undefined);
     throw refuse(content.path, phrase("fileChanged"));
   }
   return item;

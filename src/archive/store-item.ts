@@ -34,7 +34,7 @@ export async function storeItem(
   facts: ItemFacts,
   transfer: Transfer,
 ): Promise<StoredItem> {
-  const folder = await root.makeWorkFolder(jobId);
+  const folder = await root.work.make(jobId);
   let announced: string | null = null;
   const saved = await saveToFile(
     async (sink) => {
@@ -86,7 +86,7 @@ export function basesOf(items: Iterable<StoredItem>): Set<string> {
 
 /** Whether a medium still is what was stored: asked after a restart. */
 export async function isUnchanged(root: ArchiveRoot, jobId: string, item: StoredItem): Promise<boolean> {
-  const path = join(root.workFolder(jobId), item.path);
+  const path = join(root.work.of(jobId), item.path);
   try {
     const found = await hashFile(path, root.disk);
     return found?.bytes === item.bytes && found.sha256 === item.sha256;

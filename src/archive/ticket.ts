@@ -1,4 +1,4 @@
-import type { Archived } from "./archive-root.ts";
+import type { Archived } from "./packages.ts";
 import type { RunningJob } from "./running-job.ts";
 
 interface TicketFacts {

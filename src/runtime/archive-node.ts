@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeAPI } from "node-red";
-import type { Archived } from "../archive/archive-root.ts";
+import type { Archived } from "../archive/packages.ts";
 import type { MediaSource } from "../archive/media-source.ts";
 import type { Intent } from "../archive/records.ts";
 import type { Ticket } from "../archive/ticket.ts";
