@@ -68,10 +68,19 @@ export function serve(
         send([...outputs]);
       }
     } catch (error) {
-      done(explain(error));
+      end(done, explain(error));
       return;
     }
-    done();
+    end(done);
+  };
+
+  /** Node-RED throws at a message that it cannot hand on to a Catch node: one with a property `hasOwnProperty`, say. */
+  const end = (done: (error?: Error) => void, error?: Error): void => {
+    try {
+      done(error);
+    } catch (thrown) {
+      node.error(error?.message ?? String(thrown));
+    }
   };
 
   const explain = (error: unknown): Error => {
@@ -89,7 +98,7 @@ export function serve(
     if (message["reset"]) {
       resetting.abort("reset");
       resetting = quietController();
-      done();
+      end(done);
       return;
     }
     const ended = run(message, (outputs) => send(outputs as Message[]), done);
