@@ -17,7 +17,8 @@ function holderOf(root: unknown, path: string): { holder: Record<string, unknown
   const keys = path.split(".");
   const key = keys.pop() ?? "";
   let holder = root;
-  for (const part of keys) holder = isObject(holder) ? holder[part] : null;
+  // What every object inherits is no part of the answer: `__proto__.x` would change them all.
+  for (const part of keys) holder = isObject(holder) && Object.hasOwn(holder, part) ? holder[part] : null;
   return isObject(holder) ? { holder, key } : null;
 }
 
