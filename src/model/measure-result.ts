@@ -97,12 +97,12 @@ export interface MeasureResult {
 }
 
 /** The earlier device's names for what the newer one calls otherwise (spec 2.4). */
-const earlierNames: Readonly<Record<string, string>> = {
-  elapsedMilliseconds: "elapsedMs",
-  unitOfMeasure: "dimsUnitOfMeasure",
-  dimensionsLegalForTrade: "legalForTrade",
-  imageId: "imageIdentifier",
-};
+const earlierNames: ReadonlyMap<string, string> = new Map([
+  ["elapsedMilliseconds", "elapsedMs"],
+  ["unitOfMeasure", "dimsUnitOfMeasure"],
+  ["dimensionsLegalForTrade", "legalForTrade"],
+  ["imageId", "imageIdentifier"],
+]);
 
 /** Reads a measure of any surface; throws a ShapeError where it is none. */
 export function decodeMeasureResult(value: unknown, source: MeasureSource): MeasureResult {
@@ -119,7 +119,9 @@ export function decodeMeasureResult(value: unknown, source: MeasureSource): Meas
 
 function rename(value: unknown): unknown {
   return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, field]) => [earlierNames[name] ?? name, field]))
+    ? Object.fromEntries(
+        Object.entries(value).map(([name, field]) => [earlierNames.get(name) ?? name, field]),
+      )
     : value;
 }
 
