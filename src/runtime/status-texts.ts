@@ -50,7 +50,7 @@ export const failedTexts: Readonly<Record<ErrorCode, string>> = {
   ERR_DEVICE_TIMEOUT: "device did not answer",
   ERR_NO_VIDEO: "no saved video",
   ERR_NOT_FOUND: "not found",
-  ERR_HTTP: "refused by the other side",
+  ERR_HTTP: "error from the other side",
   ERR_BAD_RESPONSE: "answer not usable",
   ERR_TOO_LARGE: "answer too large",
   ERR_MEASURE_FAILED: "measurement failed",
