@@ -9,10 +9,24 @@ import { blocksIn, readPages, root, type NamedBlock } from "./pages.ts";
 
 const execute = promisify(execFile);
 const blocks = blocksIn(readPages(), "ts", "js");
-/** A settings file or the inside of a Function node: no module, so it is only read. */
+/** A settings file or the inside of a Function node is no module. */
 const isModule = ({ text }: NamedBlock): boolean => /^import /m.test(text);
+/** The inside of a Function node that takes its types from the package. */
+const isTypedBody = ({ text }: NamedBlock): boolean =>
+  text.includes('import("@dimflow/') && /\breturn\b/.test(text);
 /** An address that stands for the reader's own device. */
 const someDevice = /\b192\.168\.1\.20\b/g;
+
+/** What Node-RED puts around the inside of a Function node, as far as the pages use it. */
+function wrap(body: string): string {
+  return [
+    "/** @param {Record<string, unknown>} msg @param {{ warn(text: string): void }} node */",
+    "export function onMessage(msg, node) {",
+    "void node;",
+    body,
+    "}",
+  ].join("\n");
+}
 
 describe("the scripts of the pages", function () {
   this.timeout(60_000);
@@ -28,7 +42,7 @@ describe("the scripts of the pages", function () {
   after(() => rm(folder, { recursive: true, force: true }));
 
   const write = async (block: NamedBlock, deviceAddress: string): Promise<string> => {
-    const text = block.text
+    const text = (isTypedBody(block) ? wrap(block.text) : block.text)
       .replaceAll('"@dimflow/node-red-dimensioner"', '"../../src/index.ts"')
       .replaceAll('"@dimflow/node-red-dimensioner/simulator"', '"../../src/simulator/index.ts"')
       .replaceAll('resolve("@dimflow/node-red-dimensioner/package.json")', 'resolve("../../package.json")')
@@ -44,7 +58,8 @@ describe("the scripts of the pages", function () {
   });
 
   it("compile", async () => {
-    const scripts = blocks.filter((block) => isModule(block) && block.language === "ts");
+    const isTypeScript = (block: NamedBlock): boolean => isModule(block) && block.language === "ts";
+    const scripts = blocks.filter((block) => isTypeScript(block) || isTypedBody(block));
     for (const block of scripts) await write(block, "127.0.0.1");
     const project = join(folder, "tsconfig.json");
     await writeFile(
@@ -58,6 +73,8 @@ describe("the scripts of the pages", function () {
           module: "nodenext",
           moduleResolution: "nodenext",
           allowImportingTsExtensions: true,
+          checkJs: true,
+          noPropertyAccessFromIndexSignature: false,
         },
         files: scripts.map(nameOf),
       }),

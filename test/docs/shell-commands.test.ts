@@ -66,15 +66,22 @@ function commandProblem(words: readonly string[], helps: Helps): string | undefi
     return npxProblem(words.slice(1), helps);
   }
   if (command === "node") {
-    const script = words.find((word) => /\.[cm]?[jt]s$/.test(word));
-    return script !== undefined && existsSync(join(root, script))
-      ? undefined
-      : `there is no ${String(script)}`;
+    return nodeProblem(words.slice(1));
   }
   if (!elsewhere.includes(command)) {
     return `nobody knows ${command}`;
   }
   return command === "curl" ? curlProblem(words) : undefined;
+}
+
+function nodeProblem(words: readonly string[]): string | undefined {
+  const options = words.filter((word) => word.startsWith("--"));
+  const unknown = options.filter((option) => !process.allowedNodeEnvironmentFlags.has(option));
+  const script = words.find((word) => /\.[cm]?[jt]s$/.test(word));
+  if (unknown.length > 0) {
+    return `node has no ${unknown.join()}`;
+  }
+  return script === undefined || existsSync(join(root, script)) ? undefined : `there is no ${script}`;
 }
 
 function npmProblem(first: string, rest: readonly string[]): string | undefined {
@@ -182,6 +189,7 @@ describe("the shell commands of the pages", () => {
       "curl -H 'content-type: application/json' -d '{' http://127.0.0.1:8100/scan",
       "frobnicate",
       "node tools/nothing.ts",
+      "node --nothing",
     ]) {
       const [words = []] = commandsOf(wrong);
       assert.notEqual(commandProblem(words, helps), undefined, wrong);
