@@ -5,6 +5,7 @@ import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { connected, readExample, type FlowNode, type Origins } from "../../tools/demo/examples.ts";
 import { runFlow, type Seen } from "../../tools/demo/run-flow.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import "./installed.ts";
 import { startTap, type Tap } from "./tap.ts";
 
 /** A real Node-RED that runs one example against a simulator. */
@@ -30,7 +31,7 @@ export interface Scan {
 export interface StageOptions {
   /** "01" */
   readonly example: string;
-  /** With the package installed; without it the package is linked. */
+  /** With the package installed; without it the package is linked into one. */
   readonly userDir?: string;
   /** False: nobody has said where to save. */
   readonly withArchive?: boolean;
@@ -39,7 +40,7 @@ export interface StageOptions {
 const longestScanMs = 20_000;
 
 /** Node-RED 5 where the Node that runs the tests is new enough, else 4.1. */
-export const nodeRedMajor: 4 | 5 = Number.parseInt(process.versions.node, 10) >= 24 ? 5 : 4;
+export const nodeRedMajor: 4 | 5 = Number.parseInt(process.versions.node, 10) >= 22 ? 5 : 4;
 
 export async function startStage({ example, userDir, withArchive = true }: StageOptions): Promise<Stage> {
   const closers: (() => Promise<void>)[] = [];

@@ -200,6 +200,16 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
       const files = await filesIn(folder);
       assert.deepEqual(files, ["annotated.jpg", "answer.json", "depth.bmp", "result.json", "video.mp4"]);
     });
+
+    it("takes a flow that 0.1.0 has saved, and gives it back unchanged", async () => {
+      const file = join(repository, "test/fixtures/flows/0.1.0.json");
+      const saved = JSON.parse(await readFile(file, "utf8")) as object[];
+      const before = stage.nodeRed.logs.length;
+      await stage.nodeRed.deploy(saved);
+      assert.deepEqual(await getJson(stage, "/flows"), saved);
+      const said = stage.nodeRed.logs.slice(before);
+      assert.ok(!said.some((line) => /\[error\]/.test(line)), said.join("\n"));
+    });
   });
 
   interface NodeSet {

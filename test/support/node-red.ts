@@ -15,7 +15,7 @@ const packageName = "@dimflow/node-red-dimensioner";
 const patienceMs = 30_000;
 
 export interface NodeRedOptions {
-  /** Which Node-RED to start: 4 is 4.1 on the Node that runs the tests, 5 is 5.0 on Node 24. */
+  /** Which Node-RED to start: 4 is 4.1 on the Node that runs the tests, 5 is 5.0 on that or, where it is too old, Node 24. */
   major: 4 | 5;
   /** Kept by the caller and holding what it likes; without it a folder of its own, gone with stop(). */
   userDir?: string;
@@ -44,8 +44,8 @@ export interface NodeRed {
 }
 
 /**
- * Starts a real Node-RED on a free loopback port, with this package linked into its user folder, and resolves when its
- * flows run.
+ * Starts a real Node-RED on a free loopback port, with this package linked into its user folder, or the installation of it
+ * that the environment's DIMENSIONER_INSTALLED names, and resolves when its flows run.
  */
 export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
   const ownDir = options.userDir === undefined ? await mkdtemp(join(tmpdir(), "node-red-")) : null;
@@ -133,7 +133,7 @@ async function linkPackage(userDir: string): Promise<void> {
     return;
   }
   await mkdir(dirname(link), { recursive: true });
-  await symlink(repository, link, "dir");
+  await symlink(process.env["DIMENSIONER_INSTALLED"] ?? repository, link, "dir");
 }
 
 function redScript(major: 4 | 5): string {
@@ -163,7 +163,7 @@ function logTexts(major: 4 | 5, language: string): { readonly running: RegExp; r
 /** Node-RED 5 needs a newer Node than the oldest one that the package supports. */
 function nodeFor(major: 4 | 5): string {
   const running = Number.parseInt(process.versions.node, 10);
-  if (major === 4 || running >= 24) {
+  if (major === 4 || running >= 22) {
     return process.execPath;
   }
   const newer = join(
@@ -174,7 +174,9 @@ function nodeFor(major: 4 | 5): string {
     "node",
   );
   if (!existsSync(newer)) {
-    throw new Error(`Node-RED 5 needs Node 24, and there is none for ${process.platform}-${process.arch}`);
+    throw new Error(
+      `Node-RED 5 needs a newer Node, and there is no Node 24 for ${process.platform}-${process.arch}`,
+    );
   }
   return newer;
 }
