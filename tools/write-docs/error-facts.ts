@@ -71,7 +71,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   ERR_NOT_FOUND: {
     when: "Any other 404. On a measure of a device: Enable Local API is off, or the generation is set wrong.",
     outcomes: ["refused"],
-    remedy: "Check the id and where it comes from. Media can appear some time after the act that made them.",
+    remedy: "Check the id and where it comes from. Media are uploaded a while after they were taken.",
   },
   ERR_HTTP: {
     when: "Any other status than the API promises. A redirect counts as one: it is never followed.",
@@ -100,7 +100,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     when: "The wait for media is over and something that was expected is not there.",
     outcomes: [],
     remedy:
-      "What there is is on `msg.payload`. Wait longer, or ask again later: media come some time after the act.",
+      "What there is is on `msg.payload`. Wait longer, or ask again later: media are uploaded a while after they were taken.",
   },
   ERR_QUEUE_FULL: {
     when: "As many commands wait for this device as its queue limit allows.",
