@@ -55,7 +55,9 @@ describe(`redirects: ${statuses.join(", ")} are never followed, and no token goe
         { id: "device", type: "dimensioner-device", address: sim.newer.origin },
         { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin },
         ...nodes.map(({ id, type, uses, properties }) => ({
-          ...{ id, z: "tab", type },
+          id,
+          z: "tab",
+          type,
           [uses]: uses,
           ...properties,
         })),
