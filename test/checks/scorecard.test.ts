@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { findProblems, type Package } from "../../tools/checks/scorecard.ts";
 
 const type = "dimensioner-measure";
+const page = `<script type="text/html" data-template-name="${type}"></script>
+  RED.nodes.registerType("${type}",{category:"dimensioner",color:"#86c5be",icon:"measure.svg"})`;
 const good: Package = {
   manifest: {
     name: "@scope/node-red-dimensioner",
@@ -10,16 +12,21 @@ const good: Package = {
     repository: { url: "git+https://example.com/x.git" },
     bugs: { url: "https://example.com/x/issues" },
     engines: { node: ">=20.19" },
-    dependencies: { undici: "^7" },
+    dependencies: { undici: "^7.1.2 || ^8.0.0" },
     "node-red": { version: ">=4.1.0", nodes: { [type]: "dist/measure.js" } },
   },
   files: ["LICENSE", "README.md"],
-  html: new Map([["dist/measure.js", `RED.nodes.registerType("${type}",{category:"dimensioner"})`]]),
+  html: new Map([["dist/measure.js", page]]),
+  icons: ["measure.svg"],
   examples: new Map([["01.json", `[{"id":"1","type":"${type}"}]`]]),
 };
 
 function withManifest(changes: Record<string, unknown>): Package {
   return { ...good, manifest: { ...good.manifest, ...changes } };
+}
+
+function withPage(text: string): Package {
+  return { ...good, html: new Map([["dist/measure.js", text]]) };
 }
 
 describe("tools/checks/scorecard", () => {
@@ -38,13 +45,20 @@ describe("tools/checks/scorecard", () => {
     [
       "D01",
       "7 dependencies",
-      withManifest({ dependencies: { a: "", b: "", c: "", d: "", e: "", f: "", g: "" } }),
+      withManifest({ dependencies: Object.fromEntries([..."abcdefg"].map((name) => [name, "^1.0.0"])) }),
     ],
+    ["D03", "a pinned dependency", withManifest({ dependencies: { undici: "7.1.2" } })],
+    ["D03", "a range that is half pinned", withManifest({ dependencies: { undici: "^7.1.2 || 8.0.0" } })],
+    ["P06", "no Node-RED version", withManifest({ "node-red": { nodes: { [type]: "dist/measure.js" } } })],
+    ["H01", "no colour", withPage(page.replace('color:"#86c5be"', "color"))],
+    ["H02", "no icon", withPage(page.replace('icon:"measure.svg"', "icon"))],
+    ["H02", "an icon that is not there", { ...good, icons: [] }],
+    ["H03", "no form", withPage(page.replace("data-template-name", "data-name"))],
     ["D02", "an install script", withManifest({ scripts: { postinstall: "node x.js" } })],
     [
       "N01",
       "a name that is not literal",
-      { ...good, html: new Map([["dist/measure.js", "registerType(name)"]]) },
+      withPage(page.replace(`registerType("${type}"`, "registerType(name")),
     ],
     [
       "N02",

@@ -58,7 +58,7 @@ async function brokenMap(file: string): Promise<string[]> {
     if (!/\w/.test(line) || line.startsWith("#!")) return [];
     const entry = map.findEntry(at, line.length);
     const there = "originalLine" in entry ? sourceLines[entry.originalLine] : undefined;
-    return there === undefined ? [`${file}:${at + 1} leads nowhere`] : [];
+    return there === undefined ? [`${file}:${at + 1} leads nowhere: was it built from these sources?`] : [];
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { findProblems, readPackage } from "../../tools/checks/scorecard.ts";
 import { exampleNames, readExample } from "../../tools/demo/examples.ts";
 import { nodeRedMajor, startStage, type Stage } from "../examples/stage.ts";
 import { filesIn } from "../examples/archive.ts";
@@ -40,6 +41,10 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     assert.ok(packed.tarball.size < largestPackedBytes, `${packed.tarball.size} bytes packed`);
     const installedBytes = await bytesIn(join(packed.userDir, "node_modules"));
     assert.ok(installedBytes < largestInstalledBytes, `${installedBytes} bytes installed`);
+  });
+
+  it("keeps the rules of the scorecard, and shows its nodes to a reader that runs nothing", async () => {
+    assert.deepEqual(findProblems(await readPackage(packed.installed)), []);
   });
 
   it("leads from each line of its code to a source that ships", async () => {

@@ -1,10 +1,11 @@
 /**
- * The rules of Node-RED's package scorecard that need no internet. A gate of tools/test.ts.
+ * The rules of Node-RED's package scorecard that need no internet, and what the flow library reads from the pages of the
+ * nodes. A gate of tools/test.ts over what is built, and a test over what is installed.
  *
  * node-red-dev, which draws the scorecard, looks up other packages for some of them and cannot run offline.
  */
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** What the rules look at. */
 export interface Package {
@@ -13,12 +14,14 @@ export interface Package {
   readonly files: readonly string[];
   /** The built editor half of each node, by the path of its runtime half in package.json. */
   readonly html: ReadonlyMap<string, string>;
+  /** The names of the icons that lie beside nodes. */
+  readonly icons: readonly string[];
   /** The text of each example flow by its file name. */
   readonly examples: ReadonlyMap<string, string>;
 }
 
 /** One sentence for each rule that is broken. */
-export function findProblems({ manifest, files, html, examples }: Package): string[] {
+export function findProblems({ manifest, files, html, icons, examples }: Package): string[] {
   const problems: string[] = [];
   const rule = (id: string, holds: boolean, text: string): void => {
     if (!holds) problems.push(`${id}: ${text}`);
@@ -42,6 +45,12 @@ export function findProblems({ manifest, files, html, examples }: Package): stri
   rule("P06", isText(at("node-red", "version")), "node-red.version says which Node-RED is supported");
   rule("P07", admits(String(at("engines", "node"))), "engines.node admits 22.9.0");
   rule("D01", Object.keys(asRecord(at("dependencies"))).length <= 6, "at most 6 dependencies");
+  for (const [name, range] of Object.entries(asRecord(at("dependencies")))) {
+    const takesNew = String(range)
+      .split("||")
+      .every((part) => /^\s*\^\d+\.\d+\.\d+\s*$/.test(part));
+    rule("D03", takesNew, `${name} (${String(range)}) takes new versions without a release of this package`);
+  }
   const scripts = Object.keys(asRecord(at("scripts")));
   rule("D02", !scripts.some((name) => /^(pre|post)?install$/.test(name)), "no install scripts");
 
@@ -63,6 +72,16 @@ export function findProblems({ manifest, files, html, examples }: Package): stri
     );
     rule("N01", inHtml.includes(type), `${String(file)} registers ${type} under a literal name`);
     registered.push(...inHtml);
+    // As the flow library shows a node: found by these words in the page, not by running it.
+    const [, color = ""] = /\bcolor\s*:\s*["'](#[0-9a-f]{6})["']/i.exec(page) ?? [];
+    rule("H01", color !== "", `${String(file)} has a literal colour`);
+    const [, icon = ""] = /\bicon\s*:\s*["']([^"']+)["']/.exec(page) ?? [];
+    rule(
+      "H02",
+      icons.includes(icon) || icon.startsWith("font-awesome/"),
+      `${type} has an icon that is there`,
+    );
+    rule("H03", page.includes(`data-template-name="${type}"`), `${String(file)} has a form for ${type}`);
     const isConfig = /category\s*:\s*["']config["']/.test(page);
     rule("N02", isConfig || used.has(type), `${type} is in one of the examples`);
   }
@@ -70,7 +89,7 @@ export function findProblems({ manifest, files, html, examples }: Package): stri
   return problems;
 }
 
-/** Reads a package as it lies in a folder, built. */
+/** Reads a package as it lies in a folder, built or installed. */
 export async function readPackage(root: string): Promise<Package> {
   const manifest = asRecord(parse(await readFile(join(root, "package.json"), "utf8")));
   const nodes = Object.values(asRecord(asRecord(manifest["node-red"])["nodes"])).map(String);
@@ -78,6 +97,7 @@ export async function readPackage(root: string): Promise<Package> {
     const text = await readFile(join(root, file.replace(/\.js$/, ".html")), "utf8").catch(() => "");
     return [file, text] as const;
   });
+  const icons = nodes.map((file) => readdir(join(root, dirname(file), "icons")).catch(() => []));
   const names = (await readdir(join(root, "examples"))).filter((name) => name.endsWith(".json"));
   const examples = names.map(
     async (name) => [name, await readFile(join(root, "examples", name), "utf8")] as const,
@@ -86,6 +106,7 @@ export async function readPackage(root: string): Promise<Package> {
     manifest,
     files: await readdir(root),
     html: new Map(await Promise.all(html)),
+    icons: (await Promise.all(icons)).flat(),
     examples: new Map(await Promise.all(examples)),
   };
 }
