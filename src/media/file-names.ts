@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import sanitize from "sanitize-filename";
 import { DimensionerError } from "../errors.ts";
@@ -13,6 +14,19 @@ const DEEPEST = 32;
 
 /** Names of files that are being written; nothing else may be called that. */
 export const partName = /^\.dimensioner-[0-9a-f-]{36}\.(?:part|name)$/i;
+
+/** The first half of every unfinished file's name tells which process writes it. */
+const ownBeginning = `.dimensioner-${randomUUID().slice(0, 18)}`;
+
+/** A name for a file that is about to be written. */
+export function newPartName(): string {
+  return `${ownBeginning}${randomUUID().slice(18)}.part`;
+}
+
+/** True for the name of a file that this very process writes, or has failed to remove. */
+export function isOwnPart(name: string): boolean {
+  return name.startsWith(ownBeginning);
+}
 
 const windowsReserved = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(?:\.|$)/i;
 

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { DimensionerError } from "../errors.ts";
@@ -15,7 +14,7 @@ import {
   type Disk,
   type TransferFacts,
 } from "./disk.ts";
-import { safeParts, suggestedName } from "./file-names.ts";
+import { newPartName, safeParts, suggestedName } from "./file-names.ts";
 import { FileSink } from "./file-sink.ts";
 import { createMediaFolders, type MediaFolders } from "./media-folders.ts";
 import { placeFile, type IfExists } from "./place-file.ts";
@@ -72,7 +71,7 @@ export async function saveToFile(
     folder,
     givenName ?? suggestedName(target.suggestedBase, "part").slice(0, -".part".length),
   );
-  const part = join(folder, `.dimensioner-${randomUUID()}.part`);
+  const part = join(folder, newPartName());
   const explain = (error: unknown): DimensionerError => {
     const explained = diskError(error, about, facts, folder);
     return explained instanceof DimensionerError
@@ -80,7 +79,6 @@ export async function saveToFile(
       : fileError("fileOther", about, facts, problemOf(explained));
   };
 
-  const disown = folders.own(part);
   const sweep = folders.sweep(folder, disk);
   try {
     const file = await disk.open(part, "wx").catch((error: unknown) => {
@@ -100,7 +98,6 @@ export async function saveToFile(
       throw diskError(error, about, facts, folder);
     }
   } finally {
-    disown();
     await sweep;
   }
 }
