@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
+import type { Archived } from "../../src/archive/packages.ts";
+import { Archives } from "../../src/archive/archives.ts";
+import type { Manifest } from "../../src/archive/manifest.ts";
+import type { Ticket } from "../../src/archive/ticket.ts";
+import { CloudClient } from "../../src/cloud/client.ts";
+import { intentOf, openArchive, pictureOf, readPackages, sha256Of, type Opened } from "../archive/support.ts";
+import { token } from "../support/operations.ts";
+import type { End, Run, SweptOperation } from "./operations.ts";
+import type { Stage } from "./stage.ts";
+
+const id = "905866";
+/** Long enough to get over one fault, short enough to be given up where it lasts. */
+const giveUpMs = 700;
+const pictures = [pictureOf("one"), pictureOf("two")];
+
+type Submit = (archive: Opened, client: CloudClient, giveUpMs: number) => Promise<Ticket>;
+
+const fromCloud: Submit = ({ runner }, _client, limitMs) =>
+  // The origin is part of what makes a job the same: it is that of the simulator, whichever way leads there.
+  runner.submit(
+    intentOf(id, { origin: "https://cloud.example", giveUpMs: limitMs, raw: "{}", measurement: "{}\n" }),
+  );
+
+const fromMessage: Submit = ({ runner }, _client, limitMs) =>
+  runner.submitMedia(
+    intentOf(id, { source: "message", giveUpMs: limitMs }),
+    pictures.map((content) => ({
+      content,
+      contentType: null,
+      contentId: null,
+      description: null,
+      filename: null,
+    })),
+    null,
+  );
+
+async function archiveOnce(
+  archive: Opened,
+  client: CloudClient,
+  submit: Submit,
+  limitMs: number,
+): Promise<Archived> {
+  const ticket = await submit(archive, client, limitMs);
+  const archived = await ticket.end();
+  ticket.report();
+  return archived;
+}
+
+function runOf({ sim }: Stage, submit: Submit): Run {
+  for (const bytes of pictures) sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes });
+  let open: Opened | undefined;
+  let archives: Archives | undefined;
+  const shut = (): Promise<void> | undefined => open?.runner.close();
+  return {
+    shut,
+    async start({ clients, signal, disk, folder }) {
+      // What it has beyond a disk for media is there too: the proxy hands on whatever the real module has.
+      archives = new Archives({ disk: disk as ArchiveDisk });
+      const archive = await openArchive(folder, clients.cloud, { archives, concurrency: 1 });
+      open = archive;
+      const stop = (): void => void shut();
+      signal.addEventListener("abort", stop);
+      try {
+        if (signal.aborted) stop();
+        return await archiveOnce(archive, clients.cloud, submit, giveUpMs);
+      } finally {
+        signal.removeEventListener("abort", stop);
+        await archive.close();
+      }
+    },
+    again: (end, root) => finish(sim.cloud.origin, root, submit, end, archives),
+  };
+}
+
+/** After a deploy: what is open is finished, the same job once more finds its package, and there is no other one. */
+async function finish(
+  origin: string,
+  root: string,
+  submit: Submit,
+  end: End,
+  archives = new Archives(),
+): Promise<void> {
+  const client = new CloudClient({ baseUrl: origin, token, timeoutMs: 4_000 });
+  const archive = await openArchive(root, client, { archives });
+  try {
+    const left = archive.runner.resume(() => true);
+    for (const ticket of left) {
+      await ticket.end().catch(() => undefined);
+      ticket.report();
+    }
+    const first = await archiveOnce(archive, client, submit, 0);
+    const second = await archiveOnce(archive, client, submit, 0);
+    assert.deepEqual(
+      [second.wasThere, second.folder],
+      [true, first.folder],
+      "the same job again makes another package",
+    );
+    assert.deepEqual(second.manifest, first.manifest);
+    if ("value" in end) assert.deepEqual(manifestOf(end.value), first.manifest, "the package has changed");
+  } finally {
+    await archive.close();
+    await client.close();
+  }
+  const packages = [...(await readPackages(root)).values()];
+  assert.equal(packages.length, 1, `${packages.length} packages`);
+  const hashes = packages.flatMap(({ items }) => items.map(({ sha256 }) => sha256));
+  assert.deepEqual(hashes.sort(), pictures.map(sha256Of).sort());
+  assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), [], "work is left over");
+}
+
+function manifestOf(value: unknown): Manifest | undefined {
+  return typeof value === "object" && value !== null && "manifest" in value
+    ? (value.manifest as Manifest)
+    : undefined;
+}
+
+/** Archive jobs, from the cloud and from what a message brings. */
+export const sweptArchives: readonly SweptOperation[] = (
+  [
+    ["archive from the cloud", fromCloud],
+    ["archive from a message", fromMessage],
+  ] as const
+).map(([name, submit]) => ({
+  name,
+  kind: "archive",
+  surface: "cloud",
+  prepare: async (stage) => runOf(stage, submit),
+}));

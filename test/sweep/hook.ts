@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { createServer, request, type IncomingMessage, type Server } from "node:http";
+import { text } from "node:stream/consumers";
+import { WebhookReceiver, type WebhookMemory } from "../../src/webhook/receiver.ts";
+import { listen } from "../support/servers.ts";
+
+const rules = {
+  secret: { in: "header", name: "x-webhook-secret", value: "known" },
+  dedupeMs: 3_600_000,
+  queueLimit: 100,
+  onlyOk: false,
+  deviceClientIds: [],
+} as const;
+
+/** A server whose webhook can be closed and opened again, as a deploy does it. */
+export class Hook {
+  readonly port: number;
+  readonly delivered: string[] = [];
+  readonly #server: Server;
+  #receiver: WebhookReceiver;
+
+  private constructor(server: Server, port: number) {
+    this.#server = server;
+    this.port = port;
+    this.#receiver = this.#open();
+    server.on("request", (asked, response) => void this.#receiver.receive(asked, response, undefined));
+  }
+
+  static async start(): Promise<Hook> {
+    const server = createServer();
+    return new Hook(server, await listen(server));
+  }
+
+  /** A deploy: another receiver goes on with what the old one had taken. */
+  redeploy(): void {
+    this.#receiver = this.#open(this.#receiver.close());
+  }
+
+  async close(): Promise<void> {
+    this.#receiver.close();
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #open(memory?: WebhookMemory): WebhookReceiver {
+    return new WebhookReceiver(
+      rules,
+      { deliver: ({ transactionId }) => void this.delivered.push(transactionId), refused: () => undefined },
+      memory,
+    );
+  }
+}
+
+/** Posts a record as the cloud does, which gives up after a while; the status that it was answered with. */
+export async function post(origin: string, record: object, giveUpMs: number): Promise<number> {
+  const call = request(origin, {
+    agent: false,
+    method: "POST",
+    signal: AbortSignal.timeout(giveUpMs),
+    headers: { "content-type": "application/json", [rules.secret.name]: rules.secret.value },
+  });
+  call.end(JSON.stringify(record));
+  const [answer] = (await once(call, "response")) as [IncomingMessage];
+  await text(answer);
+  return answer.statusCode ?? 0;
+}

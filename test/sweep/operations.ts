@@ -1,0 +1,226 @@
+import assert from "node:assert/strict";
+import type { Disk } from "../../src/media/disk.ts";
+import type { IfExists } from "../../src/media/place-file.ts";
+import { readToBuffer } from "../../src/media/read-to-buffer.ts";
+import { saveToFile, type SavedFile } from "../../src/media/save-to-file.ts";
+import type { ByteSink, Download } from "../../src/model/download.ts";
+import type { CallOptions } from "../../src/http/transport.ts";
+import type { SurfaceName } from "../../src/simulator/index.ts";
+import { commands, reads, surfaceNames, type Clients } from "../support/operations.ts";
+import type { RelayName, Stage } from "./stage.ts";
+
+/** How a run ended. */
+export type End = { readonly value: unknown } | { readonly error: unknown };
+
+/** What an operation is given for one run. */
+export interface Means {
+  readonly clients: Clients;
+  /** Where the receiver of webhooks is reached. */
+  readonly webhookOrigin: string;
+  readonly signal: AbortSignal;
+  /** The deadline of a call. */
+  readonly limitMs: number;
+  readonly disk: Disk;
+  readonly folder: string;
+  /** Told of everything that happens on our side; nothing may come once the run has ended. */
+  readonly onSign: () => void;
+}
+
+/** A file that is there before. */
+export interface Standing {
+  readonly name: string;
+  readonly content: Buffer;
+}
+
+/** One run of an operation on a stage that was made ready for it. */
+export interface Run {
+  start(means: Means): Promise<unknown>;
+  /** Ends what runs, where that is not the clients' closing. */
+  readonly shut?: () => unknown;
+  /** How often the machine, or whoever acts here, has done it since; where it may be done at most once. */
+  readonly acts?: () => number;
+  /** Once all is closed: does it again without any fault, and asserts that nothing is lost or twice. */
+  readonly again?: (end: End, folder: string) => Promise<void>;
+  /** Asserts what a success promises beyond the rest. */
+  readonly check?: (value: unknown) => void;
+  /** The content that a download has to bring. */
+  readonly content?: Buffer;
+  readonly file?: { readonly ifExists: IfExists; readonly standing: Standing | null };
+}
+
+export interface SweptOperation {
+  readonly name: string;
+  readonly kind: "archive" | "command" | "download" | "read" | "webhook";
+  readonly surface: RelayName;
+  prepare(stage: Stage): Promise<Run>;
+}
+
+const transaction = "905865";
+
+const sweptCommands = commands.map((command): SweptOperation => ({
+  name: command.surface === "earlier" ? "earlier measure" : command.operation,
+  kind: "command",
+  surface: command.surface,
+  async prepare({ sim }) {
+    sim.newer.setMode(command.kind === "measure" ? "measurement-only" : "video-only");
+    if (/stop|cancel/.test(command.operation)) await sim.newer.pressAtDevice("start");
+    const doneBefore = command.done(sim);
+    return {
+      acts: () => command.done(sim) - doneBefore,
+      start: ({ clients, signal, onSign }) =>
+        command.run(clients, { signal, onTurn: onSign, onWaiting: onSign }),
+      check(value) {
+        if (command.kind === "video") return;
+        assert.ok(typeof value === "object" && value !== null && "rawResponse" in value);
+      },
+    };
+  },
+}));
+
+/** Calls whose ids are not the same in every simulator. */
+const readById: Readonly<
+  Record<string, (stage: Stage, clients: Clients, options: CallOptions) => Promise<unknown>>
+> = {
+  device: ({ sim }, { cloud }, options) => cloud.device(sim.cloud.devices[0]?.id ?? "", options),
+  terminal: ({ sim }, { cloud }, options) =>
+    cloud.terminal(String(sim.cloud.devices[0]?.terminalId), options),
+};
+
+const sweptReads = reads.map((read): SweptOperation => ({
+  name: read.surface === "earlier" ? "earlier ping" : read.operation,
+  kind: "read",
+  surface: read.surface,
+  async prepare(stage) {
+    stage.sim.cloud.addMedia(transaction, { contentType: "image/jpeg", bytes: jpeg });
+    return {
+      start: ({ clients, signal }) =>
+        readById[read.operation]?.(stage, clients, { signal }) ?? read.run(clients, { signal }),
+      check(value) {
+        if (Array.isArray(value)) assert.equal(value.length, 1);
+        else assert.ok(typeof value === "object" && value !== null && Object.keys(value).length > 0);
+      },
+    };
+  },
+}));
+
+interface Source {
+  readonly surface: SurfaceName;
+  readonly operation: string;
+  /** Makes the medium, and says how it is fetched and what it is. */
+  make(stage: Stage): Promise<{
+    content: Buffer;
+    fetch(
+      clients: Clients,
+      sink: ByteSink,
+      options: { signal: AbortSignal; onProgress: () => void },
+    ): ReturnType<Download>;
+  }>;
+}
+
+const jpeg = Buffer.concat([
+  Buffer.from("ffd8fffe0102", "hex"),
+  Buffer.alloc(256, "p"),
+  Buffer.from("ffd9", "hex"),
+]);
+
+const sources: Readonly<Record<string, Source>> = {
+  image: {
+    surface: "newer",
+    operation: "image",
+    async make(stage) {
+      stage.sim.newer.setMode("measurement-only");
+      await stage.sim.newer.pressAtDevice("measure");
+      const id = stage.sim.newer.state.last?.imageIdentifier ?? "";
+      const content = await stage.ask("newer", `/api/v1/image/color/${id}`);
+      return { content, fetch: ({ newer }, sink, options) => newer.image("color", id, sink, options) };
+    },
+  },
+  "saved video": {
+    surface: "newer",
+    operation: "video",
+    async make({ sim }) {
+      sim.newer.setMode("video-only");
+      await sim.newer.pressAtDevice("start");
+      await sim.newer.pressAtDevice("stop");
+      const content = Buffer.concat([...(sim.newer.readSavedVideo() ?? [])]);
+      return { content, fetch: ({ newer }, sink, options) => newer.video("download", sink, options) };
+    },
+  },
+  media: {
+    surface: "cloud",
+    operation: "fetch media",
+    async make(stage) {
+      const { contentId } = stage.sim.cloud.addMedia(transaction, {
+        contentType: "video/mp4",
+        generateBytes: 150_000,
+      });
+      const content = await stage.ask("cloud", `/api/transactionmedia/${transaction}/${contentId}`);
+      return {
+        content,
+        fetch: ({ cloud }, sink, options) => cloud.media(transaction, contentId, sink, options),
+      };
+    },
+  },
+};
+
+/** What is to be done with a file, and whether another one of its name is there. */
+const places: Readonly<Record<string, { ifExists: IfExists; isTaken: boolean }>> = {
+  image: { ifExists: "rename", isTaken: true },
+  "saved video": { ifExists: "replace", isTaken: true },
+  media: { ifExists: "error", isTaken: false },
+};
+
+const standing: Standing = { name: "medium.bin", content: Buffer.from("was here before") };
+
+const sweptDownloads = Object.entries(sources).flatMap(([name, source]): SweptOperation[] => {
+  const facts = (signal: AbortSignal) =>
+    ({
+      operation: source.operation,
+      surface: surfaceNames[source.surface],
+      host: "the peer",
+      signal,
+    }) as const;
+  const { ifExists = "error", isTaken = false } = places[name] ?? {};
+  const toBuffer: SweptOperation = {
+    name: `${name} to buffer`,
+    kind: "download",
+    surface: source.surface,
+    async prepare(stage) {
+      const { content, fetch } = await source.make(stage);
+      return {
+        content,
+        start: ({ clients, signal, onSign }) =>
+          readToBuffer((sink) => fetch(clients, sink, { signal, onProgress: onSign }), {
+            suggestedBase: "medium",
+            ...facts(signal),
+          }),
+        check(value) {
+          assert.ok(typeof value === "object" && value !== null && "payload" in value);
+          assert.deepEqual(value.payload, content, "not what the peer has");
+        },
+      };
+    },
+  };
+  const toFile: SweptOperation = {
+    name: `${name} to file`,
+    kind: "download",
+    surface: source.surface,
+    async prepare(stage) {
+      const { content, fetch } = await source.make(stage);
+      return {
+        content,
+        file: { ifExists, standing: isTaken ? standing : null },
+        start: ({ clients, signal, onSign, disk, folder }): Promise<SavedFile> =>
+          saveToFile(
+            (sink) => fetch(clients, sink, { signal, onProgress: onSign }),
+            { folder, filename: standing.name, suggestedBase: "x", ifExists },
+            { ...facts(signal), disk },
+          ),
+      };
+    },
+  };
+  return [toBuffer, toFile];
+});
+
+/** Every call to a device or the cloud, and what makes of it a file or a buffer. */
+export const sweptCalls: readonly SweptOperation[] = [...sweptCommands, ...sweptReads, ...sweptDownloads];

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { manyAtOnce } from "../support/opened.ts";
+import { StepWatch } from "./steps.ts";
+import { sweep, sweptOperations } from "./sweep.ts";
+
+/** The ends, a tenth or so of what is between, and the same points each time; all of them: test/long/sweep.ts */
+const density = { stride: 8, bytesApart: Number.POSITIVE_INFINITY, mostSteps: 40 };
+const stagesEach = 3;
+const fewestCases = 1_000;
+
+describe("the sweep: at every point at which it can fail, every promise holds", function () {
+  this.timeout(120_000);
+  let watch: StepWatch;
+  let cases = 0;
+
+  before(() => {
+    watch = new StepWatch();
+  });
+  after(() => watch.close());
+
+  const rows = Object.fromEntries(sweptOperations.map((operation) => [operation.name, operation]));
+  manyAtOnce(rows, async (operation) => {
+    const report = await sweep(watch, operation, density, stagesEach);
+    cases += report.cases;
+    assert.deepEqual(report.failures, [], report.failures.slice(0, 3).join("\n\n"));
+    assert.ok(report.ends.size > 1, "no point made a difference");
+  });
+
+  it(`has tried more than ${fewestCases} cases`, () => {
+    assert.ok(cases > fewestCases, `${cases} cases`);
+  });
+});

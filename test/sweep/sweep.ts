@@ -1,0 +1,81 @@
+import { isDimensionerError } from "../../src/errors.ts";
+import { sweptArchives } from "./archive-operations.ts";
+import { faultPoints, type Density, type FaultPoint } from "./fault-points.ts";
+import { sweptCalls, type End, type SweptOperation } from "./operations.ts";
+import { assertPromises } from "./promises.ts";
+import { Stage } from "./stage.ts";
+import type { StepWatch } from "./steps.ts";
+import { runTrial } from "./trial.ts";
+import { sweptWebhook } from "./webhook-operation.ts";
+
+/** Everything that the package does over a network or on a disk. */
+export const sweptOperations: readonly SweptOperation[] = [...sweptCalls, ...sweptArchives, sweptWebhook];
+
+export interface SweepReport {
+  readonly cases: number;
+  /** How the cases ended, and how many so. */
+  readonly ends: ReadonlyMap<string, number>;
+  readonly failures: readonly string[];
+}
+
+/**
+ * Runs an operation untroubled and, with each point that it passed struck, once more; every run has to keep every
+ * promise. Several at a time: most of them only wait.
+ */
+export async function sweep(
+  watch: StepWatch,
+  operation: SweptOperation,
+  density: Density,
+  atOnce: number,
+): Promise<SweepReport> {
+  const stages = await Promise.all(Array.from({ length: atOnce }, () => Stage.open(watch)));
+  const ends = new Map<string, number>();
+  const failures: string[] = [];
+  let cases = 0;
+  try {
+    const [first] = stages;
+    if (first === undefined) throw new Error("no stage");
+    const good = await runTrial(first, operation, null);
+    await assertPromises(good);
+    if (good.ends.some((end) => "error" in end)) throw new Error(`${operation.name} fails without any fault`);
+    const points = faultPoints(
+      good.recording,
+      density,
+      operation.kind === "read" || operation.kind === "download",
+    );
+    const work = async (stage: Stage): Promise<void> => {
+      for (const point of points) {
+        cases += 1;
+        const end = await tryPoint(stage, operation, point);
+        if (typeof end === "object") failures.push(end.failure);
+        else ends.set(end, (ends.get(end) ?? 0) + 1);
+      }
+    };
+    await Promise.all(stages.map(work));
+  } finally {
+    await Promise.all(stages.map((stage) => stage.close()));
+  }
+  return { cases, ends, failures };
+}
+
+async function tryPoint(
+  stage: Stage,
+  operation: SweptOperation,
+  point: FaultPoint,
+): Promise<string | { readonly failure: string }> {
+  try {
+    const evidence = await runTrial(stage, operation, point);
+    await assertPromises(evidence);
+    const [end] = evidence.ends;
+    return end === undefined ? "no end" : sayEnd(end);
+  } catch (error) {
+    return { failure: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function sayEnd(end: End): string {
+  if ("value" in end) return "success";
+  if (!isDimensionerError(end.error)) return "not answered";
+  const { code, cause } = end.error;
+  return cause.outcome === null ? code : `${code} ${cause.outcome}`;
+}
