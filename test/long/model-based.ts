@@ -1,0 +1,38 @@
+/**
+ * Random sequences for as long as it is given, where npm test takes forty.
+ *
+ *   node --import tsx test/long/model-based.ts [minutes, 10]     MODEL_SEED, MODEL_PATH
+ */
+import { randomInt } from "node:crypto";
+import { openTheatre, tryMany } from "../model-based/model.ts";
+
+const [minutes = "10"] = process.argv.slice(2);
+const until = performance.now() + Number(minutes) * 60_000;
+/** A seed that is given is played once. */
+const given = process.env["MODEL_SEED"];
+const lastAt = given === undefined ? until : 0;
+const sequencesEach = 250;
+
+let passed = 0;
+let failed = 0;
+do {
+  const seed = Number(given ?? randomInt(2 ** 31));
+  // A runtime of its own now and then: Node-RED and the simulator remember what they have seen.
+  const theatre = await openTheatre();
+  const withinMs = Math.max(1_000, until - performance.now());
+  const { runs, failure } = await tryMany(theatre, {
+    seed,
+    runs: sequencesEach,
+    withinMs,
+    path: process.env["MODEL_PATH"],
+  });
+  await theatre.close();
+  passed += failure === undefined ? runs : runs - 1;
+  if (failure !== undefined) {
+    failed += 1;
+    console.log(failure);
+  }
+  console.log(`seed ${seed}: ${runs} sequences, ${failure === undefined ? "all hold" : "one does not"}`);
+} while (performance.now() < lastAt);
+console.log(`model-based: ${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;

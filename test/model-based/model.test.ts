@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openTheatre, tryMany, type OpenTheatre } from "./model.ts";
+import { Play } from "./play.ts";
+import type { Step } from "./steps.ts";
+
+/** Another one each time; MODEL_SEED and MODEL_PATH go back to one that failed. Thousands: test/long/model-based.ts */
+const seed = Number(process.env["MODEL_SEED"] ?? randomInt(2 ** 31));
+const path = process.env["MODEL_PATH"];
+const runs = 40;
+const withinMs = 18_000;
+
+interface Kept {
+  readonly why: string;
+  readonly seed: number;
+  readonly steps: readonly Step[];
+}
+
+const kept = JSON.parse(readFileSync(join(import.meta.dirname, "seeds.json"), "utf8")) as Kept[];
+
+describe("the model: whatever happens in whatever order", function () {
+  this.timeout(120_000);
+  let theatre: OpenTheatre;
+
+  before(async () => {
+    theatre = await openTheatre();
+  });
+  after(() => theatre.close());
+
+  for (const { why, seed: found, steps } of kept) {
+    it(`${why} (seed ${found})`, () => new Play(theatre).run(steps));
+  }
+
+  it(`holds over ${runs} random sequences (seed ${seed})`, async () => {
+    const tried = await tryMany(theatre, { seed, runs, withinMs, path });
+    assert.equal(tried.failure, undefined, tried.failure);
+    assert.ok(tried.runs > 0);
+  });
+});

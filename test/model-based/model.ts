@@ -1,0 +1,75 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { asyncProperty, check, type RunDetails } from "fast-check";
+import { startSimulator } from "../../src/simulator/index.ts";
+import { TestFlow } from "../support/flow.ts";
+import { Play, type Theatre } from "./play.ts";
+import { sequences, type Step } from "./steps.ts";
+import { WallClock } from "./wall-clock.ts";
+
+export interface OpenTheatre extends Theatre {
+  close(): Promise<void>;
+}
+
+/** A Node-RED runtime and a simulator, for one play after the other. */
+export async function openTheatre(): Promise<OpenTheatre> {
+  const sim = await startSimulator({ mode: "video-with-measurement" });
+  const flow = await TestFlow.start([]);
+  const clock = new WallClock();
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "dimensioner-model-")));
+  return {
+    sim,
+    flow,
+    clock,
+    folder,
+    async close() {
+      clock.close();
+      await flow.stop();
+      await sim.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Tries {
+  readonly seed: number;
+  readonly runs: number;
+  /** Begins no further sequence after so long. */
+  readonly withinMs: number;
+  /** Where fast-check found a failure, to begin there. */
+  readonly path?: string | undefined;
+}
+
+export interface Tried {
+  readonly runs: number;
+  /** The shortest sequence that fails, with its seed and what went wrong; undefined when none does. */
+  readonly failure: string | undefined;
+}
+
+/** Plays random sequences; a failing one is cut down to what matters. */
+export async function tryMany(theatre: Theatre, { seed, runs, withinMs, path }: Tries): Promise<Tried> {
+  const property = asyncProperty(sequences, (steps) => new Play(theatre).run(steps));
+  const found = await check(property, {
+    seed,
+    numRuns: runs,
+    interruptAfterTimeLimit: withinMs,
+    ...(path === undefined ? {} : { path }),
+  });
+  return { runs: found.numRuns, failure: found.failed ? report(found) : undefined };
+}
+
+function report({
+  seed,
+  counterexample,
+  counterexamplePath,
+  errorInstance,
+  numShrinks,
+}: RunDetails<[readonly Step[]]>): string {
+  const steps = (counterexample?.[0] ?? []).map((step) => `  ${JSON.stringify(step)}`).join(",\n");
+  const why = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+  return (
+    `seed ${seed}, path "${counterexamplePath}", shrunk ${numShrinks} times: ${why}\n` +
+    `To keep it, add to test/model-based/seeds.json: { "why": "…", "seed": ${seed}, "steps": [\n${steps}\n] }`
+  );
+}

@@ -1,0 +1,274 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
+import type { DimensionerError } from "../../src/errors.ts";
+import type { Simulator } from "../../src/simulator/index.ts";
+import { knock } from "./knock.ts";
+import type { End, TestFlow } from "../support/flow.ts";
+import { losePower, setMode } from "./device-model.ts";
+import { deeds, flowOf, idOf, timeoutMs, transactionId } from "./flow-nodes.ts";
+import { settleAccounts, type Command, type Event } from "./ledger.ts";
+import { faults, type NodeName, type Step } from "./steps.ts";
+import type { WallClock } from "./wall-clock.ts";
+
+interface Sending {
+  readonly id: string;
+  readonly to: NodeName;
+  readonly reference: string;
+  readonly sentAt: number;
+  ended?: End;
+  endedAt: number;
+  /** How many messages had left any node when its node began to close, and had ended or left when it was closed. */
+  closing?: { readonly sent: number };
+  closed?: { readonly ends: number; readonly sent: number };
+  /** A reset or a deploy has come meanwhile. */
+  mayBeCancelled: boolean;
+}
+
+export interface Theatre {
+  readonly flow: TestFlow;
+  readonly sim: Simulator;
+  readonly clock: WallClock;
+  readonly folder: string;
+}
+
+/** So long after its deadline even a busy machine has ended a message. */
+const patienceMs = 20_000;
+
+/** One sequence of steps in a flow that is deployed for it, with everything that has to hold all along. */
+export class Play {
+  readonly #flow: TestFlow;
+  readonly #sim: Simulator;
+  readonly #clock: WallClock;
+  readonly #folder: string;
+  readonly #sendings: Sending[] = [];
+  readonly #events: Event[] = [];
+  readonly #unlisten: () => void;
+  #edition = 0;
+  #contentId = "";
+  #imageIdentifier = "none";
+  /** What the flow had seen before this play. */
+  #endsBefore = 0;
+  #sentBefore = 0;
+
+  constructor({ flow, sim, clock, folder }: Theatre) {
+    this.#flow = flow;
+    this.#sim = sim;
+    this.#clock = clock;
+    this.#folder = folder;
+    this.#unlisten = sim.onRequest((request) => this.#events.push({ request }));
+  }
+
+  async run(steps: readonly Step[]): Promise<void> {
+    const { newer, faults: rules, cloud } = this.#sim;
+    newer.setPower(true);
+    this.#sim.reset();
+    try {
+      await this.#deploy("full");
+      const medium = { contentType: "image/jpeg", bytes: Buffer.from("ffd8fffe0003aaffd9", "hex") };
+      this.#contentId = cloud.addMedia(transactionId, medium).contentId;
+      this.#endsBefore = this.#flow.ends.length;
+      this.#sentBefore = this.#flow.sent.length;
+      for (const step of steps) await this.#do(step);
+      await this.#settle();
+      // Nobody waits any more: whatever is still on its way has to show up before the accounts are closed.
+      await this.#deploy("full");
+      await this.#settle();
+      await this.#assertFiles();
+    } finally {
+      rules.clear();
+      newer.setPower(true);
+      this.#clock.reset();
+      this.#unlisten();
+    }
+  }
+
+  async #do(step: Step): Promise<void> {
+    const { newer } = this.#sim;
+    switch (step.do) {
+      case "send":
+        this.#send(step.to);
+        break;
+      case "settle":
+        await this.#settle();
+        break;
+      case "wait":
+        await delay(step.ms);
+        break;
+      case "reset":
+        await this.#reset(step.node);
+        break;
+      case "redeploy":
+        await this.#deploy(step.what === "everything" ? "full" : "nodes");
+        break;
+      case "mode":
+        newer.setMode(step.mode);
+        this.#note((world) => ({ ...world, devices: setMode(world.devices, step.mode) }));
+        break;
+      case "table":
+        newer.setParcel(step.isEmpty ? null : "shoe-box");
+        this.#note((world) => ({ ...world, devices: { ...world.devices, isTableEmpty: step.isEmpty } }));
+        break;
+      case "power":
+        if (newer.powered === step.on) break;
+        newer.setPower(step.on);
+        this.#note((world) => ({ isOn: step.on, devices: losePower(world.devices) }));
+        break;
+      case "fault":
+        this.#sim.faults.add({ name: step.name, surface: step.surface, fault: faults[step.name] });
+        break;
+      case "clock":
+        this.#clock.jump(step.jumpMs);
+        break;
+    }
+    // Until a message has read its values, it has no place in a queue.
+    await turn();
+  }
+
+  #note(change: Extract<Event, { change: unknown }>["change"]): void {
+    this.#events.push({ change });
+  }
+
+  #send(to: NodeName): void {
+    const id = `message-${this.#sentBefore}-${this.#sendings.length}`;
+    const reference = `parcel-${this.#sendings.length}`;
+    const sending: Sending = {
+      id,
+      to,
+      reference,
+      sentAt: performance.now(),
+      endedAt: 0,
+      mayBeCancelled: false,
+    };
+    this.#sendings.push(sending);
+    const msg = {
+      _msgid: id,
+      transactionReference: reference,
+      imageIdentifier: this.#imageIdentifier,
+      transactionId,
+      payload: { contentId: this.#contentId },
+      untouched: reference,
+    };
+    const noteEnd = (end: End): void => {
+      sending.ended = end;
+      sending.endedAt = performance.now();
+      if (end.error === undefined && to.startsWith("measure")) this.#imageIdentifier = msg.imageIdentifier;
+    };
+    void this.#flow.start(idOf(to), msg).then(noteEnd);
+  }
+
+  async #reset(node: NodeName): Promise<void> {
+    for (const one of this.#open()) if (one.to === node) one.mayBeCancelled = true;
+    const { sent, error } = await this.#flow.run(idOf(node), { reset: true });
+    assert.equal(error, undefined);
+    assert.ok(
+      sent.every(({ msg }) => msg["reset"] !== true),
+      "a reset went on",
+    );
+  }
+
+  async #deploy(type: "full" | "nodes"): Promise<void> {
+    this.#edition += 1;
+    const old = this.#open().filter(({ to }) => type === "full" || to === "measure");
+    for (const one of old) {
+      one.mayBeCancelled = true;
+      this.#flow.node(idOf(one.to)).on("close", () => {
+        one.closing = { sent: this.#flow.sent.length };
+      });
+    }
+    const flow = flowOf(this.#sim, this.#folder, this.#edition);
+    await this.#flow.deploy(flow, { cloud: { token: this.#sim.cloud.token } }, type);
+    for (const one of old) {
+      assert.ok(one.ended !== undefined, `${one.to} is closed, and ${one.reference} has not ended`);
+      one.closed = { ends: this.#flow.ends.length, sent: this.#flow.sent.length };
+    }
+  }
+
+  #open(): Sending[] {
+    return this.#sendings.filter(({ ended }) => ended === undefined);
+  }
+
+  /** Waits until all has ended, and holds it against everything that has to hold. */
+  async #settle(): Promise<void> {
+    const until = performance.now() + timeoutMs * (this.#open().length + 1) + patienceMs;
+    while (this.#open().length > 0) {
+      assert.ok(
+        performance.now() < until,
+        `no end: ${this.#open()
+          .map(({ to }) => to)
+          .join(", ")}`,
+      );
+      await delay(2);
+    }
+    await this.#arrived();
+    for (const one of this.#sendings) this.#assertEnd(one);
+    const commands = this.#sendings.flatMap((one): Command[] => {
+      const told = one.ended?.error === undefined ? "success" : one.ended.error.cause.outcome;
+      return deeds[one.to] === undefined || told === null
+        ? []
+        : [{ to: one.to, reference: one.reference, told }];
+    });
+    const overtakes = this.#sendings.some(({ to }) => to === "video");
+    settleAccounts(this.#sim, this.#events, commands, overtakes);
+  }
+
+  /** What was on its way when its sender gave up has arrived before what was sent later has. */
+  async #arrived(): Promise<void> {
+    const { newer, earlier, cloud } = this.#sim;
+    for (let round = 0; round < 2; round += 1) {
+      // An answer is not needed, nor that there is one: it may be off, or a fault may strike here.
+      await Promise.all([newer, earlier, cloud].map(({ port }) => knock(port)));
+    }
+    await Promise.all(this.#sim.requests.map((request) => this.#sim.settled(request)));
+  }
+
+  #assertEnd(one: Sending): void {
+    const ends = this.#flow.ends
+      .slice(this.#endsBefore)
+      .filter(({ msgId, nodeId }) => msgId === one.id && nodeId === idOf(one.to));
+    assert.equal(ends.length, 1, `${one.to} ${one.reference} has ended ${ends.length} times`);
+    const sent = this.#flow.sent
+      .map((sending, index) => ({ ...sending, index }))
+      .slice(this.#sentBefore)
+      .filter(({ msg, nodeId }) => msg["_msgid"] === one.id && nodeId === idOf(one.to));
+    const error = one.ended?.error;
+    assert.equal(
+      sent.length,
+      error === undefined ? 1 : 0,
+      `${one.to}: ${sent.length} outputs, ${String(error)}`,
+    );
+    for (const { msg, index } of sent) {
+      assert.equal(msg["untouched"], one.reference);
+      const limit = Math.min(one.closing?.sent ?? Infinity, one.closed?.sent ?? Infinity);
+      assert.ok(index < limit, `${one.to} has sent after its close began`);
+    }
+    if (error !== undefined) assertHonest(one, error);
+  }
+
+  async #assertFiles(): Promise<void> {
+    const names = await readdir(this.#folder);
+    assert.deepEqual(
+      names.filter((name) => name.startsWith(".")),
+      [],
+      "unfinished files are left",
+    );
+    for (const name of names.filter((one) => one.endsWith(".jpg"))) {
+      const content = await readFile(join(this.#folder, name), "hex");
+      assert.equal(content, "ffd8fffe0003aaffd9", `${name} is not whole`);
+    }
+  }
+}
+
+/** What an error says of itself, beside the outcome that the accounts hold against what arrived. */
+function assertHonest(one: Sending, error: DimensionerError): void {
+  const { outcome } = error.cause;
+  assert.equal(outcome === null, deeds[one.to] === undefined, `${one.to}: ${error.code}, outcome ${outcome}`);
+  assert.notEqual(error.code, "ERR_EXPIRED", "nothing waited for as long as that");
+  assert.notEqual(error.code, "ERR_FILE", `the disk is well, but ${error.message}`);
+  if (error.code === "ERR_CANCELLED") assert.ok(one.mayBeCancelled, `${one.to} was cancelled by nobody`);
+  if (error.code === "ERR_TIMEOUT") {
+    // Early by nothing but what timers round.
+    assert.ok(one.endedAt - one.sentAt > timeoutMs - 5, `${one.to} was given up before its deadline`);
+  }
+}
