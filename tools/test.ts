@@ -21,8 +21,8 @@ const all = ["test/**/*.test.ts"];
 const installed = ["test/package/**/*.test.ts", "test/examples/**/*.test.ts"];
 /** What drives an editor. */
 const editor = ["test/editor/**", "test/support/**"];
-/** What one Node is enough for: with a browser, or with processes that choose their Node themselves. */
-const once = [...editor, "test/simulator/page.test.ts"];
+/** What one Node is enough for: with a browser, with processes that choose their Node themselves, or about pages. */
+const once = [...editor, "test/simulator/page.test.ts", "test/docs/**"];
 const demo = "test/demo/**/*.test.ts";
 /** Far more than a slow machine needs. */
 const longestSuiteMs = 480_000;
