@@ -65,6 +65,10 @@ export class AnswerReceiver implements Receiver {
   }
 }
 
+// Of a header an error repeats what it is made for and nothing else: a server could say the token back in it.
+const codings = /^(?:(?:x-)?(?:gzip|compress)|br|deflate|zstd)$/;
+const ranges = /^[a-z]{1,12} [\d*-]{1,40}\/[\d*]{1,20}$/i;
+
 /** What no call accepts: a status that is not 2xx, a part that calls itself all, an encoding that was not asked for. */
 export function refuseUnusable(peer: Peer, call: Call, statusCode: number, headers: Headers): void {
   if (statusCode < 200 || statusCode > 299) {
@@ -73,7 +77,7 @@ export function refuseUnusable(peer: Peer, call: Call, statusCode: number, heade
   const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
   if (encoding !== "identity") {
     throw callFailure(peer, call, "responseEncoded", outcomeOf(call, "sent"), {
-      problem: outside(encoding.slice(0, 80)),
+      problem: outside(codings.test(encoding) ? encoding : "?"),
     });
   }
   if (statusCode !== 206 && headers["content-range"] !== undefined && !readRange(headers)?.isWhole) {
@@ -95,6 +99,9 @@ export function readRange(
 
 export function refusePart(peer: Peer, call: Call, headers: Headers): never {
   const range = headers["content-range"];
-  const problem = range === undefined ? phrase("noContentRange") : outside(String(range).slice(0, 80));
+  const problem =
+    range === undefined
+      ? phrase("noContentRange")
+      : outside(ranges.test(String(range)) ? String(range) : "?");
   throw callFailure(peer, call, "responsePartial", outcomeOf(call, "sent"), { problem });
 }
