@@ -15,7 +15,7 @@ const kinds: readonly Kind[] = ["measure", "video", "read", "download"];
 /** Every row with one node of each kind that can meet it, another one with each row. */
 export const chosen: readonly Chosen[] = families
   .flatMap((family) => Object.entries(family.rows).map(([name, row]) => ({ family, name, row })))
-  .map((one, index) => ({ ...one, nodes: choose(one.row, index) }));
+  .map((one, index) => ({ ...one, nodes: one.row.sourcesOnly === true ? [] : choose(one.row, index) }));
 
 function choose(row: Row, turnOfRow: number): ActionNode[] {
   return kinds.flatMap((kind) => {

@@ -85,7 +85,7 @@ function renderFamily(family: Family): string {
   }
   const lines = [...byText].map(([text, some]) => {
     const counts = some.map(expectedOfBoth).reduce(sum);
-    return `| ${namesOf(some)} | ${text} | ${count(counts.tried)} / ${requestsOf(counts)} / ${count(counts.acts)} |`;
+    return `| ${joinStatuses(some.map(({ name }) => name)).join("<br>")} | ${text} | ${count(counts.tried)} / ${requestsOf(counts)} / ${count(counts.acts)} |`;
   });
   const header =
     "| what happens | the node says | executed | what to do | tried / requests / acts |\n| --- | --- | --- | --- | --- |";
@@ -93,15 +93,15 @@ function renderFamily(family: Family): string {
   return `## ${family.title}\n\n${unpadded(`${header}\n${lines.join("\n")}`)}${archive}`;
 }
 
-/** Statuses that end alike are one line: "status 405, 409". */
-function namesOf(some: readonly Chosen[]): string {
+/** What differs in its number alone is said once: "status 405, 409". */
+function joinStatuses(all: readonly string[]): string[] {
   const names = new Map<string, string[]>();
-  for (const { name } of some) {
+  for (const name of all) {
     const [, status, rest] = /^status (\d+)(.*)$/.exec(name) ?? [];
     const key = status === undefined ? name : `status …${rest}`;
     names.set(key, [...(names.get(key) ?? []), ...(status === undefined ? [] : [status])]);
   }
-  return [...names].map(([key, statuses]) => key.replace("…", statuses.join(", "))).join("<br>");
+  return [...names].map(([key, statuses]) => key.replace("…", statuses.join(", ")));
 }
 
 /** What a job of the archive makes of it. */
@@ -111,14 +111,12 @@ function archiveOf({ rows }: Family): string {
     const ending = media === undefined ? undefined : endingOf(row, media);
     return ending?.code === undefined ? [] : [{ name, archive: ending.archive }];
   });
-  const ended = met
-    .filter(({ archive }) => archive !== "goes on")
-    .map(({ name }) => name.replace("status ", ""));
+  const ended = met.filter(({ archive }) => archive !== "goes on").map(({ name }) => name);
   if (met.length === 0) {
     return "";
   }
-  const except = ended.length === 0 ? "" : `, save for ${ended.join(", ")}, which end it`;
-  return `\n\nA job of the archive outlives these faults of a download and goes on by itself when they pass${except}.`;
+  const except = ended.length === 0 ? "" : ` What ends it: ${joinStatuses(ended).join(", ")}.`;
+  return `\n\nA job of the archive outlives these faults of a download and goes on by itself when they pass.${except}`;
 }
 
 function renderScenarios(title: string, scenarios: Readonly<Record<string, Scenario>>): string {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
+import { inspect } from "node:util";
 import { failedTexts } from "../../src/runtime/status-texts.ts";
 import { TestFlow } from "../support/flow.ts";
 import { manyAtOnce, type Opened } from "../support/opened.ts";
@@ -82,7 +83,9 @@ async function meet(flow: TestFlow, { node, row, world, folder, id }: Meeting): 
   );
   const sent = flow.sent.filter(({ nodeId, msg }) => nodeId === id && msg["_msgid"] === msgId);
   assert.equal(sent.length, isWell ? 1 : 0, "what it sent");
-  const look = flow.lastStatus(id);
+  const shown = flow.shown.filter(({ nodeId }) => nodeId === id);
+  assert.ok(!inspect({ error, sent, shown }, { depth: 10, showHidden: true }).includes(token), "the token");
+  const look = shown.at(-1);
   assert.equal(`${look?.fill} ${look?.shape}`, isWell ? "green dot" : "red ring");
   assert.ok(isWell || look?.text === failedTexts[code], look?.text);
   const requests = node.asksMore === true ? world.requestsTo(node.path) : world.requests;

@@ -52,6 +52,8 @@ export interface Row {
   readonly given?: readonly Given[];
   /** What the peer answers, byte by byte, instead of what the simulator would; downloads only. */
   readonly script?: readonly Step[];
+  /** It needs what one flow cannot have for each of its nodes. */
+  readonly sourcesOnly?: true;
   /** How long to wait for a video that is not there yet. */
   readonly waitMs?: number;
   /** Short only where it is to pass, so that a busy machine fails no other row. */

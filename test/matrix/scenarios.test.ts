@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,6 +8,8 @@ import { TestFlow, type End, type FlowNode } from "../support/flow.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { deviceCode, token } from "../support/operations.ts";
 import { concurrency, redeploys, type Scenario } from "./tables/scenarios.ts";
+
+const mediaBytes = 200_000;
 
 describe("several messages, and what happens meanwhile", function () {
   this.timeout(30_000);
@@ -20,7 +22,7 @@ describe("several messages, and what happens meanwhile", function () {
       );
       const { contentId } = sim.cloud.addMedia("905865", {
         contentType: "video/mp4",
-        generateBytes: 200_000,
+        generateBytes: mediaBytes,
       });
       const folder = await mkdtemp(join(tmpdir(), "matrix-"));
       opened({ close: () => rm(folder, { recursive: true }) });
@@ -55,7 +57,10 @@ describe("several messages, and what happens meanwhile", function () {
       assert.ok(atOnce() <= 1, `${atOnce()} commands at once`);
       const { measures, starts, stops, cancels } = sim.newer.actions;
       assert.equal(measures + starts + stops + cancels, scenario.acts, "acts");
-      assert.deepEqual(await readdir(folder), [], "no file");
+      const files = await readdir(folder);
+      assert.deepEqual(files.toSorted(), scenario.files ?? []);
+      const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
+      assert.ok(sizes.every((size) => size === mediaBytes));
     });
   }
 });

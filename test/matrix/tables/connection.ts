@@ -31,6 +31,15 @@ export const connection: Rows = {
   "a certificate of an unknown authority": untrusted("good", "unknown"),
   "a certificate of another host": untrusted("wrong-host", "known"),
   "a certificate that has expired": untrusted("expired", "known"),
+  "a certificate of one's own authority, which the TLS settings name": {
+    elsewhere: { certificate: "good", authority: "known" },
+    sourcesOnly: true,
+    acts: 1,
+    measure: { cloud: well },
+    video: { cloud: well },
+    read: { cloud: well },
+    download: { cloud: well },
+  },
   "reset before the machine acts": { faults: [{ kind: "reset", acts: false }], ...lost },
   "reset after the machine has acted": { faults: [{ kind: "reset" }], acts: 1, ...lost },
   "closed without an answer, before the machine acts": {

@@ -73,6 +73,11 @@ export const elsewhere: Readonly<Record<string, Elsewhere>> = {
     file: "device/client.test.ts",
     title: "hostileTexts",
   },
+  "a line break in a token": {
+    holds: "ERR_CONFIG; no request at all.",
+    file: "nodes/config-nodes.test.ts",
+    title: 'token: "a\\r\\nb"',
+  },
   "a path in an id: ../measure in thirty spellings": {
     holds: "ERR_INPUT; no request at all.",
     file: "security/traversal.test.ts",
@@ -82,6 +87,16 @@ export const elsewhere: Readonly<Record<string, Elsewhere>> = {
     holds: "401.",
     file: "nodes/admin-routes.process.test.ts",
     title: "need a login where there is one, and the right permission",
+  },
+  "names with markup in them, in a dialog": {
+    holds: "They are shown as text.",
+    file: "editor/asking-dialogs.test.ts",
+    title: "shows the names of devices as text",
+  },
+  "10,000 messages with a fault in every tenth": {
+    holds: "Each ended once; sockets, timers, listeners, files and memory are where they were.",
+    file: "leaks/leaks.test.ts",
+    title: "after 10,000 messages with a fault in every tenth, each of which ended once",
   },
   "any single step of any operation fails": {
     holds: "Each message still ends once, and no file is left half.",

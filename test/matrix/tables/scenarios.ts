@@ -42,6 +42,8 @@ export interface Scenario {
   /** Paths in the order in which they arrive, or how many requests. */
   readonly requests: number | readonly string[];
   readonly acts: number;
+  /** Names of the files that are there in the end; none. */
+  readonly files?: readonly string[];
   /** What the integrator is told of it. */
   readonly says: string;
 }
@@ -49,6 +51,8 @@ export interface Scenario {
 const measure = { node: { type: "dimensioner-measure" } } as const;
 const slowMeasure = { path: "/api/v1/measure", fault: { kind: "delay", ms: 300 } } as const;
 const silentMeasure = { path: "/api/v1/measure", times: 0, fault: { kind: "silence", acts: false } } as const;
+
+const films = Array.from({ length: 20 }, (_, index) => `film-${index + 10}.mp4`);
 
 export const concurrency: Readonly<Record<string, Scenario>> = {
   "the same scan twice within 80 ms": {
@@ -108,6 +112,20 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     requests: 1,
     acts: 1,
     says: "It is dropped and never sent: another parcel may be on the table.",
+  },
+  "20 downloads to files at once": {
+    actors: {
+      node: {
+        type: "dimensioner-fetch-media",
+        properties: { output: "file", filename: "film", filenameType: "msg" },
+      },
+    },
+    sends: films.map((film) => ({ to: "node", msg: { transactionId: "905865", film } })),
+    well: 20,
+    requests: 20,
+    acts: 0,
+    files: films,
+    says: "All at once, since reads wait for nobody; every file is whole.",
   },
   "msg.reset while two commands wait": {
     actors: measure,
