@@ -97,10 +97,10 @@ export function savedProperties(page: Page, id: string): Promise<Record<string, 
   );
 }
 
-/** What the fields of the open dialog hold, by saved property. */
+/** What the fields of the open dialog hold, by saved property; the version has none. */
 export function shownProperties(page: Page, id: string): Promise<Record<string, unknown>> {
   return page.evaluate<Record<string, unknown>>(
-    `(() => { const keys = Object.keys(RED.nodes.node("${id}")._def.defaults);
+    `(() => { const keys = Object.keys(RED.nodes.node("${id}")._def.defaults).filter((key) => key !== "version");
       const shown = (input) => (input.attr("type") === "checkbox" ? input.prop("checked") : input.val());
       return Object.fromEntries(keys.map((key) => [key, shown($("#node-input-" + key))])); })()`,
   );

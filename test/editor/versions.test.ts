@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { openBoth, type Both } from "./both.ts";
+import { closeDialog, openDialog } from "./dialog.ts";
+
+const device = { id: "device", type: "dimensioner-device", name: "Dock 1", address: "127.0.0.1:1" };
+const measure = { type: "dimensioner-measure", z: "tab", device: "device", wires: [[]], outputs: 1, x: 300 };
+const flows = [
+  { id: "tab", type: "tab", label: "Versions" },
+  device,
+  { ...measure, id: "older", y: 100 },
+  { ...measure, id: "newer", y: 200, version: 99 },
+];
+
+describe("nodes that were saved by another version, in Node-RED 4.1 and 5.0", function () {
+  this.timeout(60_000);
+  let both: Both;
+
+  before(async () => {
+    both = await openBoth(flows);
+  });
+  after(() => both?.close());
+
+  it("an older one is valid, and exported as it came, also after its dialog was looked at", () =>
+    both.run(async ({ page }) => {
+      const look = () =>
+        page.evaluate<unknown[]>(`(() => {
+          const { valid, changed = false } = RED.nodes.node("older");
+          const exported = RED.nodes.createCompleteNodeSet().find(({ id }) => id === "older");
+          return [valid, changed, JSON.parse(JSON.stringify(exported))];
+        })()`);
+      const before = await look();
+      assert.deepEqual(before.slice(0, 2), [true, false]);
+      assert.ok(!("version" in (before[2] as object)));
+      await openDialog(page, "older");
+      await closeDialog(page, "ok");
+      assert.deepEqual(await look(), before);
+    }));
+
+  it("a newer one is marked as wrong, with the reason, and kept as it is", () =>
+    both.run(async ({ page }) => {
+      const [errors, version] = await page.evaluate<[string[], number]>(
+        `[RED.nodes.node("newer").validationErrors, RED.nodes.node("newer").version]`,
+      );
+      assert.equal(version, 99);
+      assert.equal(errors.length, 1);
+      assert.match(errors[0] ?? "", /saved by a newer version of the package/);
+    }));
+});
