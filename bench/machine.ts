@@ -1,0 +1,52 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { cpus, platform, release, totalmem } from "node:os";
+import { findRuntimes } from "./runtimes.ts";
+
+/** What a reader has to know of the machine; nothing that names it. */
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGb: number;
+  readonly os: string;
+  /** Of what was measured, by name. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+export function describeMachine(): Machine {
+  const { version } = createRequire(import.meta.url)("undici/package.json") as { version: string };
+  const versions: Record<string, string> = {};
+  for (const { nodeRedVersion, node } of findRuntimes()) {
+    versions[`Node-RED ${nodeRedVersion.replace(/\.\d+$/, "")}`] =
+      `${nodeRedVersion} on Node ${node.version}`;
+  }
+  versions["undici"] = version;
+  for (const command of ["curl", "wget"]) {
+    versions[command] = versionOf(command);
+  }
+  return {
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    os: `${systemName()} (${platform()} ${release().split("-", 1)[0] ?? ""})`,
+    versions,
+  };
+}
+
+function systemName(): string {
+  try {
+    return /^PRETTY_NAME="(.+)"$/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? platform();
+  } catch {
+    return platform();
+  }
+}
+
+function versionOf(command: string): string {
+  try {
+    const text = execFileSync(command, ["--version"], { encoding: "utf8" });
+    return /\d+(?:\.\d+)+/.exec(text)?.[0] ?? "present";
+  } catch {
+    return "absent";
+  }
+}

@@ -1,0 +1,154 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { median } from "../median.ts";
+import type { Progress } from "../progress.ts";
+import type { Runtime } from "../runtimes.ts";
+import { startServer } from "../server-process.ts";
+import { commandContenders } from "./download-commands.ts";
+import { flowContenders } from "./download-flows.ts";
+
+/** One line of the table: a size, so many at a time, by one contender. */
+export interface DownloadRow {
+  readonly bytes: number;
+  readonly atOnce: number;
+  readonly contender: string;
+  /** Null for what runs outside Node-RED. */
+  readonly runtime: string | null;
+  /** Median from the order until all files are there; null where it did not get there. */
+  readonly seconds: number | null;
+  /** Highest resident memory above the idle Node-RED. */
+  readonly memoryBytes: number | null;
+  /** Why there is no result. */
+  readonly problem: string | null;
+}
+
+export interface DownloadSize {
+  readonly bytes: number;
+  readonly atOnce: number;
+  readonly rounds: number;
+}
+
+export interface DownloadSizes {
+  readonly sizes: readonly DownloadSize[];
+  /** An existing folder on the disk to write to. */
+  readonly folder: string;
+}
+
+export interface RoundResult {
+  readonly seconds: number;
+  readonly memoryBytes: number | null;
+}
+
+/** Does one round of downloads; throws where it cannot. */
+export interface Contender {
+  readonly name: string;
+  readonly runtime: string | null;
+  run(size: DownloadSize, url: string): Promise<RoundResult>;
+  stop(): Promise<void>;
+}
+
+/** Downloads from the cloud into files by each contender, in turn, each size in rounds. */
+export async function measureDownloads(
+  runtimes: readonly Runtime[],
+  { sizes, folder }: DownloadSizes,
+  progress: Progress,
+): Promise<DownloadRow[]> {
+  const server = await startServer();
+  const own = await mkdtemp(join(folder, "bench-downloads-"));
+  const files = join(own, "files");
+  try {
+    const rows: DownloadRow[] = [];
+    for (const size of sizes) {
+      const { bytes, atOnce } = size;
+      const problem = await lackOfSpace(own, size);
+      if (problem !== null) {
+        const nothing = { seconds: null, memoryBytes: null, problem };
+        rows.push({ bytes, atOnce, contender: "all", runtime: null, ...nothing });
+        continue;
+      }
+      // New ones for each size: their memory counts from an idle Node-RED that has downloaded nothing yet.
+      const contenders = [
+        ...commandContenders(files),
+        ...flowContenders(runtimes, { cloud: server.cloud, files }),
+      ];
+      rows.push(...(await measureSize(contenders, size, { cloud: server.cloud, files, progress })));
+    }
+    return rows;
+  } finally {
+    await server.stop();
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
+interface Stage {
+  readonly cloud: string;
+  readonly files: string;
+  readonly progress: Progress;
+}
+
+/** One that fails is left out from then on. */
+async function measureSize(
+  contenders: readonly Contender[],
+  size: DownloadSize,
+  { cloud, files, progress }: Stage,
+): Promise<DownloadRow[]> {
+  const { bytes, atOnce } = size;
+  const url = `${cloud}/api/transactionmedia/905865/${bytes}`;
+  const results = new Map(contenders.map((contender) => [contender, [] as RoundResult[]]));
+  const problems = new Map<Contender, string>();
+  try {
+    for (let round = 1; round <= size.rounds; round++) {
+      for (const [contender, rounds] of results) {
+        if (problems.has(contender)) continue;
+        const { name, runtime } = contender;
+        progress(
+          [`${sayMegabytes(bytes)} MB × ${atOnce}, round ${round}`, name, runtime ?? "alone"].join(", "),
+        );
+        await mkdir(files);
+        // What earlier writers left in the system's cache is not this one's burden.
+        spawnSync("sync");
+        try {
+          rounds.push(await contender.run(size, url));
+        } catch (error) {
+          problems.set(contender, firstLine(error));
+        } finally {
+          await rm(files, { recursive: true, force: true });
+        }
+      }
+    }
+  } finally {
+    for (const contender of contenders) await contender.stop();
+  }
+  return [...results].map(([contender, rounds]) => {
+    const problem = problems.get(contender) ?? null;
+    const memories = rounds.flatMap(({ memoryBytes }) => memoryBytes ?? []);
+    return {
+      bytes,
+      atOnce,
+      contender: contender.name,
+      runtime: contender.runtime,
+      seconds: problem === null ? median(rounds.map(({ seconds }) => seconds)) : null,
+      memoryBytes: problem === null && memories.length > 0 ? Math.max(...memories) : null,
+      problem,
+    };
+  });
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
+}
+
+function sayMegabytes(bytes: number): number {
+  return Math.round(bytes / 2 ** 20);
+}
+
+/** Why the disk cannot take these files at once; null when it can. */
+async function lackOfSpace(folder: string, { bytes, atOnce }: DownloadSize): Promise<string | null> {
+  const { bavail, bsize } = await statfs(folder);
+  const neededBytes = bytes * atOnce;
+  const reserveBytes = 5 * 2 ** 30;
+  return bavail * bsize > neededBytes + reserveBytes
+    ? null
+    : `this needs ${Math.round(neededBytes / 2 ** 30)} GB of free disk, which the machine did not have`;
+}

@@ -1,0 +1,187 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { LoopResult } from "../driver/protocol.ts";
+import { cloudNode, credentials, deviceNodes, driverOf, ring, tab } from "../flows.ts";
+import { median } from "../median.ts";
+import { startNodeRed, type NodeRed } from "../node-red.ts";
+import type { Progress } from "../progress.ts";
+import type { Runtime } from "../runtimes.ts";
+import { startServer, type BenchServer } from "../server-process.ts";
+
+/** So many device config nodes behind one measure node that takes the device's name from the message. */
+export interface DeviceRow {
+  readonly runtime: string;
+  readonly devices: number;
+  /** From the start of Node-RED until its flows run; the table shows the difference from none. */
+  readonly startMs: number;
+  /** What is left on the heap by an idle Node-RED, before a device was used and after all of them were. */
+  readonly heapBytes: number;
+  readonly usedHeapBytes: number;
+  /** Calls to all devices together, with sixteen at work at a time; null for none. */
+  readonly callsPerSecond: number | null;
+  /** The same by undici alone: what so many connections cost by themselves. */
+  readonly undiciPerSecond: number | null;
+}
+
+/** So many transactions handed to one archive node at once. */
+export interface JobRow {
+  readonly runtime: string;
+  readonly jobs: number;
+  readonly msPerJob: number;
+  readonly cpuMsPerJob: number;
+  /** Highest memory above idle, all jobs being open. */
+  readonly memoryBytes: number;
+}
+
+export interface ScaleSizes {
+  readonly devices: readonly number[];
+  readonly rounds: number;
+  readonly windowMs: number;
+  readonly jobs: readonly number[];
+  /** An existing folder on the disk to write to. */
+  readonly folder: string;
+}
+
+const atWork = 16;
+
+export async function measureDevices(
+  runtime: Runtime,
+  { devices, rounds, windowMs }: ScaleSizes,
+  progress: Progress,
+): Promise<DeviceRow[]> {
+  const server = await startServer(Math.max(...devices));
+  try {
+    const runs = new Map(devices.map((count) => [count, [] as DeviceRow[]]));
+    for (let round = 1; round <= rounds; round++) {
+      for (const [count, rows] of runs) {
+        progress(`${runtime.title}: ${count} devices, round ${round}`);
+        rows.push(await runDevices(runtime, server, count, windowMs));
+      }
+    }
+    return [...runs].map(([count, rows]) => ({
+      runtime: runtime.title,
+      devices: count,
+      startMs: median(rows.map(({ startMs }) => startMs)),
+      heapBytes: median(rows.map(({ heapBytes }) => heapBytes)),
+      usedHeapBytes: median(rows.map(({ usedHeapBytes }) => usedHeapBytes)),
+      callsPerSecond: count === 0 ? null : median(rows.map(({ callsPerSecond }) => callsPerSecond ?? 0)),
+      undiciPerSecond: count === 0 ? null : median(rows.map(({ undiciPerSecond }) => undiciPerSecond ?? 0)),
+    }));
+  } finally {
+    await server.stop();
+  }
+}
+
+async function runDevices(
+  runtime: Runtime,
+  server: BenchServer,
+  count: number,
+  windowMs: number,
+): Promise<DeviceRow> {
+  const nodeRed = await startNodeRed({
+    runtime,
+    flows: tab([
+      ...deviceNodes(server.devices.slice(0, count)),
+      ...ring("measure", [{ type: "dimensioner-measure", name: "", device: "", deviceFrom: "dock" }]),
+    ]),
+  });
+  try {
+    const { heapBytes } = await nodeRed.memory();
+    const calls = count === 0 ? null : callsTo(nodeRed, server.devices.slice(0, count));
+    const callsPerSecond = calls === null ? null : await calls.ours(windowMs);
+    // Kept connections end after a second.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const { heapBytes: usedHeapBytes } = await nodeRed.memory();
+    const undiciPerSecond = calls === null ? null : await calls.undici(windowMs);
+    const { startMs } = nodeRed;
+    return {
+      runtime: runtime.title,
+      devices: count,
+      startMs,
+      heapBytes,
+      usedHeapBytes,
+      callsPerSecond,
+      undiciPerSecond,
+    };
+  } finally {
+    await nodeRed.stop();
+  }
+}
+
+/** Calls to all devices in turn, a second; the first window of each contender only warms it up. */
+function callsTo(nodeRed: NodeRed, addresses: readonly string[]) {
+  const inFlight = Math.min(addresses.length, atWork);
+  const messages = addresses.map((_, index) => ({ dock: `dock-${index}` }));
+  const urls = addresses.map((address) => `http://${address}/api/v1/measure`);
+  const second = async (run: () => Promise<LoopResult>): Promise<number> => {
+    await run();
+    const { calls, ms } = await run();
+    return (calls / ms) * 1000;
+  };
+  return {
+    ours: (forMs: number) =>
+      second(() => nodeRed.loop({ node: driverOf("measure"), inFlight, messages, forMs })),
+    undici: (forMs: number) => second(() => nodeRed.raw({ urls, inFlight, headers: {}, forMs })),
+  };
+}
+
+/** Hands an archive node all jobs at once and waits until the last package is whole on the disk. */
+export async function measureJobs(
+  runtime: Runtime,
+  { jobs, folder }: ScaleSizes,
+  progress: Progress,
+): Promise<JobRow[]> {
+  const server = await startServer();
+  try {
+    const rows: JobRow[] = [];
+    for (const count of jobs) {
+      progress(`${runtime.title}: ${count} archive jobs`);
+      rows.push(await runJobs(runtime, server, count, folder));
+    }
+    return rows;
+  } finally {
+    await server.stop();
+  }
+}
+
+async function runJobs(
+  runtime: Runtime,
+  server: BenchServer,
+  count: number,
+  folder: string,
+): Promise<JobRow> {
+  const archive = await mkdtemp(join(folder, "bench-jobs-"));
+  try {
+    const nodeRed = await startNodeRed({
+      runtime,
+      credentials,
+      flows: tab([
+        cloudNode(server.cloud),
+        ...ring("archive", [
+          { type: "dimensioner-archive", name: "", cloud: "cloud", folder: archive, folderType: "str" },
+        ]),
+      ]),
+    });
+    try {
+      const { rssBytes } = await nodeRed.memory();
+      const { calls, ms, cpuMs, peakRssBytes } = await nodeRed.loop({
+        node: driverOf("archive"),
+        inFlight: count,
+        count,
+        messages: [{ transactionReference: "ORDER-1" }],
+        unique: { property: "transactionId", prefix: "job-" },
+      });
+      return {
+        runtime: runtime.title,
+        jobs: calls,
+        msPerJob: ms / calls,
+        cpuMsPerJob: cpuMs / calls,
+        memoryBytes: peakRssBytes - rssBytes,
+      };
+    } finally {
+      await nodeRed.stop();
+    }
+  } finally {
+    await rm(archive, { recursive: true, force: true });
+  }
+}

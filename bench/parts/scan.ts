@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { connected, readExample, nodeNamed, type FlowNode } from "../../tools/demo/examples.ts";
+import { freePort } from "../../test/support/servers.ts";
+import { startNodeRed } from "../node-red.ts";
+import type { Progress } from "../progress.ts";
+import type { Runtime } from "../runtimes.ts";
+import { startSimulatorProcess } from "../simulator-process.ts";
+
+/** What the whole way of a parcel takes beside the machines' own time, which is none here. */
+export interface ScanRow {
+  readonly runtime: string;
+  readonly parcels: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly parcelsPerSecond: number;
+  readonly cpuMsPerParcel: number;
+}
+
+export interface ScanSizes {
+  readonly parcels: number;
+  /** An existing folder on the disk to write to. */
+  readonly folder: string;
+}
+
+const driver = "bench-driver";
+const scan = "Note what was scanned";
+/** Where the two halves of the flow end: measurement with pictures, and the video from the cloud. */
+const ends = ["Save the exact answer", "Save the video"];
+
+/** Runs the example “scan to archive” on a simulator that answers at once, one parcel after the other. */
+export async function measureScan(
+  runtime: Runtime,
+  { parcels, folder }: ScanSizes,
+  progress: Progress,
+): Promise<ScanRow> {
+  progress(`${runtime.title}: ${parcels} parcels from scan to archive`);
+  const port = await freePort();
+  const simulator = await startSimulatorProcess(`http://127.0.0.1:${port}/dimensioner/transaction`);
+  const archive = await mkdtemp(join(folder, "bench-scan-"));
+  try {
+    const example = connected(await readExample("01"), simulator.origins, simulator.token);
+    const nodeRed = await startNodeRed({
+      runtime,
+      port,
+      flows: example.flatMap((node) => adapt(node, example)),
+      credentials: Object.fromEntries(
+        example.flatMap(({ id, type }) =>
+          type === "dimensioner-cloud" ? [[id, { token: simulator.token }]] : [],
+        ),
+      ),
+      env: { DIMENSIONER_ARCHIVE: archive },
+    });
+    try {
+      const run = (prefix: string, count: number) =>
+        nodeRed.loop({
+          node: driver,
+          inFlight: 1,
+          count,
+          messages: [{}],
+          unique: { property: "payload", prefix },
+          key: "transactionReference",
+          returns: ends.length,
+        });
+      await run("WARM-", Math.ceil(parcels / 10));
+      const { calls, ms, cpuMs, p50Ms, p99Ms } = await run("PARCEL-", parcels);
+      return {
+        runtime: runtime.title,
+        parcels: calls,
+        p50Ms,
+        p99Ms,
+        parcelsPerSecond: (calls / ms) * 1000,
+        cpuMsPerParcel: cpuMs / calls,
+      };
+    } finally {
+      await nodeRed.stop();
+    }
+  } finally {
+    await simulator.stop();
+    await rm(archive, { recursive: true, force: true });
+  }
+}
+
+/** The flow as it ships, with the driver at its beginning and its two ends, and without its two seconds of filming. */
+function adapt(node: FlowNode, flow: readonly FlowNode[]): FlowNode[] {
+  if (node.type === "tab") {
+    const place = { z: node.id, x: 100, y: 100 };
+    const to = nodeNamed(flow, scan).id;
+    return [
+      node,
+      { id: driver, type: "bench-driver", ...place, wires: [[to]] },
+      { id: "bench-catch", type: "catch", scope: null, uncaught: false, ...place, wires: [[driver]] },
+    ];
+  }
+  if (node.type === "delay") return [{ ...node, timeout: "0" }];
+  if (ends.includes(node.name ?? "")) {
+    const [behind = []] = node["wires"] as string[][];
+    return [{ ...node, wires: [[...behind, driver]] }];
+  }
+  return [node];
+}

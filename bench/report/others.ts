@@ -1,0 +1,76 @@
+import type { LoadRow } from "../parts/load.ts";
+import type { DeviceRow, JobRow } from "../parts/scale.ts";
+import type { ScanRow } from "../parts/scan.ts";
+import { count, figure, kilobytes, megabytes, table } from "./table.ts";
+
+export function scanSection(rows: readonly ScanRow[]): string {
+  return table(
+    ["runtime", "parcels", "p50", "p99", "parcels/s", "CPU a parcel"],
+    rows.map((row) => [
+      row.runtime,
+      count(row.parcels),
+      `${figure(row.p50Ms)} ms`,
+      `${figure(row.p99Ms)} ms`,
+      figure(row.parcelsPerSecond),
+      `${figure(row.cpuMsPerParcel)} ms`,
+    ]),
+  );
+}
+
+/** What each device adds to the heap: idle, and idle again after it was used. */
+export function heapEach(rows: readonly DeviceRow[], row: DeviceRow): { idle: number; used: number } | null {
+  const none = rows.find(({ runtime, devices }) => runtime === row.runtime && devices === 0);
+  return none === undefined || row.devices === 0
+    ? null
+    : {
+        idle: (row.heapBytes - none.heapBytes) / row.devices,
+        used: (row.usedHeapBytes - none.usedHeapBytes) / row.devices,
+      };
+}
+
+/** What the devices add to the start. */
+export function startMore(rows: readonly DeviceRow[], row: DeviceRow): number | null {
+  const none = rows.find(({ runtime, devices }) => runtime === row.runtime && devices === 0);
+  return none === undefined ? null : row.startMs - none.startMs;
+}
+
+export function devicesSection(rows: readonly DeviceRow[]): string {
+  return table(
+    ["devices", "start", "heap each, idle", "heap each, after use", "calls/s", "undici alone"],
+    rows.map((row) => {
+      const heap = heapEach(rows, row);
+      return [
+        `${count(row.devices)}, ${row.runtime}`,
+        `${count(row.startMs)} ms`,
+        heap === null ? null : kilobytes(heap.idle),
+        heap === null ? null : kilobytes(heap.used),
+        row.callsPerSecond === null ? null : count(row.callsPerSecond),
+        row.undiciPerSecond === null ? null : count(row.undiciPerSecond),
+      ];
+    }),
+  );
+}
+
+export function jobsSection(rows: readonly JobRow[]): string {
+  return table(
+    ["jobs at once", "a job", "CPU a job", "memory above idle"],
+    rows.map((row) => [
+      `${count(row.jobs)}, ${row.runtime}`,
+      `${figure(row.msPerJob)} ms`,
+      `${figure(row.cpuMsPerJob)} ms`,
+      megabytes(row.memoryBytes),
+    ]),
+  );
+}
+
+export function loadSection(rows: readonly LoadRow[]): string {
+  return table(
+    ["package", "files of nodes", "load", "installed"],
+    rows.map((row) => [
+      `${row.package}, ${row.runtime}`,
+      row.nodeTypes === null ? null : count(row.nodeTypes),
+      row.problem ?? (row.loadMs === null ? null : `${count(row.loadMs)} ms`),
+      row.installedBytes === null ? null : `${(row.installedBytes / 1e6).toFixed(1)} MB`,
+    ]),
+  );
+}

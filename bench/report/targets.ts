@@ -1,0 +1,142 @@
+import { commandNames } from "../parts/download-commands.ts";
+import { flowNames } from "../parts/download-flows.ts";
+import type { DownloadRow } from "../parts/downloads.ts";
+import type { Results } from "../results.ts";
+import { find } from "./calls.ts";
+import { secondsOf } from "./downloads.ts";
+import { heapEach, startMore } from "./others.ts";
+import { kilobytes, megabytes, times, unique } from "./table.ts";
+
+/** One thing that the package is to reach on one runtime, and what it reached. */
+export interface Target {
+  readonly runtime: string;
+  readonly what: string;
+  readonly wanted: string;
+  readonly got: string;
+  readonly isReached: boolean;
+}
+
+type Compare = "least" | "most";
+
+/** What the package is to reach, as far as it has been measured. */
+export function targets({ parts }: Results): Target[] {
+  const all: Target[] = [];
+  const add = (
+    runtime: string,
+    what: string,
+    [compare, limit, say]: readonly [Compare, number, (value: number) => string],
+    value: number | null | undefined,
+  ): void => {
+    if (value === null || value === undefined || Number.isNaN(value)) return;
+    const isReached = compare === "least" ? value >= limit : value <= limit;
+    const wanted = `${compare === "least" ? "at least" : "at most"} ${say(limit)}`;
+    all.push({ runtime, what, wanted, got: say(value), isReached });
+  };
+
+  const calls = parts.calls?.rows ?? [];
+  for (const runtime of unique(calls.map((row) => row.runtime))) {
+    const ratio = (
+      call: "media-list" | "measure",
+      inFlight: number,
+      other: "core" | "undici",
+      key: "callsPerSecond" | "cpuUsPerCall",
+    ): number | null => {
+      const ours = find(calls, runtime, call, inFlight, "ours");
+      const theirs = find(calls, runtime, call, inFlight, other);
+      return ours === undefined || theirs === undefined ? null : ours[key] / theirs[key];
+    };
+    const list = "media-list, 16 in flight:";
+    add(
+      runtime,
+      `${list} calls/s of core`,
+      ["least", 4, times],
+      ratio("media-list", 16, "core", "callsPerSecond"),
+    );
+    add(
+      runtime,
+      `${list} CPU a call of core`,
+      ["most", 0.25, times],
+      ratio("media-list", 16, "core", "cpuUsPerCall"),
+    );
+    add(
+      runtime,
+      `${list} calls/s of undici alone`,
+      ["least", 0.6, times],
+      ratio("media-list", 16, "undici", "callsPerSecond"),
+    );
+    const measure = "measure, one device:";
+    add(
+      runtime,
+      `${measure} calls/s of core`,
+      ["least", 2, times],
+      ratio("measure", 1, "core", "callsPerSecond"),
+    );
+    add(
+      runtime,
+      `${measure} CPU a call of core`,
+      ["most", 0.5, times],
+      ratio("measure", 1, "core", "cpuUsPerCall"),
+    );
+  }
+
+  const downloads = parts.downloads?.rows ?? [];
+  for (const row of downloads.filter((one) => one.contender === flowNames.ours && one.runtime !== null)) {
+    const runtime = row.runtime ?? "";
+    const what = `${megabytes(row.bytes)}, ${row.atOnce === 1 ? "one" : row.atOnce} at a time:`;
+    const memoryLimit = (row.atOnce === 1 ? 100 : 200) * 2 ** 20;
+    if (row.atOnce === 1) {
+      add(
+        runtime,
+        `${what} time of \`curl -o\``,
+        ["most", 1.6, times],
+        ratioTo(downloads, row, commandNames.curl),
+      );
+      add(
+        runtime,
+        `${what} time of \`${commandNames.checked}\``,
+        ["most", 0.5, times],
+        ratioTo(downloads, row, commandNames.checked),
+      );
+    }
+    add(runtime, `${what} memory above idle`, ["most", memoryLimit, megabytes], row.memoryBytes);
+  }
+
+  const devices = parts.scale?.devices ?? [];
+  for (const row of devices.filter((one) => one.devices === 1_000)) {
+    const what = "1,000 devices:";
+    const sixteen = devices.find((one) => one.runtime === row.runtime && one.devices === 16);
+    const heap = heapEach(devices, row);
+    const startMs = startMore(devices, row);
+    add(row.runtime, `${what} heap each, idle`, ["most", 30 * 1024, kilobytes], heap?.idle);
+    add(row.runtime, `${what} heap each, after use`, ["most", 30 * 1024, kilobytes], heap?.used);
+    add(
+      row.runtime,
+      `${what} start, more than with none`,
+      ["most", 2, (s) => `${s.toFixed(2)} s`],
+      startMs === null ? null : startMs / 1000,
+    );
+    add(
+      row.runtime,
+      `${what} calls/s of those to 16`,
+      ["least", 0.8, times],
+      (row.callsPerSecond ?? Number.NaN) / (sixteen?.callsPerSecond ?? Number.NaN),
+    );
+  }
+
+  const loads = parts.load?.rows ?? [];
+  for (const row of loads.filter((one) => one.package.startsWith("@dimflow/"))) {
+    add(row.runtime, "load of all types", ["most", 100, (ms) => `${ms.toFixed(0)} ms`], row.loadMs);
+    add(
+      row.runtime,
+      "installed, with dependencies",
+      ["most", 6e6, (bytes) => `${(bytes / 1e6).toFixed(1)} MB`],
+      row.installedBytes,
+    );
+  }
+  return all;
+}
+
+function ratioTo(rows: readonly DownloadRow[], row: DownloadRow, command: string): number | null {
+  const theirs = secondsOf(rows, row, command);
+  return row.seconds === null || theirs === null ? null : row.seconds / theirs;
+}

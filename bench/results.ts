@@ -1,0 +1,50 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Machine } from "./machine.ts";
+import type { CallRow } from "./parts/calls.ts";
+import type { DownloadRow } from "./parts/downloads.ts";
+import type { LoadRow } from "./parts/load.ts";
+import type { DeviceRow, JobRow } from "./parts/scale.ts";
+import type { ScanRow } from "./parts/scan.ts";
+
+export const partNames = ["calls", "downloads", "scan", "scale", "load"] as const;
+export type PartName = (typeof partNames)[number];
+
+export interface Parts {
+  readonly calls?: Measured<{ readonly rows: readonly CallRow[] }>;
+  readonly downloads?: Measured<{ readonly rows: readonly DownloadRow[] }>;
+  readonly scan?: Measured<{ readonly rows: readonly ScanRow[] }>;
+  readonly scale?: Measured<{ readonly devices: readonly DeviceRow[]; readonly jobs: readonly JobRow[] }>;
+  readonly load?: Measured<{ readonly rows: readonly LoadRow[] }>;
+}
+
+type Measured<T> = T & {
+  /** Date of the run: "2026-01-31". */
+  readonly on: string;
+};
+
+/** All that is known of one machine: the last run of each part. */
+export interface Results {
+  readonly machine: Machine;
+  readonly parts: Parts;
+}
+
+const file = join(import.meta.dirname, "results.json");
+
+export async function readResults(): Promise<Results | null> {
+  try {
+    return JSON.parse(await readFile(file, "utf8")) as Results;
+  } catch {
+    return null;
+  }
+}
+
+export async function writeResults(results: Results): Promise<void> {
+  await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
+}
+
+/** Adds what was measured now to what was measured before on the same machine; what another one measured goes. */
+export function merge(before: Results | null, { machine, parts }: Results): Results {
+  const isSame = JSON.stringify(before?.machine) === JSON.stringify(machine);
+  return { machine, parts: isSame ? { ...before?.parts, ...parts } : parts };
+}

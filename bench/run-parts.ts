@@ -1,0 +1,39 @@
+import { measureCalls } from "./parts/calls.ts";
+import { measureDownloads } from "./parts/downloads.ts";
+import { measureLoad } from "./parts/load.ts";
+import { measureDevices, measureJobs } from "./parts/scale.ts";
+import { measureScan } from "./parts/scan.ts";
+import type { Progress } from "./progress.ts";
+import type { PartName, Parts } from "./results.ts";
+import type { Runtime } from "./runtimes.ts";
+import type { Sizes } from "./sizes.ts";
+
+/** Runs one part on each runtime. */
+export async function runPart(
+  name: PartName,
+  runtimes: readonly Runtime[],
+  sizes: Sizes,
+  progress: Progress,
+): Promise<Parts> {
+  const on = new Date().toISOString().slice(0, 10);
+  const each = async <T>(run: (runtime: Runtime) => Promise<T>): Promise<T[]> => {
+    const all: T[] = [];
+    for (const runtime of runtimes) all.push(await run(runtime));
+    return all;
+  };
+  switch (name) {
+    case "calls":
+      return { calls: { on, rows: (await each((one) => measureCalls(one, sizes.calls, progress))).flat() } };
+    case "downloads":
+      return { downloads: { on, rows: await measureDownloads(runtimes, sizes.downloads, progress) } };
+    case "scan":
+      return { scan: { on, rows: await each((one) => measureScan(one, sizes.scan, progress)) } };
+    case "scale": {
+      const devices = (await each((one) => measureDevices(one, sizes.scale, progress))).flat();
+      const jobs = (await each((one) => measureJobs(one, sizes.scale, progress))).flat();
+      return { scale: { on, devices, jobs } };
+    }
+    case "load":
+      return { load: { on, rows: (await each((one) => measureLoad(one, sizes.load, progress))).flat() } };
+  }
+}

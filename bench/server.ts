@@ -1,0 +1,126 @@
+/**
+ * The other side of the wire, in a process of its own: a lean HTTP/1.1 server, so that it never is what limits a
+ * contender. Started by `startServer` with how many devices to play; each listens on a free port of 127.0.0.1.
+ */
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+
+const list = JSON.stringify(
+  [
+    ["image/jpeg", "AnnotatedColorImageJpeg"],
+    ["image/jpeg", "ColorImageJpeg"],
+    ["image/bmp", "DepthImageBmp"],
+    ["video/mp4", "Video"],
+  ].map(([contentType, description], index) => ({
+    // What the path of a medium ends in is its length here.
+    contentId: String(40_000 + index),
+    contentType,
+    description,
+  })),
+);
+
+const measurement = JSON.stringify({
+  transactionReference: "ORDER-1",
+  customReference1: null,
+  customReference2: null,
+  customReference3: null,
+  imageIdentifier: "7b1f0b64-51f5-4f3e-9a55-3f1b8f6d2c10",
+  elapsedMs: 498,
+  dateTimeLocal: "2026-01-02T03:04:05.135+00:00",
+  dateTimeUtc: "2026-01-02T03:04:05.135Z",
+  errorCode: 0,
+  errorMessage: "-",
+  objectCount: 1,
+  dimsUnitOfMeasure: "cm",
+  weightUnitOfMeasure: "lb",
+  measurementFidelity: "0.5",
+  legalForTrade: false,
+  weight: 2.8,
+  objectId: "",
+  measuredObjects: [
+    {
+      trackId: 1,
+      rotationAngle: 14.2,
+      length: 33.5,
+      width: 21,
+      height: 12.5,
+      errorCode: 0,
+      errorMessage: "-",
+    },
+  ],
+});
+
+const listAnswer = jsonAnswer(list);
+const measureAnswer = jsonAnswer(measurement);
+const block = Buffer.alloc(1024 * 1024, "0123456789abcdef");
+
+function jsonAnswer(body: string): Buffer {
+  return Buffer.from(
+    `HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+}
+
+function answer(socket: Socket, path: string): void {
+  const bytes = /^\/api\/transactionmedia\/[^/]+\/(\d+)$/.exec(path)?.[1];
+  if (bytes !== undefined) {
+    sendVideo(socket, Number(bytes));
+  } else {
+    socket.write(path.startsWith("/api/transactionmedia/") ? listAnswer : measureAnswer);
+  }
+}
+
+/** An MP4 of any length: its boxes are in order, its pictures are not. */
+function sendVideo(socket: Socket, bytes: number): void {
+  const boxes = Buffer.alloc(48);
+  boxes.writeUInt32BE(24, 0);
+  boxes.write("ftypisom\0\0\x02\0isommp42", 4, "latin1");
+  boxes.writeUInt32BE(8, 24);
+  boxes.write("moov", 28, "latin1");
+  boxes.writeUInt32BE(1, 32);
+  boxes.write("mdat", 36, "latin1");
+  boxes.writeBigUInt64BE(BigInt(bytes - 32), 40);
+  socket.write(`HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\nContent-Length: ${bytes}\r\n\r\n`);
+  let leftBytes = bytes - boxes.length;
+  const send = (): void => {
+    while (leftBytes > 0 && !socket.destroyed) {
+      const piece = leftBytes >= block.length ? block : block.subarray(0, leftBytes);
+      leftBytes -= piece.length;
+      if (!socket.write(piece)) {
+        socket.once("drain", send);
+        return;
+      }
+    }
+  };
+  socket.write(boxes);
+  send();
+}
+
+function serve(socket: Socket): void {
+  let head = "";
+  socket.setNoDelay(true);
+  socket.on("error", () => socket.destroy());
+  socket.on("data", (chunk) => {
+    head += chunk.toString("latin1");
+    for (let end = head.indexOf("\r\n\r\n"); end >= 0; end = head.indexOf("\r\n\r\n")) {
+      const [, path = ""] = head.slice(0, head.indexOf("\r\n")).split(" ");
+      head = head.slice(end + 4);
+      answer(socket, path.split("?", 1)[0] ?? "");
+    }
+  });
+}
+
+async function listen(): Promise<number> {
+  const server: Server = createServer(serve).listen(0, "127.0.0.1", 511);
+  await once(server, "listening");
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+process.on("disconnect", () => process.exit());
+const devices = Number(process.argv[2] ?? 1);
+const ports: number[] = [];
+for (let index = 0; index <= devices; index++) {
+  ports.push(await listen());
+}
+const [cloud, ...ofDevices] = ports;
+process.send?.({ cloud, devices: ofDevices });

@@ -1,0 +1,58 @@
+import type { CallSizes } from "./parts/calls.ts";
+import type { DownloadSizes } from "./parts/downloads.ts";
+import type { LoadSizes } from "./parts/load.ts";
+import type { ScaleSizes } from "./parts/scale.ts";
+import type { ScanSizes } from "./parts/scan.ts";
+
+export interface Sizes {
+  readonly calls: CallSizes;
+  readonly downloads: DownloadSizes;
+  readonly scan: ScanSizes;
+  readonly scale: ScaleSizes;
+  readonly load: LoadSizes;
+}
+
+const megabyte = 2 ** 20;
+
+/** What is measured, and how long. */
+export function fullSizes(folder: string): Sizes {
+  return {
+    calls: { inFlight: [1, 16, 64], rounds: 5, windowMs: 1_000 },
+    downloads: {
+      folder,
+      sizes: [
+        { bytes: 512 * megabyte, atOnce: 1, rounds: 5 },
+        { bytes: 512 * megabyte, atOnce: 20, rounds: 1 },
+        { bytes: 4096 * megabyte, atOnce: 1, rounds: 3 },
+        { bytes: 4096 * megabyte, atOnce: 20, rounds: 1 },
+      ],
+    },
+    scan: { parcels: 500, folder },
+    scale: {
+      devices: [0, 10, 16, 100, 1_000],
+      rounds: 3,
+      windowMs: 1_500,
+      jobs: [100, 1_000, 10_000],
+      folder,
+    },
+    load: {
+      rounds: 9,
+      others: [
+        "node-red-contrib-home-assistant-websocket",
+        "@flowfuse/node-red-dashboard",
+        "node-red-contrib-s7",
+      ],
+    },
+  };
+}
+
+/** Shows that everything runs; the figures say nothing. */
+export function quickSizes(folder: string): Sizes {
+  return {
+    calls: { inFlight: [1, 4], rounds: 1, windowMs: 100 },
+    downloads: { folder, sizes: [{ bytes: 8 * megabyte, atOnce: 1, rounds: 1 }] },
+    scan: { parcels: 5, folder },
+    scale: { devices: [0, 10], rounds: 1, windowMs: 100, jobs: [10], folder },
+    load: { rounds: 1, others: ["node-red-contrib-s7"] },
+  };
+}
