@@ -1,12 +1,20 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { openBoth, type Both } from "./both.ts";
 import { closeDialog, openDialog } from "./dialog.ts";
+import { root } from "./sources.ts";
 
-const device = { id: "device", type: "dimensioner-device", name: "Dock 1", address: "127.0.0.1:1" };
-const measure = { type: "dimensioner-measure", z: "tab", device: "device", wires: [[]], outputs: 1, x: 300 };
+interface Saved {
+  readonly id: string;
+  readonly type: string;
+}
+
+/** As 0.1.0 has saved them: without a version. */
+const saved = JSON.parse(readFileSync(join(root, "test/fixtures/flows/0.1.0.json"), "utf8")) as Saved[];
+const measure = saved.find(({ id }) => id === "measure");
 const flows = [
-  { id: "tab", type: "tab", label: "Versions" },
-  device,
+  ...saved.filter(({ id }) => id === "tab" || id === "device"),
   { ...measure, id: "older", y: 100 },
   { ...measure, id: "newer", y: 200, version: 99 },
 ];
