@@ -174,7 +174,7 @@ describe(`Node-RED ${major} as a process that any unhandled error would end`, fu
     const isUnderWay = (meeting: Meeting): boolean =>
       meeting.world.requests > 0 && linesOf(meeting, "TAKEN").length === 2;
     while (!all.every(isUnderWay)) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await isWell();
     }
     await nodeRed.deploy(flows);
     gone.abort();
