@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from "node:util";
+
 /** Every way in which a secret could stand in a text: plain, escaped, encoded, in the middle of something encoded. */
 function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
@@ -50,8 +52,7 @@ export class Sightings {
 
 /** Without white space and line ends, escaped or not, and with the colours of a terminal taken out; case makes no difference. */
 function plain(text: string): string {
-  return text
-    .replace(/\x1b\[[\d;]*m/g, "")
+  return stripVTControlCharacters(text)
     .replace(/\s+|(?<!\\)\\[rnt]|'\s*\+\s*'/g, "")
     .toLowerCase();
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { startSimulator } from "../../src/simulator/index.ts";
+import { withFolder } from "../media/support.ts";
 import { actionNodes } from "../nodes/action-nodes.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
 import { closesAfterEach } from "../support/opened.ts";
@@ -46,87 +46,88 @@ describe("the token", () => {
     assert.equal(sightings.find("nothing of the kind"), undefined);
   });
 
-  it("is in no message, no error with all that hangs on it, and no status, whatever a cloud does", async () => {
-    const folder = await realpath(await mkdtemp(join(tmpdir(), "token-")));
-    const sim = opened(await startSimulator({ token }));
-    const parrot = opened(await startParrot());
-    const tls = opened(await startServer(() => undefined, { tls: identity("self-signed") }));
-    const hanging = opened(await startServer(() => undefined));
-    const clouds: Readonly<Record<string, string>> = {
-      good: sim.cloud.origin,
-      parrot: parrot.origin,
-      tls: tls.origin,
-      hanging: hanging.origin,
-      nobody: `http://127.0.0.1:${await freePort()}`,
-      wrong: "ftp://nowhere",
-      "one-that-has-the-token-in-it": `http://127.0.0.1/?t=${encodeURIComponent("x")}`,
-    };
-    const cases = actionNodes.filter(({ uses }) => uses === "cloud");
-    const nodes = Object.keys(clouds).flatMap((cloud) => [
-      ...cases.map(({ type, properties }, index) => ({
-        ...properties,
-        id: `${cloud}-${index}`,
-        z: "tab",
-        type,
-        cloud: `to-${cloud}`,
-      })),
-      ...["cloud", "message"].map((source) => ({
-        id: `${cloud}-archive-${source}`,
-        z: "tab",
-        type: "dimensioner-archive",
-        ...{
+  it("is in no message, no error with all that hangs on it, and no status, whatever a cloud does", () =>
+    withFolder(async (folder) => {
+      const sim = opened(await startSimulator({ token }));
+      const parrot = opened(await startParrot());
+      const tls = opened(await startServer(() => undefined, { tls: identity("self-signed") }));
+      const hanging = opened(await startServer(() => undefined));
+      const clouds: Readonly<Record<string, string>> = {
+        good: sim.cloud.origin,
+        parrot: parrot.origin,
+        tls: tls.origin,
+        hanging: hanging.origin,
+        nobody: `http://127.0.0.1:${await freePort()}`,
+        wrong: "ftp://nowhere",
+        "one-that-has-the-token-in-it": `http://127.0.0.1/?t=${encodeURIComponent("x")}`,
+      };
+      const cases = actionNodes.filter(({ uses }) => uses === "cloud");
+      const nodes = Object.keys(clouds).flatMap((cloud) => [
+        ...cases.map(({ type, properties }, index) => ({
+          ...properties,
+          id: `${cloud}-${index}`,
+          z: "tab",
+          type,
+          cloud: `to-${cloud}`,
+        })),
+        ...["cloud", "message"].map((source) => ({
+          id: `${cloud}-archive-${source}`,
+          z: "tab",
+          type: "dimensioner-archive",
           source,
           cloud: `to-${cloud}`,
           folder,
           wait: 0,
           giveUp: 0.000_01,
           layout: `${cloud}/{transactionId}`,
-        },
-      })),
-    ]);
-    const configs: FlowNode[] = Object.entries(clouds).map(([name, baseUrl]) => ({
-      id: `to-${name}`,
-      type: "dimensioner-cloud",
-      baseUrl,
-      timeout: 0.5,
-      checkInterval: 1,
-    }));
-    const credentials = Object.fromEntries(configs.map(({ id }) => [id, { token }]));
-    const flow = await TestFlow.start(
-      [...configs, { id: "device", type: "dimensioner-device", address: sim.newer.origin }, ...nodes],
-      credentials,
-    );
-    const seen: unknown[] = [];
-    try {
-      for (const { id } of nodes) {
-        const [cloud = "", index = ""] = id.split(/-(?=\d|archive)/);
-        const example = cases[Number(index)];
-        const times = cloud === "parrot" && example !== undefined ? parrotAnswers : 1;
-        for (let time = 0; time < times; time++) {
-          const given = (await example?.message(sim)) ?? {
-            transactionId: "905865",
-            payload: Buffer.from("ffd8ffd9", "hex"),
-          };
-          const msg = { ...given };
-          const { error, sent } = await flow.run(id, msg);
-          if (error !== undefined || cloud !== "parrot") {
-            seen.push(msg, error, sent, error?.cause, error?.stack, JSON.stringify(error), String(error));
-          }
-          if (cloud !== "good" && cloud !== "parrot") {
-            assert.equal(error === undefined, index === "archive-message", `${id}: ${error?.message}`);
+        })),
+      ]);
+      const configs: FlowNode[] = Object.entries(clouds).map(([name, baseUrl]) => ({
+        id: `to-${name}`,
+        type: "dimensioner-cloud",
+        baseUrl,
+        timeout: 0.5,
+        checkInterval: 1,
+      }));
+      const credentials = Object.fromEntries(configs.map(({ id }) => [id, { token }]));
+      const flow = await TestFlow.start(
+        [...configs, { id: "device", type: "dimensioner-device", address: sim.newer.origin }, ...nodes],
+        credentials,
+      );
+      const seen: unknown[] = [];
+      try {
+        for (const { id } of nodes) {
+          const [cloud = "", index = ""] = id.split(/-(?=\d|archive)/);
+          const example = cases[Number(index)];
+          const times = cloud === "parrot" && example !== undefined ? parrotAnswers : 1;
+          for (let time = 0; time < times; time++) {
+            const given = (await example?.message(sim)) ?? {
+              transactionId: "905865",
+              payload: Buffer.from("ffd8ffd9", "hex"),
+            };
+            const msg = { ...given };
+            const { error, sent } = await flow.run(id, msg);
+            if (error !== undefined || cloud !== "parrot") {
+              seen.push(msg, error, sent, error?.cause, error?.stack, JSON.stringify(error), String(error));
+            }
+            if (cloud !== "good" && cloud !== "parrot") {
+              assert.equal(error === undefined, index === "archive-message", `${id}: ${error?.message}`);
+            }
           }
         }
+        // What a cloud gives as content is the flow's, whatever it says.
+        seen.push(flow.shown);
+        for (const one of seen) {
+          const text = everything(one);
+          assert.equal(sightings.find(text), undefined, text.slice(0, 3000));
+        }
+        for (const surface of ["newer", "earlier"] as const) {
+          assert.equal(sightings.find(everything(sim.requestsTo(surface))), undefined, surface);
+        }
+        assert.equal(sightings.find(everything(tls.requests)), undefined);
+      } finally {
+        await flow.stop();
       }
-      // What a cloud gives as content is the flow's, whatever it says.
-      seen.push(flow.shown);
-      for (const one of seen) {
-        const text = everything(one);
-        assert.equal(sightings.find(text), undefined, text.slice(0, 3000));
-      }
-      for (const surface of ["newer", "earlier"] as const) {
-        assert.equal(sightings.find(everything(sim.requestsTo(surface))), undefined, surface);
-      }
-      assert.equal(sightings.find(everything(tls.requests)), undefined);
       const names = await readdir(folder, { recursive: true, withFileTypes: true });
       const files = names.filter((one) => one.isFile());
       assert.ok(files.some(({ name }) => name === "manifest.json"));
@@ -135,9 +136,5 @@ describe("the token", () => {
         const path = join(file.parentPath, file.name);
         assert.equal(sightings.find(`${path} ${await readFile(path, "latin1")}`), undefined, path);
       }
-    } finally {
-      await flow.stop();
-      await rm(folder, { recursive: true });
-    }
-  });
+    }));
 });
