@@ -62,7 +62,11 @@ async function runAll(): Promise<number> {
     return { name: title, run: () => runMocha(root, { node, ...usual, ...options }, run) };
   };
   const sources = older.map((node) => suite("sources", node, { ignore: [...installed, demo, ...once] }));
-  const packed = older.map((node) => suite("package and examples", node, { files: installed, ignore: [] }));
+  // Between the two: what Node-RED 5 asks for at least, and a Node that is too old for the newest undici.
+  const least = bundledNode(root, 22);
+  const packed = [...older, ...(least === undefined ? [] : [least])].map((node) =>
+    suite("package and examples", node, { files: installed, ignore: [] }),
+  );
   if (newest === undefined) {
     sources.push(skip("tests on Node 24, coverage", "there is no Node 24 for this platform"));
   } else {
