@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TlsOptions } from "../../src/http/dispatchers.ts";
-import { startSimulator, type Fault, type Simulator } from "../../src/simulator/index.ts";
+import { startSimulator, type Fault, type Simulator, type SurfaceName } from "../../src/simulator/index.ts";
 import { startFullBacklog } from "../support/full-backlog.ts";
 import type { Opened } from "../support/opened.ts";
 import { deviceCode, token, type Origins } from "../support/operations.ts";
+import { startServer } from "../support/servers.ts";
 import { identity, pem } from "../support/tls.ts";
 import type { Given, Met, Row } from "./row.ts";
 import { openScripted } from "./scripted-world.ts";
@@ -55,6 +56,29 @@ export async function openGround({ elsewhere }: Row, opened: Opened): Promise<Gr
   // On a busy machine one that was only slow can have been taken for one too many.
   while (await takes(port, opened));
   return { fullPort: port };
+}
+
+/** Whose port the row closes. */
+function freedSurface({ faults = [], given = [] }: Row, { surface }: Asked): SurfaceName | undefined {
+  if (given.some((one) => "power" in one)) {
+    return "newer";
+  }
+  return faults.some(({ kind }) => kind === "refuse") ? surface : undefined;
+}
+
+/**
+ * Nothing listens on the port, and no server of another test can get it meanwhile: it belongs to a connection.
+ */
+async function holdPort(port: number, opened: Opened): Promise<void> {
+  const server = opened(await startServer(() => undefined));
+  const socket = connect({
+    port: server.port,
+    host: "127.0.0.1",
+    localAddress: "127.0.0.1",
+    localPort: port,
+  });
+  opened({ close: () => socket.destroy() });
+  await once(socket, "connect");
 }
 
 /** Whether a connection is made within half a second; it stays. */
@@ -110,6 +134,10 @@ async function openSimulated(row: Row, asked: Asked, { fullPort }: Ground, opene
         const rule = { surface: asked.surface, path: asked.path, fault: pointed(fault, other) };
         sim.faults.add({ ...rule, times: isLast && !passes ? 0 : 1 });
       });
+      const freed = freedSurface(row, asked);
+      if (freed !== undefined) {
+        await holdPort(sim[freed].port, opened);
+      }
       restart();
       for (const one of row.given ?? []) {
         if ("scan" in one) {
