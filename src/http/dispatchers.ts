@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 import { phrase, problemOf } from "../fill-in.ts";
+import { ReadMemory } from "./read-memory.ts";
 import { isUntrusted, ProxyError } from "./failures.ts";
 
 /** TLS settings of a connection, in the names of node:tls. */
@@ -26,6 +27,7 @@ export interface OpenDispatcher {
   readonly dispatcher: Dispatcher;
   /** The exchanges on its connections that have paused. */
   readonly paused: Set<Resumable>;
+  readonly memory: ReadMemory;
   /** Ends every connection, also those that are still being made, which undici alone would let run on. */
   destroy(): Promise<void>;
 }
@@ -46,8 +48,9 @@ const readKeepAliveMs = 4_000;
 export function openDispatcher(use: "commands" | "reads", route: Route): OpenDispatcher {
   const connecting = new Set<Socket>();
   const paused = new Set<Resumable>();
+  const memory = new ReadMemory();
   const guard = (connect: buildConnector.connector, explain = same): buildConnector.connector =>
-    guarded(connect, connecting, paused, explain);
+    guarded(connect, { connecting, paused, memory }, explain);
   const keepAliveMs = use === "commands" ? commandKeepAliveMs : readKeepAliveMs;
   const http1 = { allowH2: false, timeout: route.connectMs };
   const options = {
@@ -57,9 +60,10 @@ export function openDispatcher(use: "commands" | "reads", route: Route): OpenDis
     keepAliveMaxTimeout: keepAliveMs,
   };
   const tls = { ...route.tls, ...http1 };
+  const { onread } = memory;
   const dispatcher =
     route.proxyUrl === undefined
-      ? new Pool(route.origin, { ...options, connect: guard(buildConnector(tls)) })
+      ? new Pool(route.origin, { ...options, connect: guard(buildConnector({ ...tls, onread })) })
       : new ProxyAgent({
           ...options,
           uri: route.proxyUrl,
@@ -76,6 +80,7 @@ export function openDispatcher(use: "commands" | "reads", route: Route): OpenDis
   return {
     dispatcher,
     paused,
+    memory,
     async destroy() {
       const destroyed = dispatcher.destroy();
       for (const socket of connecting) {
@@ -105,10 +110,16 @@ function noTunnel(error: Error): Error {
   );
 }
 
+/** What all connections of one dispatcher have in common. */
+interface Shared {
+  readonly connecting: Set<Socket>;
+  readonly paused: ReadonlySet<Resumable>;
+  readonly memory: ReadMemory;
+}
+
 function guarded(
   connect: buildConnector.connector,
-  connecting: Set<Socket>,
-  paused: ReadonlySet<Resumable>,
+  { connecting, paused, memory }: Shared,
   explain: (error: Error) => Error,
 ): buildConnector.connector {
   return (options, callback) => {
@@ -122,6 +133,7 @@ function guarded(
         return;
       }
       survivePause(socket, paused);
+      socket.once("close", () => memory.clear());
       callback(null, socket);
     });
     if (begun instanceof Socket) {

@@ -64,6 +64,7 @@ export class DownloadReceiver implements Receiver {
   onHead(statusCode: number, headers: Headers, flow: Flow): void {
     this.#flow = flow;
     this.#sink.onDrain = () => flow.resume();
+    this.#sink.onChunkDone = (chunk) => flow.giveBack(chunk);
     this.#sink.onError = (error) => flow.fail(error);
     this.lastByteAt = performance.now();
     this.retryAfterMs = readRetryAfterMs(headers["retry-after"]);

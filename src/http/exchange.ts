@@ -11,6 +11,8 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 export interface Flow {
   pause(): void;
   resume(): void;
+  /** Takes back a chunk, in the order in which they came; its memory is used again. */
+  giveBack(chunk: Uint8Array): void;
   /** Ends the exchange with this error. */
   fail(error: Error): void;
 }
@@ -159,6 +161,10 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   resume(): void {
     this.#options.connections.paused.delete(this);
     this.#controller?.resume();
+  }
+
+  giveBack(chunk: Uint8Array): void {
+    this.#options.connections.memory.giveBack(chunk);
   }
 
   fail(error: Error): void {

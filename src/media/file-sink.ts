@@ -27,6 +27,7 @@ const CHUNK_BYTES = 256;
 export class FileSink implements ByteSink {
   onDrain: (() => void) | undefined;
   onError: ((error: DimensionerError) => void) | undefined;
+  onChunkDone: ((chunk: Uint8Array) => void) | undefined;
   readonly #file: FileHandle;
   readonly #explain: (error: unknown) => DimensionerError;
   #hash = createHash("sha256");
@@ -161,14 +162,15 @@ export class FileSink implements ByteSink {
       weight += weightOf(chunk);
       count += 1;
     }
-    let batch = this.#queue.splice(0, count);
+    const batch = this.#queue.splice(0, count);
     this.#queued -= weight;
-    while (batch.length > 0) {
-      const { bytesWritten } = await this.#file.writev(batch, this.#written);
+    for (let left = batch; left.length > 0;) {
+      const { bytesWritten } = await this.#file.writev(left, this.#written);
       if (bytesWritten === 0) throw new ProblemError(phrase("diskTakesNothing"));
       this.#written += bytesWritten;
-      batch = rest(batch, bytesWritten);
+      left = rest(left, bytesWritten);
     }
+    for (const chunk of batch) this.onChunkDone?.(chunk);
     return weight;
   }
 

@@ -14,6 +14,11 @@ export interface ByteSink {
   /** Set by the transport before the first write. */
   onError: ((error: DimensionerError) => void) | undefined;
   /**
+   * Set by the transport before the first write; a sink may tell it of each chunk that it needs no more, in the order in
+   * which they came. The memory is then used again: a sink that keeps its chunks has none of this.
+   */
+  onChunkDone?: ((chunk: Uint8Array) => void) | undefined;
+  /**
    * Forgets all that was written, for a transfer that starts again at its first byte: what is written after the call
    * belongs to the new beginning. What goes wrong is told through `onError`; a promise, where there is one, says when the
    * old bytes are gone, and never rejects.
