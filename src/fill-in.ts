@@ -74,7 +74,8 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) {
     return error.problem;
   }
-  const text = (error instanceof Error ? error.message : String(error)).replace(/[.\s]+$/, "");
+  // Cut first: over a text of megabytes the pattern would take hours.
+  const text = beginning(error instanceof Error ? error.message : String(error)).replace(/[.\s]+$/, "");
   return text === "" ? phrase("unknownCause") : outside(text);
 }
 

@@ -139,11 +139,12 @@ export function explainFailure(result: MeasureResult): { problem: Phrase; errorC
 }
 
 function describe(errorCode: number | null, errorMessage: string | null): Phrase {
-  const words = (errorMessage ?? "").trim().replace(/[.\s]+$/, "");
+  // Cut first: over a text of megabytes the pattern would take hours.
+  const words = beginning((errorMessage ?? "").trim()).replace(/[.\s]+$/, "");
   const code = errorCode ?? phrase("noErrorCode");
   return words === "" || words === "-"
     ? phrase("errorCode", { code })
-    : phrase("errorWords", { words: beginning(words), code });
+    : phrase("errorWords", { words, code });
 }
 
 function describeCount({ objectCount: count, measuredObjects }: MeasureResult): Phrase {
