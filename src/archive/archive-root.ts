@@ -110,6 +110,7 @@ export class ArchiveRoot {
       key,
       intent,
       acceptedAt: new Date(),
+      sinceMs: performance.now(),
       isResumed: false,
       items: new Map(given.items),
       count: null,

@@ -6,6 +6,8 @@ export interface OpenJob {
   /** Id of the node that accepted it. */
   readonly node: string;
   readonly acceptedAt: Date;
+  /** The same in `performance.now()`: a clock that is put forward makes no job old. */
+  readonly sinceMs: number;
   readonly intent: Intent;
   /** True for one that was read from the journal. */
   readonly isResumed: boolean;
@@ -93,10 +95,13 @@ export class JournalState {
 }
 
 function jobOf(record: Extract<JournalRecord, { type: "accepted" }>): OpenJob {
+  const acceptedAt = new Date(record.at);
   return {
     id: record.job,
     node: record.node,
-    acceptedAt: new Date(record.at),
+    acceptedAt,
+    // How long it has been, nobody but the clock can tell.
+    sinceMs: performance.now() - Math.max(0, Date.now() - acceptedAt.getTime()),
     intent: record.intent,
     isResumed: true,
     key: record.key,

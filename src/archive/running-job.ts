@@ -207,7 +207,7 @@ export class RunningJob {
   /** Until the job is given up. */
   #leftMs(): number {
     const { giveUpMs } = this.job.intent;
-    return giveUpMs === 0 ? Number.POSITIVE_INFINITY : this.job.acceptedAt.getTime() + giveUpMs - Date.now();
+    return giveUpMs === 0 ? Number.POSITIVE_INFINITY : this.job.sinceMs + giveUpMs - performance.now();
   }
 
   /** Doubles with each failure in a row, with jitter, so that many jobs do not come back at the same moment. */
