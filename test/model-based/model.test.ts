@@ -21,7 +21,7 @@ interface Kept {
 const kept = JSON.parse(readFileSync(join(import.meta.dirname, "seeds.json"), "utf8")) as Kept[];
 
 describe("the model: whatever happens in whatever order", function () {
-  this.timeout(120_000);
+  this.timeout(150_000);
   let theatre: OpenTheatre;
 
   before(async () => {

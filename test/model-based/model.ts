@@ -42,21 +42,34 @@ export interface Tries {
 }
 
 export interface Tried {
+  /** Sequences that hold. */
   readonly runs: number;
   /** The shortest sequence that fails, with its seed and what went wrong; undefined when none does. */
   readonly failure: string | undefined;
 }
 
+/** So long the shortest sequence that fails is looked for. */
+const shrinkMs = 40_000;
+
 /** Plays random sequences; a failing one is cut down to what matters. */
 export async function tryMany(theatre: Theatre, { seed, runs, withinMs, path }: Tries): Promise<Tried> {
-  const property = asyncProperty(sequences, (steps) => new Play(theatre).run(steps));
-  const found = await check(property, {
-    seed,
-    numRuns: runs,
-    interruptAfterTimeLimit: withinMs,
-    ...(path === undefined ? {} : { path }),
+  let until = performance.now() + withinMs;
+  let played = 0;
+  let hasFailed = false;
+  const property = asyncProperty(sequences, async (steps) => {
+    // What has begun goes on to its end.
+    if (performance.now() > until) return;
+    try {
+      await new Play(theatre).run(steps);
+      played += 1;
+    } catch (error) {
+      if (!hasFailed) until = performance.now() + shrinkMs;
+      hasFailed = true;
+      throw error;
+    }
   });
-  return { runs: found.numRuns, failure: found.failed ? report(found) : undefined };
+  const found = await check(property, { seed, numRuns: runs, ...(path === undefined ? {} : { path }) });
+  return { runs: played, failure: found.failed ? report(found) : undefined };
 }
 
 function report({

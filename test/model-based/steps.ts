@@ -1,4 +1,4 @@
-import { array, boolean, constant, constantFrom, oneof, record, type Arbitrary } from "fast-check";
+import { array, boolean, constant, constantFrom, oneof, record, tuple, type Arbitrary } from "fast-check";
 import type { FaultRule, Mode, SurfaceName } from "../../src/simulator/index.ts";
 
 /** The nodes of the flow, by what they do. */
@@ -59,7 +59,24 @@ const jumpsMs = [-30 * 365 * 24 * hourMs, -24 * hourMs, -1_000, 31_000, 2 * hour
 
 const oneOf = <T extends string>(values: readonly T[]): Arbitrary<T> => constantFrom(...values);
 
+/** What comes at any moment, and matters most to what waits. */
+const sudden = oneof(
+  {
+    weight: 2,
+    arbitrary: record({ do: constant("clock"), jumpMs: constantFrom(...jumpsMs) } as const),
+  },
+  { weight: 1, arbitrary: record({ do: constant("reset"), node: oneOf(nodeNames) } as const) },
+  {
+    weight: 1,
+    arbitrary: record({
+      do: constant("redeploy"),
+      what: oneOf<"everything" | "the measure node">(["everything", "the measure node"]),
+    } as const),
+  },
+);
+
 const step = oneof(
+  { weight: 4, arbitrary: sudden },
   { weight: 12, arbitrary: record({ do: constant("send"), to: oneOf(nodeNames) } as const) },
   // Bursts to one machine fill its queue.
   {
@@ -71,14 +88,6 @@ const step = oneof(
   },
   { weight: 2, arbitrary: record({ do: constant("settle") } as const) },
   { weight: 2, arbitrary: record({ do: constant("wait"), ms: constantFrom(1, 4, 15) } as const) },
-  { weight: 1, arbitrary: record({ do: constant("reset"), node: oneOf(nodeNames) } as const) },
-  {
-    weight: 1,
-    arbitrary: record({
-      do: constant("redeploy"),
-      what: oneOf<"everything" | "the measure node">(["everything", "the measure node"]),
-    } as const),
-  },
   {
     weight: 2,
     arbitrary: record({
@@ -96,15 +105,28 @@ const step = oneof(
       name: oneOf(Object.keys(faults) as FaultName[]),
     } as const),
   },
-  {
-    weight: 2,
-    arbitrary: record({ do: constant("clock"), jumpMs: constantFrom(...jumpsMs) } as const),
-  },
 );
 
+/** A machine that takes its time, so that what comes next finds commands that wait. */
+const crowd = tuple(
+  constantFrom("slow answer, done", "silence, done", "slow answer, done"),
+  array(oneOf<NodeName>(["measure", "measure-b", "start", "cancel", "video"]), {
+    minLength: 2,
+    maxLength: 4,
+  }),
+  constantFrom(1, 4, 15),
+  array(sudden, { minLength: 1, maxLength: 2 }),
+).map(([name, to, ms, then]): readonly Step[] => [
+  { do: "fault", surface: "newer", name },
+  ...to.map((one) => ({ do: "send", to: one }) as const),
+  { do: "wait", ms },
+  ...then,
+]);
+
+const one = step.map((single): readonly Step[] => [single]);
+
 /** Sequences of what may happen; shrinking leaves out what does not matter. */
-export const sequences: Arbitrary<readonly Step[]> = array(step, {
-  minLength: 1,
-  maxLength: 24,
-  size: "max",
-});
+export const sequences: Arbitrary<readonly Step[]> = array(
+  oneof({ weight: 8, arbitrary: one }, { weight: 1, arbitrary: crowd }),
+  { minLength: 1, maxLength: 20, size: "max" },
+).map((chunks) => chunks.flat());

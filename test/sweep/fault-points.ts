@@ -34,6 +34,8 @@ export interface Recording {
   readonly headEnd: number;
 }
 
+const mostPlaces = 150;
+
 /** How much of a recording is tried: 1 in `stride` points, the first and the last always; bytes only so far apart. */
 export interface Density {
   readonly stride: number;
@@ -110,11 +112,12 @@ function* wirePoints(recording: Recording, density: Density, repeats: boolean): 
   ];
   let turn = 0;
   for (const place of places) {
+    const mayLast = repeats && !creeps(place, recording);
     for (const effect of ["reset", "close", "stall"] as const) {
       // What is repeated meets the fault once and then goes on, or meets it every time.
-      if (density.stride === 1 || !repeats || turn % 2 === 0)
+      if (density.stride === 1 || !mayLast || turn % 2 === 0)
         yield { in: "wire", ...place, effect, lasts: false };
-      if (repeats && (density.stride === 1 || turn % 2 === 1))
+      if (mayLast && (density.stride === 1 || turn % 2 === 1))
         yield { in: "wire", ...place, effect, lasts: true };
       turn += 1;
     }
@@ -125,6 +128,15 @@ function* wirePoints(recording: Recording, density: Density, repeats: boolean): 
     }
   }
   yield { in: "wire", direction: "up", byte: 0, effect: "redirect", lasts: true };
+}
+
+/** A download that gets a few bytes further each time ends, but not soon. */
+function creeps(
+  { direction, byte }: { direction: "down" | "up"; byte: number },
+  recording: Recording,
+): boolean {
+  const { down, headEnd } = recording;
+  return direction === "down" && byte > headEnd && (byte - headEnd) * 16 < down - headEnd;
 }
 
 function upPlaces({ up }: Recording, { bytesApart }: Density): number[] {
@@ -139,10 +151,9 @@ function downPlaces({ down, headEnd }: Recording, { bytesApart }: Density): numb
 }
 
 function placesIn(end: number, marks: readonly number[], bytesApart: number): number[] {
-  const regular = Array.from(
-    { length: Math.floor(end / bytesApart) },
-    (_, index) => (index + 1) * bytesApart,
-  );
+  // Of a large medium all bytes are alike.
+  const apart = Math.max(bytesApart, Math.ceil(end / mostPlaces));
+  const regular = Array.from({ length: Math.floor(end / apart) }, (_, index) => (index + 1) * apart);
   const all = new Set([...marks, ...regular].filter((byte) => byte <= end));
   return [...all].sort((a, b) => a - b);
 }

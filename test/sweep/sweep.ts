@@ -1,6 +1,6 @@
 import { isDimensionerError } from "../../src/errors.ts";
 import { sweptArchives } from "./archive-operations.ts";
-import { faultPoints, type Density, type FaultPoint } from "./fault-points.ts";
+import { faultPoints, sayPoint, type Density, type FaultPoint } from "./fault-points.ts";
 import { sweptCalls, type End, type SweptOperation } from "./operations.ts";
 import { assertPromises } from "./promises.ts";
 import { Stage } from "./stage.ts";
@@ -10,6 +10,9 @@ import { sweptWebhook } from "./webhook-operation.ts";
 
 /** Everything that the package does over a network or on a disk. */
 export const sweptOperations: readonly SweptOperation[] = [...sweptCalls, ...sweptArchives, sweptWebhook];
+
+/** So many tell enough: a run that does not end takes its time. */
+const mostFailures = 6;
 
 export interface SweepReport {
   readonly cases: number;
@@ -45,6 +48,7 @@ export async function sweep(
     );
     const work = async (stage: Stage): Promise<void> => {
       for (const point of points) {
+        if (failures.length >= mostFailures) return;
         cases += 1;
         const end = await tryPoint(stage, operation, point);
         if (typeof end === "object") failures.push(end.failure);
@@ -69,7 +73,9 @@ async function tryPoint(
     const [end] = evidence.ends;
     return end === undefined ? "no end" : sayEnd(end);
   } catch (error) {
-    return { failure: error instanceof Error ? error.message : String(error) };
+    const problem = error instanceof Error ? error.message : String(error);
+    const where = `${operation.name}, ${sayPoint(point)}`;
+    return { failure: problem.startsWith(where) ? problem : `${where}: ${problem}` };
   }
 }
 

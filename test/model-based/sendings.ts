@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import type { DimensionerError } from "../../src/errors.ts";
+import type { End, Sent } from "../support/flow.ts";
+import { deeds, idOf, timeoutMs } from "./flow-nodes.ts";
+import type { NodeName } from "./steps.ts";
+
+/** A message that was handed to a node, and what became of it. */
+export interface Sending {
+  readonly id: string;
+  readonly to: NodeName;
+  readonly reference: string;
+  readonly sentAt: number;
+  ended?: End;
+  endedAt: number;
+  /** How many messages had left any node when its node began to close. */
+  sentAtClose?: number;
+  /** A reset or a deploy has come meanwhile. */
+  mayBeCancelled: boolean;
+}
+
+/** What Node-RED's hooks have seen since the play began. */
+export interface Seen {
+  readonly ends: readonly End[];
+  readonly sent: readonly Sent[];
+}
+
+/** It has ended once: in one output before its node began to close, or in one honest error. */
+export function assertEnd(one: Sending, seen: Seen): void {
+  const isMine = (msgId: unknown, nodeId: string): boolean => msgId === one.id && nodeId === idOf(one.to);
+  const ends = seen.ends.filter(({ msgId, nodeId }) => isMine(msgId, nodeId));
+  assert.equal(ends.length, 1, `${one.to} ${one.reference} has ended ${ends.length} times`);
+  const sent = seen.sent
+    .map((sending, index) => ({ ...sending, index }))
+    .filter(({ msg, nodeId }) => isMine(msg["_msgid"], nodeId));
+  const error = one.ended?.error;
+  assert.equal(
+    sent.length,
+    error === undefined ? 1 : 0,
+    `${one.to}: ${sent.length} outputs, ${String(error)}`,
+  );
+  for (const { msg, index } of sent) {
+    assert.equal(msg["untouched"], one.reference);
+    assert.ok(
+      index < (one.sentAtClose ?? Number.POSITIVE_INFINITY),
+      `${one.to} has sent after its close began`,
+    );
+  }
+  if (error !== undefined) assertHonest(one, error);
+}
+
+/** What an error says of itself, beside the outcome that the accounts hold against what arrived. */
+function assertHonest(one: Sending, error: DimensionerError): void {
+  const { outcome } = error.cause;
+  assert.equal(outcome === null, deeds[one.to] === undefined, `${one.to}: ${error.code}, outcome ${outcome}`);
+  assert.notEqual(error.code, "ERR_EXPIRED", "nothing waited for as long as that");
+  assert.notEqual(error.code, "ERR_FILE", `the disk is well, but ${error.message}`);
+  if (error.code === "ERR_CANCELLED") assert.ok(one.mayBeCancelled, `${one.to} was cancelled by nobody`);
+  if (error.code === "ERR_TIMEOUT") {
+    // Early by nothing but what timers round.
+    assert.ok(one.endedAt - one.sentAt > timeoutMs - 5, `${one.to} was given up before its deadline`);
+  }
+}
