@@ -37,16 +37,21 @@ describe("hostile texts: in logs, statuses and sentences they stay one line of t
   let flow: TestFlow | undefined;
   let sim: Simulator | undefined;
 
-  afterEach(async () => {
-    for (const { text } of flow?.shown ?? []) {
+  const stop = async (): Promise<void> => {
+    const shown = flow?.shown ?? [];
+    await flow?.stop();
+    flow = undefined;
+    for (const { text } of shown) {
       assert.ok(text.length < 32, text);
       assert.doesNotMatch(text, controls, JSON.stringify(text));
       assert.ok(text.isWellFormed(), JSON.stringify(text));
     }
-    await flow?.stop();
+  };
+
+  afterEach(async () => {
     await sim?.close();
-    flow = undefined;
     sim = undefined;
+    await stop();
   });
 
   it("said by a device: in its result, its failures and its headers", async () => {
@@ -85,8 +90,8 @@ describe("hostile texts: in logs, statuses and sentences they stay one line of t
           assert.equal(dimsUnitOfMeasure, text, "a value is as the device sent it");
         }
       }
-      await started.stop();
-      flow = undefined;
+      assert.ok(started.shown.some(({ text: status }) => status.startsWith("1×2×3")));
+      await stop();
     }
   });
 
@@ -174,8 +179,7 @@ describe("hostile texts: in logs, statuses and sentences they stay one line of t
         assert.ok(error !== undefined, about);
         isReadable(error, about);
       }
-      await flow.stop();
-      flow = undefined;
+      await stop();
     }
   });
 
