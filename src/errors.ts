@@ -49,13 +49,14 @@ export class DimensionerError extends Error {
   readonly sentence: SentenceKey;
   readonly values: Values;
 
-  constructor(sentence: SentenceKey, facts: FailureFacts, values: Values = {}) {
+  constructor(key: SentenceKey, facts: FailureFacts, values: Values = {}) {
+    const outcome = facts.outcome ?? null;
+    const sentence = fitting(key, facts.surface, outcome);
     const { code, text, hint, passes = false } = sentences[sentence];
     super(fillIn(text, values));
     this.code = code;
     this.sentence = sentence;
     this.values = values;
-    const outcome = facts.outcome ?? null;
     const safe = outcome === null || outcome === "not-sent" || outcome === "refused";
     this.cause = { ...facts, outcome, retryable: safe && passes, hint: fillIn(hint, values) };
   }
@@ -63,6 +64,28 @@ export class DimensionerError extends Error {
   override toString(): string {
     return this.message;
   }
+}
+
+/** What to do is another thing where a machine may have acted than where it certainly has not. */
+const unsure: Partial<Record<SentenceKey, SentenceKey>> = {
+  connectionLost: "connectionLostUnsure",
+  cancelledClose: "cancelledUnsure",
+};
+const harmless: Partial<Record<SentenceKey, SentenceKey>> = {
+  timeout: "timeoutHarmless",
+  http: "httpHarmless",
+  httpBusy: "httpBusyHarmless",
+};
+/** The cloud has no power switch that anybody here could look at. */
+const ofCloud: Partial<Record<SentenceKey, SentenceKey>> = {
+  unreachableRefused: "unreachableCloud",
+  unreachableSilent: "unreachableCloud",
+};
+
+/** The same failure in the words that fit where it happened and what it left behind. */
+function fitting(key: SentenceKey, surface: Surface, outcome: Outcome | null): SentenceKey {
+  const here = surface === "cloud" ? ofCloud[key] : undefined;
+  return here ?? (outcome === "unknown" ? unsure : harmless)[key] ?? key;
 }
 
 export function isDimensionerError(error: unknown): error is DimensionerError {

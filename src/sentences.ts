@@ -71,9 +71,15 @@ const entries = {
     hint: "The local API of a newer device is off until Enable Local API is set and saved.",
     passes: true,
   },
+  unreachableCloud: {
+    code: "ERR_UNREACHABLE",
+    text: "No connection to the cloud at __host__: nothing answers there. Check the address, the internet connection and the firewall.",
+    hint: "Where the internet is reached through a proxy, the cloud config node has to name it.",
+    passes: true,
+  },
   unreachableHost: {
     code: "ERR_UNREACHABLE",
-    text: "No connection to __host__: no such host is known. Check the address for a typing error.",
+    text: "No connection to __host__: no such host is known. Check the address for a typing error, and the network.",
     hint: "An IP address needs no name server.",
     passes: true,
   },
@@ -106,6 +112,12 @@ const entries = {
     hint: "The config node's timeout sets how long an answer may take.",
     passes: true,
   },
+  timeoutHarmless: {
+    code: "ERR_TIMEOUT",
+    text: "__host__ took longer than __seconds__ s. Try again; check the network if it happens often.",
+    hint: "The config node's timeout sets how long an answer may take.",
+    passes: true,
+  },
   stalled: {
     code: "ERR_TIMEOUT",
     text: "__host__ sent nothing for __seconds__ s in the middle of a download. Try again; check the network if it happens often.",
@@ -118,6 +130,12 @@ const entries = {
     hint: "What was received until then was thrown away.",
     passes: true,
   },
+  connectionLostUnsure: {
+    code: "ERR_CONNECTION_LOST",
+    text: "The connection to __host__ broke before the whole answer was there. Look at the machine before you try again: it may have acted.",
+    hint: "Check the network, and whether the machine has restarted.",
+    passes: true,
+  },
   unauthorized: {
     code: "ERR_UNAUTHORIZED",
     text: "The cloud refused the token. Make a new one in the portal and put it into the cloud config node.",
@@ -127,6 +145,11 @@ const entries = {
     code: "ERR_WRONG_MODE",
     text: "The device is in an operating mode that does not allow this video request. Set it to a video mode in its portal.",
     hint: "Stop works in Video Only alone; outside the video modes the device refuses every video request.",
+  },
+  wrongModeStop: {
+    code: "ERR_WRONG_MODE",
+    text: "The device does not take a stop in its operating mode. Stop is for Video Only; in Video with Measurement, a measurement ends the recording.",
+    hint: "Cancel ends a recording in both video modes, and throws it away.",
   },
   badDeviceReference: {
     code: "ERR_BAD_DEVICE_REFERENCE",
@@ -159,9 +182,20 @@ const entries = {
     text: "__host__ answered with HTTP status __statusCode__. Look at the machine or its log before you try again.",
     hint: "The status says more to whoever looks after the device or the cloud.",
   },
+  httpHarmless: {
+    code: "ERR_HTTP",
+    text: "__host__ answered with HTTP status __statusCode__. Check the address, or ask whoever looks after it.",
+    hint: "The status says more to whoever looks after the device or the cloud.",
+  },
   httpBusy: {
     code: "ERR_HTTP",
     text: "__host__ cannot answer right now (HTTP status __statusCode__). Look at the machine, then try again later.",
+    hint: "The other side is overloaded, restarting or out of order.",
+    passes: true,
+  },
+  httpBusyHarmless: {
+    code: "ERR_HTTP",
+    text: "__host__ cannot answer right now (HTTP status __statusCode__). Try again later.",
     hint: "The other side is overloaded, restarting or out of order.",
     passes: true,
   },
@@ -249,6 +283,12 @@ const entries = {
     code: "ERR_CANCELLED",
     text: "The flow was stopped or deployed anew before this was finished. Send it again if it is still wanted.",
     hint: "A stop or a deploy ends what runs.",
+    passes: true,
+  },
+  cancelledUnsure: {
+    code: "ERR_CANCELLED",
+    text: "The flow was stopped or deployed anew while this command was under way. Look at the machine before you send it again: it may have acted.",
+    hint: "A stop or a deploy ends what runs, but not what the machine has begun.",
     passes: true,
   },
   cancelledKept: {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DimensionerError, errorCodes, isRetryable } from "../src/errors.ts";
+import { DimensionerError, errorCodes, isRetryable, type Surface } from "../src/errors.ts";
 import { field, fillIn, outside, phrase, ProblemError, problemOf, type Values } from "../src/fill-in.ts";
 import { sentences, type SentenceKey } from "../src/sentences.ts";
 
@@ -54,6 +54,32 @@ describe("errors", () => {
     assert.equal(retryable("measureFailed", "failed"), false);
     assert.equal(retryable("inputMissing", "not-sent"), false);
     assert.equal(isRetryable(new Error("another")), false);
+  });
+
+  it("send a person to the machine where it may have acted, and nowhere else", () => {
+    const keys = ["timeout", "http", "httpBusy", "connectionLost", "cancelledClose"] as const;
+    for (const surface of ["newer-device", "earlier-device", "cloud"] as const) {
+      for (const key of keys) {
+        const said = (outcome: DimensionerError["cause"]["outcome"]): string =>
+          new DimensionerError(key, { ...facts, surface, outcome }).message;
+        assert.match(said("unknown"), /Look at the machine/, `${surface} ${key}`);
+        for (const outcome of [null, "not-sent", "refused"] as const) {
+          assert.doesNotMatch(said(outcome), /Look at the machine/, `${surface} ${key} ${outcome}`);
+        }
+      }
+    }
+  });
+
+  it("speak of power and Enable Local API only where there is a device", () => {
+    for (const key of ["unreachableRefused", "unreachableSilent"] as const) {
+      const said = (surface: Surface): string => {
+        const { message, cause } = new DimensionerError(key, { ...facts, surface }, { host: "there" });
+        return `${message} ${cause.hint}`;
+      };
+      assert.match(said("newer-device"), /power/);
+      assert.match(said("cloud"), /^No connection to the cloud at there: .* internet connection/);
+      assert.doesNotMatch(said("cloud"), /power|Local API/);
+    }
   });
 
   it("say in English what fills them, phrases within phrases too", () => {

@@ -63,6 +63,7 @@ const echo = v.pipe(
 );
 
 const videoStatuses = { 401: "wrongMode", 403: "wrongMode" } as const;
+const stopStatuses = { 401: "wrongModeStop", 403: "wrongModeStop" } as const;
 
 /**
  * One dimensioner on the local network, of either generation (spec 4.2 and 4.3). Commands (measure, video start, stop
@@ -199,7 +200,7 @@ export class DeviceClient {
       method: "POST",
       path: `${path}/${action}`,
       query,
-      statuses: videoStatuses,
+      statuses: action === "stop" ? stopStatuses : videoStatuses,
     };
     const sparesVideo = action !== "stop";
     refuseHtml(

@@ -59,7 +59,7 @@ describe("dimensioner-device-list", function () {
       }
       const names = new Set(devices.map(({ terminal }) => terminal?.name));
       assert.equal(names.size, 51);
-      assert.equal(flow.lastStatus("node")?.text, "1001 devices");
+      assert.equal(flow.lastStatus("node")?.text, "devices: 1001");
     });
   }
 

@@ -40,7 +40,7 @@ describe("dimensioner-media-list", () => {
     );
     const some = await flow.run("node", { transactionId, only: "video/mp4" });
     assert.equal((some.sent[0]?.msg["payload"] as unknown[]).length, 1);
-    assert.equal(flow.lastStatus("node")?.text, "1 media");
+    assert.equal(flow.lastStatus("node")?.text, "media: 1");
   });
 
   it("splits into messages that a Join node puts together again", async () => {
