@@ -66,17 +66,9 @@ function freedSurface({ faults = [], given = [] }: Row, { surface }: Asked): Sur
   return faults.some(({ kind }) => kind === "refuse") ? surface : undefined;
 }
 
-/**
- * Nothing listens on the port, and no server of another test can get it meanwhile: it belongs to a connection.
- */
-async function holdPort(port: number, opened: Opened): Promise<void> {
-  const server = opened(await startServer(() => undefined));
-  const socket = connect({
-    port: server.port,
-    host: "127.0.0.1",
-    localAddress: "127.0.0.1",
-    localPort: port,
-  });
+/** Lets a connection to the keeper have the port, so that no server of another test gets it meanwhile. */
+async function holdPort(localPort: number, keeper: number, opened: Opened): Promise<void> {
+  const socket = connect({ port: keeper, host: "127.0.0.1", localAddress: "127.0.0.1", localPort });
   opened({ close: () => socket.destroy() });
   await once(socket, "connect");
 }
@@ -126,6 +118,8 @@ async function openSimulated(row: Row, asked: Asked, { fullPort }: Ground, opene
         : undefined,
     id,
     async arm() {
+      const freed = freedSurface(row, asked);
+      const keeper = freed === undefined ? 0 : opened(await startServer(() => undefined)).port;
       for (const one of (row.given ?? []).filter((given) => !("scan" in given))) {
         await give(sim, one);
       }
@@ -134,9 +128,8 @@ async function openSimulated(row: Row, asked: Asked, { fullPort }: Ground, opene
         const rule = { surface: asked.surface, path: asked.path, fault: pointed(fault, other) };
         sim.faults.add({ ...rule, times: isLast && !passes ? 0 : 1 });
       });
-      const freed = freedSurface(row, asked);
       if (freed !== undefined) {
-        await holdPort(sim[freed].port, opened);
+        await holdPort(sim[freed].port, keeper, opened);
       }
       restart();
       for (const one of row.given ?? []) {
