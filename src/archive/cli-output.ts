@@ -1,4 +1,5 @@
 /** What the two command lines share. */
+import { systemCode } from "../media/disk.ts";
 
 /** Bytes as people say them: "12.3 MB". */
 export function sayBytes(bytes: number): string {
@@ -62,7 +63,20 @@ export function endWithReader(): void {
 
 /** How a command line that can't do its work ends. */
 export function giveUp(command: string, error: unknown): void {
-  const reason = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${command}: ${printable(reason)}\n`);
+  process.stderr.write(`${command}: ${printable(sayReason(error).replaceAll("\n", " "))}\n`);
   process.exitCode = 2;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such folder. Is the share mounted?",
+  ENOTDIR: "this is not a folder.",
+  EACCES: "no permission to read it.",
+  EPERM: "no permission to read it.",
+};
+
+function sayReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const reason = reasons[systemCode(error) ?? ""];
+  const path = "path" in error && typeof error.path === "string" ? error.path : undefined;
+  return reason === undefined || path === undefined ? error.message : `${path}: ${reason}`;
 }

@@ -49,18 +49,25 @@ export function readAgeMs(text: string): number | undefined {
  * a file called hold keeps a package. Each deletion is in the log before it happens.
  */
 export async function* prune(folder: string, options: PruneOptions): AsyncGenerator<Pruned> {
-  const { root } = await findRoot(folder);
+  const { root, hasState } = await findRoot(folder);
   const start = await archiveDisk.realpath(folder);
   await archiveDisk.readdir(start);
   const stateFolder = join(root, STATE_FOLDER);
   const trash = join(stateFolder, "trash");
-  if (!options.isDryRun) {
-    await makeStateFolder(stateFolder, archiveDisk);
+  if (!options.isDryRun && hasState) {
     // What a killed run had moved there is in the log already.
     await archiveDisk.rm(trash, { recursive: true, force: true });
   }
   const log = new PruneLog(stateFolder);
   for await (const met of walkPackages(await archiveDisk.realpath(root), start)) {
+    if (met.kind === "archive") {
+      yield {
+        what: "kept",
+        path: met.path,
+        bytes: 0,
+        reason: "it is an archive of its own: prune it by itself",
+      };
+    }
     if (met.kind !== "package" || !(new Date(met.manifest.times.archived) < options.before)) continue;
     const bytes = filesOf(met.manifest).reduce((sum, file) => sum + file.bytes, 0);
     const { path } = met;
@@ -70,7 +77,11 @@ export async function* prune(folder: string, options: PruneOptions): AsyncGenera
         yield { what: reason === "hold" ? "held" : "kept", path, bytes, reason };
         continue;
       }
-      if (!options.isDryRun) await remove(met, bytes, { log, trash, start });
+      if (!options.isDryRun) {
+        // Not before: a wrong folder is left without a trace.
+        await makeStateFolder(stateFolder, archiveDisk);
+        await remove(met, bytes, { log, trash, start });
+      }
       yield { what: "deleted", path, bytes };
     } catch (error) {
       yield { what: "failed", path, bytes, reason: error instanceof Error ? error.message : String(error) };

@@ -186,7 +186,10 @@ function* findingOf(met: Exclude<Met, { kind: "package" }>): Generator<Finding> 
       yield { kind: "manifest", path, problem: "the manifest can't be read: damaged, or of a later version" };
       break;
     case "stray":
-      yield { kind: "stray", path, problem: "this is no package" };
+      yield { kind: "stray", path, problem: "this belongs to no package" };
+      break;
+    case "archive":
+      yield { kind: "stray", path, problem: "this is an archive of its own: check it by itself" };
       break;
     case "unreadable":
       yield { kind: "unreadable", path, problem: met.problem };

@@ -9,6 +9,8 @@ export type Met =
   | ({ readonly kind: "package"; readonly path: string; readonly folder: string } & FoundManifest)
   /** A folder whose manifest says nothing. */
   | { readonly kind: "damaged"; readonly path: string }
+  /** Another archive, with a journal of its own: its packages are not of this one. */
+  | { readonly kind: "archive"; readonly path: string }
   /** Neither a package nor a folder of packages. */
   | { readonly kind: "stray"; readonly path: string }
   | { readonly kind: "unreadable"; readonly path: string; readonly problem: string };
@@ -33,8 +35,11 @@ export async function* walkPackages(root: string, folder: string): AsyncGenerato
     for await (const entry of await opendir(folder)) {
       const entryPath = path === "" ? entry.name : `${path}/${entry.name}`;
       if (entry.name === STATE_FOLDER) continue;
-      if (entry.isDirectory()) yield* walkPackages(root, join(folder, entry.name));
-      else yield { kind: "stray", path: entryPath };
+      const inner = join(folder, entry.name);
+      if (!entry.isDirectory()) yield { kind: "stray", path: entryPath };
+      else if (await exists(join(inner, STATE_FOLDER), archiveDisk))
+        yield { kind: "archive", path: entryPath };
+      else yield* walkPackages(root, inner);
     }
   } catch (error) {
     // Deleted by a pruner while we were walking.

@@ -67,6 +67,28 @@ describe("archive: dimensioner-prune", () => {
     });
   });
 
+  it("leaves a folder that is no archive without a trace", async () => {
+    await withFolder(async (root) => {
+      await mkdir(join(root, "letters"));
+      assert.deepEqual(await runPrune(root), []);
+      assert.deepEqual(await readdir(root), ["letters"]);
+    });
+  });
+
+  it("touches no package of an archive within, and says so", async () => {
+    await withFolder(async (root) => {
+      await fill(root, ["a"]);
+      await mkdir(join(root, "inner"));
+      await fill(join(root, "inner"), ["b", "c"]);
+      const kept = (await runPrune(root)).filter(({ what }) => what !== "deleted");
+      assert.deepEqual(
+        kept.map(({ what, path }) => [what, path]),
+        [["kept", "inner"]],
+      );
+      assert.deepEqual(await findingsIn(join(root, "inner")), []);
+    });
+  });
+
   it("keeps what is on hold, and what holds anything else", async () => {
     await withFolder(async (root) => {
       const paths = await fill(root, ["a", "b", "c", "d", "e"]);
@@ -96,7 +118,7 @@ describe("archive: dimensioner-prune", () => {
       await writeFile(join(root, "photos", "1.jpg"), "");
       await writeFile(join(root, "notes.txt"), "");
       assert.deepEqual(await runPrune(root), []);
-      assert.deepEqual((await readdir(root)).sort(), [".dimensioner-archive", "link", "notes.txt", "photos"]);
+      assert.deepEqual((await readdir(root)).sort(), ["link", "notes.txt", "photos"]);
       assert.equal((await readdir(join(outside, path))).length, 2);
     });
   });

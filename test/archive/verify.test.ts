@@ -167,6 +167,19 @@ describe("archive: dimensioner-verify", () => {
     });
   });
 
+  it("takes no package of an archive within for its own", async () => {
+    await withFolder(async (root) => {
+      await fill(root, 1);
+      await mkdir(join(root, "inner"));
+      await fill(join(root, "inner"), 2);
+      const { findings } = await verify(root);
+      assert.deepEqual(findings, [
+        { kind: "stray", path: "inner", problem: "this is an archive of its own: check it by itself" },
+      ]);
+      assert.deepEqual((await verify(join(root, "inner"))).findings, []);
+    });
+  });
+
   describe("on the command line", () => {
     let script: string;
 
@@ -193,8 +206,11 @@ describe("archive: dimensioner-verify", () => {
         ]) {
           const wrong = await runChild(script, args);
           assert.deepEqual([wrong.code, wrong.stdout], [2, ""], args.join(" "));
-          assert.match(wrong.stderr, /^dimensioner-verify: .+\n$/s);
+          assert.match(wrong.stderr, /^dimensioner-verify: [^\n]+\n$/);
+          assert.doesNotMatch(wrong.stderr, /ENO|\ufffd/);
         }
+        const { stderr } = await runChild(script, [join(root, "gone")]);
+        assert.match(stderr, /gone: there is no such folder\. Is the share mounted\?\n$/);
         assert.match((await runChild(script, ["--help"])).stdout, /^Usage/);
       });
     });
