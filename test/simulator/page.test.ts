@@ -174,13 +174,18 @@ describe("simulator: page", function () {
     assert.equal(await text("length"), "–");
     await page.click("#parcel-failing");
     await page.locator("#parcel-failing[aria-pressed=true]").waitFor();
+    const answered = page.waitForResponse(/\/press$/);
     await page.click("#press-measure");
+    await answered;
     await shows(page, "#result", "Error 3: The parcel reaches over the edge of the table.");
+    assert.equal(await text("notice"), "", "it is not called measured");
 
     await choose(page, "earlier");
     await shows(page, "#device-title", "Earlier device");
     assert.equal(await page.locator("#modes").isVisible(), false);
     await page.click("#parcel-own");
+    await page.fill("#own-length", "0");
+    assert.equal(await page.locator("#own:invalid").count(), 1, "nothing is 0 long");
     for (const [field, value] of [
       ["length", "50"],
       ["width", "40.5"],

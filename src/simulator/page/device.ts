@@ -49,7 +49,8 @@ export function createDevice(control: Control, shown: () => Generation): (state:
 
   function sayReply(answer: unknown): void {
     const did = v.safeParse(reply, answer);
-    if (did.success) control.say(REPLIES.get(did.output.did) ?? did.output.did);
+    const words = did.success ? REPLIES.get(did.output.did) : undefined;
+    if (words !== undefined) control.say(words);
   }
 
   async function press(name: Button): Promise<void> {

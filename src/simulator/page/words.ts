@@ -61,9 +61,8 @@ export function surface(name: string | undefined): string {
   return name === undefined ? "everywhere" : (SURFACES.get(name) ?? name);
 }
 
-/** What came of a scan or a press of a button. */
+/** What came of a scan or a press of a button; of a measurement, the device's screen says more: it may have failed. */
 export const REPLIES: ReadonlyMap<string, string> = new Map([
-  ["measured", "Measured."],
   ["recording-started", "The recording has started."],
   ["recording-stopped", "The recording has ended."],
   ["recording-cancelled", "The recording was cancelled, nothing is kept."],
