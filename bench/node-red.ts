@@ -1,13 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
 import { request } from "undici";
 import type { LoopOrder, LoopResult, MemoryFacts, RawOrder } from "./driver/protocol.ts";
-import type { Runtime } from "./runtimes.ts";
+import { repository, type Runtime } from "./runtimes.ts";
 import { makeUserDir, writeUserDir, type FlowNode } from "./user-dir.ts";
 
 const patienceMs = 120_000;
+/** A bench that is broken off leaves no Node-RED behind. */
+const endWithParent = pathToFileURL(join(repository, "tools/demo/end-with-parent.mjs")).href;
 
 export interface NodeRedOptions {
   readonly runtime: Runtime;
@@ -47,7 +51,7 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
   const startedAt = performance.now();
   const child = spawn(runtime.node.path, [runtime.script, "--userDir", userDir], {
     cwd: userDir,
-    env: { ...process.env, NODE_OPTIONS: "", ...options.env },
+    env: { ...process.env, NODE_OPTIONS: `--import=${endWithParent}`, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ended = once(child, "exit").then(() => undefined);

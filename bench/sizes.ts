@@ -17,26 +17,26 @@ const megabyte = 2 ** 20;
 /** What is measured, and how long. */
 export function fullSizes(folder: string): Sizes {
   return {
-    calls: { inFlight: [1, 16, 64], rounds: 5, windowMs: 1_000 },
+    calls: { inFlight: [1, 16, 64], rounds: 3, windowMs: 1_000 },
     downloads: {
       folder,
       sizes: [
-        { bytes: 512 * megabyte, atOnce: 1, rounds: 5 },
+        { bytes: 512 * megabyte, atOnce: 1, rounds: 3 },
         { bytes: 512 * megabyte, atOnce: 20, rounds: 1 },
-        { bytes: 4096 * megabyte, atOnce: 1, rounds: 3 },
+        { bytes: 4096 * megabyte, atOnce: 1, rounds: 2 },
         { bytes: 4096 * megabyte, atOnce: 20, rounds: 1 },
       ],
     },
     scan: { parcels: 500, folder },
     scale: {
       devices: [0, 10, 16, 100, 1_000],
-      rounds: 3,
-      windowMs: 1_500,
+      rounds: 2,
+      windowMs: 800,
       jobs: [100, 1_000, 10_000],
       folder,
     },
     load: {
-      rounds: 9,
+      rounds: 5,
       others: [
         "node-red-contrib-home-assistant-websocket",
         "@flowfuse/node-red-dashboard",
