@@ -74,9 +74,10 @@ export class ArchiveRoot {
       throw asFileError(error, stateFolder, path);
     }
     const lock = await RootLock.acquire(stateFolder, disk, undefined, nonce);
+    let journal: Journal | undefined;
     try {
       const state = new JournalState();
-      const journal = await Journal.open(join(stateFolder, JOURNAL_FILE), {
+      journal = await Journal.open(join(stateFolder, JOURNAL_FILE), {
         disk,
         guard: () => lock.check(),
         onRecord: (record, offset, bytes) => state.apply(record, offset, bytes),
@@ -85,6 +86,7 @@ export class ArchiveRoot {
       await root.#tidy();
       return root;
     } catch (error) {
+      await journal?.close();
       await lock.release();
       throw asFileError(error, stateFolder, path);
     }

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import type { FileHandle } from "node:fs/promises";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { Archives } from "../../src/archive/archives.ts";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { isDimensionerError } from "../../src/errors.ts";
@@ -194,6 +196,30 @@ describe("archive: a disk that is full, gone or closed", () => {
       });
     });
   }
+
+  it("leaves no file open when a root cannot be opened, whichever call to the disk fails", async () => {
+    await strikeEach((points) =>
+      withFolder(async (root) => {
+        const handles: FileHandle[] = [];
+        const watched = watchedArchiveDisk((call) => {
+          if (points.pass(call)) throw systemError("EIO");
+        });
+        const open: ArchiveDisk["open"] = async (...given) => {
+          const handle = await watched.open(...given);
+          handles.push(handle);
+          return handle;
+        };
+        const disk: ArchiveDisk = new Proxy(watched, {
+          get: (real, key) => (key === "open" ? open : (Reflect.get(real, key) as unknown)),
+        });
+        const archives = new Archives({ disk });
+        const lease = await archives.open(root).catch(() => undefined);
+        await lease?.release();
+        const left = handles.filter(({ fd }) => fd !== -1);
+        assert.equal(left.length, 0, `call ${points.at}: ${points.struck}`);
+      }),
+    );
+  });
 
   it("survives the failure of any single call to the disk", async function () {
     this.timeout(120_000);
