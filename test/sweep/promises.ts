@@ -21,6 +21,7 @@ export async function assertPromises(evidence: Evidence): Promise<void> {
     assert.ok(evidence.tookMs < evidence.limitMs + marginMs, `no operation outlives its deadline`);
     assert.equal(evidence.lateSigns, 0, "nothing happens after the end");
     assert.equal(evidence.openSockets, 0, "no socket is left open");
+    assert.equal(evidence.openFiles, 0, "no file is left open");
     assert.equal(evidence.strayConnections, 0, "no connection leads elsewhere");
     assertTokenStays(evidence, end);
     // What posts to a webhook is no client of ours.

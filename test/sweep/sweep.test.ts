@@ -4,7 +4,7 @@ import { StepWatch } from "./steps.ts";
 import { sweep, sweptOperations } from "./sweep.ts";
 
 /** The ends, a tenth or so of what is between, and the same points each time; all of them: test/long/sweep.ts */
-const density = { stride: 8, bytesApart: Number.POSITIVE_INFINITY, mostSteps: 40 };
+const density = { stride: 8, bytesApart: Number.POSITIVE_INFINITY, mostSteps: 30 };
 const stagesEach = 3;
 const fewestCases = 1_000;
 

@@ -1,6 +1,8 @@
+import type { FileHandle } from "node:fs/promises";
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import type { Disk } from "../../src/media/disk.ts";
 import type { RequestRecord } from "../../src/simulator/index.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
 import { connectClients } from "../support/operations.ts";
@@ -24,6 +26,8 @@ export interface Evidence {
   /** Bytes that our own sockets took, and how many are not closed. */
   readonly bytesWritten: number;
   readonly openSockets: number;
+  /** Files that were opened and not closed. */
+  readonly openFiles: number;
   /** What arrived at the simulator, and what its machine did of it. */
   readonly requests: readonly RequestRecord[];
   readonly acts: number;
@@ -80,13 +84,24 @@ export async function runTrial(
     });
     const diskCalls = new Counter(point?.in === "disk" ? point.k : 0);
     let isOver = false;
-    const disk = watchedDisk((call) => {
+    const watched = watchedDisk((call) => {
       if (isOver) return;
       if (point?.in !== "disk") diskCalls.pass(call);
       else if (diskCalls.pass(call)) {
         if (point.effect === "abort") ownEffect("abort");
         else throw systemError(point.effect);
       }
+    });
+    const handles: FileHandle[] = [];
+    const disk: Disk = new Proxy(watched, {
+      get(real, key) {
+        if (key !== "open") return Reflect.get(real, key) as unknown;
+        return async (...given: Parameters<Disk["open"]>) => {
+          const handle = await real.open(...given);
+          handles.push(handle);
+          return handle;
+        };
+      },
     });
     const seenBefore = sim.requests.length;
     const ends: End[] = [];
@@ -148,6 +163,7 @@ export async function runTrial(
       tookMs,
       conversations,
       bytesWritten,
+      openFiles: handles.filter(({ fd }) => fd !== -1).length,
       openSockets: steps.sockets.filter((socket) => !socket.destroyed).length,
       requests,
       acts,
