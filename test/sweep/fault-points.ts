@@ -1,7 +1,7 @@
 /** What happens on the wire when a byte is reached. */
-export const wireEffects = ["reset", "close", "stall", "redirect"] as const;
+const wireEffects = ["reset", "close", "stall", "redirect"] as const;
 /** What happens on our own side. */
-export const ownEffects = ["abort", "shut"] as const;
+const ownEffects = ["abort", "shut"] as const;
 
 /** One place at which one run fails. */
 export type FaultPoint =
@@ -73,7 +73,7 @@ export async function strikeEach(trial: (points: Counter) => Promise<void>, stri
 }
 
 /** 1 in `stride` of 1 … count, the first and the last always. */
-export function* everyKth(count: number, stride: number): Generator<number> {
+function* everyKth(count: number, stride: number): Generator<number> {
   for (let k = 1; k <= count; k += 1) {
     if (k === count || (k - 1) % stride === 0) yield k;
   }
