@@ -3,6 +3,8 @@ import { basename } from "node:path";
 import type { Page } from "playwright-core";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { exampleNames, readExample } from "../../tools/demo/examples.ts";
+import { isFlow } from "../docs/flow-blocks.ts";
+import { blocksIn, readPages } from "../docs/pages.ts";
 import { openBoth, type Bench, type Both } from "./both.ts";
 import { closeDialog, dragFromPalette, fill, openDialog, opened } from "./dialog.ts";
 
@@ -38,6 +40,28 @@ async function importExample(page: Page, name: string): Promise<void> {
   const before = await page.evaluate<number>(amount);
   await page.locator("#red-ui-clipboard-dialog-ok:enabled").click();
   await page.waitForFunction(`${amount} > ${before}`);
+}
+
+/** Import, and a flow pasted into the field. */
+async function pasteFlow(page: Page, text: string): Promise<void> {
+  await page.locator("#red-ui-header-button-sidemenu").click();
+  await page.locator("#menu-item-import").click();
+  const field = page.locator("#red-ui-clipboard-dialog-import-text");
+  await field.fill(text);
+  // The dialog reads what is pasted at the next key.
+  await field.press("End");
+  const before = await page.evaluate<number>(amount);
+  await page.locator("#red-ui-clipboard-dialog-ok:enabled").click();
+  await page.waitForFunction(`${amount} > ${before}`);
+}
+
+/** Names of nodes on the canvas of which one covers another. */
+function covered(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const all = RED.nodes.filterNodes({ z: RED.workspaces.active() });
+    const apart = (a, b) => Math.abs(a.x - b.x) >= (a.w + b.w) / 2 || Math.abs(a.y - b.y) >= (a.h + b.h) / 2;
+    return all.flatMap((a, index) => all.slice(index + 1).filter((b) => !apart(a, b)).map((b) => a.id + " and " + b.id));
+  })()`);
 }
 
 /** Draws a wire from the output of one node to the input of another. */
@@ -152,6 +176,24 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
         // Undone, so that the next one meets the editor as a new user has it.
         await page.keyboard.press("Control+z");
         assert.deepEqual(await nodesIn(page), before, name);
+      }
+    });
+  });
+
+  it("pastes each flow of the pages, with every node set right and none upon another", async () => {
+    const flows = blocksIn(readPages(), "json").filter(({ text }) => isFlow(JSON.parse(text)));
+    assert.ok(flows.length > 0);
+    await both.run(async ({ page }) => {
+      const before = await nodesIn(page);
+      for (const { at, text } of flows) {
+        await pasteFlow(page, text);
+        const wrong = (await nodesIn(page)).filter(({ valid }) => !valid);
+        assert.deepEqual(
+          wrong,
+          before.filter(({ valid }) => !valid),
+          at,
+        );
+        assert.deepEqual(await covered(page), [], at);
       }
     });
   });
