@@ -20,9 +20,14 @@ const all = ["test/**/*.test.ts"];
 /** What runs the package as it is installed. */
 const installed = ["test/package/**/*.test.ts", "test/examples/**/*.test.ts"];
 /** What drives an editor. */
-const editor = ["test/editor/**", "test/support/**"];
+const editor = ["test/editor/**/*.test.ts", "test/support/**/*.test.ts", "test/security/editor.test.ts"];
 /** What one Node is enough for: with a browser, with processes that choose their Node themselves, or about pages. */
-const once = [...editor, "test/simulator/page.test.ts", "test/docs/**"];
+const once = [
+  ...editor,
+  "test/simulator/page.test.ts",
+  "test/docs/**",
+  "test/security/token.process.test.ts",
+];
 const demo = "test/demo/**/*.test.ts";
 /** Far more than a slow machine needs. */
 const longestSuiteMs = 480_000;
@@ -72,7 +77,7 @@ async function runAll(): Promise<number> {
   } else {
     sources.push(
       suite("sources, coverage", newest, { coverage: true, ignore: [...installed, demo, ...editor] }),
-      suite("editor", newest, { files: editor.map((folder) => `${folder}/*.test.ts`), ignore: [] }),
+      suite("editor", newest, { files: editor, ignore: [] }),
     );
     packed.push(coverageGate(root));
     packed.push(suite("package, examples and demo", newest, { files: [...installed, demo], ignore: [] }));

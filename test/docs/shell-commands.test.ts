@@ -13,7 +13,7 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
 };
 /** What a computer has without us. */
 const elsewhere = ["cd", "curl", "mkdir", "chown", "touch", "grep", "du", "openssl", "echo"];
-const npmCommands = ["ci", "install", "test", "version", "pack"];
+const npmCommands = ["ci", "install", "test", "version", "pack", "audit"];
 const pages = readPages();
 
 /** What each bin says of itself. */
