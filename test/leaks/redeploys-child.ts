@@ -58,8 +58,7 @@ async function redeploy(times: number): Promise<void> {
     await load.untilEnded(endsBetween);
     load.noteBusy(countPassing());
     const kind = kinds[round % kinds.length] ?? "full";
-    // The types of TestFlow know two of Node-RED's three kinds.
-    await Reflect.apply(flow.deploy, flow, [nodesOf(round), credentials, kind]);
+    await flow.deploy(nodesOf(round), credentials, kind);
     forget(flow);
   }
   await load.stop();

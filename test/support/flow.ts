@@ -129,7 +129,7 @@ export class TestFlow {
   async deploy(
     flow: readonly FlowNode[],
     credentials: object = {},
-    type: "full" | "nodes" = "full",
+    type: "full" | "nodes" | "flows" = "full",
   ): Promise<void> {
     const started = once(this.events, "flows:started");
     try {
