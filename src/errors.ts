@@ -76,7 +76,7 @@ const harmless: Partial<Record<SentenceKey, SentenceKey>> = {
   http: "httpHarmless",
   httpBusy: "httpBusyHarmless",
 };
-/** The cloud has no power switch that anybody here could look at. */
+/** The cloud, or a gateway that speaks as it does, has no power switch and no Enable Local API. */
 const ofCloud: Partial<Record<SentenceKey, SentenceKey>> = {
   unreachableRefused: "unreachableCloud",
   unreachableSilent: "unreachableCloud",

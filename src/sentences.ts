@@ -73,7 +73,7 @@ const entries = {
   },
   unreachableCloud: {
     code: "ERR_UNREACHABLE",
-    text: "No connection to the cloud at __host__: nothing answers there. Check the address, the internet connection and the firewall.",
+    text: "No connection to __host__: nothing answers there. Check the address, the network up to there and the firewall.",
     hint: "Where the internet is reached through a proxy, the cloud config node has to name it.",
     passes: true,
   },

@@ -77,7 +77,7 @@ describe("errors", () => {
         return `${message} ${cause.hint}`;
       };
       assert.match(said("newer-device"), /power/);
-      assert.match(said("cloud"), /^No connection to the cloud at there: .* internet connection/);
+      assert.match(said("cloud"), /^No connection to there: .* network up to there/);
       assert.doesNotMatch(said("cloud"), /power|Local API/);
     }
   });
