@@ -65,6 +65,11 @@ export default function (RED: NodeAPI): void {
     );
     memories.delete(this.id);
 
+    /** Also in the log: nobody may look at this flow when it is deployed. */
+    const complain = (key: "noWebServer" | "pathTaken"): void => {
+      status.say("failed", key);
+      this.warn(translateStatus(RED, key));
+    };
     const handle: Handler = (request, response) => {
       receiver
         .receive(request, response, partBehind(webhook.path, request.url))
@@ -76,11 +81,11 @@ export default function (RED: NodeAPI): void {
           app: RED.httpNode,
           handlers: [...middleware(RED), handle],
           onServed: () => status.say("done", "ready"),
-          onTaken: () => status.say("failed", "pathTaken"),
+          onTaken: () => complain("pathTaken"),
         })
       : () => undefined;
     if (!isServed(RED)) {
-      status.say("failed", "noWebServer");
+      complain("noWebServer");
     }
 
     this.on("close", (removed: boolean, done: () => void) => {

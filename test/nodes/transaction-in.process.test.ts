@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { Agent, request, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { statusTexts as texts } from "../../src/runtime/status-texts.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
 
 const secret = "s3cret-of-the-dock";
@@ -168,6 +169,26 @@ describe("dimensioner-transaction-in in a real Node-RED", function () {
   it("says that it cannot serve where the site has switched off what flows serve", async () => {
     await start(4, { httpNodeRoot: false });
     assert.equal((await post({ id: 1, errorCode: 0 }, { headers: shown })).status, 404);
+    assert.ok(
+      nodeRed.logs.some((line) => line.includes(texts.noWebServer)),
+      nodeRed.logs.join("\n"),
+    );
+  });
+
+  it("says in the log, too, that another node has its path", async () => {
+    await start(5);
+    const warned = nodeRed.nextLine(new RegExp(texts.pathTaken));
+    const second = {
+      id: "second",
+      z: "tab",
+      x: 100,
+      y: 200,
+      type: "dimensioner-transaction-in",
+      path,
+      wires: [],
+    };
+    await nodeRed.deploy([...flow(), { ...second, secretIn: "none" }]);
+    assert.match(await warned, /\[warn\] \[dimensioner-transaction-in:second\]/);
   });
 
   /** Posts every record twice, in no order; returns how long each answer took. */

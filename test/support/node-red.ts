@@ -160,25 +160,23 @@ function logTexts(major: 4 | 5, language: string): { readonly running: RegExp; r
   };
 }
 
-/** Node-RED 5 needs a newer Node than the oldest one that the package supports. */
+/**
+ * Node-RED 5 needs a newer Node than the oldest one that the package supports, and 4.1 one that can `require` an ES module,
+ * which the first of Node 22 cannot.
+ */
 function nodeFor(major: 4 | 5): string {
-  const running = Number.parseInt(process.versions.node, 10);
-  if (major === 4 || running >= 22) {
+  const [running = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const fits = major === 4 ? running !== 22 || minor >= 12 : running >= 22;
+  if (fits) {
     return process.execPath;
   }
-  const newer = join(
-    repository,
-    "node_modules",
-    `node-24-${process.platform}-${process.arch}`,
-    "bin",
-    "node",
-  );
-  if (!existsSync(newer)) {
-    throw new Error(
-      `Node-RED 5 needs a newer Node, and there is no Node 24 for ${process.platform}-${process.arch}`,
-    );
+  const other = major === 4 ? 20 : 24;
+  const platform = `${process.platform}-${process.arch}`;
+  const path = join(repository, "node_modules", `node-${other}-${platform}`, "bin", "node");
+  if (!existsSync(path)) {
+    throw new Error(`Node-RED ${major} needs Node ${other}, and there is none for ${platform}`);
   }
-  return newer;
+  return path;
 }
 
 function readLines(child: ChildProcess) {
