@@ -23,7 +23,7 @@ export function count(value: number): string {
 
 /** Three digits that count. */
 export function figure(value: number): string {
-  return value >= 100 ? count(value) : value.toPrecision(value >= 10 ? 3 : 2);
+  return value >= 100 ? count(value) : value.toPrecision(3);
 }
 
 export function times(value: number): string {
