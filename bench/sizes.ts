@@ -21,7 +21,7 @@ export function fullSizes(folder: string): Sizes {
     downloads: {
       folder,
       sizes: [
-        { bytes: 512 * megabyte, atOnce: 1, rounds: 3 },
+        { bytes: 512 * megabyte, atOnce: 1, rounds: 7 },
         { bytes: 512 * megabyte, atOnce: 20, rounds: 1 },
         { bytes: 4096 * megabyte, atOnce: 1, rounds: 2 },
         { bytes: 4096 * megabyte, atOnce: 20, rounds: 1 },
