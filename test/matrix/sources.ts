@@ -16,6 +16,7 @@ import {
   surfaceNames,
   type Clients,
 } from "../support/operations.ts";
+import { shortMs } from "./endings.ts";
 import type { Goal } from "./expected.ts";
 import { endingOf, type PlainEnding, type Row } from "./row.ts";
 import { add, nothing, type Count } from "./tally.ts";
@@ -36,6 +37,7 @@ export interface Tried extends Asked, Goal {
 
 /** What a busy machine may need beyond a deadline. */
 const graceMs = 3_000;
+const longMs = 10_000;
 const noFiles = { whole: 0, partial: 0 } as const;
 
 /** Every operation of the clients and of the media pipeline. */
@@ -141,7 +143,10 @@ async function meet(
   world: World,
   opened: Opened,
 ): Promise<Count> {
-  const { timeoutMs = 10_000, takesMs } = row;
+  const { takesMs } = row;
+  const isWell = ending.code === undefined;
+  // A short deadline is for what is to miss it: what is to go well shall not on a busy computer.
+  const { timeoutMs = longMs } = isWell && row.timeoutMs === shortMs ? {} : row;
   const clients = opened(connectClients(world.origins, timeoutMs, world.tls));
   const trial = await tried.begin(clients, world, row, opened);
   await world.arm();
@@ -157,7 +162,6 @@ async function meet(
   // Downloads may last as long as bytes come.
   const [shortest, longest] = takesMs ?? [0, tried.kind === "download" ? Infinity : timeoutMs + graceMs];
   assert.ok(took >= shortest && took < longest, `${took} ms`);
-  const isWell = ending.code === undefined;
   const files = await trial.look(isWell);
   const { requests } = world;
   assert.ok(requests >= ending.fewest && requests <= ending.most, `${requests} requests`);

@@ -1,4 +1,5 @@
 import { appendFileSync } from "node:fs";
+import { inspect } from "node:util";
 
 /** One line of the report, written as it happens: when the tests never end, it says where they are. */
 export type ReportLine =
@@ -17,7 +18,8 @@ export default function LineReporter(
   runner.on("pass", (test) => write({ event: "pass", title: test.fullTitle() }));
   runner.on("pending", (test) => write({ event: "pending", title: test.fullTitle() }));
   runner.on("fail", (test, error: Error) => {
-    write({ event: "fail", title: test.fullTitle(), error: error.stack ?? error.message });
+    // With its causes.
+    write({ event: "fail", title: test.fullTitle(), error: inspect(error, { depth: 3 }) });
   });
   runner.on("end", () => write({ event: "end" }));
 }
