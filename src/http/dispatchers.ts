@@ -1,8 +1,12 @@
 import { Socket } from "node:net";
-import { buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
+import type { buildConnector, Dispatcher, Pool } from "undici";
 import { phrase, problemOf } from "../fill-in.ts";
 import { ReadMemory } from "./read-memory.ts";
 import { isUntrusted, ProxyError } from "./failures.ts";
+import { loadUndici } from "./undici.ts";
+
+type Connector = buildConnector.connector;
+type PoolOptions = Pool.Options;
 
 /** TLS settings of a connection, in the names of node:tls. */
 export interface TlsOptions {
@@ -46,10 +50,11 @@ const readKeepAliveMs = 4_000;
  * when it breaks.
  */
 export function openDispatcher(use: "commands" | "reads", route: Route): OpenDispatcher {
+  const { buildConnector, Pool, ProxyAgent } = loadUndici();
   const connecting = new Set<Socket>();
   const paused = new Set<Resumable>();
   const memory = new ReadMemory();
-  const guard = (connect: buildConnector.connector, explain = same): buildConnector.connector =>
+  const guard = (connect: Connector, explain = same): Connector =>
     guarded(connect, { connecting, paused, memory }, explain);
   const keepAliveMs = use === "commands" ? commandKeepAliveMs : readKeepAliveMs;
   const http1 = { allowH2: false, timeout: route.connectMs };
@@ -71,7 +76,7 @@ export function openDispatcher(use: "commands" | "reads", route: Route): OpenDis
           requestTls: tls,
           clientFactory: (proxy) =>
             new Pool(proxy, { ...options, connect: guard(buildConnector(http1), noProxy) }),
-          factory: (origin, { connect, ...rest }: Pool.Options) =>
+          factory: (origin, { connect, ...rest }: PoolOptions) =>
             new Pool(
               origin,
               typeof connect === "function" ? { ...rest, connect: guard(connect, noTunnel) } : rest,
@@ -118,10 +123,10 @@ interface Shared {
 }
 
 function guarded(
-  connect: buildConnector.connector,
+  connect: Connector,
   { connecting, paused, memory }: Shared,
   explain: (error: Error) => Error,
-): buildConnector.connector {
+): Connector {
   return (options, callback) => {
     // Undici's types say void, but its own connector returns the socket it has begun to connect.
     const begun: unknown = connect(options, (error, socket) => {

@@ -1,4 +1,3 @@
-import { errors } from "undici";
 import { DimensionerError, type FailureFacts, type Outcome } from "../errors.ts";
 import { outside, ProblemError, problemOf, type Problem, type Values } from "../fill-in.ts";
 import type { SentenceKey } from "../sentences.ts";
@@ -66,8 +65,8 @@ export function connectFailure(peer: Peer, call: Call, error: Error, seconds: nu
 export function wireFailure(peer: Peer, call: Call, error: Error): DimensionerError {
   // Undici's parser errors have no code; an answer that ends too early is one of them.
   const notHttp =
-    (error instanceof errors.HTTPParserError && !error.message.includes("EOF")) ||
-    error instanceof errors.HeadersOverflowError;
+    (error.name === "HTTPParserError" && !error.message.includes("EOF")) ||
+    codeOf(error) === "UND_ERR_HEADERS_OVERFLOW";
   return callFailure(peer, call, notHttp ? "responseNotHttp" : "connectionLost", outcomeOf(call, "sent"));
 }
 
