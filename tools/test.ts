@@ -2,8 +2,8 @@
  * Everything that has to hold, counted:  npm test
  *
  * Gates first (build and types, lint, format, dead code, package, floors, scorecard), then the tests: those of the
- * sources on the oldest Node that is supported and, with coverage, on Node 24; then the installed package and the
- * examples in a real Node-RED 4.1 and 5.0. The last line is `N passed, N failed`.
+ * sources on the oldest Node that is supported and, with coverage, on Node 24; those in a browser; and the installed
+ * package and the examples in a real Node-RED 4.1 and 5.0, on three Nodes. The last line is `N passed, N failed`.
  *
  *   npm run test:unit -- 'test/http/**'    only these, on the running Node, with mocha's own report
  */
@@ -19,15 +19,17 @@ const root = dirname(import.meta.dirname);
 const all = ["test/**/*.test.ts"];
 /** What runs the package as it is installed. */
 const installed = ["test/package/**/*.test.ts", "test/examples/**/*.test.ts"];
-/** What drives an editor. */
-const editor = ["test/editor/**/*.test.ts", "test/support/**/*.test.ts", "test/security/editor.test.ts"];
-/** What one Node is enough for: with a browser, with processes that choose their Node themselves, or about pages. */
-const once = [
-  ...editor,
+/** What drives a browser. */
+const editor = [
+  "test/editor/**/*.test.ts",
+  "test/support/**/*.test.ts",
+  "test/security/editor.test.ts",
   "test/simulator/page.test.ts",
-  "test/docs/**",
-  "test/security/token.process.test.ts",
 ];
+/** What one Node is enough for: about pages, or with processes that choose their Node themselves. */
+const once = [...editor, "test/docs/**", "test/security/token.process.test.ts"];
+/** Takes long, and the oldest Node is the one that leaks. */
+const leaks = "test/leaks/**";
 const demo = "test/demo/**/*.test.ts";
 /** Far more than a slow machine needs. */
 const longestSuiteMs = 480_000;
@@ -66,29 +68,32 @@ async function runAll(): Promise<number> {
     const usual = { files: all, ignore: [...installed, demo], coverage: false, timeoutMs: longestSuiteMs };
     return { name: title, run: () => runMocha(root, { node, ...usual, ...options }, run) };
   };
-  const sources = older.map((node) => suite("sources", node, { ignore: [...installed, demo, ...once] }));
+  const steps = older.map((node) => suite("sources", node, { ignore: [...installed, demo, ...once] }));
+  if (newest === undefined) {
+    steps.push(skip("tests on Node 24, coverage", "there is no Node 24 for this platform"));
+  } else {
+    const spared = oldest === undefined ? [] : [leaks];
+    steps.push(
+      suite("sources, coverage", newest, {
+        coverage: true,
+        ignore: [...installed, demo, ...editor, ...spared],
+      }),
+      suite("browser", newest, { files: editor, ignore: [] }),
+      suite("package, examples and demo", newest, { files: [...installed, demo], ignore: [] }),
+    );
+  }
   // Between the two: what Node-RED 5 asks for at least, and a Node that is too old for the newest undici.
   const least = bundledNode(root, 22);
-  const packed = [...older, ...(least === undefined ? [] : [least])].map((node) =>
-    suite("package and examples", node, { files: installed, ignore: [] }),
-  );
-  if (newest === undefined) {
-    sources.push(skip("tests on Node 24, coverage", "there is no Node 24 for this platform"));
-  } else {
-    sources.push(
-      suite("sources, coverage", newest, { coverage: true, ignore: [...installed, demo, ...editor] }),
-      suite("editor", newest, { files: editor, ignore: [] }),
-    );
-    packed.push(coverageGate(root));
-    packed.push(suite("package, examples and demo", newest, { files: [...installed, demo], ignore: [] }));
+  for (const node of [...older, ...(least === undefined ? [] : [least])]) {
+    steps.push(suite("package and examples", node, { files: installed, ignore: [] }));
   }
 
   const outcomes = [
     await runSteps([buildGate(root, run)], 1),
     await runSteps(staticGates(root, run), 2),
     // Much of a suite is waiting: three keep two cores busy.
-    await runSteps([...noOldest, ...sources], 3),
-    await runSteps(packed, 2),
+    await runSteps([...noOldest, ...steps], 3),
+    await runSteps(newest === undefined ? [] : [coverageGate(root)], 1),
   ];
   const { passed, failed } = sum(outcomes);
   console.log(`\n${passed} passed, ${failed} failed`);
