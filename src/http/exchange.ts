@@ -11,7 +11,7 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 export interface Flow {
   pause(): void;
   resume(): void;
-  /** Takes back a chunk, in the order in which they came; its memory is used again. */
+  /** Takes back a chunk; its memory is used again. */
   giveBack(chunk: Uint8Array): void;
   /** Ends the exchange with this error. */
   fail(error: Error): void;
@@ -134,6 +134,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // Resumed at the end of a connection, undici hands over a chunk of nothing.
     if (chunk.length > 0) {
+      this.#options.connections.memory.lend(chunk);
       this.#take(() => this.#receiver.onData(chunk));
     }
   }

@@ -91,6 +91,37 @@ describe("memory that is read into again", () => {
     });
   }
 
+  it("keeps what a slow disk has not taken yet, while the same connection brings the next download", async () => {
+    const videoBytes = 3_000_004;
+    const video = (from: number): Buffer => wordsFrom(from, videoBytes);
+    const server = createServer((request, response) => {
+      const number = Number(request.url?.split("/").at(-1));
+      response.writeHead(200, { "Content-Type": "video/mp4", "Content-Length": videoBytes });
+      response.end(video(number * 4_000_000));
+    });
+    const port = await listen(server);
+    opened({ close: () => new Promise((resolve) => server.close(resolve)) });
+    const cloud = opened(new CloudClient({ baseUrl: `http://127.0.0.1:${port}`, token }));
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let writes = 0;
+    // The first download's last write waits until three others are on their disk.
+    const slow = watchedDisk(async (call) => {
+      if (call === "file.writev" && ++writes === 2) await held;
+    });
+    const save = (id: string, disk = watchedDisk(async () => undefined)) =>
+      saveToFile(
+        (sink) => cloud.media("905865", id, sink),
+        { folder, suggestedBase: `video-${id}`, ifExists: "error" },
+        { operation: "media", surface: "cloud", host: "127.0.0.1", disk },
+      );
+    const first = save("1", slow);
+    for (const id of ["2", "3", "4"]) await save(id);
+    release();
+    const { path } = await first;
+    assert.equal(await sha256(createReadStream(path)), await sha256([video(4_000_000)]));
+  });
+
   describe("a piece of it", () => {
     /** Reads so many bytes as Node.js would, and returns what the socket's reader gets. */
     const reader = (memory: ReadMemory) => {
@@ -108,6 +139,12 @@ describe("memory that is read into again", () => {
         return chunk;
       };
     };
+    /** The parts of a chunk as so many answers have them. */
+    const lend = (memory: ReadMemory, chunk: Buffer, ...at: readonly number[]): Buffer[] => {
+      const parts = [0, ...at].map((start, index) => chunk.subarray(start, at[index] ?? chunk.length));
+      parts.forEach((part) => memory.lend(part));
+      return parts;
+    };
 
     it("is used again when all of it has come back, and not before", () => {
       const memory = new ReadMemory();
@@ -115,7 +152,7 @@ describe("memory that is read into again", () => {
       // The reads grow with what comes.
       for (let turn = 0; turn < 5; turn++) read(Infinity);
       const first = read(Infinity);
-      const [start, end] = [first.subarray(0, 1000), first.subarray(1000)];
+      const [start = first, end = first] = lend(memory, first, 1000);
       memory.giveBack(start);
       const second = read(Infinity);
       memory.giveBack(end);
@@ -124,11 +161,56 @@ describe("memory that is read into again", () => {
       assert.ok(others.some(({ buffer }) => buffer === first.buffer));
     });
 
+    it("is not used again while an earlier part of it is with a receiver", () => {
+      const memory = new ReadMemory();
+      const read = reader(memory);
+      for (let turn = 0; turn < 5; turn++) read(Infinity);
+      const first = read(Infinity);
+      const [slow = first, quick = first] = lend(memory, first, 1000);
+      memory.giveBack(quick);
+      const between = [read(Infinity), read(Infinity), read(Infinity)];
+      assert.ok(
+        between.every(({ buffer }) => buffer !== first.buffer),
+        "it would be read over",
+      );
+      memory.giveBack(slow);
+      const others = [read(Infinity), read(Infinity)];
+      assert.ok(others.some(({ buffer }) => buffer === first.buffer));
+    });
+
+    it("is not used again while an answer has it that gives nothing back", () => {
+      const memory = new ReadMemory();
+      const read = reader(memory);
+      for (let turn = 0; turn < 5; turn++) read(Infinity);
+      const first = read(Infinity);
+      const [, end = first] = lend(memory, first, 1000);
+      memory.giveBack(end);
+      const others = [read(Infinity), read(Infinity), read(Infinity)];
+      assert.ok(others.every(({ buffer }) => buffer !== first.buffer));
+    });
+
+    it("is of one connection, also when another is opened while its bytes are read", () => {
+      const { buffer, callback } = new ReadMemory().onread;
+      assert.ok(typeof buffer === "function");
+      let other: Uint8Array | undefined;
+      const socket = opened(Object.assign(new Socket(), { _read: () => undefined, close: () => undefined }));
+      const push = socket.push.bind(socket);
+      socket.push = (chunk: unknown) => {
+        other = buffer();
+        return push(chunk);
+      };
+      const into = buffer();
+      callback.call(socket, 10, into);
+      assert.notEqual(other?.buffer, into.buffer);
+      assert.equal(buffer().buffer, into.buffer, "the rest is for the next read of the same connection");
+    });
+
     it("is left alone when what comes back is from elsewhere", () => {
       const memory = new ReadMemory();
       const read = reader(memory);
       memory.giveBack(Buffer.alloc(10));
       const chunk = read(Infinity);
+      memory.lend(chunk);
       memory.giveBack(Buffer.from(chunk));
       assert.notEqual(read(Infinity).buffer, chunk.buffer);
     });
