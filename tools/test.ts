@@ -2,8 +2,9 @@
  * Everything that has to hold, counted:  npm test
  *
  * Gates first (build and types, lint, format, dead code, package, floors, scorecard), then the tests: those of the
- * sources on the oldest Node that is supported and, with coverage, on Node 24; those in a browser; and the installed
- * package and the examples in a real Node-RED 4.1 and 5.0, on three Nodes. The last line is `N passed, N failed`.
+ * sources on the oldest Node that is supported and, with coverage, on Node 24; those in a browser; the installed package
+ * and the examples in a real Node-RED 4.1 and 5.0, on three Nodes; and each promise broken on purpose, to see a test
+ * notice it. The last line is `N passed, N failed`.
  *
  *   npm run test:unit -- 'test/http/**'    only these, on the running Node, with mocha's own report
  */
@@ -11,6 +12,7 @@ import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { buildGate, coverageGate, staticGates } from "./test/gates.ts";
 import { runMocha, type MochaSuite } from "./test/mocha.ts";
+import { mutationStep, readMutations } from "./test/mutations.ts";
 import { bundledNode, runningNode, typeScriptOptions, type NodeBinary } from "./test/node-binaries.ts";
 import { runSteps, skippedOnce, sum, type Step } from "./test/outcome.ts";
 import { createRunner } from "./test/run.ts";
@@ -87,6 +89,8 @@ async function runAll(): Promise<number> {
   for (const node of [...older, ...(least === undefined ? [] : [least])]) {
     steps.push(suite("package and examples", node, { files: installed, ignore: [] }));
   }
+  const mutations = await readMutations(root);
+  steps.push(...mutations.map((mutation) => mutationStep(root, mutation, newest ?? running, run)));
 
   const outcomes = [
     await runSteps([buildGate(root, run)], 1),

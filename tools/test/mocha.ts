@@ -14,6 +14,8 @@ export interface MochaSuite {
   readonly coverage: boolean;
   /** Ends with the first test that fails, whatever that has left open. */
   readonly bail?: boolean;
+  /** How long one test may take. */
+  readonly longestTestMs?: number;
   readonly timeoutMs: number;
 }
 
@@ -36,7 +38,7 @@ export async function runMocha(root: string, suite: MochaSuite, run: Run): Promi
     "--fail-zero",
     "--forbid-only",
     ...(suite.bail === true ? ["--bail", "--exit"] : []),
-    `--timeout=${longestTestMs}`,
+    `--timeout=${suite.longestTestMs ?? longestTestMs}`,
     `--reporter=${join(import.meta.dirname, "reporter.ts")}`,
     `--reporter-option=output=${report}`,
   ];

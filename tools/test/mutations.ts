@@ -24,6 +24,8 @@ const folder = join("test", "mutations");
 /** What a test may need, and nothing that has to be built first. */
 const copied = ["examples", "icons", "nodes", "src", "test", "tools", "package.json", "tsconfig.base.json"];
 const longestTestsMs = 120_000;
+/** A test that hangs has noticed, too: nobody needs to wait for long. */
+const longestTestMs = 8_000;
 
 /**
  * Reads test/mutations/*.patch. Above the diff each has three lines:
@@ -82,6 +84,7 @@ export function mutationStep(root: string, mutation: Mutation, node: NodeBinary,
           ignore: [],
           coverage: false,
           bail: true,
+          longestTestMs,
           timeoutMs: longestTestsMs,
         };
         const { passed, failed, details } = await runMocha(copy, suite, run);
