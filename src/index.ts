@@ -34,8 +34,6 @@ export type { OnProgress } from "./http/download.ts";
 export type { CallOptions } from "./http/transport.ts";
 export { readMedia, saveMedia, type ReadOptions, type SaveOptions } from "./library/media.ts";
 export type {
-  ArchivedFile,
-  ArchivedPackage,
   ArchiveMessage,
   BufferMessage,
   DeviceListMessage,
@@ -59,6 +57,7 @@ export type {
 export { readTransactionRecord } from "./library/webhook.ts";
 export type { BufferedMedia } from "./media/read-to-buffer.ts";
 export type { SavedFile } from "./media/save-to-file.ts";
+export type { ArchivedFile, ArchivedPackage } from "./model/archived-package.ts";
 export type { CloudDevice, MediaItem, Terminal } from "./model/cloud-records.ts";
 export type { ByteSink, Download, DownloadFacts, Framing } from "./model/download.ts";
 export type { MeasuredObject, MeasureResult, MeasureSource } from "./model/measure-result.ts";

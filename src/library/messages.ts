@@ -5,6 +5,7 @@
 import type { FleetDevice } from "../cloud/fleet.ts";
 import type { ErrorCause, ErrorCode } from "../errors.ts";
 import type { SavedFile } from "../media/save-to-file.ts";
+import type { ArchivedPackage } from "../model/archived-package.ts";
 import type { MediaItem } from "../model/cloud-records.ts";
 import type { MeasureResult } from "../model/measure-result.ts";
 import type { TransactionRecord } from "../model/transaction-record.ts";
@@ -113,33 +114,6 @@ export interface MediaItemMessage extends Message {
 export interface FetchMediaInput extends Message {
   transactionId: string | number;
   payload: { contentId: string | number };
-}
-
-/** A transaction's media as one package on disk. */
-export interface ArchivedPackage {
-  /** Absolute paths. */
-  readonly folder: string;
-  readonly manifest: string;
-  readonly transactionId: string;
-  readonly transactionReference: string | null;
-  readonly files: readonly ArchivedFile[];
-  readonly bytes: number;
-  /** Whether all that was expected is there. */
-  readonly complete: boolean;
-  /** Whether the package was there before this message. */
-  readonly alreadyArchived: boolean;
-}
-
-export interface ArchivedFile {
-  /** Absolute. */
-  readonly path: string;
-  readonly contentId: string | null;
-  readonly description: string | null;
-  /** By its content, else as announced. */
-  readonly contentType: string | null;
-  readonly bytes: number;
-  /** Lower-case hexadecimal. */
-  readonly sha256: string;
 }
 
 /** `archive` sends. */

@@ -8,6 +8,7 @@ import type { Ticket } from "../archive/ticket.ts";
 import type { CloudClient } from "../cloud/client.ts";
 import { DimensionerError } from "../errors.ts";
 import { field, phrase } from "../fill-in.ts";
+import type { ArchivedPackage } from "../model/archived-package.ts";
 import type { ConfigChoice } from "./config-node.ts";
 import { failBefore, type Operation } from "./failure.ts";
 import type { Message } from "./messages.ts";
@@ -16,29 +17,10 @@ import type { ValueReader } from "./values.ts";
 const patienceMs = 5_000;
 
 /** What an archive node puts on msg.payload. */
-export interface PackagePayload {
-  /** Absolute paths. */
-  readonly folder: string;
-  readonly manifest: string;
-  readonly transactionId: string;
-  readonly transactionReference: string | null;
-  readonly files: readonly {
-    readonly path: string;
-    readonly contentId: string | null;
-    readonly description: string | null;
-    readonly contentType: string | null;
-    readonly bytes: number;
-    readonly sha256: string;
-  }[];
-  readonly bytes: number;
-  readonly complete: boolean;
-  readonly alreadyArchived: boolean;
-}
-
 export function describePackage(
   { folder, manifest, wasThere }: Archived,
   join: (...parts: string[]) => string,
-): PackagePayload {
+): ArchivedPackage {
   const { items, transactionId, references, complete } = manifest;
   return {
     folder,

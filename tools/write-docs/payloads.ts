@@ -6,7 +6,7 @@ import type { SavedFile } from "../../src/media/save-to-file.ts";
 import type { MediaItem, Terminal } from "../../src/model/cloud-records.ts";
 import type { MeasuredObject, MeasureResult } from "../../src/model/measure-result.ts";
 import type { TransactionRecord } from "../../src/model/transaction-record.ts";
-import type { PackagePayload } from "../../src/runtime/archive-node.ts";
+import type { ArchivedPackage } from "../../src/model/archived-package.ts";
 import { describes } from "./same-type.ts";
 
 const text = v.nullable(v.string());
@@ -146,7 +146,7 @@ const archivedFile = v.object({
   sha256: field("Hash of its content, in lower-case hexadecimal.", sha256),
 });
 
-export const archivedPackage = describes<PackagePayload>()(
+export const archivedPackage = describes<ArchivedPackage>()(
   v.object({
     folder: field("Absolute path of the package.", v.string()),
     manifest: field("Absolute path of its manifest.json.", v.string()),
