@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { DimensionerError } from "../../src/errors.ts";
+import { openOrExplain } from "../../src/runtime/config-node.ts";
 import { Seldom } from "../../src/runtime/seldom.ts";
 import { StatusBoard } from "../../src/runtime/status-board.ts";
 import { translateError, translateStatus, translateValue } from "../../src/runtime/translate.ts";
@@ -31,7 +31,9 @@ export default function (RED: NodeAPI): void {
   ): void {
     RED.nodes.createNode(this, config);
     const status = new StatusBoard(RED, this);
-    const webhook = open(config, this.credentials);
+    const webhook = openOrExplain(() =>
+      readWebhook(readCurrent(defaults, config), this.credentials?.secret ?? ""),
+    );
     if ("problem" in webhook) {
       status.say("failed", "failed.ERR_CONFIG");
       this.warn(translateError(RED, webhook.problem).message);
@@ -106,20 +108,6 @@ export default function (RED: NodeAPI): void {
   RED.nodes.registerType("dimensioner-transaction-in", TransactionInNode, {
     credentials: { secret: { type: "password" } },
   });
-}
-
-function open(
-  config: NodeDef & Partial<TransactionInProperties>,
-  credentials: Partial<TransactionInCredentials> | undefined,
-): ReturnType<typeof readWebhook> | { readonly problem: DimensionerError } {
-  try {
-    return readWebhook(readCurrent(defaults, config), credentials?.secret ?? "");
-  } catch (error) {
-    if (error instanceof DimensionerError) {
-      return { problem: error };
-    }
-    throw error;
-  }
 }
 
 /** A site can switch off everything that flows serve. */
