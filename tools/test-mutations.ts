@@ -10,17 +10,11 @@ import { dirname } from "node:path";
 import { mutationStep, readMutations } from "./test/mutations.ts";
 import { bundledNode, runningNode } from "./test/node-binaries.ts";
 import { runSteps } from "./test/outcome.ts";
-import { createRunner } from "./test/run.ts";
+import { runUntilSignal } from "./test/run.ts";
 
 const root = dirname(import.meta.dirname);
 const wanted = process.argv.slice(2);
-const { run, endAll } = createRunner();
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.once(signal, () => {
-    endAll();
-    process.exit(130);
-  });
-}
+const run = runUntilSignal();
 
 const node = bundledNode(root, 24) ?? runningNode();
 const mutations = (await readMutations(root)).filter(

@@ -15,7 +15,7 @@ import { runMocha, type MochaSuite } from "./test/mocha.ts";
 import { mutationStep, readMutations } from "./test/mutations.ts";
 import { bundledNode, runningNode, typeScriptOptions, type NodeBinary } from "./test/node-binaries.ts";
 import { runSteps, skippedOnce, sum, type Step } from "./test/outcome.ts";
-import { createRunner } from "./test/run.ts";
+import { runUntilSignal } from "./test/run.ts";
 
 const root = dirname(import.meta.dirname);
 const all = ["test/**/*.test.ts"];
@@ -49,13 +49,7 @@ function runSome(files: readonly string[]): number {
 }
 
 async function runAll(): Promise<number> {
-  const { run, endAll } = createRunner();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.once(signal, () => {
-      endAll();
-      process.exit(130);
-    });
-  }
+  const run = runUntilSignal();
 
   const running = runningNode();
   const newest = running.major >= 24 ? running : bundledNode(root, 24);

@@ -62,6 +62,18 @@ export function createRunner() {
 
 export type Run = ReturnType<typeof createRunner>["run"];
 
+/** Runs commands until a signal ends this process, which ends them first. */
+export function runUntilSignal(): Run {
+  const { run, endAll } = createRunner();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => {
+      endAll();
+      process.exit(130);
+    });
+  }
+  return run;
+}
+
 function end(child: ChildProcess): void {
   if (child.pid === undefined || process.platform === "win32") {
     child.kill("SIGKILL");
