@@ -43,8 +43,12 @@ export interface Peer {
 
 /** Writes a query of the values that are given, with %20 for a space, which every server reads alike. */
 export function writeQuery(values: Readonly<Record<string, string | undefined>>): string {
-  return Object.entries(values)
-    .filter((entry): entry is [string, string] => entry[1] !== undefined)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`)
-    .join("&");
+  let query = "";
+  for (const name of Object.keys(values)) {
+    const value = values[name];
+    if (value !== undefined) {
+      query += `${query === "" ? "" : "&"}${name}=${encodeURIComponent(value.toWellFormed())}`;
+    }
+  }
+  return query;
 }

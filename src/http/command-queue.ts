@@ -4,18 +4,24 @@ import type { SentenceKey } from "../sentences.ts";
 import { cancelSentence } from "./wait.ts";
 
 /** How long and how one command may wait. */
-export interface Turn {
+export interface Wait {
   /** How many may wait in this queue, this one counted; 0: none. */
   readonly queueLimit: number;
   /** Longest wait; 0: no limit. */
   readonly maxWaitMs: number;
-  /** A command that would destroy the saved video waits until no transfer of it runs. */
-  readonly sparesVideo?: boolean;
   /** Aborting one of them drops the command while it waits; `reason` "reset" says so in the error. */
   readonly signals: readonly AbortSignal[];
   /** Told when the command has to wait, with how many wait then. */
   readonly onWaiting?: ((count: number) => void) | undefined;
   readonly fail: (sentence: SentenceKey, values: Values) => DimensionerError;
+}
+
+/** What a command asks of its queue. */
+export interface Turn {
+  /** A command that would destroy the saved video waits until no transfer of it runs. */
+  readonly sparesVideo: boolean;
+  /** Asked only if the command has to wait: few do. */
+  readonly howToWait: () => Wait;
 }
 
 interface Entry {
@@ -37,7 +43,7 @@ class CommandQueue {
   /** Runs the command when its turn has come. */
   async run<T>(turn: Turn, command: () => Promise<T>): Promise<T> {
     if (!this.#mayStart(turn)) {
-      await this.#wait(turn);
+      await this.#wait(turn, turn.howToWait());
     }
     this.#isBusy = true;
     try {
@@ -58,30 +64,30 @@ class CommandQueue {
   }
 
   #mayStart(turn: Turn): boolean {
-    return !this.#isBusy && !(turn.sparesVideo === true && this.#transfers > 0);
+    return !this.#isBusy && !(turn.sparesVideo && this.#transfers > 0);
   }
 
-  async #wait(turn: Turn): Promise<void> {
-    if (this.#waiting.length >= turn.queueLimit) {
-      throw turn.fail("queueFull", { limit: turn.queueLimit });
+  async #wait(turn: Turn, { queueLimit, maxWaitMs, signals, onWaiting, fail }: Wait): Promise<void> {
+    if (this.#waiting.length >= queueLimit) {
+      throw fail("queueFull", { limit: queueLimit });
     }
     // Told first: if that throws, nothing has begun to wait.
-    turn.onWaiting?.(this.#waiting.length + 1);
+    onWaiting?.(this.#waiting.length + 1);
     await new Promise<void>((resolve, reject) => {
       const leave = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(entry), 1);
         clearTimeout(timer);
-        for (const signal of turn.signals) {
+        for (const signal of signals) {
           signal.removeEventListener("abort", drop);
         }
       };
       const drop = (): void => {
         leave();
-        reject(turn.fail(cancelSentence(turn.signals), {}));
+        reject(fail(cancelSentence(signals), {}));
       };
       const expire = (): void => {
         leave();
-        reject(turn.fail("expired", { seconds: turn.maxWaitMs / 1000 }));
+        reject(fail("expired", { seconds: maxWaitMs / 1000 }));
       };
       const entry: Entry = {
         turn,
@@ -90,12 +96,12 @@ class CommandQueue {
           resolve();
         },
       };
-      const timer = turn.maxWaitMs > 0 ? setTimeout(expire, turn.maxWaitMs) : undefined;
-      for (const signal of turn.signals) {
+      const timer = maxWaitMs > 0 ? setTimeout(expire, maxWaitMs) : undefined;
+      for (const signal of signals) {
         signal.addEventListener("abort", drop);
       }
       this.#waiting.push(entry);
-      if (turn.signals.some((signal) => signal.aborted)) {
+      if (signals.some((signal) => signal.aborted)) {
         drop();
       }
     });

@@ -1,6 +1,6 @@
 import type { Answer } from "./answer.ts";
 import type { Command } from "./call.ts";
-import type { CommandQueues, Turn } from "./command-queue.ts";
+import type { CommandQueues, Turn, Wait } from "./command-queue.ts";
 import { callFailure } from "./failures.ts";
 import type { Transport } from "./transport.ts";
 
@@ -40,17 +40,16 @@ export class CommandSender {
   send(
     machine: string,
     command: Command,
-    options: CommandOptions & Pick<Turn, "sparesVideo">,
+    options: CommandOptions & Partial<Pick<Turn, "sparesVideo">>,
   ): Promise<Answer> {
     const { signal, waitSignal, onWaiting, onTurn, sparesVideo = false } = options;
-    const turn: Turn = {
+    const howToWait = (): Wait => ({
       ...this.#rules,
-      sparesVideo,
       onWaiting,
       signals: this.#transport.signals(signal, waitSignal),
       fail: (sentence, values) => callFailure(this.#transport.peer, command, sentence, "not-sent", values),
-    };
-    return this.#queues.of(machine).run(turn, () => {
+    });
+    return this.#queues.of(machine).run({ sparesVideo, howToWait }, () => {
       onTurn?.();
       return this.#transport.send(command, { signal });
     });

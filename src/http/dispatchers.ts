@@ -31,7 +31,10 @@ export interface OpenDispatcher {
   readonly dispatcher: Dispatcher;
   /** The exchanges on its connections that have paused. */
   readonly paused: Set<Resumable>;
-  readonly memory: ReadMemory;
+  /** What its connections read into; null where that is left to Node.js. */
+  readonly memory: ReadMemory | null;
+  /** Whether `destroy` has been called: what goes wrong from then on goes wrong because of that. */
+  readonly isClosed: boolean;
   /** Ends every connection, also those that are still being made, which undici alone would let run on. */
   destroy(): Promise<void>;
 }
@@ -53,7 +56,7 @@ export function openDispatcher(use: "commands" | "reads", route: Route): OpenDis
   const { buildConnector, Pool, ProxyAgent } = loadUndici();
   const connecting = new Set<Socket>();
   const paused = new Set<Resumable>();
-  const memory = new ReadMemory();
+  const memory = use === "reads" && route.proxyUrl === undefined ? new ReadMemory() : null;
   const guard = (connect: Connector, explain = same): Connector =>
     guarded(connect, { connecting, paused, memory }, explain);
   const keepAliveMs = use === "commands" ? commandKeepAliveMs : readKeepAliveMs;
@@ -65,10 +68,11 @@ export function openDispatcher(use: "commands" | "reads", route: Route): OpenDis
     keepAliveMaxTimeout: keepAliveMs,
   };
   const tls = { ...route.tls, ...http1 };
-  const { onread } = memory;
+  const direct = memory === null ? tls : { ...tls, onread: memory.onread };
+  let isClosed = false;
   const dispatcher =
     route.proxyUrl === undefined
-      ? new Pool(route.origin, { ...options, connect: guard(buildConnector({ ...tls, onread })) })
+      ? new Pool(route.origin, { ...options, connect: guard(buildConnector(direct)) })
       : new ProxyAgent({
           ...options,
           uri: route.proxyUrl,
@@ -86,7 +90,11 @@ export function openDispatcher(use: "commands" | "reads", route: Route): OpenDis
     dispatcher,
     paused,
     memory,
+    get isClosed() {
+      return isClosed;
+    },
     async destroy() {
+      isClosed = true;
       const destroyed = dispatcher.destroy();
       for (const socket of connecting) {
         socket.destroy();
@@ -119,7 +127,7 @@ function noTunnel(error: Error): Error {
 interface Shared {
   readonly connecting: Set<Socket>;
   readonly paused: ReadonlySet<Resumable>;
-  readonly memory: ReadMemory;
+  readonly memory: ReadMemory | null;
 }
 
 function guarded(
@@ -138,7 +146,9 @@ function guarded(
         return;
       }
       survivePause(socket, paused);
-      socket.once("close", () => memory.clear());
+      if (memory !== null) {
+        socket.once("close", () => memory.clear());
+      }
       callback(null, socket);
     });
     if (begun instanceof Socket) {

@@ -40,7 +40,7 @@ export interface ExchangeOptions {
   readonly limit: TimeLimit;
   /** Longest time for making a connection. */
   readonly connectMs: number;
-  /** Any of them aborting ends the exchange with ERR_CANCELLED. */
+  /** Any of them aborting ends the exchange with ERR_CANCELLED, as the end of its connections does. */
   readonly signals: readonly AbortSignal[];
 }
 
@@ -68,6 +68,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   readonly #resolve: () => void;
   readonly #reject: (error: Error) => void;
   readonly #onAbort = (): void => this.#end("cancelledClose");
+  #isPaused = false;
   #controller: Dispatcher.DispatchController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #reach: Reach = "not-sent";
@@ -95,7 +96,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   start(): void {
     const { connections, headers, connectMs, signals } = this.#options;
     if (signals.some((signal) => signal.aborted)) {
-      this.#onAbort();
+      this.#end("cancelledClose");
       return;
     }
     for (const signal of signals) {
@@ -134,7 +135,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // Resumed at the end of a connection, undici hands over a chunk of nothing.
     if (chunk.length > 0) {
-      this.#options.connections.memory.lend(chunk);
+      this.#options.connections.memory?.lend(chunk);
       this.#take(() => this.#receiver.onData(chunk));
     }
   }
@@ -147,25 +148,28 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.fail(
-      this.#reach === "sent"
-        ? wireFailure(this.#peer, this.#call, error)
-        : connectFailure(this.#peer, this.#call, error, this.#connectSeconds()),
-    );
+    if (this.#options.connections.isClosed) {
+      this.#end("cancelledClose");
+    } else if (this.#reach === "sent") {
+      this.fail(wireFailure(this.#peer, this.#call, error));
+    } else {
+      this.fail(connectFailure(this.#peer, this.#call, error, this.#connectSeconds()));
+    }
   }
 
   pause(): void {
+    this.#isPaused = true;
     this.#options.connections.paused.add(this);
     this.#controller?.pause();
   }
 
   resume(): void {
-    this.#options.connections.paused.delete(this);
+    this.#unpause();
     this.#controller?.resume();
   }
 
   giveBack(chunk: Uint8Array): void {
-    this.#options.connections.memory.giveBack(chunk);
+    this.#options.connections.memory?.giveBack(chunk);
   }
 
   fail(error: Error): void {
@@ -192,10 +196,17 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
 
   #finish(): void {
     this.#ended = true;
-    this.#options.connections.paused.delete(this);
+    this.#unpause();
     clearTimeout(this.#timer);
     for (const signal of this.#options.signals) {
       signal.removeEventListener("abort", this.#onAbort);
+    }
+  }
+
+  #unpause(): void {
+    if (this.#isPaused) {
+      this.#isPaused = false;
+      this.#options.connections.paused.delete(this);
     }
   }
 
@@ -211,7 +222,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
       return;
     }
     const { kind, ms } = this.#options.limit;
-    const stalled = this.#options.connections.paused.has(this) ? "fileStalled" : "stalled";
+    const stalled = this.#isPaused ? "fileStalled" : "stalled";
     this.#end(kind === "stall" ? stalled : "timeout", ms / 1000);
   }
 

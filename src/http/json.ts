@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { Answer } from "./answer.ts";
 import type { Call, Peer } from "./call.ts";
 import { callFailure, outcomeOf } from "./failures.ts";
@@ -23,12 +24,10 @@ function readJson(peer: Peer, call: Call, answer: Answer): JsonAnswer {
   if (looksLikeHtml(answer)) {
     throw fail("responseHtml");
   }
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(answer.body);
-  } catch {
+  if (!isUtf8(answer.body)) {
     throw fail("responseNotJson", { problem: phrase("notUtf8") });
   }
+  const text = answer.body.toString();
   try {
     return { text, value: parseJson(text.replace(/^\uFEFF/, "")) };
   } catch {

@@ -26,6 +26,9 @@ export interface CallOptions {
 }
 
 const longestConnectMs = 10_000;
+/** One for all: what a call goes through is what a thousand devices have to keep at hand. */
+const anyBody = { accept: "*/*", "accept-encoding": "identity" };
+const nobody: readonly AbortSignal[] = [];
 
 /** The one way to a peer: owns its connections, its deadline and the rules for commands and reads. */
 export class Transport {
@@ -35,19 +38,19 @@ export class Transport {
   readonly #route: { tls: TlsOptions | undefined; proxyUrl: string | undefined };
   readonly #connectMs: number;
   readonly #closing = new AbortController();
-  /** Opened by the first call that needs one: a config node that nobody uses costs no pool. */
-  readonly #open = new Map<"commands" | "reads", OpenDispatcher>();
+  /** Opened by the first call that needs one: a config node that nobody uses costs no pool. Null once closed. */
+  #open: { commands?: OpenDispatcher; reads?: OpenDispatcher } | null = {};
 
   constructor(options: TransportOptions) {
     this.peer = options.peer;
     this.timeoutMs = options.timeoutMs;
-    this.#headers = { accept: "*/*", "accept-encoding": "identity", ...options.headers };
+    this.#headers = options.headers === undefined ? anyBody : { ...anyBody, ...options.headers };
     this.#route = { tls: options.tls, proxyUrl: options.proxyUrl };
     this.#connectMs = Math.min(longestConnectMs, options.timeoutMs);
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** What ends a call: the transport's own closing, and these. */
+  /** What ends a wait before or between calls: the transport's own closing, and these. */
   signals(...given: readonly (AbortSignal | undefined)[]): readonly AbortSignal[] {
     return [this.#closing.signal, ...given.filter((signal) => signal !== undefined)];
   }
@@ -60,14 +63,14 @@ export class Transport {
       headers: this.#headers,
       limit: { kind: "deadline", ms: this.timeoutMs },
       connectMs: this.#connectMs,
-      signals: this.signals(options.signal),
+      signals: ownSignals(options),
     });
     return receiver.answer();
   }
 
   /** Reads, again where that can help, within one deadline. */
   async read(read: Read, options: CallOptions = {}): Promise<Answer> {
-    const signals = this.signals(options.signal);
+    const signals = ownSignals(options);
     const since = performance.now();
     for (let failures = 1; ; failures++) {
       const receiver = new AnswerReceiver(this.peer, read);
@@ -86,7 +89,9 @@ export class Transport {
         if (failures >= readPolicy.tries || isLate || !isPassing(error)) {
           throw error;
         }
-        await wait(waitMs, signals, (sentence) => callFailure(this.peer, read, sentence, null));
+        await wait(waitMs, this.signals(options.signal), (sentence) =>
+          callFailure(this.peer, read, sentence, null),
+        );
       }
     }
   }
@@ -100,7 +105,7 @@ export class Transport {
     sink: ByteSink,
     options: CallOptions & { onProgress?: OnProgress | undefined } = {},
   ): Promise<DownloadFacts> {
-    const signals = this.signals(options.signal);
+    const signals = ownSignals(options);
     const receiver = new DownloadReceiver(this.peer, read, sink, options.onProgress);
     for (let failures = 0; ;) {
       const headers = receiver.prepare();
@@ -120,7 +125,9 @@ export class Transport {
         if (failures >= readPolicy.tries || isLate || !(isPassing(error) || receiver.canRejoin(error))) {
           throw error;
         }
-        await wait(waitMs, signals, (sentence) => callFailure(this.peer, read, sentence, null));
+        await wait(waitMs, this.signals(options.signal), (sentence) =>
+          callFailure(this.peer, read, sentence, null),
+        );
       }
     }
   }
@@ -128,19 +135,23 @@ export class Transport {
   /** Ends all that runs with ERR_CANCELLED and every connection with it. Calls made afterwards fail the same way. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all([...this.#open.values()].map((open) => open.destroy()));
-    this.#open.clear();
+    const open = Object.values(this.#open ?? {});
+    this.#open = null;
+    await Promise.all(open.map((connections) => connections.destroy()));
   }
 
   #connections(use: "commands" | "reads", call: Call): OpenDispatcher {
-    if (this.#closing.signal.aborted) {
+    if (this.#open === null) {
       throw callFailure(this.peer, call, "cancelledClose", outcomeOf(call, "not-sent"));
     }
-    let open = this.#open.get(use);
-    if (open === undefined) {
-      open = openDispatcher(use, { origin: this.peer.origin, connectMs: this.#connectMs, ...this.#route });
-      this.#open.set(use, open);
-    }
-    return open;
+    return (this.#open[use] ??= openDispatcher(use, {
+      origin: this.peer.origin,
+      connectMs: this.#connectMs,
+      ...this.#route,
+    }));
   }
+}
+
+function ownSignals({ signal }: CallOptions): readonly AbortSignal[] {
+  return signal === undefined ? nobody : [signal];
 }

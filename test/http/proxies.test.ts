@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { connect, createServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
-import type { ErrorCause } from "../../src/errors.ts";
+import type { ErrorCause, Outcome } from "../../src/errors.ts";
 import type { SentenceKey } from "../../src/sentences.ts";
 import { failsWith } from "../support/failures.ts";
 import { MemorySink } from "../support/memory-sink.ts";
@@ -198,6 +199,25 @@ describe("proxies", function () {
       const look = (): void => (proxy.sockets.size === 0 ? resolve() : void setTimeout(look, 10));
       look();
     });
+  });
+
+  it("close ends what runs through one, and what waits for its tunnel", async () => {
+    const silent = opened(await startServer(() => undefined, { tls: identity("good") }));
+    const silentProxy = opened(await startProxy(() => "done"));
+    const tunnel = through(silent, opened(await startProxy()));
+    const noTunnel = through(silent, silentProxy);
+    const cancelled = (outcome: Outcome | null) => ({ code: "ERR_CANCELLED", outcome }) as const;
+    const running = [
+      failsWith(noTunnel.measure(deviceCode, "x"), cancelled("not-sent")),
+      failsWith(tunnel.measure(deviceCode, "x"), cancelled("unknown")),
+      failsWith(tunnel.media("1", "2", new MemorySink()), cancelled(null)),
+    ];
+    while (silent.requests.length < 2 || silentProxy.heads.length < 1) {
+      await sleep(5);
+    }
+    await Promise.all([tunnel.close(), noTunnel.close()]);
+    await Promise.all(running);
+    await silent.allClosed();
   });
 
   it("a certificate that is not trusted behind it", async () => {
