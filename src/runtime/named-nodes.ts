@@ -5,7 +5,7 @@ import type { Node, NodeAPI } from "node-red";
  * flow, for each message. Each of them has this as `named`.
  */
 export class NamedNodes {
-  readonly #nodes = new Map<string, Set<Node>>();
+  readonly #nodes = new Map<string, readonly Node[]>();
 
   /** Takes in a node that has just been made, until it is closed. */
   add(node: Node): void {
@@ -14,18 +14,19 @@ export class NamedNodes {
       return;
     }
     const { name = "" } = node;
-    const same = this.#nodes.get(name) ?? new Set();
-    this.#nodes.set(name, same.add(node));
+    this.#nodes.set(name, [...this.find(name), node]);
     node.on("close", () => {
-      same.delete(node);
-      if (same.size === 0) {
+      const left = this.find(name).filter((other) => other !== node);
+      if (left.length > 0) {
+        this.#nodes.set(name, left);
+      } else {
         this.#nodes.delete(name);
       }
     });
   }
 
   find(name: string): readonly Node[] {
-    return [...(this.#nodes.get(name) ?? [])];
+    return this.#nodes.get(name) ?? [];
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Node, NodeAPI } from "node-red";
 import { field, outside, phrase, problemOf, type FieldName, type Problem } from "../fill-in.ts";
+import type { DimensionerError } from "../errors.ts";
 import type { References } from "../model/measurement.ts";
 import { failBefore, show, type Operation } from "./failure.ts";
 import { readMessageProperty, type Message } from "./messages.ts";
@@ -26,15 +27,25 @@ export class ValueReader {
     this.#operation = operation;
   }
 
-  /** The value as text; undefined when it is not given: missing, an object or "". Throws ERR_INPUT for a bad expression. */
-  async optional({ field: name, value, type }: TypedValue): Promise<string | undefined> {
+  /**
+   * The value as text; undefined when it is not given: missing, an object or "". Throws ERR_INPUT for a bad expression.
+   * A promise only where Node-RED has to be asked: the two usual cases need neither its general way nor a turn of
+   * their own.
+   */
+  optional({ field: name, value, type }: TypedValue): string | undefined | Promise<string | undefined> {
+    if (type === "str") {
+      return asText(value);
+    }
+    if (value === "") {
+      return undefined;
+    }
+    if (type !== "msg") {
+      return this.#evaluate(name, value, type);
+    }
     try {
-      return asText(await this.#evaluate(value, type));
+      return asText(readMessageProperty(this.#RED, this.#msg, value));
     } catch (error) {
-      throw failBefore(this.#operation, "inputExpression", {
-        field: field(name),
-        problem: expressionProblem(error),
-      });
+      throw this.#badExpression(name, error);
     }
   }
 
@@ -83,25 +94,27 @@ export class ValueReader {
       : failBefore(this.#operation, "inputValue", { field: property, value: show(given), problem });
   }
 
-  #evaluate(value: string, type: string): unknown {
-    // The two usual cases, without Node-RED's general way and its callback.
-    if (type === "str") {
-      return value;
-    }
-    if (value === "") {
-      return undefined;
-    }
-    if (type === "msg") {
-      return readMessageProperty(this.#RED, this.#msg, value);
-    }
-    return new Promise((resolve, reject) => {
-      this.#RED.util.evaluateNodeProperty(value, type, this.#node, this.#msg, (error, result: unknown) => {
-        if (error) {
-          reject(error);
-        } else {
-          resolve(result);
-        }
+  async #evaluate(name: FieldName, value: string, type: string): Promise<string | undefined> {
+    try {
+      const result = await new Promise((resolve, reject) => {
+        this.#RED.util.evaluateNodeProperty(value, type, this.#node, this.#msg, (error, found: unknown) => {
+          if (error) {
+            reject(error);
+          } else {
+            resolve(found);
+          }
+        });
       });
+      return asText(result);
+    } catch (error) {
+      throw this.#badExpression(name, error);
+    }
+  }
+
+  #badExpression(name: FieldName, error: unknown): DimensionerError {
+    return failBefore(this.#operation, "inputExpression", {
+      field: field(name),
+      problem: expressionProblem(error),
     });
   }
 }
@@ -118,19 +131,23 @@ export interface ReferenceProperties {
   readonly customReference3Type: string;
 }
 
+const referenceNames = [
+  "transactionReference",
+  "customReference1",
+  "customReference2",
+  "customReference3",
+] as const;
+
 export async function readReferences(values: ValueReader, given: ReferenceProperties): Promise<References> {
-  const read = (field: FieldName, value: string, type: string): Promise<string | undefined> =>
-    values.optional({ field, value, type });
-  return {
-    transactionReference: await read(
-      "transactionReference",
-      given.transactionReference,
-      given.transactionReferenceType,
-    ),
-    customReference1: await read("customReference1", given.customReference1, given.customReference1Type),
-    customReference2: await read("customReference2", given.customReference2, given.customReference2Type),
-    customReference3: await read("customReference3", given.customReference3, given.customReference3Type),
-  };
+  const references: Partial<Record<keyof References, string>> = {};
+  for (const field of referenceNames) {
+    const read = values.optional({ field, value: given[field], type: given[`${field}Type`] });
+    const text = read instanceof Promise ? await read : read;
+    if (text !== undefined) {
+      references[field] = text;
+    }
+  }
+  return references;
 }
 
 function asText(value: unknown): string | undefined {
