@@ -64,6 +64,7 @@ export function cloudChoice(
 export class ConfigChoice<TClient extends Client> {
   readonly #RED: NodeAPI;
   readonly #what: "device" | "cloud";
+  readonly #type: string;
   readonly #id: string;
   readonly #from: string;
   readonly #isClient: (client: unknown) => client is TClient;
@@ -78,6 +79,7 @@ export class ConfigChoice<TClient extends Client> {
   ) {
     this.#RED = RED;
     this.#what = what;
+    this.#type = `dimensioner-${what}`;
     this.#id = id;
     this.#from = from.trim();
     this.#isClient = isClient;
@@ -144,12 +146,12 @@ export class ConfigChoice<TClient extends Client> {
       return known;
     }
     // The first message, or the type has been loaded anew.
-    this.#named = findNamed(this.#RED, `dimensioner-${this.#what}`);
+    this.#named = findNamed(this.#RED, this.#type);
     return this.#named?.find(name) ?? [];
   }
 
   #access(node: Node | null): Access<TClient> | undefined {
-    if (node?.type !== `dimensioner-${this.#what}` || !("access" in node)) {
+    if (node?.type !== this.#type || !("access" in node)) {
       return undefined;
     }
     const { access } = node;
