@@ -12,7 +12,8 @@ export interface Sizes {
   readonly load: LoadSizes;
 }
 
-const megabyte = 2 ** 20;
+const megabyte = 1e6;
+const gigabyte = 1e9;
 
 /** What is measured, and how long. */
 export function fullSizes(folder: string): Sizes {
@@ -23,14 +24,14 @@ export function fullSizes(folder: string): Sizes {
       sizes: [
         { bytes: 512 * megabyte, atOnce: 1, rounds: 7 },
         { bytes: 512 * megabyte, atOnce: 20, rounds: 1 },
-        { bytes: 4096 * megabyte, atOnce: 1, rounds: 2 },
-        { bytes: 4096 * megabyte, atOnce: 20, rounds: 1 },
+        { bytes: 4 * gigabyte, atOnce: 1, rounds: 2 },
+        { bytes: 4 * gigabyte, atOnce: 20, rounds: 1 },
       ],
     },
     scan: { parcels: 500, folder },
     scale: {
       devices: [0, 10, 16, 100, 1_000],
-      rounds: 2,
+      rounds: 3,
       windowMs: 800,
       jobs: [100, 1_000, 10_000],
       folder,

@@ -9,7 +9,7 @@ import type { Contender } from "./downloads.ts";
 export const flowNames = { ours: "this package", core: "core http request + file" } as const;
 
 /** A Node-RED that takes more than this is ended: what else runs on the machine needs memory too. */
-const longestMemoryBytes = 8 * 2 ** 30;
+const longestMemoryBytes = 8e9;
 
 interface Places {
   readonly cloud: string;
@@ -60,9 +60,7 @@ class FlowContender implements Contender {
       });
       return { seconds: ms / 1000, memoryBytes: peakRssBytes - idleBytes };
     } catch (error) {
-      throw guard.exceeded
-        ? new Error(`it was ended at ${longestMemoryBytes / 2 ** 30} GB of memory`)
-        : error;
+      throw guard.exceeded ? new Error(`it was ended at ${longestMemoryBytes / 1e9} GB of memory`) : error;
     } finally {
       guard.end();
     }

@@ -102,9 +102,7 @@ async function measureSize(
       for (const [contender, rounds] of results) {
         if (problems.has(contender)) continue;
         const { name, runtime } = contender;
-        progress(
-          [`${sayMegabytes(bytes)} MB × ${atOnce}, round ${round}`, name, runtime ?? "alone"].join(", "),
-        );
+        progress([`${bytes / 1e6} MB × ${atOnce}, round ${round}`, name, runtime ?? "alone"].join(", "));
         await mkdir(files);
         // What earlier writers left in the system's cache is not this one's burden.
         spawnSync("sync");
@@ -139,16 +137,12 @@ function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }
 
-function sayMegabytes(bytes: number): number {
-  return Math.round(bytes / 2 ** 20);
-}
-
 /** Why the disk cannot take these files at once; null when it can. */
 async function lackOfSpace(folder: string, { bytes, atOnce }: DownloadSize): Promise<string | null> {
   const { bavail, bsize } = await statfs(folder);
   const neededBytes = bytes * atOnce;
-  const reserveBytes = 5 * 2 ** 30;
+  const reserveBytes = 5e9;
   return bavail * bsize > neededBytes + reserveBytes
     ? null
-    : `this needs ${Math.round(neededBytes / 2 ** 30)} GB of free disk, which the machine did not have`;
+    : `this needs ${neededBytes / 1e9} GB of free disk, which the machine did not have`;
 }

@@ -1,7 +1,7 @@
 import { flowNames } from "../parts/download-flows.ts";
 import type { Results } from "../results.ts";
 import { find } from "./calls.ts";
-import { count, figure, unique } from "./table.ts";
+import { count, figure, fileSize, unique } from "./table.ts";
 
 interface Bar {
   readonly label: string;
@@ -113,7 +113,7 @@ function downloadGroups({ parts }: Results): Group[] {
             },
           ],
     );
-  return [{ title: `${count(first.bytes / 2 ** 20)} MB to a file, seconds (less is better)`, bars }];
+  return [{ title: `${fileSize(first.bytes)} to a file, seconds (less is better)`, bars }];
 }
 
 function escape(text: string): string {

@@ -1,6 +1,6 @@
 import { commandNames } from "../parts/download-commands.ts";
 import type { DownloadRow } from "../parts/downloads.ts";
-import { figure, megabytes, table, times, unique } from "./table.ts";
+import { figure, fileSize, megabytes, table, times, unique } from "./table.ts";
 
 /** How long a contender took, by the name of its commands. */
 export function secondsOf(
@@ -25,7 +25,7 @@ function sizeSection(rows: readonly DownloadRow[]): string {
   const [first] = rows;
   if (first === undefined) return "";
   const { bytes, atOnce, problem } = first;
-  const title = `### ${megabytes(bytes)}, ${atOnce === 1 ? "one" : atOnce} at a time`;
+  const title = `### ${fileSize(bytes)}, ${atOnce === 1 ? "one" : atOnce} at a time`;
   return rows.length === 1 && problem !== null
     ? `${title}\n\nNot measured: ${problem}.`
     : `${title}\n\n${sizeTable(rows)}`;

@@ -1,7 +1,7 @@
 import type { LoadRow } from "../parts/load.ts";
 import type { DeviceRow, JobRow } from "../parts/scale.ts";
 import type { ScanRow } from "../parts/scan.ts";
-import { count, figure, kilobytes, megabytes, table } from "./table.ts";
+import { count, figure, kilobytes, megabytes, table, times } from "./table.ts";
 
 export function scanSection(rows: readonly ScanRow[]): string {
   return table(
@@ -34,18 +34,42 @@ export function startMore(rows: readonly DeviceRow[], row: DeviceRow): number | 
   return none === undefined ? null : row.startMs - none.startMs;
 }
 
+/** Calls/s to so many devices as a part of those to sixteen. */
+export function keptOfSixteen(
+  rows: readonly DeviceRow[],
+  row: DeviceRow,
+  rate: "callsPerSecond" | "undiciPerSecond",
+): number | null {
+  const sixteen = rows.find(({ runtime, devices }) => runtime === row.runtime && devices === 16)?.[rate];
+  const calls = row[rate];
+  return calls === null || sixteen === undefined || sixteen === null ? null : calls / sixteen;
+}
+
 export function devicesSection(rows: readonly DeviceRow[]): string {
   return table(
-    ["devices", "start", "heap each, idle", "heap each, after use", "calls/s", "undici alone"],
+    [
+      "devices",
+      "start",
+      "heap each, idle",
+      "heap each, after use",
+      "calls/s",
+      "of 16",
+      "undici alone",
+      "of 16",
+    ],
     rows.map((row) => {
       const heap = heapEach(rows, row);
+      const kept = keptOfSixteen(rows, row, "callsPerSecond");
+      const keptByUndici = keptOfSixteen(rows, row, "undiciPerSecond");
       return [
         `${count(row.devices)}, ${row.runtime}`,
         `${count(row.startMs)} ms`,
         heap === null ? null : kilobytes(heap.idle),
         heap === null ? null : kilobytes(heap.used),
         row.callsPerSecond === null ? null : count(row.callsPerSecond),
+        kept === null ? null : times(kept),
         row.undiciPerSecond === null ? null : count(row.undiciPerSecond),
+        keptByUndici === null ? null : times(keptByUndici),
       ];
     }),
   );

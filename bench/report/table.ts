@@ -31,11 +31,16 @@ export function times(value: number): string {
 }
 
 export function megabytes(bytes: number): string {
-  return `${count(bytes / 2 ** 20)} MB`;
+  return `${count(bytes / 1e6)} MB`;
 }
 
 export function kilobytes(bytes: number): string {
-  return `${(bytes / 1024).toFixed(1)} KB`;
+  return `${(bytes / 1e3).toFixed(1)} kB`;
+}
+
+/** The size of a file: "512 MB", "4 GB". */
+export function fileSize(bytes: number): string {
+  return bytes >= 1e9 ? `${bytes / 1e9} GB` : megabytes(bytes);
 }
 
 export function unique<T>(values: readonly T[]): T[] {

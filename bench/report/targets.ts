@@ -4,8 +4,8 @@ import type { DownloadRow } from "../parts/downloads.ts";
 import type { Results } from "../results.ts";
 import { find } from "./calls.ts";
 import { secondsOf } from "./downloads.ts";
-import { heapEach, startMore } from "./others.ts";
-import { kilobytes, megabytes, times, unique } from "./table.ts";
+import { heapEach, keptOfSixteen, startMore } from "./others.ts";
+import { fileSize, kilobytes, megabytes, times, unique } from "./table.ts";
 
 /** One thing that the package is to reach on one runtime, and what it reached. */
 export interface Target {
@@ -82,8 +82,8 @@ export function targets({ parts }: Results): Target[] {
   const downloads = parts.downloads?.rows ?? [];
   for (const row of downloads.filter((one) => one.contender === flowNames.ours && one.runtime !== null)) {
     const runtime = row.runtime ?? "";
-    const what = `${megabytes(row.bytes)}, ${row.atOnce === 1 ? "one" : row.atOnce} at a time:`;
-    const memoryLimit = (row.atOnce === 1 ? 100 : 200) * 2 ** 20;
+    const what = `${fileSize(row.bytes)}, ${row.atOnce === 1 ? "one" : row.atOnce} at a time:`;
+    const memoryLimit = (row.atOnce === 1 ? 100 : 200) * 1e6;
     if (row.atOnce === 1) {
       add(
         runtime,
@@ -104,11 +104,10 @@ export function targets({ parts }: Results): Target[] {
   const devices = parts.scale?.devices ?? [];
   for (const row of devices.filter((one) => one.devices === 1_000)) {
     const what = "1,000 devices:";
-    const sixteen = devices.find((one) => one.runtime === row.runtime && one.devices === 16);
     const heap = heapEach(devices, row);
     const startMs = startMore(devices, row);
-    add(row.runtime, `${what} heap each, idle`, ["most", 30 * 1024, kilobytes], heap?.idle);
-    add(row.runtime, `${what} heap each, after use`, ["most", 30 * 1024, kilobytes], heap?.used);
+    add(row.runtime, `${what} heap each, idle`, ["most", 30e3, kilobytes], heap?.idle);
+    add(row.runtime, `${what} heap each, after use`, ["most", 30e3, kilobytes], heap?.used);
     add(
       row.runtime,
       `${what} start, more than with none`,
@@ -119,7 +118,7 @@ export function targets({ parts }: Results): Target[] {
       row.runtime,
       `${what} calls/s of those to 16`,
       ["least", 0.8, times],
-      (row.callsPerSecond ?? Number.NaN) / (sixteen?.callsPerSecond ?? Number.NaN),
+      keptOfSixteen(devices, row, "callsPerSecond"),
     );
   }
 
