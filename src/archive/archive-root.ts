@@ -73,7 +73,7 @@ export class ArchiveRoot {
     } catch (error) {
       throw asFileError(error, stateFolder, path);
     }
-    const lock = await RootLock.acquire(stateFolder, disk, undefined, nonce);
+    const lock = await RootLock.acquire(stateFolder, disk, { nonce });
     let journal: Journal | undefined;
     try {
       const state = new JournalState();

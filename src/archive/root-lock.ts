@@ -16,7 +16,13 @@ export interface LockRules {
   readonly staleMs: number;
 }
 
-const USUAL_RULES: LockRules = { beatMs: 5_000, staleMs: 16_000 };
+const usualRules: LockRules = { beatMs: 5_000, staleMs: 16_000 };
+
+export interface AcquireOptions {
+  /** A lock with this very nonce is one that could not be removed when it was released, and is taken up again. */
+  readonly nonce?: string;
+  readonly rules?: LockRules;
+}
 
 const owner = v.object({
   nonce: v.string(),
@@ -51,15 +57,11 @@ export class RootLock {
     this.#timer = setInterval(() => void this.#beat(), beatMs).unref();
   }
 
-  /**
-   * Throws ERR_FILE archiveLocked while another process has the root. A lock with this very `nonce` is one that could not
-   * be removed when it was released, and is taken up again.
-   */
+  /** Throws ERR_FILE archiveLocked while another process has the root. */
   static async acquire(
     folder: string,
     disk: ArchiveDisk,
-    rules = USUAL_RULES,
-    nonce: string = randomUUID(),
+    { nonce = randomUUID(), rules = usualRules }: AcquireOptions = {},
   ): Promise<RootLock> {
     const path = join(folder, "lock");
     const me: Owner = { nonce, ...(await thisProcess()) };
