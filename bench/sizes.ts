@@ -24,7 +24,7 @@ export function fullSizes(folder: string): Sizes {
       sizes: [
         { bytes: 512 * megabyte, atOnce: 1, rounds: 7 },
         { bytes: 512 * megabyte, atOnce: 20, rounds: 1 },
-        { bytes: 4 * gigabyte, atOnce: 1, rounds: 2 },
+        { bytes: 4 * gigabyte, atOnce: 1, rounds: 3 },
         { bytes: 4 * gigabyte, atOnce: 20, rounds: 1 },
       ],
     },

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, mkdtemp, open, rm, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { median } from "../median.ts";
 import type { Progress } from "../progress.ts";
 import type { Runtime } from "../runtimes.ts";
@@ -103,9 +103,8 @@ async function measureSize(
         if (problems.has(contender)) continue;
         const { name, runtime } = contender;
         progress([`${bytes / 1e6} MB × ${atOnce}, round ${round}`, name, runtime ?? "alone"].join(", "));
+        await evenDisk(dirname(files), bytes);
         await mkdir(files);
-        // What earlier writers left in the system's cache is not this one's burden.
-        spawnSync("sync");
         try {
           rounds.push(await contender.run(size, url));
         } catch (error) {
@@ -131,6 +130,27 @@ async function measureSize(
       problem,
     };
   });
+}
+
+/**
+ * Leaves the disk in the same state for each contender, as far as one file of this size goes. What earlier writers left in the system's cache is not the next
+ * one's burden, and a virtual disk takes several times as long for blocks that it has not had before, or not lately: who
+ * syncs would pay for that, depending on who came before.
+ */
+async function evenDisk(folder: string, bytes: number): Promise<void> {
+  const path = join(folder, "even");
+  const block = Buffer.alloc(4e6, "0123456789abcdef");
+  const file = await open(path, "w");
+  try {
+    for (let left = bytes; left > 0; left -= block.length) {
+      await file.write(block, 0, Math.min(left, block.length));
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+    await rm(path);
+  }
+  spawnSync("sync");
 }
 
 function firstLine(error: unknown): string {
