@@ -50,7 +50,8 @@ const readKeepAliveMs = 4_000;
 /**
  * Opens a pool of connections to one origin. Commands and reads never share one: a command meets no request of another
  * kind on its connection, and pipelining stays at 1, without HTTP/2, since undici re-sends what a shared connection held
- * when it breaks.
+ * when it breaks. A pool also where there is one command at a time: the next one, if it follows at once, gets a new
+ * connection and does not meet the one that the device may be closing after its answer.
  */
 export function openDispatcher(use: "commands" | "reads", route: Route): OpenDispatcher {
   const { buildConnector, Pool, ProxyAgent } = loadUndici();
