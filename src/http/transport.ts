@@ -28,7 +28,7 @@ export interface CallOptions {
 const longestConnectMs = 10_000;
 /** One for all: what a call goes through is what a thousand devices have to keep at hand. */
 const anyBody = { accept: "*/*", "accept-encoding": "identity" };
-const nobody: readonly AbortSignal[] = [];
+const noSignals: readonly AbortSignal[] = [];
 
 /** The one way to a peer: owns its connections, its deadline and the rules for commands and reads. */
 export class Transport {
@@ -153,5 +153,5 @@ export class Transport {
 }
 
 function ownSignals({ signal }: CallOptions): readonly AbortSignal[] {
-  return signal === undefined ? nobody : [signal];
+  return signal === undefined ? noSignals : [signal];
 }
