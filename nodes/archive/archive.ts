@@ -123,7 +123,7 @@ export default function (RED: NodeAPI): void {
         delete msg["parts"];
       }
       const key = archived.wasThere ? "alreadyArchived" : "archived";
-      board.show("done", () => status.say(key, { size: sayBytes(payload.bytes) }));
+      board.show("done", status.say(key, { size: sayBytes(payload.bytes) }));
       return [msg];
     };
 

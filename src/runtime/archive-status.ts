@@ -91,14 +91,13 @@ export class ArchiveStatus {
         totalBytes === null
           ? this.say("downloadingUnknown", { count, done })
           : this.say("downloading", { count, done, total: sayBytes(totalBytes) });
-      board.show("working", () => text);
+      board.show("working", text);
     } else if (troubled !== undefined) {
-      const { trouble } = troubled;
-      board.show("failed", () => this.say("trouble", { count, cause: this.causeOf(trouble) }));
+      board.show("failed", this.say("trouble", { count, cause: this.causeOf(troubled.trouble) }));
     } else if (working !== undefined) {
-      board.show("working", () => this.say("open", { count }));
+      board.show("working", this.say("open", { count }));
     } else {
-      board.show("waiting", () => this.say("waiting", { count }));
+      board.show("waiting", this.say("waiting", { count }));
     }
   }
 

@@ -34,7 +34,7 @@ export function deliverMeasurement(
   msg["imageIdentifier"] = result.imageIdentifier;
   msg["rawResponse"] = rawResponse;
   if (result.ok) {
-    status.show("done", () => sayDimensions(result));
+    status.show("done", sayDimensions(result));
     return failures === "output" ? [msg, null] : [msg];
   }
   const { problem, errorCode } = explainFailure(result);

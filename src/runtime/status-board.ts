@@ -44,8 +44,8 @@ export class StatusBoard {
     this.#show({ look, text: () => translateStatus(this.#RED, key, values) });
   }
 
-  show(look: Look, text: () => string): void {
-    this.#show({ look, text });
+  show(look: Look, text: string): void {
+    this.#show({ look, text: () => text });
   }
 
   close(): void {
