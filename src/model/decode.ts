@@ -24,31 +24,21 @@ export function decode<const TSchema extends v.GenericSchema>(
   throw new ShapeError(phrase(isMissing ? "fieldMissing" : "fieldForm", { name }));
 }
 
-/** Text or a number. Not a union of two schemas: that would write down what was wrong with it as text for each number. */
-export const textOrNumber = v.custom<string | number>(
-  (value) => typeof value === "string" || (typeof value === "number" && Number.isFinite(value)),
-);
-
 /** Text that some surfaces send as a number; absent is null. */
-export const text = v.optional(v.nullable(v.pipe(textOrNumber, v.transform(String))), null);
+export const text = v.optional(
+  v.nullable(v.pipe(v.union([v.string(), v.number()]), v.transform(String))),
+  null,
+);
 
 export const number = v.optional(v.nullable(v.number()), null);
 
 export const flag = v.optional(v.nullable(v.boolean()), null);
 
-const decimalForm = /^[+-]?(?:\d*\.)?\d+$/;
-
-/** A number that some surfaces send as text ("0.5"). */
+/** A number that some surfaces send as text ("0.5"): that first, since what does not fit is written down in words. */
 export const decimal = v.optional(
-  v.nullable(
-    v.pipe(
-      textOrNumber,
-      v.check((value) => typeof value === "number" || decimalForm.test(value.trim())),
-      v.transform(Number),
-    ),
-  ),
+  v.nullable(v.union([v.pipe(v.string(), v.trim(), v.decimal(), v.transform(Number)), v.number()])),
   null,
 );
 
 /** An id: opaque text, also where it is sent as an integer. */
-export const id = v.pipe(textOrNumber, v.transform(String), v.nonEmpty());
+export const id = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty());

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { beginning, phrase, type Phrase } from "../fill-in.ts";
-import { decimal, decode, flag, number, text, textOrNumber } from "./decode.ts";
+import { decimal, decode, flag, number, text } from "./decode.ts";
 
 const measuredObject = v.looseObject({
   /** Text where no number holds it exactly. */
-  trackId: v.optional(v.nullable(textOrNumber), null),
+  trackId: v.optional(v.nullable(v.union([v.number(), v.string()])), null),
   errorCode: number,
   errorMessage: text,
   rotationAngle: number,
