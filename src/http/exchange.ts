@@ -40,8 +40,8 @@ export interface ExchangeOptions {
   readonly limit: TimeLimit;
   /** Longest time for making a connection. */
   readonly connectMs: number;
-  /** Any of them aborting ends the exchange with ERR_CANCELLED, as the end of its connections does. */
-  readonly signals: readonly AbortSignal[];
+  /** Its aborting ends the exchange with ERR_CANCELLED, as the end of its connections does. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -68,7 +68,6 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   readonly #resolve: () => void;
   readonly #reject: (error: Error) => void;
   readonly #onAbort = (): void => this.#end("cancelledClose");
-  #isPaused = false;
   #controller: Dispatcher.DispatchController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #reach: Reach = "not-sent";
@@ -94,14 +93,12 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   start(): void {
-    const { connections, headers, connectMs, signals } = this.#options;
-    if (signals.some((signal) => signal.aborted)) {
+    const { connections, headers, connectMs, signal } = this.#options;
+    if (signal?.aborted === true) {
       this.#end("cancelledClose");
       return;
     }
-    for (const signal of signals) {
-      signal.addEventListener("abort", this.#onAbort);
-    }
+    signal?.addEventListener("abort", this.#onAbort);
     this.#timer = setTimeout(() => this.#onTimer(), Math.max(1, Math.min(this.#leftMs(), connectMs)));
     const { path, query, method } = this.#call;
     connections.dispatcher.dispatch(
@@ -158,13 +155,12 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   pause(): void {
-    this.#isPaused = true;
     this.#options.connections.paused.add(this);
     this.#controller?.pause();
   }
 
   resume(): void {
-    this.#unpause();
+    this.#options.connections.paused.delete(this);
     this.#controller?.resume();
   }
 
@@ -196,18 +192,9 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
 
   #finish(): void {
     this.#ended = true;
-    this.#unpause();
+    this.#options.connections.paused.delete(this);
     clearTimeout(this.#timer);
-    for (const signal of this.#options.signals) {
-      signal.removeEventListener("abort", this.#onAbort);
-    }
-  }
-
-  #unpause(): void {
-    if (this.#isPaused) {
-      this.#isPaused = false;
-      this.#options.connections.paused.delete(this);
-    }
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
   }
 
   /** One timer an exchange: it fires at the earliest moment that could be too late, and looks what time it is. */
@@ -222,7 +209,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
       return;
     }
     const { kind, ms } = this.#options.limit;
-    const stalled = this.#isPaused ? "fileStalled" : "stalled";
+    const stalled = this.#options.connections.paused.has(this) ? "fileStalled" : "stalled";
     this.#end(kind === "stall" ? stalled : "timeout", ms / 1000);
   }
 

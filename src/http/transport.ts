@@ -28,7 +28,6 @@ export interface CallOptions {
 const longestConnectMs = 10_000;
 /** One for all: what a call goes through is what a thousand devices have to keep at hand. */
 const anyBody = { accept: "*/*", "accept-encoding": "identity" };
-const noSignals: readonly AbortSignal[] = [];
 
 /** The one way to a peer: owns its connections, its deadline and the rules for commands and reads. */
 export class Transport {
@@ -63,14 +62,13 @@ export class Transport {
       headers: this.#headers,
       limit: { kind: "deadline", ms: this.timeoutMs },
       connectMs: this.#connectMs,
-      signals: ownSignals(options),
+      signal: options.signal,
     });
     return receiver.answer();
   }
 
   /** Reads, again where that can help, within one deadline. */
   async read(read: Read, options: CallOptions = {}): Promise<Answer> {
-    const signals = ownSignals(options);
     const since = performance.now();
     for (let failures = 1; ; failures++) {
       const receiver = new AnswerReceiver(this.peer, read);
@@ -80,7 +78,7 @@ export class Transport {
           headers: this.#headers,
           limit: { kind: "deadline", ms: this.timeoutMs, since },
           connectMs: this.#connectMs,
-          signals,
+          signal: options.signal,
         });
         return receiver.answer();
       } catch (error) {
@@ -89,9 +87,7 @@ export class Transport {
         if (failures >= readPolicy.tries || isLate || !isPassing(error)) {
           throw error;
         }
-        await wait(waitMs, this.signals(options.signal), (sentence) =>
-          callFailure(this.peer, read, sentence, null),
-        );
+        await this.#pause(waitMs, read, options);
       }
     }
   }
@@ -105,7 +101,6 @@ export class Transport {
     sink: ByteSink,
     options: CallOptions & { onProgress?: OnProgress | undefined } = {},
   ): Promise<DownloadFacts> {
-    const signals = ownSignals(options);
     const receiver = new DownloadReceiver(this.peer, read, sink, options.onProgress);
     for (let failures = 0; ;) {
       const headers = receiver.prepare();
@@ -115,7 +110,7 @@ export class Transport {
           headers: { ...this.#headers, ...headers },
           limit: { kind: "stall", ms: this.timeoutMs, since: receiver.lastByteAt },
           connectMs: this.#connectMs,
-          signals,
+          signal: options.signal,
         });
         return receiver.facts();
       } catch (error) {
@@ -125,11 +120,14 @@ export class Transport {
         if (failures >= readPolicy.tries || isLate || !(isPassing(error) || receiver.canRejoin(error))) {
           throw error;
         }
-        await wait(waitMs, this.signals(options.signal), (sentence) =>
-          callFailure(this.peer, read, sentence, null),
-        );
+        await this.#pause(waitMs, read, options);
       }
     }
+  }
+
+  /** Lets some time pass before the next try. */
+  #pause(waitMs: number, read: Read, { signal }: CallOptions): Promise<void> {
+    return wait(waitMs, this.signals(signal), (sentence) => callFailure(this.peer, read, sentence, null));
   }
 
   /** Ends all that runs with ERR_CANCELLED and every connection with it. Calls made afterwards fail the same way. */
@@ -150,8 +148,4 @@ export class Transport {
       ...this.#route,
     }));
   }
-}
-
-function ownSignals({ signal }: CallOptions): readonly AbortSignal[] {
-  return signal === undefined ? noSignals : [signal];
 }
