@@ -133,9 +133,9 @@ async function measureSize(
 }
 
 /**
- * Leaves the disk in the same state for each contender, as far as one file of this size goes. What earlier writers left in the system's cache is not the next
- * one's burden, and a virtual disk takes several times as long for blocks that it has not had before, or not lately: who
- * syncs would pay for that, depending on who came before.
+ * Leaves the disk in the same state for each contender, as far as one file of this size goes. What earlier writers left
+ * in the system's cache is not the next one's burden, and a virtual disk takes several times as long for blocks that it
+ * has not had before, or not lately: who syncs would pay for that, depending on who came before.
  */
 async function evenDisk(folder: string, bytes: number): Promise<void> {
   const path = join(folder, "even");

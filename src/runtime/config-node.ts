@@ -141,8 +141,8 @@ export class ConfigChoice<TClient extends Client> {
   }
 
   #deployed(name: string): readonly Node[] {
-    const known = this.#named?.find(name);
-    if (known !== undefined && known.length > 0) {
+    const known = this.#named?.find(name) ?? [];
+    if (known.length > 0) {
       return known;
     }
     // The first message, or the type has been loaded anew.

@@ -119,18 +119,6 @@ export class ValueReader {
   }
 }
 
-/** The properties of a node that takes references. */
-export interface ReferenceProperties {
-  readonly transactionReference: string;
-  readonly transactionReferenceType: string;
-  readonly customReference1: string;
-  readonly customReference1Type: string;
-  readonly customReference2: string;
-  readonly customReference2Type: string;
-  readonly customReference3: string;
-  readonly customReference3Type: string;
-}
-
 const referenceNames = [
   "transactionReference",
   "customReference1",
@@ -138,8 +126,13 @@ const referenceNames = [
   "customReference3",
 ] as const;
 
+type ReferenceName = (typeof referenceNames)[number];
+
+/** The properties of a node that takes references: each value and where it comes from. */
+export type ReferenceProperties = Readonly<Record<ReferenceName | `${ReferenceName}Type`, string>>;
+
 export async function readReferences(values: ValueReader, given: ReferenceProperties): Promise<References> {
-  const references: Partial<Record<keyof References, string>> = {};
+  const references: Partial<Record<ReferenceName, string>> = {};
   for (const field of referenceNames) {
     const read = values.optional({ field, value: given[field], type: given[`${field}Type`] });
     const text = read instanceof Promise ? await read : read;

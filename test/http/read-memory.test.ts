@@ -139,6 +139,13 @@ describe("memory that is read into again", () => {
         return chunk;
       };
     };
+    /** A memory whose reads have grown with what came, and the first of its largest pieces. */
+    const grown = () => {
+      const memory = new ReadMemory();
+      const read = reader(memory);
+      for (let turn = 0; turn < 5; turn++) read(Infinity);
+      return { memory, read, first: read(Infinity) };
+    };
     /** The parts of a chunk as so many answers have them. */
     const lend = (memory: ReadMemory, chunk: Buffer, ...at: readonly number[]): Buffer[] => {
       const parts = [0, ...at].map((start, index) => chunk.subarray(start, at[index] ?? chunk.length));
@@ -147,11 +154,7 @@ describe("memory that is read into again", () => {
     };
 
     it("is used again when all of it has come back, and not before", () => {
-      const memory = new ReadMemory();
-      const read = reader(memory);
-      // The reads grow with what comes.
-      for (let turn = 0; turn < 5; turn++) read(Infinity);
-      const first = read(Infinity);
+      const { memory, read, first } = grown();
       const [start = first, end = first] = lend(memory, first, 1000);
       memory.giveBack(start);
       const second = read(Infinity);
@@ -162,10 +165,7 @@ describe("memory that is read into again", () => {
     });
 
     it("is not used again while an earlier part of it is with a receiver", () => {
-      const memory = new ReadMemory();
-      const read = reader(memory);
-      for (let turn = 0; turn < 5; turn++) read(Infinity);
-      const first = read(Infinity);
+      const { memory, read, first } = grown();
       const [slow = first, quick = first] = lend(memory, first, 1000);
       memory.giveBack(quick);
       const between = [read(Infinity), read(Infinity), read(Infinity)];
@@ -179,10 +179,7 @@ describe("memory that is read into again", () => {
     });
 
     it("is not used again while an answer has it that gives nothing back", () => {
-      const memory = new ReadMemory();
-      const read = reader(memory);
-      for (let turn = 0; turn < 5; turn++) read(Infinity);
-      const first = read(Infinity);
+      const { memory, read, first } = grown();
       const [, end = first] = lend(memory, first, 1000);
       memory.giveBack(end);
       const others = [read(Infinity), read(Infinity), read(Infinity)];
