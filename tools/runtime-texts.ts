@@ -1,5 +1,5 @@
 import { phrases } from "../src/phrases.ts";
-import { failedTexts, statusTexts } from "../src/runtime/status-texts.ts";
+import { failedTexts, statusTexts } from "../src/runtime/status/status-texts.ts";
 import { sentences } from "../src/sentences.ts";
 
 /** The part of the English catalog that the sources already say: what can go wrong, and what a node's status shows. */

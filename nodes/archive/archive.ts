@@ -1,27 +1,33 @@
 import { join } from "node:path";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { Archives } from "../../src/archive/archives.ts";
-import { layoutProblem } from "../../src/archive/layout.ts";
-import type { OpenJob } from "../../src/archive/open-job.ts";
-import type { Ticket } from "../../src/archive/ticket.ts";
+import { layoutProblem } from "../../src/archive/packages/layout.ts";
+import type { OpenJob } from "../../src/archive/journal/open-job.ts";
+import type { Ticket } from "../../src/archive/jobs/ticket.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors.ts";
 import { phrase } from "../../src/fill-in.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
-import { ArchiveDesks } from "../../src/runtime/archive-desk.ts";
-import { readMedia } from "../../src/runtime/archive-facts.ts";
-import { readIntent, readPart, restoreKept } from "../../src/runtime/archive-intent.ts";
-import { describePackage, endOf, isDeployed, jobCloud, readRoot } from "../../src/runtime/archive-node.ts";
-import { ArchiveStatus } from "../../src/runtime/archive-status.ts";
-import { cloudChoice } from "../../src/runtime/config-node.ts";
-import type { Operation } from "../../src/runtime/failure.ts";
-import { FlowsStarted } from "../../src/runtime/flows-started.ts";
-import type { Message, Outputs } from "../../src/runtime/messages.ts";
-import { readSaved } from "../../src/runtime/saved-properties.ts";
-import { serve, type Job } from "../../src/runtime/serve.ts";
-import { SettingsReader } from "../../src/runtime/settings.ts";
-import { sayBytes } from "../../src/runtime/sizes.ts";
-import { ValueReader } from "../../src/runtime/values.ts";
+import { ArchiveDesks } from "../../src/runtime/archive/archive-desk.ts";
+import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
+import { readIntent, readPart, restoreKept } from "../../src/runtime/archive/archive-intent.ts";
+import {
+  describePackage,
+  endOf,
+  isDeployed,
+  jobCloud,
+  readRoot,
+} from "../../src/runtime/archive/archive-node.ts";
+import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
+import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import type { Operation } from "../../src/runtime/action/failure.ts";
+import { FlowsStarted } from "../../src/runtime/config/flows-started.ts";
+import type { Message, Outputs } from "../../src/runtime/action/messages.ts";
+import { readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { serve, type Job } from "../../src/runtime/action/serve.ts";
+import { SettingsReader } from "../../src/runtime/config/settings.ts";
+import { sayBytes } from "../../src/runtime/status/sizes.ts";
+import { ValueReader } from "../../src/runtime/action/values.ts";
 import { isKnown } from "../../src/saved/migrations.ts";
 import { defaults, type ArchiveProperties } from "./archive.shared.ts";
 

@@ -1,14 +1,14 @@
 import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, CloudClient } from "../../src/cloud/client.ts";
 import { readBaseUrl } from "../../src/cloud/base-url.ts";
-import { serveCloudRoutes } from "../../src/runtime/cloud-routes.ts";
-import { openOrExplain, type ConfigNode } from "../../src/runtime/config-node.ts";
-import { HealthWatch } from "../../src/runtime/health.ts";
-import { NamedNodes } from "../../src/runtime/named-nodes.ts";
-import { chooseProxy } from "../../src/runtime/proxy.ts";
-import { readCurrent } from "../../src/runtime/saved-properties.ts";
-import { SettingsReader } from "../../src/runtime/settings.ts";
-import { readTls } from "../../src/runtime/tls.ts";
+import { serveCloudRoutes } from "../../src/runtime/admin/cloud-routes.ts";
+import { openOrExplain, type ConfigNode } from "../../src/runtime/config/config-node.ts";
+import { HealthWatch } from "../../src/runtime/config/health.ts";
+import { NamedNodes } from "../../src/runtime/config/named-nodes.ts";
+import { chooseProxy } from "../../src/runtime/config/proxy.ts";
+import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
+import { SettingsReader } from "../../src/runtime/config/settings.ts";
+import { readTls } from "../../src/runtime/config/tls.ts";
 import { defaults, type CloudProperties } from "./cloud.shared.ts";
 
 interface CloudCredentials {

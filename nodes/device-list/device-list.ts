@@ -1,10 +1,10 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { FleetWatch, listFleet } from "../../src/cloud/fleet.ts";
-import { cloudChoice } from "../../src/runtime/config-node.ts";
-import { readSaved } from "../../src/runtime/saved-properties.ts";
-import { serve } from "../../src/runtime/serve.ts";
-import { ValueReader } from "../../src/runtime/values.ts";
+import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import { readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, type DeviceListProperties } from "./device-list.shared.ts";
 
 /** `dimensioner-device-list`: the devices of the cloud with their terminals, all or what has changed. */

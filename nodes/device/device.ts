@@ -1,13 +1,13 @@
 import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, DeviceClient } from "../../src/device/client.ts";
 import { generations, type Generation } from "../../src/device/generations.ts";
-import { openOrExplain, type ConfigNode } from "../../src/runtime/config-node.ts";
+import { openOrExplain, type ConfigNode } from "../../src/runtime/config/config-node.ts";
 import { phrase } from "../../src/fill-in.ts";
-import { serveDeviceTest } from "../../src/runtime/device-routes.ts";
-import { HealthWatch } from "../../src/runtime/health.ts";
-import { NamedNodes } from "../../src/runtime/named-nodes.ts";
-import { readCurrent } from "../../src/runtime/saved-properties.ts";
-import { SettingsReader } from "../../src/runtime/settings.ts";
+import { serveDeviceTest } from "../../src/runtime/admin/device-routes.ts";
+import { HealthWatch } from "../../src/runtime/config/health.ts";
+import { NamedNodes } from "../../src/runtime/config/named-nodes.ts";
+import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
+import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { defaults, type DeviceProperties } from "./device.shared.ts";
 
 /** `dimensioner-device`: owns the connections to one device; everything ends when it is closed. */

@@ -1,10 +1,10 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { createMediaFolders } from "../../src/media/media-folders.ts";
-import { cloudChoice } from "../../src/runtime/config-node.ts";
-import { deliverMedium, readOutput } from "../../src/runtime/output.ts";
-import { readSaved } from "../../src/runtime/saved-properties.ts";
-import { serve } from "../../src/runtime/serve.ts";
-import { ValueReader } from "../../src/runtime/values.ts";
+import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
+import { readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, type FetchMediaProperties } from "./fetch-media.shared.ts";
 
 /** `dimensioner-fetch-media`: one image or video of a transaction from the cloud, into the message or into a file. */

@@ -1,10 +1,10 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { createMediaFolders } from "../../src/media/media-folders.ts";
-import { deviceChoice } from "../../src/runtime/config-node.ts";
-import { deliverMedium, readOutput } from "../../src/runtime/output.ts";
-import { readSaved } from "../../src/runtime/saved-properties.ts";
-import { serve } from "../../src/runtime/serve.ts";
-import { ValueReader } from "../../src/runtime/values.ts";
+import { deviceChoice } from "../../src/runtime/config/config-node.ts";
+import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
+import { readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, type FetchVideoProperties } from "./fetch-video.shared.ts";
 
 /** `dimensioner-fetch-video`: the video that the device keeps, once it is encoded, into the message or into a file. */

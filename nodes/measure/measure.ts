@@ -1,9 +1,9 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { commandOptions, deliverMeasurement } from "../../src/runtime/command-job.ts";
-import { deviceChoice } from "../../src/runtime/config-node.ts";
-import { readSaved } from "../../src/runtime/saved-properties.ts";
-import { serve } from "../../src/runtime/serve.ts";
-import { readReferences, ValueReader } from "../../src/runtime/values.ts";
+import { commandOptions, deliverMeasurement } from "../../src/runtime/action/command-job.ts";
+import { deviceChoice } from "../../src/runtime/config/config-node.ts";
+import { readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { readReferences, ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, type MeasureProperties } from "./measure.shared.ts";
 
 /** `dimensioner-measure`: one message in, one measure of what lies on the table (contract: MeasureResult). */

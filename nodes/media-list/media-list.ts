@@ -3,11 +3,11 @@ import { readExpected } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors.ts";
 import { outside } from "../../src/fill-in.ts";
 import type { MediaItem } from "../../src/model/cloud-records.ts";
-import { cloudChoice } from "../../src/runtime/config-node.ts";
-import type { Message } from "../../src/runtime/messages.ts";
-import { readSaved } from "../../src/runtime/saved-properties.ts";
-import { serve } from "../../src/runtime/serve.ts";
-import { ValueReader } from "../../src/runtime/values.ts";
+import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import type { Message } from "../../src/runtime/action/messages.ts";
+import { readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, type MediaListProperties } from "./media-list.shared.ts";
 
 /** `dimensioner-media-list`: what images and videos a transaction has, once all that is expected is there. */

@@ -1,9 +1,9 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { commandOptions, deliverMeasurement, deliverVideo } from "../../src/runtime/command-job.ts";
-import { cloudChoice } from "../../src/runtime/config-node.ts";
-import { readSaved } from "../../src/runtime/saved-properties.ts";
-import { serve } from "../../src/runtime/serve.ts";
-import { readReferences, ValueReader } from "../../src/runtime/values.ts";
+import { commandOptions, deliverMeasurement, deliverVideo } from "../../src/runtime/action/command-job.ts";
+import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import { readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { readReferences, ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
 
 /** `dimensioner-remote-trigger`: has the cloud start, stop or cancel a recording, or measure, on a registered device. */

@@ -1,12 +1,12 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { openOrExplain } from "../../src/runtime/config-node.ts";
-import { Seldom } from "../../src/runtime/seldom.ts";
-import { StatusBoard } from "../../src/runtime/status-board.ts";
-import { translateError, translateStatus, translateValue } from "../../src/runtime/translate.ts";
-import { readWebhook } from "../../src/runtime/webhook-settings.ts";
+import { openOrExplain } from "../../src/runtime/config/config-node.ts";
+import { Seldom } from "../../src/runtime/status/seldom.ts";
+import { StatusBoard } from "../../src/runtime/status/status-board.ts";
+import { translateError, translateStatus, translateValue } from "../../src/runtime/status/translate.ts";
+import { readWebhook } from "../../src/runtime/config/webhook-settings.ts";
 import { partBehind, WebhookPaths, type Handler } from "../../src/webhook/paths.ts";
 import { WebhookReceiver, type Refusal, type WebhookMemory } from "../../src/webhook/receiver.ts";
-import { readCurrent } from "../../src/runtime/saved-properties.ts";
+import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
 import { defaults, type TransactionInProperties } from "./transaction-in.shared.ts";
 
 interface TransactionInCredentials {

@@ -1,9 +1,9 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { commandOptions, deliverVideo } from "../../src/runtime/command-job.ts";
-import { deviceChoice } from "../../src/runtime/config-node.ts";
-import { readSaved } from "../../src/runtime/saved-properties.ts";
-import { serve } from "../../src/runtime/serve.ts";
-import { readReferences, ValueReader } from "../../src/runtime/values.ts";
+import { commandOptions, deliverVideo } from "../../src/runtime/action/command-job.ts";
+import { deviceChoice } from "../../src/runtime/config/config-node.ts";
+import { readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { readReferences, ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, type VideoControlProperties } from "./video-control.shared.ts";
 
 /** `dimensioner-video-control`: starts, stops or cancels a recording on the local network. */

@@ -2,14 +2,14 @@ import { join } from "node:path";
 import type { MediaFolders } from "../media/media-folders.ts";
 import { checkRoot } from "../media/target-folder.ts";
 import { asFileError, diskFacts, JOURNAL_FILE, STATE_FOLDER, type ArchiveDisk } from "./archive-disk.ts";
-import { Compactor } from "./compaction.ts";
-import { Journal } from "./journal.ts";
-import { JournalState, type OpenJob } from "./open-job.ts";
-import { Packages, type Archived } from "./packages.ts";
-import type { Intent, StoredItem } from "./records.ts";
-import { RootLock } from "./root-lock.ts";
-import type { RunningJob } from "./running-job.ts";
-import { WorkFolders } from "./work-folders.ts";
+import { Compactor } from "./journal/compaction.ts";
+import { Journal } from "./journal/journal.ts";
+import { JournalState, type OpenJob } from "./journal/open-job.ts";
+import { Packages, type Archived } from "./packages/packages.ts";
+import type { Intent, StoredItem } from "./packages/records.ts";
+import { RootLock } from "./journal/root-lock.ts";
+import type { RunningJob } from "./jobs/running-job.ts";
+import { WorkFolders } from "./jobs/work-folders.ts";
 
 /**
  * One archive on disk: its journal and its open jobs. One process writes to it; all nodes of that process share this

@@ -4,7 +4,7 @@
  * "reported <id> <whether it was there before> <whether it was resumed>", and "done" when nothing is left.
  */
 import { Archives } from "../../src/archive/archives.ts";
-import type { Ticket } from "../../src/archive/ticket.ts";
+import type { Ticket } from "../../src/archive/jobs/ticket.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 

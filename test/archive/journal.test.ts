@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { appendFile, readFile, rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { archiveDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
-import { decodeLine, encodeLine } from "../../src/archive/journal-lines.ts";
-import { Journal } from "../../src/archive/journal.ts";
-import type { JournalRecord } from "../../src/archive/records.ts";
+import { decodeLine, encodeLine } from "../../src/archive/journal/journal-lines.ts";
+import { Journal } from "../../src/archive/journal/journal.ts";
+import type { JournalRecord } from "../../src/archive/packages/records.ts";
 import { rejectsWith, systemError, withFolder } from "../media/support.ts";
 import { watchedArchiveDisk } from "./support.ts";
 

@@ -63,7 +63,7 @@ export async function killAgainAndAgain(kills: number, seed: number): Promise<Ki
       }
       await again.close();
       await client.close();
-      const verified = await runChild(await bundle("src/archive/verify-cli.ts"), [root]);
+      const verified = await runChild(await bundle("src/archive/cli/verify-cli.ts"), [root]);
       assert.equal(verified.code, 0, verified.stdout);
     });
   } finally {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readManifest } from "../../src/archive/manifest.ts";
+import { readManifest } from "../../src/archive/packages/manifest.ts";
 import { withFolder } from "../media/support.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { link, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Part } from "../../src/archive/job-runner.ts";
-import type { GivenMedium } from "../../src/archive/stage-media.ts";
+import type { Part } from "../../src/archive/jobs/job-runner.ts";
+import type { GivenMedium } from "../../src/archive/jobs/stage-media.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { intentOf, openArchive, pictureOf, readPackages, sha256Of, until, type Opened } from "./support.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { decodeLine } from "../../src/archive/journal-lines.ts";
-import { prune, readAgeMs, type Pruned } from "../../src/archive/prune.ts";
-import { Verification } from "../../src/archive/verify.ts";
+import { decodeLine } from "../../src/archive/journal/journal-lines.ts";
+import { prune, readAgeMs, type Pruned } from "../../src/archive/packages/prune.ts";
+import { Verification } from "../../src/archive/packages/verify.ts";
 import { withFolder } from "../media/support.ts";
 import { bundle, runChild } from "./processes.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
@@ -143,7 +143,7 @@ describe("archive: dimensioner-prune", () => {
   });
 
   it("does nothing on the command line without an age", async () => {
-    const script = await bundle("src/archive/prune-cli.ts");
+    const script = await bundle("src/archive/cli/prune-cli.ts");
     await withFolder(async (root) => {
       await fill(root, ["a"]);
       for (const args of [

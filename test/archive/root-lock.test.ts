@@ -3,7 +3,7 @@ import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { archiveDisk } from "../../src/archive/archive-disk.ts";
 import { Archives } from "../../src/archive/archives.ts";
-import { RootLock } from "../../src/archive/root-lock.ts";
+import { RootLock } from "../../src/archive/journal/root-lock.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { bundle, startChild } from "./processes.ts";
 import { until } from "./support.ts";

@@ -12,7 +12,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { Verification, type Finding } from "../../src/archive/verify.ts";
+import { Verification, type Finding } from "../../src/archive/packages/verify.ts";
 import { withFolder } from "../media/support.ts";
 import { bundle, runChild } from "./processes.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
@@ -184,7 +184,7 @@ describe("archive: dimensioner-verify", () => {
     let script: string;
 
     before(async () => {
-      script = await bundle("src/archive/verify-cli.ts");
+      script = await bundle("src/archive/cli/verify-cli.ts");
     });
 
     it("exits with 0 and a sentence, with 1 and what is wrong, with 2 where it cannot look", async () => {

@@ -18,7 +18,7 @@ describe("tools/checks/floors", () => {
     ["src/device/client.ts", `export * from "../cloud/client.ts";`],
     ["src/cloud/client.ts", `import { saveToFile } from "../media/save-to-file.ts";`],
     ["src/media/disk.ts", `const late = await import("../http/call.ts");`],
-    ["src/runtime/serve.ts", `import { defaults } from "../../nodes/measure/measure.shared.ts";`],
+    ["src/runtime/action/serve.ts", `import { defaults } from "../../nodes/measure/measure.shared.ts";`],
     ["src/simulator/cloud.ts", `import { decode } from "../model/decode.ts";`],
     ["src/simulator/cloud.ts", `import "../errors.ts";`],
     ["src/media/disk.ts", `import type { Node } from "node-red";`],
@@ -42,7 +42,7 @@ describe("tools/checks/floors", () => {
   it("lets each floor import what lies below it", () => {
     const right = [
       ["nodes/measure/measure.ts", `import { defaults } from "./measure.shared.ts";`],
-      ["nodes/measure/measure.ts", `import { serve } from "../../src/runtime/serve.ts";`],
+      ["nodes/measure/measure.ts", `import { serve } from "../../src/runtime/action/serve.ts";`],
       ["nodes/measure/measure.ts", `import type { Node } from "node-red";`],
       ["nodes/measure/measure.editor.ts", `import { form } from "../../src/editor/form.ts";`],
       ["src/device/client.ts", `import { call } from "../http/call.ts";`],

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decodeLine } from "../../src/archive/journal-lines.ts";
+import { decodeLine } from "../../src/archive/journal/journal-lines.ts";
 import { blocksIn, readPages } from "./pages.ts";
 import { readYaml } from "./yaml.ts";
 

@@ -6,7 +6,7 @@ import { filesIn, readJson, sha256 } from "./archive.ts";
 import { startShift, type Shift } from "./shift.ts";
 
 const example = "10";
-const verify = join(import.meta.dirname, "..", "..", "dist", "src", "archive", "verify-cli.js");
+const verify = join(import.meta.dirname, "..", "..", "dist", "src", "archive", "cli", "verify-cli.js");
 
 /** Shorter waits, and the check as it is built here. */
 function adapt(node: FlowNode): FlowNode {

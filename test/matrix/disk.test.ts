@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { saveToFile } from "../../src/media/save-to-file.ts";
-import { failedTexts } from "../../src/runtime/status-texts.ts";
+import { failedTexts } from "../../src/runtime/status/status-texts.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
 import { failureOf } from "../support/failures.ts";
 import { TestFlow } from "../support/flow.ts";

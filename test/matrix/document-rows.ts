@@ -1,4 +1,4 @@
-import { failedTexts } from "../../src/runtime/status-texts.ts";
+import { failedTexts } from "../../src/runtime/status/status-texts.ts";
 import { endingOf, type Kind, type Met, type PlainEnding, type Row } from "./row.ts";
 
 /** Operations that end alike, and how. */

@@ -1,5 +1,5 @@
 import { errorCodes, type ErrorCode } from "../../src/errors.ts";
-import { failedTexts } from "../../src/runtime/status-texts.ts";
+import { failedTexts } from "../../src/runtime/status/status-texts.ts";
 import { chosen, type Chosen } from "./chosen.ts";
 import { groupsOf } from "./document-rows.ts";
 import { expectedOf, type Expected } from "./expected.ts";

@@ -3,7 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { inspect } from "node:util";
-import { failedTexts } from "../../src/runtime/status-texts.ts";
+import { failedTexts } from "../../src/runtime/status/status-texts.ts";
 import { TestFlow } from "../support/flow.ts";
 import { manyAtOnce, type Opened } from "../support/opened.ts";
 import { token } from "../support/operations.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { archiveTexts } from "../../src/runtime/archive-status.ts";
+import { archiveTexts } from "../../src/runtime/archive/archive-status.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { pictureOf, readPackages, sha256Of, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";

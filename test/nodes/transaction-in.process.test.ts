@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { Agent, request, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { statusTexts as texts } from "../../src/runtime/status-texts.ts";
+import { statusTexts as texts } from "../../src/runtime/status/status-texts.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
 
 const secret = "s3cret-of-the-dock";

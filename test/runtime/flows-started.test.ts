@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type { NodeAPI } from "node-red";
-import { FlowsStarted } from "../../src/runtime/flows-started.ts";
+import { FlowsStarted } from "../../src/runtime/config/flows-started.ts";
 
 describe("flows started", () => {
   const open = (): { events: EventEmitter; started: FlowsStarted } => {

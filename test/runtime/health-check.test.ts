@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import { HealthCheck } from "../../src/runtime/health-check.ts";
+import { HealthCheck } from "../../src/runtime/config/health-check.ts";
 
 describe("runtime/health-check", () => {
   let running: HealthCheck;

@@ -1,0 +1,167 @@
+import { join } from "node:path";
+import { DimensionerError } from "../../errors.ts";
+import { outside, phrase, type Problem } from "../../fill-in.ts";
+import type { MediaItem } from "../../model/cloud-records.ts";
+import { asFileError } from "../archive-disk.ts";
+import { mediaPath, type MediaSource } from "./media-source.ts";
+import type { Collected, RunningJob } from "./running-job.ts";
+import type { Semaphore } from "./semaphore.ts";
+import { basesOf, claimBase, storeItem } from "./store-item.ts";
+
+/** How often the cloud is asked for media that are not there yet. */
+export interface PollRules {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+interface CloudWork {
+  readonly source: MediaSource;
+  readonly key: string;
+  readonly poll: PollRules;
+  /** Lists that are asked for at once, and jobs that download at once. */
+  readonly asking: Semaphore;
+  readonly downloading: Semaphore;
+}
+
+interface Listing {
+  readonly items: readonly MediaItem[];
+  readonly missing: readonly string[];
+  /** The cloud does not know the transaction (yet). */
+  readonly unknown?: DimensionerError;
+}
+
+/**
+ * Collects a transaction's media: what is listed is stored at once, and the cloud is asked again until all that is
+ * expected is there or the wait is over. Throws ERR_MEDIA_INCOMPLETE or ERR_NOT_FOUND then.
+ */
+export async function collectCloud(running: RunningJob, work: CloudWork): Promise<Collected> {
+  const { job, root } = running;
+  const { intent } = job;
+  const waitedBefore = job.waitedMs;
+  await removeStrays(running);
+  try {
+    for (;;) {
+      const listing = await ask(running, work);
+      running.listed = listing.items;
+      running.missing = missingOf(listing);
+      const notStored = await store(running, listing.items, work);
+      const lacking = [...running.missing, ...notStored.map(outside)];
+      if (lacking.length === 0) return { key: work.key, complete: true, missing: [] };
+      if (job.waitedMs >= intent.waitMs) {
+        if (listing.unknown !== undefined) throw listing.unknown;
+        if (intent.onIncomplete === "error") throw incomplete(work.source, intent.waitMs, lacking);
+        return { key: work.key, complete: false, missing: lacking };
+      }
+      await waitForMore(running, work.poll);
+    }
+  } finally {
+    if (job.waitedMs !== waitedBefore) root.saveWait(job);
+  }
+}
+
+async function ask(running: RunningJob, { source, asking }: CloudWork): Promise<Listing> {
+  const { signal } = running;
+  const { transactionId, contentType, expect } = running.job.intent;
+  const leave = await asking.enter(signal);
+  try {
+    return await source.waitForMedia(transactionId, {
+      contentType: contentType ?? undefined,
+      expect,
+      signal,
+    });
+  } catch (error) {
+    if (error instanceof DimensionerError && error.code === "ERR_NOT_FOUND") {
+      return { items: [], missing: expect, unknown: error };
+    }
+    throw error;
+  } finally {
+    leave();
+  }
+}
+
+function missingOf({ items, missing }: Listing): Problem[] {
+  return items.length === 0 && missing.length === 0 ? [phrase("anyMedia")] : missing.map(outside);
+}
+
+/** Stores what is not stored yet; returns what the cloud lists and does not have. */
+async function store(
+  running: RunningJob,
+  items: readonly MediaItem[],
+  { source, downloading }: CloudWork,
+): Promise<string[]> {
+  const { job, root, signal } = running;
+  const due = items.filter(({ contentId }) => !job.items.has(contentId));
+  if (due.length === 0) return [];
+  const used = basesOf(job.items.values());
+  const lacking: string[] = [];
+  const { transactionId } = job.intent;
+  running.tell("waiting");
+  const leave = await downloading.enter(signal);
+  running.tell("working");
+  try {
+    for (const { contentId, description } of due) {
+      if (job.items.has(contentId)) continue;
+      const facts = {
+        contentId,
+        description,
+        url: mediaPath(transactionId, contentId),
+        base: claimBase(used, description ?? contentId),
+      };
+      const { surface, host } = source.peer;
+      const onProgress = (done: number, total: number | null): void => running.tellBytes(done, total);
+      try {
+        const item = await storeItem(
+          root,
+          job.id,
+          (sink) => source.media(transactionId, contentId, sink, { signal, onProgress }),
+          facts,
+          { surface, host, signal },
+        );
+        await root.addItem(job, contentId, item, false);
+        running.tellProgress();
+      } catch (error) {
+        if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") throw error;
+        lacking.push(description ?? contentId);
+      }
+    }
+  } finally {
+    leave();
+  }
+  return lacking;
+}
+
+/** Short at first, then longer: a video that takes minutes needs no question a second. */
+async function waitForMore(running: RunningJob, { firstMs, longestMs }: PollRules): Promise<void> {
+  const { job } = running;
+  const leftMs = job.intent.waitMs - job.waitedMs;
+  const intervalMs = Math.min(Math.max(firstMs, job.waitedMs / 5), longestMs, leftMs);
+  const since = performance.now();
+  running.tell("waiting");
+  try {
+    running.tellProgress();
+    await running.pause(intervalMs);
+  } finally {
+    job.waitedMs += Math.max(performance.now() - since, 1);
+  }
+}
+
+/** What an earlier try has left unfinished would be in the way. */
+async function removeStrays({ root, job }: RunningJob): Promise<void> {
+  const folder = root.work.of(job.id);
+  const expected = new Set([...job.items.values()].map(({ path }) => path));
+  try {
+    for (const name of await root.disk.readdir(folder)) {
+      if (!expected.has(name)) await root.disk.rm(join(folder, name), { recursive: true, force: true });
+    }
+  } catch (error) {
+    throw asFileError(error, folder);
+  }
+}
+
+function incomplete(source: MediaSource, waitMs: number, missing: readonly Problem[]): DimensionerError {
+  return new DimensionerError(
+    "mediaIncomplete",
+    { surface: source.peer.surface, operation: "archive" },
+    { seconds: waitMs / 1000, missing },
+  );
+}

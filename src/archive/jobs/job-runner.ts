@@ -1,0 +1,248 @@
+import { randomUUID } from "node:crypto";
+import { DimensionerError } from "../../errors.ts";
+import { diskFacts } from "../archive-disk.ts";
+import type { ArchiveRoot } from "../archive-root.ts";
+import type { Archived } from "../packages/packages.ts";
+import { collectCloud, type PollRules } from "./collect-cloud.ts";
+import { collectMessages } from "./collect-messages.ts";
+import { cloudKey } from "./keys.ts";
+import type { FindMissing, MediaSource } from "./media-source.ts";
+import type { OpenJob } from "../journal/open-job.ts";
+import type { Intent } from "../packages/records.ts";
+import { RunningJob, type Collect, type RetryRules } from "./running-job.ts";
+import { Semaphore } from "./semaphore.ts";
+import { Sequences, type Sequence } from "./sequences.ts";
+import { stageMedia, type GivenMedium } from "./stage-media.ts";
+import { Ticket } from "./ticket.ts";
+
+export interface RunnerOptions {
+  /** Id of the node whose jobs these are. */
+  readonly node: string;
+  /** Jobs that download at once. */
+  readonly concurrency: number;
+  /** The cloud of a job; throws ERR_CONFIG while there is none. */
+  readonly source: (intent: Intent) => MediaSource;
+  readonly findMissing: FindMissing;
+  readonly retry?: RetryRules;
+  readonly poll?: PollRules;
+  /** Called whenever the state of a job changes, and with each piece that is downloaded. */
+  readonly onChange?: (running: RunningJob) => void;
+}
+
+/** Where the media of one message belong. */
+export interface Part {
+  readonly id: string;
+  readonly index: number;
+  /** How many parts there are, where this one says so. */
+  readonly count: number | null;
+}
+
+const asksAtOnce = 4;
+/** A disk that hangs must not hold up a deploy. */
+const patienceMs = 8_000;
+
+/** Runs the jobs of one node in one archive, and hands out what became of them. */
+export class JobRunner {
+  readonly #root: ArchiveRoot;
+  readonly #options: Required<RunnerOptions>;
+  readonly #asking = new Semaphore(asksAtOnce);
+  readonly #downloading: Semaphore;
+  /** Those whose message is not out yet. */
+  readonly #jobs = new Set<RunningJob>();
+  readonly #sequences = new Sequences();
+  #isClosed = false;
+
+  constructor(root: ArchiveRoot, options: RunnerOptions) {
+    this.#root = root;
+    this.#options = {
+      retry: { firstMs: 1_000, longestMs: 60_000 },
+      poll: { firstMs: 500, longestMs: 30_000 },
+      onChange: () => undefined,
+      ...options,
+    };
+    this.#downloading = new Semaphore(options.concurrency);
+  }
+
+  /** The jobs at work, those that have ended and whose message is not out yet left out. */
+  get jobs(): RunningJob[] {
+    return [...this.#jobs].filter((running) => !running.hasEnded);
+  }
+
+  /**
+   * Takes a job for a transaction of a cloud. Resolves once it is on the disk, or at once where the same job has been
+   * done or is at work. Throws ERR_FILE; nothing was accepted then.
+   */
+  async submit(intent: Intent): Promise<Ticket> {
+    this.#refuseIfClosed();
+    const key = cloudKey(intent.origin ?? "", intent.transactionId);
+    const { active } = this.#root;
+    const before = active.get(key);
+    if (before !== undefined) return this.#again(await before);
+    const starting = this.#begin(key, intent);
+    active.set(key, starting);
+    try {
+      const begun = await starting;
+      if (begun instanceof RunningJob) {
+        const forget = (): void => void active.delete(key);
+        begun.ended.then(forget, forget);
+        return this.#ticket(begun, false);
+      }
+      active.delete(key);
+      return this.#again(begun);
+    } catch (error) {
+      active.delete(key);
+      throw error;
+    }
+  }
+
+  /**
+   * Takes media that a message brings. Resolves once their bytes are on the disk; a part of a sequence joins the job
+   * of its first part. Throws ERR_FILE, or ERR_INPUT for media that are not what the message says.
+   */
+  async submitMedia(intent: Intent, media: readonly GivenMedium[], part: Part | null): Promise<Ticket> {
+    this.#refuseIfClosed();
+    if (part === null) {
+      const id = randomUUID();
+      const running = await this.#acceptMedia(id, intent, media, { used: new Set(), slot: "0" });
+      return this.#ticket(running, false);
+    }
+    const before = this.#sequences.get(part.id);
+    if (before !== undefined) return await this.#join(before, media, part);
+    const first = { id: randomUUID(), slot: String(part.index), used: new Set<string>() };
+    const running = this.#acceptMedia(first.id, intent, media, first);
+    const sequence = this.#sequences.begin(part.id, { ...first, running });
+    return this.#partTicket(sequence, await sequence.running, part);
+  }
+
+  /** Takes over the open jobs that `isMine` says yes to, and goes on with them. */
+  resume(isMine: (job: OpenJob) => boolean): Ticket[] {
+    const mine = [...this.#root.unclaimed.values()].filter(isMine);
+    return mine.map((job) => {
+      const running = this.#run(job);
+      const ticket = this.#ticket(running, true);
+      const { sequence } = job.intent;
+      if (sequence !== null) this.#sequences.resume(sequence, running, ticket);
+      return ticket;
+    });
+  }
+
+  /** Stops all work; what is open stays open in the journal, for the next one. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const ended = [...this.#jobs].map((running) => {
+      running.stop();
+      return running.ended.catch(() => undefined);
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((done) => (timer = setTimeout(done, patienceMs)));
+    await Promise.race([Promise.all(ended), patience]);
+    clearTimeout(timer);
+    for (const { job } of this.#jobs) this.#root.unclaimed.set(job.id, job);
+    this.#jobs.clear();
+  }
+
+  async #begin(key: string, intent: Intent): Promise<Archived | RunningJob> {
+    const found = await this.#root.packages.find(key);
+    if (found !== undefined) return found;
+    const left = [...this.#root.unclaimed.values()].find((job) => job.key === key);
+    if (left !== undefined) return this.#run(left);
+    const { node } = this.#options;
+    const job = await this.#root.accept(randomUUID(), { node, key, intent, items: new Map() });
+    return this.#run(job);
+  }
+
+  async #acceptMedia(
+    id: string,
+    intent: Intent,
+    media: readonly GivenMedium[],
+    place: { used: Set<string>; slot: string },
+  ): Promise<RunningJob> {
+    try {
+      const items = await stageMedia(this.#root, id, media, place);
+      const { node } = this.#options;
+      return this.#run(await this.#root.accept(id, { node, key: null, intent, items }));
+    } catch (error) {
+      await this.#root.work.remove(id);
+      throw error;
+    }
+  }
+
+  async #join(sequence: Sequence, media: readonly GivenMedium[], part: Part): Promise<Ticket> {
+    const { id, slots, used } = sequence;
+    const slot = String(part.index);
+    // The same part once more: nothing may be written where a package may be about to get its name.
+    const isNew = !slots.has(slot);
+    slots.add(slot);
+    try {
+      const running = await sequence.running;
+      if (isNew) {
+        const items = await stageMedia(this.#root, id, media, { used, slot });
+        await Promise.all(
+          [...items].map(([place, item]) => this.#root.addItem(running.job, place, item, true)),
+        );
+      }
+      return this.#partTicket(sequence, running, part);
+    } catch (error) {
+      if (isNew) slots.delete(slot);
+      throw error;
+    }
+  }
+
+  /** The part that came last speaks for all: the others end without a message of their own. */
+  #partTicket(sequence: Sequence, running: RunningJob, { count }: Part): Ticket {
+    if (count !== null) this.#root.setCount(running.job, count);
+    if (sequence.last !== undefined) sequence.last.isSpeaker = false;
+    sequence.last = this.#ticket(running, false);
+    sequence.lastPartAt = performance.now();
+    running.wake();
+    return sequence.last;
+  }
+
+  #run(job: OpenJob): RunningJob {
+    const { retry, onChange } = this.#options;
+    if (this.#isClosed) {
+      this.#root.unclaimed.set(job.id, job);
+      throw new DimensionerError("cancelledKept", diskFacts);
+    }
+    this.#root.unclaimed.delete(job.id);
+    const running = new RunningJob(this.#root, job, { collect: this.#collectOf(job), retry, onChange });
+    this.#jobs.add(running);
+    return running;
+  }
+
+  #collectOf({ intent, key }: OpenJob): Collect {
+    const { source, findMissing, poll } = this.#options;
+    if (intent.source === "message") {
+      const startedAt = performance.now();
+      const lastPartAt = (): number => this.#sequences.get(intent.sequence ?? "")?.lastPartAt ?? startedAt;
+      return (running) => collectMessages(running, { findMissing, lastPartAt });
+    }
+    return (running) =>
+      collectCloud(running, {
+        source: source(intent),
+        key: key ?? cloudKey(intent.origin ?? "", intent.transactionId),
+        poll,
+        asking: this.#asking,
+        downloading: this.#downloading,
+      });
+  }
+
+  /** For the same job once more. */
+  #again(begun: Archived | RunningJob): Ticket {
+    return begun instanceof RunningJob
+      ? new Ticket({ ended: begun.ended, isAgain: true, running: begun })
+      : new Ticket({ ended: Promise.resolve(begun), isAgain: true });
+  }
+
+  #ticket(running: RunningJob, isResumed: boolean): Ticket {
+    const report = (): void => {
+      if (!this.#jobs.delete(running)) return;
+      this.#root.close(running.job);
+    };
+    return new Ticket({ ended: running.ended, isAgain: false, running, isResumed, report });
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#isClosed) throw new DimensionerError("cancelledClose", diskFacts);
+  }
+}

@@ -1,0 +1,220 @@
+import { setMaxListeners } from "node:events";
+import { DimensionerError, type ErrorCode } from "../../errors.ts";
+import { outside, type Problem } from "../../fill-in.ts";
+import type { MediaItem } from "../../model/cloud-records.ts";
+import { diskFacts } from "../archive-disk.ts";
+import type { ArchiveRoot } from "../archive-root.ts";
+import type { Archived } from "../packages/packages.ts";
+import { canPass } from "./can-pass.ts";
+import type { OpenJob } from "../journal/open-job.ts";
+import type { Completeness } from "../packages/package-writer.ts";
+import { isUnchanged } from "./store-item.ts";
+
+/** How a job is tried again. */
+export interface RetryRules {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** What a job has collected: what makes it the same as another, and whether it is complete. */
+export interface Collected extends Completeness {
+  readonly key: string;
+}
+
+/** Brings a job's media into its work folder. Throws; may be called again then, and goes on with what is there. */
+export type Collect = (running: RunningJob) => Promise<Collected>;
+
+export type JobState = "trouble" | "waiting" | "working";
+
+/** Codes of failures that say nothing about the media themselves. */
+const notOfTheMedia: ReadonlySet<ErrorCode> = new Set(["ERR_FILE", "ERR_NOT_FOUND", "ERR_CANCELLED"]);
+
+/** One job at work in this process: tried until it is archived, is stopped, or cannot succeed. */
+export class RunningJob {
+  readonly job: OpenJob;
+  readonly root: ArchiveRoot;
+  /** Ends in the package, or in the error that ends the job. */
+  readonly ended: Promise<Archived>;
+  hasEnded = false;
+  state: JobState = "working";
+  /** What keeps it from going on right now. */
+  trouble: DimensionerError | undefined;
+  doneBytes = 0;
+  totalBytes: number | null = null;
+  /** What the cloud listed last. */
+  listed: readonly MediaItem[] = [];
+  /** What was expected and not listed then. */
+  missing: readonly Problem[] = [];
+  /** What was stored and is not there any more after a restart. */
+  readonly lost: string[] = [];
+  readonly #collect: Collect;
+  readonly #retry: RetryRules;
+  readonly #onChange: (running: RunningJob) => void;
+  readonly #stop = new AbortController();
+  #wake: (() => void) | undefined;
+  #failures = 0;
+  #isUnwanted = false;
+  #isChecked: boolean;
+
+  constructor(
+    root: ArchiveRoot,
+    job: OpenJob,
+    how: { collect: Collect; retry: RetryRules; onChange: (running: RunningJob) => void },
+  ) {
+    this.root = root;
+    this.job = job;
+    this.#collect = how.collect;
+    this.#retry = how.retry;
+    this.#onChange = how.onChange;
+    this.#isChecked = !job.isResumed;
+    setMaxListeners(0, this.#stop.signal);
+    this.ended = this.#run();
+    // Whoever waits for it hears of it; nobody has to.
+    const end = (): void => {
+      this.hasEnded = true;
+      this.#onChange(this);
+    };
+    this.ended.then(end, end);
+  }
+
+  /** Aborts when the job is stopped; its reason is the error to end with. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Ends the work in this process; the job stays open. */
+  stop(): void {
+    this.#stop.abort(new DimensionerError("cancelledKept", diskFacts));
+  }
+
+  /** Ends the job where it is waiting; one that only looks whether to wait on ends when it would. */
+  drop(): void {
+    this.#isUnwanted = true;
+    this.#endUnwanted();
+  }
+
+  #endUnwanted(): void {
+    if (this.#isUnwanted && this.state !== "working") {
+      this.#stop.abort(new DimensionerError("cancelledReset", diskFacts));
+    }
+  }
+
+  /** Ends a pause early. */
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /** Something has been achieved: what went wrong before is over. */
+  tellProgress(): void {
+    this.#failures = 0;
+    this.trouble = undefined;
+  }
+
+  tell(state: JobState): void {
+    if (this.state === state) return;
+    this.state = state;
+    this.#onChange(this);
+    this.#endUnwanted();
+  }
+
+  tellBytes(doneBytes: number, totalBytes: number | null): void {
+    this.doneBytes = doneBytes;
+    this.totalBytes = totalBytes;
+    this.#onChange(this);
+  }
+
+  /** Waits; rejects when the job is stopped. */
+  async pause(ms: number): Promise<void> {
+    const { signal } = this.#stop;
+    signal.throwIfAborted();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(go, ms);
+      function go(): void {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", go);
+        resolve();
+      }
+      this.#wake = go;
+      signal.addEventListener("abort", go, { once: true });
+    });
+    this.#wake = undefined;
+    signal.throwIfAborted();
+  }
+
+  async #run(): Promise<Archived> {
+    // The caller has it in hand before anything can end.
+    await Promise.resolve();
+    for (;;) {
+      try {
+        const archived = await this.#attempt();
+        this.trouble = undefined;
+        return archived;
+      } catch (error) {
+        if (this.signal.aborted) throw this.signal.reason;
+        const leftMs = this.#leftMs();
+        if (!canPass(error) || leftMs <= 0) return await this.#keepOrFail(error);
+        this.trouble = error instanceof DimensionerError ? error : undefined;
+        this.tell("trouble");
+        this.#onChange(this);
+        await this.pause(Math.min(this.#delayMs(), leftMs));
+        this.tell("working");
+      }
+    }
+  }
+
+  async #attempt(): Promise<Archived> {
+    const { root, job } = this;
+    const before = await root.packages.placed(job);
+    if (before !== undefined) return before;
+    await this.#checkItems();
+    await root.work.make(job.id);
+    const { key, complete, missing } = await this.#collect(this);
+    this.tell("working");
+    return await root.packages.place(job, key, { complete, missing });
+  }
+
+  /** After a restart: only what still is what was stored counts as there. */
+  async #checkItems(): Promise<void> {
+    if (this.#isChecked) return;
+    const { job, root } = this;
+    for (const [slot, item] of job.items) {
+      if (await isUnchanged(root, job.id, item)) continue;
+      job.items.delete(slot);
+      this.lost.push(item.path);
+    }
+    this.#isChecked = true;
+  }
+
+  /** The job can't go on: what is there is kept, where that is wanted and possible. */
+  async #keepOrFail(error: unknown): Promise<Archived> {
+    const { job, root } = this;
+    const canKeep =
+      error instanceof DimensionerError &&
+      canPass(error) &&
+      !notOfTheMedia.has(error.code) &&
+      job.key !== null;
+    if (!canKeep || job.intent.onIncomplete === "error" || job.items.size === 0) throw error;
+    const stored = (item: MediaItem): boolean => job.items.has(item.contentId);
+    const missing = this.listed
+      .filter((item) => !stored(item))
+      .map(({ description, contentId }) => outside(description ?? contentId));
+    return await root.packages.place(job, job.key ?? "", {
+      complete: false,
+      missing: [...this.missing, ...missing],
+    });
+  }
+
+  /** Until the job is given up. */
+  #leftMs(): number {
+    const { giveUpMs } = this.job.intent;
+    return giveUpMs === 0 ? Number.POSITIVE_INFINITY : this.job.sinceMs + giveUpMs - performance.now();
+  }
+
+  /** Doubles with each failure in a row, with jitter, so that many jobs do not come back at the same moment. */
+  #delayMs(): number {
+    const { firstMs, longestMs } = this.#retry;
+    const fullMs = Math.min(firstMs * 2 ** this.#failures, longestMs);
+    this.#failures += 1;
+    return fullMs * (0.5 + Math.random() / 2);
+  }
+}

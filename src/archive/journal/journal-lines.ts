@@ -1,0 +1,62 @@
+import type { FileHandle } from "node:fs/promises";
+import { crc32 } from "node:zlib";
+import { phrase, ProblemError } from "../../fill-in.ts";
+
+/** One complete line of a journal and where it begins in the file. */
+export interface JournalLine {
+  readonly offset: number;
+  /** Where the next line begins. */
+  readonly end: number;
+  /** Without its newline. */
+  readonly text: string;
+}
+
+const NEWLINE = 0x0a;
+const READ_BYTES = 1024 * 1024;
+/** No line that this package writes is longer; what is, is damage, and must not fill the memory. */
+const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
+
+/** `<CRC-32 of the JSON, 8 hexadecimal digits> <JSON>\n`. */
+export function encodeLine(record: object): Buffer {
+  const json = JSON.stringify(record);
+  return Buffer.from(`${checksum(json)} ${json}\n`);
+}
+
+/** What a line says; undefined where its checksum does not fit. */
+export function decodeLine(text: string): unknown {
+  const json = text.slice(9);
+  if (text[8] !== " " || text.slice(0, 8) !== checksum(json)) return undefined;
+  const value: unknown = JSON.parse(json);
+  return value;
+}
+
+/**
+ * Reads the complete lines of a file, some at a time, so that the memory it takes does not depend on the file. What
+ * stands behind the last newline is no line.
+ */
+export async function* readLines(file: FileHandle, from = 0): AsyncGenerator<JournalLine[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  let offset = from;
+  for (let position = from; ;) {
+    const block = Buffer.allocUnsafe(READ_BYTES);
+    const { bytesRead } = await file.read(block, 0, READ_BYTES, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    const bytes = Buffer.concat([rest, block.subarray(0, bytesRead)]);
+    const lines: JournalLine[] = [];
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+      const text = bytes.toString("utf8", start, end);
+      lines.push({ offset: offset + start, end: offset + end + 1, text });
+      start = end + 1;
+    }
+    rest = bytes.subarray(start);
+    offset += start;
+    if (lines.length > 0) yield lines;
+    if (rest.length > LONGEST_LINE_BYTES) throw new ProblemError(phrase("journalEndless"));
+  }
+}
+
+function checksum(json: string): string {
+  return crc32(json).toString(16).padStart(8, "0");
+}

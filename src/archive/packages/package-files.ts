@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { systemCode, throwIfAborted, type Disk, type TransferFacts } from "../../media/disk.ts";
+import { LARGEST_MANIFEST_BYTES, readManifest, type Manifest } from "./manifest.ts";
+
+const BLOCK_BYTES = 1024 * 1024;
+/** A file may be swapped for a link or a pipe: neither is followed or waited for. */
+const PLAIN_READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** What a file on the disk is. */
+export interface FoundFile {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** A manifest as it lies on the disk. */
+export interface FoundManifest {
+  readonly manifest: Manifest;
+  readonly sha256: string;
+}
+
+/** Hashes a file in pieces. Undefined for what is not there or no plain file. */
+export async function hashFile(
+  path: string,
+  disk: Disk,
+  facts?: TransferFacts,
+): Promise<FoundFile | undefined> {
+  const file = await openPlain(path, disk);
+  if (file === undefined) return undefined;
+  const hash = createHash("sha256");
+  let bytes = 0;
+  try {
+    // One byte more than the file has, so that most files take a single read.
+    const { size } = await file.stat();
+    const block = Buffer.allocUnsafe(Math.min(size + 1, BLOCK_BYTES));
+    for (;;) {
+      if (facts !== undefined) throwIfAborted(facts);
+      const { bytesRead } = await file.read(block, 0, block.length, bytes);
+      if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };
+      hash.update(block.subarray(0, bytesRead));
+      bytes += bytesRead;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** "none" where there is no such file, "damaged" for one that is no manifest. */
+export async function loadManifest(path: string, disk: Disk): Promise<FoundManifest | "damaged" | "none"> {
+  const file = await openPlain(path, disk);
+  if (file === undefined) return "none";
+  try {
+    const { size } = await file.stat();
+    if (size > LARGEST_MANIFEST_BYTES) return "damaged";
+    const content = await file.readFile();
+    const manifest = readManifest(content.toString());
+    if (manifest === undefined) return "damaged";
+    return { manifest, sha256: createHash("sha256").update(content).digest("hex") };
+  } finally {
+    await file.close();
+  }
+}
+
+export async function openPlain(path: string, disk: Disk): Promise<FileHandle | undefined> {
+  let file: FileHandle;
+  try {
+    file = await disk.open(path, PLAIN_READ);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") return undefined;
+    throw error;
+  }
+  let isPlain = false;
+  try {
+    isPlain = (await file.stat()).isFile();
+    return isPlain ? file : undefined;
+  } finally {
+    if (!isPlain) await file.close();
+  }
+}

@@ -1,0 +1,67 @@
+import type { CommandOptions } from "../../http/command-sender.ts";
+import type { Measurement } from "../../model/measurement.ts";
+import { explainFailure } from "../../model/measure-result.ts";
+import { DimensionerError } from "../../errors.ts";
+import type { Outputs } from "./messages.ts";
+import type { Operation } from "./failure.ts";
+import type { Job } from "./serve.ts";
+import { sayDimensions } from "../status/sizes.ts";
+
+/** How a command of this job waits, ends and shows that it does. */
+export function commandOptions(
+  { signal, waitSignal, status }: Job,
+  working: "measuring" | "sending",
+): CommandOptions {
+  return {
+    signal,
+    waitSignal,
+    onWaiting: (count) => status.say("waiting", "waitingInQueue", { count }),
+    onTurn: () => status.say("working", working),
+  };
+}
+
+/** What a measure leaves on the message, whether it went well or not. */
+export function deliverMeasurement(
+  job: Job,
+  { result, rawResponse }: Measurement,
+  givenReference: string | undefined,
+  failures: "catch" | "output",
+  { operation, surface }: Operation,
+): Outputs {
+  const { msg, status } = job;
+  msg.payload = result;
+  msg["transactionReference"] = result.transactionReference ?? givenReference ?? null;
+  msg["imageIdentifier"] = result.imageIdentifier;
+  msg["rawResponse"] = rawResponse;
+  if (result.ok) {
+    status.show("done", sayDimensions(result));
+    return failures === "output" ? [msg, null] : [msg];
+  }
+  const { problem, errorCode } = explainFailure(result);
+  if (failures === "output") {
+    status.say("failed", "failed.ERR_MEASURE_FAILED");
+    return [null, msg];
+  }
+  throw new DimensionerError(
+    "measureFailed",
+    { surface, operation, outcome: "failed", errorCode },
+    { problem },
+  );
+}
+
+const videoDone = { start: "started", stop: "stopped", cancel: "cancelled" } as const;
+
+/** What a video command leaves on the message. */
+export function deliverVideo(
+  { msg, status }: Job,
+  action: keyof typeof videoDone,
+  transactionReference: string | undefined,
+): Outputs {
+  msg["video"] = {
+    action,
+    at: new Date().toISOString(),
+    transactionReference: transactionReference ?? null,
+  };
+  status.say("done", videoDone[action]);
+  return [msg];
+}

@@ -1,0 +1,33 @@
+import { DimensionerError, type FailureFacts, type Outcome } from "../../errors.ts";
+import { onOneLine, type Values } from "../../fill-in.ts";
+import type { SentenceKey } from "../../sentences.ts";
+
+/** What an action node is doing, as its errors name it. */
+export interface Operation {
+  /** In the API's words: "measure", "video start", "media list". */
+  readonly operation: string;
+  readonly surface: FailureFacts["surface"];
+  /** Whether it is a command: then nothing that goes wrong before it is sent leaves a doubt about it. */
+  readonly acts: boolean;
+}
+
+/** A failure before anything was sent. */
+export function failBefore(
+  { operation, surface, acts }: Operation,
+  sentence: SentenceKey,
+  values: Values = {},
+): DimensionerError {
+  const outcome: Outcome | null = acts ? "not-sent" : null;
+  const isConfig = sentence.startsWith("config");
+  return new DimensionerError(
+    sentence,
+    { surface: isConfig ? "config" : surface, operation, outcome },
+    values,
+  );
+}
+
+/** How a value from a message is shown in an error: short, on one line. */
+export function show(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  return onOneLine(text).replace(/\s+/g, " ").slice(0, 60).toWellFormed();
+}

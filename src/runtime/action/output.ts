@@ -1,0 +1,99 @@
+import type { OnProgress } from "../../http/download.ts";
+import type { Peer } from "../../http/call.ts";
+import type { MediaFolders } from "../../media/media-folders.ts";
+import { readToBuffer } from "../../media/read-to-buffer.ts";
+import { saveToFile } from "../../media/save-to-file.ts";
+import type { ByteSink, DownloadFacts } from "../../model/download.ts";
+import { failBefore, type Operation } from "./failure.ts";
+import type { Outputs } from "./messages.ts";
+import type { Job } from "./serve.ts";
+import { sayBytes } from "../status/sizes.ts";
+import type { StatusBoard } from "../status/status-board.ts";
+import type { ValueReader } from "./values.ts";
+
+/** The output group of a node's properties. */
+export interface OutputProperties {
+  readonly output: string;
+  readonly folder: string;
+  readonly folderType: string;
+  readonly filename: string;
+  readonly filenameType: string;
+  readonly ifExists: string;
+}
+
+interface FileOutput {
+  readonly folder: string;
+  readonly filename: string | undefined;
+  readonly ifExists: "rename" | "replace" | "error";
+}
+
+/** Where the medium of one message goes: into the message, or into a file. Read before anything is sent. */
+export async function readOutput(
+  values: ValueReader,
+  properties: OutputProperties,
+  operation: Operation,
+): Promise<FileOutput | "buffer"> {
+  const output = values.setting("output", properties.output, ["buffer", "file"]);
+  if (output === "buffer") {
+    return output;
+  }
+  // The root folder may never come from the message.
+  const type = values.setting("folder", properties.folderType, ["str", "env", "flow", "global"]);
+  const folder = await values.optional({ field: "folder", value: properties.folder, type });
+  if (folder === undefined || folder.trim() === "") {
+    throw failBefore(operation, "configFolder");
+  }
+  return {
+    folder,
+    filename: await values.optional({
+      field: "filename",
+      value: properties.filename,
+      type: properties.filenameType,
+    }),
+    ifExists: values.setting("ifExists", properties.ifExists, ["rename", "replace", "error"]),
+  };
+}
+
+/** Runs the download into its output and puts what came of it on the message. */
+export async function deliverMedium(
+  { msg, signal, status }: Job,
+  output: FileOutput | "buffer",
+  download: (sink: ByteSink, onProgress: OnProgress) => Promise<DownloadFacts>,
+  facts: { operation: Operation; peer: Peer; suggestedBase: string; folders: MediaFolders },
+): Promise<Outputs> {
+  const { suggestedBase, folders } = facts;
+  const { operation, surface } = facts.operation;
+  const transfer = { operation, surface, host: facts.peer.host, signal };
+  const onProgress = showProgress(status);
+  const start = (sink: ByteSink): Promise<DownloadFacts> => download(sink, onProgress);
+  if (output === "buffer") {
+    const { payload, contentType, filename } = await readToBuffer(start, { suggestedBase, ...transfer });
+    Object.assign(msg, { payload, contentType, filename });
+    status.say("done", "fetched", { size: sayBytes(payload.length) });
+    return [msg];
+  }
+  const saved = await saveToFile(start, { ...output, suggestedBase }, { ...transfer, folders });
+  msg.payload = saved;
+  msg["filename"] = saved.path;
+  status.say("done", "saved", { size: sayBytes(saved.bytes) });
+  return [msg];
+}
+
+const progressEveryMs = 250;
+
+function showProgress(status: StatusBoard): OnProgress {
+  let shownAt = performance.now();
+  return (doneBytes, totalBytes) => {
+    const now = performance.now();
+    if (now - shownAt < progressEveryMs) {
+      return;
+    }
+    shownAt = now;
+    const done = sayBytes(doneBytes);
+    if (totalBytes === null) {
+      status.say("working", "downloadingUnknown", { done });
+    } else {
+      status.say("working", "downloading", { done, total: sayBytes(totalBytes) });
+    }
+  };
+}

@@ -1,0 +1,166 @@
+import type { Node, NodeAPI } from "node-red";
+import { field, outside, phrase, problemOf, type FieldName, type Problem } from "../../fill-in.ts";
+import type { DimensionerError } from "../../errors.ts";
+import type { References } from "../../model/measurement.ts";
+import { failBefore, show, type Operation } from "./failure.ts";
+import { readMessageProperty, type Message } from "./messages.ts";
+import { SettingsReader } from "../config/settings.ts";
+
+/** A value and where it comes from: the pair `x` + `xType` of a node's properties. */
+export interface TypedValue {
+  readonly field: FieldName;
+  readonly value: string;
+  readonly type: string;
+}
+
+/** Reads values that can come from the message, for one message. */
+export class ValueReader {
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+  readonly #msg: Message;
+  readonly #operation: Operation;
+
+  constructor(RED: NodeAPI, node: Node, msg: Message, operation: Operation) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#msg = msg;
+    this.#operation = operation;
+  }
+
+  /**
+   * The value as text; undefined when it is not given: missing, an object or "". Throws ERR_INPUT for a bad expression.
+   * A promise only where Node-RED has to be asked: the two usual cases need neither its general way nor a turn of
+   * their own.
+   */
+  optional({ field: name, value, type }: TypedValue): string | undefined | Promise<string | undefined> {
+    if (type === "str") {
+      return asText(value);
+    }
+    if (value === "") {
+      return undefined;
+    }
+    if (type !== "msg") {
+      return this.#evaluate(name, value, type);
+    }
+    try {
+      return asText(readMessageProperty(this.#RED, this.#msg, value));
+    } catch (error) {
+      throw this.#badExpression(name, error);
+    }
+  }
+
+  /** The same for a value that has to be there. */
+  async required(given: TypedValue): Promise<string> {
+    return this.present(given.field, await this.optional(given));
+  }
+
+  /** The same for a value that has been read already. */
+  present(name: FieldName, text: string | undefined): string {
+    if (text === undefined) {
+      throw failBefore(this.#operation, "inputMissing", { field: field(name) });
+    }
+    return text;
+  }
+
+  /** A setting of the node that has to be one of these; throws ERR_CONFIG. */
+  setting<const T extends string>(name: FieldName, given: string, choices: readonly T[]): T {
+    const found = choices.find((one) => one === given);
+    if (found === undefined) {
+      const value = show(given);
+      throw failBefore(this.#operation, "configChoice", { field: field(name), value, choices });
+    }
+    return found;
+  }
+
+  /** A setting of the node in seconds, as milliseconds; throws ERR_CONFIG. */
+  waitMs(name: FieldName, given: unknown, defaultSeconds: number): number {
+    return new SettingsReader("node", this.#operation).waitMs(name, given, defaultSeconds);
+  }
+
+  /** A setting that is fixed in the node, or taken from the message property of its name when it is "msg". */
+  choice<const T extends string>(name: "action" | "image", fixed: string, choices: readonly T[]): T {
+    if (fixed !== "msg") {
+      return this.setting(name, fixed, choices);
+    }
+    const property = outside(`msg.${name}`);
+    const given = this.#msg[name];
+    const found = choices.find((one) => one === given);
+    if (found !== undefined) {
+      return found;
+    }
+    const problem = phrase("oneOf", { choices });
+    throw given === undefined || given === ""
+      ? failBefore(this.#operation, "inputMissing", { field: property })
+      : failBefore(this.#operation, "inputValue", { field: property, value: show(given), problem });
+  }
+
+  async #evaluate(name: FieldName, value: string, type: string): Promise<string | undefined> {
+    try {
+      const result = await new Promise((resolve, reject) => {
+        this.#RED.util.evaluateNodeProperty(value, type, this.#node, this.#msg, (error, found: unknown) => {
+          if (error) {
+            reject(error);
+          } else {
+            resolve(found);
+          }
+        });
+      });
+      return asText(result);
+    } catch (error) {
+      throw this.#badExpression(name, error);
+    }
+  }
+
+  #badExpression(name: FieldName, error: unknown): DimensionerError {
+    return failBefore(this.#operation, "inputExpression", {
+      field: field(name),
+      problem: expressionProblem(error),
+    });
+  }
+}
+
+const referenceNames = [
+  "transactionReference",
+  "customReference1",
+  "customReference2",
+  "customReference3",
+] as const;
+
+type ReferenceName = (typeof referenceNames)[number];
+
+/** The properties of a node that takes references: each value and where it comes from. */
+export type ReferenceProperties = Readonly<Record<ReferenceName | `${ReferenceName}Type`, string>>;
+
+export async function readReferences(values: ValueReader, given: ReferenceProperties): Promise<References> {
+  const references: Partial<Record<ReferenceName, string>> = {};
+  for (const field of referenceNames) {
+    const read = values.optional({ field, value: given[field], type: given[`${field}Type`] });
+    const text = read instanceof Promise ? await read : read;
+    if (text !== undefined) {
+      references[field] = text;
+    }
+  }
+  return references;
+}
+
+function asText(value: unknown): string | undefined {
+  switch (typeof value) {
+    case "string":
+      return value === "" ? undefined : value;
+    case "number":
+      return Number.isFinite(value) ? String(value) : undefined;
+    case "bigint":
+    case "boolean":
+      return String(value);
+    default:
+      return undefined;
+  }
+}
+
+/** JSONata rejects with objects that only look like errors. */
+function expressionProblem(error: unknown): Problem {
+  const isWorded =
+    typeof error === "object" && error !== null && "message" in error && error.message !== undefined;
+  const problem = problemOf(isWorded ? error.message : show(error));
+  return "outside" in problem ? outside(`${problem.outside}.`) : problem;
+}

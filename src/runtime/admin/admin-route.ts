@@ -1,0 +1,110 @@
+import type { Node, NodeAPI } from "node-red";
+import * as v from "valibot";
+import { DimensionerError } from "../../errors.ts";
+import { phrase, type FieldName, type Value } from "../../fill-in.ts";
+import type { SettingsReader } from "../config/settings.ts";
+
+/**
+ * A sentence for the editor, which says it in the editor's own language: a key of the catalog that all types share, below
+ * `errors` or `common.test`, and what fills its marks. It is shown as text, whatever it holds.
+ */
+export interface Said {
+  readonly from: "errors" | "test";
+  readonly key: string;
+  readonly values: Readonly<Record<string, Value | undefined>>;
+}
+
+type Route = ReturnType<NodeAPI["auth"]["needsPermission"]>;
+type Request = Parameters<Route>[0];
+
+/** Answers one request of the editor. Aborts when the browser no longer waits for it. */
+type Work = (request: Request, signal: AbortSignal) => Promise<object>;
+
+/** One field of a dialog; a long token has a few thousand characters. */
+export const fieldText = v.pipe(v.string(), v.maxLength(16_384));
+
+/** A field that is a number in flows and text in dialogs. */
+export const fieldNumber = v.union([fieldText, v.number()]);
+
+/** Serves one request of the editor's. Never rejects: that would end the process. */
+export function answerWith(work: Work): Route {
+  return (request, response) => {
+    const left = new AbortController();
+    response.on("close", () => left.abort());
+    response.set("Cache-Control", "no-store");
+    work(request, left.signal).then(
+      (answer) => response.json(answer),
+      (error: unknown) => {
+        if (error instanceof DimensionerError) {
+          response.json({ state: "bad", ...sayError(error) });
+        } else {
+          response.sendStatus(error instanceof v.ValiError ? 400 : 500);
+        }
+      },
+    );
+  };
+}
+
+/**
+ * The body of a request from a dialog. It has to be JSON: a form on any web page could send the rest here. Throws a
+ * ValiError.
+ */
+export function readBody<const TSchema extends v.GenericSchema>(
+  schema: TSchema,
+  request: Request,
+): v.InferOutput<TSchema> {
+  const body: unknown = request.is("json") === false ? undefined : request.body;
+  return v.parse(schema, body);
+}
+
+export function sayError(error: DimensionerError): Said {
+  return { from: "errors", key: error.sentence, values: error.values };
+}
+
+/**
+ * Replaces a value that is an environment variable, by Node-RED's own rules, as far as they can be followed for a node
+ * that is not deployed yet: it sees what the other nodes of its flow see. Throws ERR_CONFIG where there is no such variable.
+ */
+export function readEnvironment(
+  RED: NodeAPI,
+  place: { readonly id: string; readonly z: string },
+  settings: SettingsReader,
+): (field: FieldName, value: string) => string {
+  return (field, value) => {
+    const name = environmentName(value);
+    if (name === undefined) {
+      return value;
+    }
+    const found = readVariable(RED, neighbour(RED, place), name);
+    if (found === undefined) {
+      throw settings.invalid(field, phrase("environmentUnset", { name }));
+    }
+    return String(found);
+  };
+}
+
+/** A variable of a flow may be more than text. */
+function readVariable(RED: NodeAPI, node: Node | null, name: string): string | number | boolean | undefined {
+  return node === null ? process.env[name] : (RED.util.getSetting(node, name) ?? undefined);
+}
+
+/** The variable that a value stands for: `${NAME}`, or as older flows have it, `$(NAME)`. */
+export function environmentName(value: string): string | undefined {
+  const [, braces, round] = /^\$(?:\{(\S+)\}|\((\S+)\))$/.exec(value) ?? [];
+  return braces ?? round;
+}
+
+/** The node itself where it is deployed, else any that is in the same flow: all there see the same variables. */
+function neighbour(RED: NodeAPI, { id, z }: { readonly id: string; readonly z: string }): Node | null {
+  const itself: Node | null = RED.nodes.getNode(id);
+  if (itself !== null) {
+    return itself;
+  }
+  let found: Node | null = null;
+  RED.nodes.eachNode((definition) => {
+    if (found === null && (definition.z ?? "") === z) {
+      found = RED.nodes.getNode(definition.id);
+    }
+  });
+  return found;
+}

@@ -1,0 +1,195 @@
+import type { NodeAPI } from "node-red";
+import * as v from "valibot";
+import { CloudClient, type CloudClientOptions } from "../../cloud/client.ts";
+import { readBaseUrl } from "../../cloud/base-url.ts";
+import { DimensionerError, isDimensionerError } from "../../errors.ts";
+import {
+  answerWith,
+  environmentName,
+  fieldNumber,
+  fieldText,
+  readBody,
+  readEnvironment,
+  sayError,
+  type Said,
+} from "./admin-route.ts";
+import { chooseProxy } from "../config/proxy.ts";
+import { SettingsReader } from "../config/settings.ts";
+import { readTls } from "../config/tls.ts";
+
+const asked = v.object({
+  id: fieldText,
+  z: fieldText,
+  baseUrl: fieldText,
+  allowHttp: v.boolean(),
+  timeout: fieldNumber,
+  tls: fieldText,
+  proxy: fieldText,
+  token: fieldText,
+});
+
+const deployedCloud = v.object({
+  type: v.literal("dimensioner-cloud"),
+  credentials: v.object({ token: v.string() }),
+  access: v.object({ client: v.instance(CloudClient) }),
+});
+
+const invalidCloud = v.object({
+  type: v.literal("dimensioner-cloud"),
+  access: v.object({ problem: v.instance(DimensionerError) }),
+});
+
+interface Answer extends Said {
+  readonly state: "good" | "unsure" | "bad";
+  /** Names of devices, as the cloud says them. */
+  readonly facts?: readonly string[];
+}
+
+/** What stands in a dialog's password field while nobody has typed into it. */
+const untouched = "__PWRD__";
+/** Nobody looks at a button for longer. */
+const longestTestMs = 10_000;
+/** As many names as are worth reading in a dialog. */
+const mostNames = 20;
+const longestName = 200;
+
+/** The routes of the cloud's config node: Test connection, and the devices to choose from. No token leaves by them. */
+export function serveCloudRoutes(RED: NodeAPI): void {
+  const allowed = (right: string) => RED.auth.needsPermission(`dimensioner-cloud.${right}`);
+  RED.httpAdmin.post(
+    "/dimensioner-cloud/test",
+    allowed("write"),
+    answerWith(async (request, signal): Promise<Answer> => {
+      const options = readOptions(RED, readBody(asked, request));
+      if (options === "tokenAnew") {
+        return { state: "bad", from: "test", key: options, values: {} };
+      }
+      const client = new CloudClient(options);
+      try {
+        return await testCloud(client, signal);
+      } finally {
+        await client.close();
+      }
+    }),
+  );
+  RED.httpAdmin.get(
+    "/dimensioner-cloud/:id/devices",
+    allowed("read"),
+    answerWith(async (request, signal) => {
+      const node: unknown = RED.nodes.getNode(String(request.params["id"]));
+      const invalid = v.safeParse(invalidCloud, node);
+      if (invalid.success) {
+        return { state: "bad", ...sayError(invalid.output.access.problem) };
+      }
+      const deployed = v.safeParse(deployedCloud, node);
+      if (!deployed.success) {
+        return { state: "bad", from: "test", key: "notDeployed", values: {} };
+      }
+      const devices = await deployed.output.access.client.devices({ signal });
+      return {
+        devices: devices
+          .filter(({ registrationCode }) => /^[a-z0-9]{8}$/i.test(registrationCode ?? ""))
+          .map(({ name, registrationCode, lastHeartbeatUtc }) => ({
+            name: (name ?? "").slice(0, longestName),
+            registrationCode,
+            lastHeartbeatUtc,
+          })),
+      };
+    }),
+  );
+}
+
+async function testCloud(client: CloudClient, signal: AbortSignal): Promise<Answer> {
+  try {
+    const devices = await client.devices({ signal });
+    const facts = devices
+      .slice(0, mostNames)
+      .map(({ name, registrationCode }) => (name ?? registrationCode ?? "?").slice(0, longestName));
+    return {
+      state: "good",
+      from: "test",
+      key: "cloud",
+      values: { host: client.peer.host, count: devices.length },
+      facts: devices.length > mostNames ? [...facts, "…"] : facts,
+    };
+  } catch (error) {
+    if (!isUnknown(error)) {
+      throw error;
+    }
+  }
+  // A cloud without a list of devices: a list of media that nobody has changes nothing either, and wants the token too.
+  const values = { host: client.peer.host };
+  try {
+    await client.listMedia("0", { signal });
+    return { state: "good", from: "test", key: "cloudMedia", values };
+  } catch (error) {
+    if (!isUnknown(error)) {
+      throw error;
+    }
+    return { state: "unsure", from: "test", key: "cloudUnsure", values };
+  }
+}
+
+/**
+ * The dialog's values as a client takes them. The stored token, and one from an environment variable, go only where the
+ * deployed node sends them, and by the same way: whoever may test must not get to see them at an address of their own.
+ */
+function readOptions(RED: NodeAPI, given: v.InferOutput<typeof asked>): CloudClientOptions | "tokenAnew" {
+  const settings = new SettingsReader("cloud");
+  const resolved = readEnvironment(RED, given, settings);
+  const { allowHttp, tls, proxy } = given;
+  const baseUrl = resolved("baseUrl", given.baseUrl);
+  const address = readBaseUrl(baseUrl, allowHttp);
+  if ("problem" in address) {
+    throw settings.invalid("baseUrl", address.problem);
+  }
+  const { origin } = address;
+  const timeoutMs = settings.timeoutMs("timeout", resolved("timeout", String(given.timeout)), 60);
+  let { token } = given;
+  if (token === untouched || environmentName(token) !== undefined) {
+    const deployed = findDeployed(RED, given.id);
+    const isSameWay = deployed?.origin === origin && deployed.tls === tls && deployed.proxy === proxy;
+    if (!isSameWay) {
+      return "tokenAnew";
+    }
+    token = token === untouched ? deployed.token : resolved("token", token);
+  }
+  return {
+    baseUrl,
+    allowHttp,
+    token,
+    timeoutMs: Math.min(timeoutMs, longestTestMs),
+    tls: readTls(RED, tls, settings),
+    proxyUrl: chooseProxy(RED, proxy, origin, settings),
+  };
+}
+
+interface Deployed {
+  readonly origin: string;
+  readonly token: string;
+  readonly tls: string;
+  readonly proxy: string;
+}
+
+function findDeployed(RED: NodeAPI, id: string): Deployed | undefined {
+  const node = v.safeParse(deployedCloud, RED.nodes.getNode(id));
+  if (!node.success) {
+    return undefined;
+  }
+  const saved = { tls: "", proxy: "" };
+  RED.nodes.eachNode((definition) => {
+    if (definition.id === id) {
+      const way = v.parse(
+        v.object({ tls: v.optional(v.string(), ""), proxy: v.optional(v.string(), "") }),
+        definition,
+      );
+      Object.assign(saved, way);
+    }
+  });
+  const { credentials, access } = node.output;
+  return { origin: access.client.peer.origin, token: credentials.token, ...saved };
+}
+
+function isUnknown(error: unknown): boolean {
+  return isDimensionerError(error) && error.code === "ERR_NOT_FOUND";
+}

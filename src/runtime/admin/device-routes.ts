@@ -1,0 +1,146 @@
+import { connect } from "node:net";
+import type { NodeAPI } from "node-red";
+import * as v from "valibot";
+import { DeviceClient } from "../../device/client.ts";
+import type { Generation } from "../../device/generations.ts";
+import { DimensionerError, isDimensionerError } from "../../errors.ts";
+import type { Values } from "../../fill-in.ts";
+import { connectProblem } from "../../http/failures.ts";
+import type { SentenceKey } from "../../sentences.ts";
+import { answerWith, fieldNumber, fieldText, readBody, readEnvironment, type Said } from "./admin-route.ts";
+import { SettingsReader } from "../config/settings.ts";
+
+const asked = v.object({
+  id: fieldText,
+  z: fieldText,
+  address: fieldText,
+  generation: fieldText,
+  timeout: fieldNumber,
+});
+
+interface Answer extends Said {
+  readonly state: "good" | "unsure" | "bad";
+}
+
+/** Nobody looks at a button for longer. */
+const longestTestMs = 10_000;
+
+/** The route behind Test connection: it asks for nothing but a ping, and never measures. */
+export function serveDeviceTest(RED: NodeAPI, readGeneration: (given: string) => Generation): void {
+  const allowed = RED.auth.needsPermission("dimensioner-device.write");
+  const settings = new SettingsReader("device");
+  const route = answerWith(async (request, signal): Promise<Answer> => {
+    const { id, z, ...given } = readBody(asked, request);
+    const resolved = readEnvironment(RED, { id, z }, settings);
+    const timeoutMs = settings.timeoutMs("timeout", resolved("timeout", String(given.timeout)), 30);
+    return testDevice({
+      address: resolved("address", given.address),
+      generation: readGeneration(resolved("generation", given.generation)),
+      until: performance.now() + Math.min(timeoutMs, longestTestMs),
+      signal,
+    });
+  });
+  RED.httpAdmin.post("/dimensioner-device/test", allowed, route);
+}
+
+interface Test {
+  readonly address: string;
+  readonly generation: Generation;
+  /** By performance.now(). */
+  readonly until: number;
+  readonly signal: AbortSignal;
+}
+
+async function testDevice(test: Test): Promise<Answer> {
+  const { generation } = test;
+  if (generation === "gateway") {
+    return openConnection(test);
+  }
+  try {
+    return {
+      state: "good",
+      from: "test",
+      key: generation === "newer" ? "isNewer" : "isEarlier",
+      values: await ping(test),
+    };
+  } catch (error) {
+    if (!isUnknown(error)) {
+      throw error;
+    }
+    const other = generation === "newer" ? "earlier" : "newer";
+    return testOther({ ...test, generation: other }, error.values);
+  }
+}
+
+/** The right machine, set up as the wrong generation, is told from a stranger. */
+async function testOther(test: Test, values: DimensionerError["values"]): Promise<Answer> {
+  try {
+    return {
+      state: "bad",
+      from: "test",
+      key: test.generation === "newer" ? "butNewer" : "butEarlier",
+      values: await ping(test),
+    };
+  } catch (error) {
+    if (isUnknown(error)) {
+      return { state: "bad", from: "test", key: "noDevice", values };
+    }
+    throw error;
+  }
+}
+
+async function ping(test: Test): Promise<{ host: string; ms: number }> {
+  const client = clientOf(test);
+  try {
+    const since = performance.now();
+    await client.ping("ping", { signal: test.signal });
+    return { host: client.peer.host, ms: Math.max(1, Math.round(performance.now() - since)) };
+  } finally {
+    await client.close();
+  }
+}
+
+/** A gateway has no ping that is known, and its one request measures: that something listens is all that can be seen. */
+async function openConnection(test: Test): Promise<Answer> {
+  const { peer } = clientOf(test);
+  const { hostname, port, protocol } = new URL(peer.origin);
+  const socket = connect({
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: Number(port) || (protocol === "https:" ? 443 : 80),
+    timeout: Math.max(1, test.until - performance.now()),
+    signal: test.signal,
+  });
+  const seconds = Math.round(Math.max(1, test.until - performance.now()) / 100) / 10;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const fail = (sentence: SentenceKey, values: Values = {}): void => {
+        const facts = { surface: peer.surface, operation: "ping" };
+        reject(new DimensionerError(sentence, facts, { host: peer.host, seconds, ...values }));
+      };
+      socket.once("connect", resolve);
+      socket.once("timeout", () => fail("unreachableSilent"));
+      socket.once("error", (error: NodeJS.ErrnoException) => {
+        const sentence = connectSentences[error.code ?? ""] ?? "unreachableOther";
+        fail(sentence, { problem: connectProblem(error) });
+      });
+    });
+  } finally {
+    socket.destroy();
+  }
+  return { state: "unsure", from: "test", key: "gateway", values: { host: peer.host } };
+}
+
+const connectSentences: Readonly<Record<string, SentenceKey>> = {
+  ECONNREFUSED: "unreachableRefused",
+  ENOTFOUND: "unreachableHost",
+  EAI_AGAIN: "unreachableHost",
+  ETIMEDOUT: "unreachableSilent",
+};
+
+function clientOf({ address, generation, until }: Test): DeviceClient {
+  return new DeviceClient({ address, generation, timeoutMs: Math.max(1, until - performance.now()) });
+}
+
+function isUnknown(error: unknown): error is DimensionerError {
+  return isDimensionerError(error) && error.code === "ERR_NOT_FOUND";
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ArchiveLease, Archives } from "../../archive/archives.ts";
+import { canPass } from "../../archive/jobs/can-pass.ts";
+import { JobRunner, type RunnerOptions } from "../../archive/jobs/job-runner.ts";
+import type { OpenJob } from "../../archive/journal/open-job.ts";
+import type { RunningJob } from "../../archive/jobs/running-job.ts";
+import type { Ticket } from "../../archive/jobs/ticket.ts";
+
+interface Desk {
+  readonly lease: ArchiveLease;
+  readonly runner: JobRunner;
+}
+
+interface DeskOptions extends Omit<RunnerOptions, "concurrency"> {
+  /** Jobs that download at once; throws ERR_CONFIG where that is no number. */
+  readonly concurrency: () => number;
+  /** Which open jobs of an archive this node goes on with. */
+  readonly isMine: (job: OpenJob) => boolean;
+  /** Gets each of them. */
+  readonly onResumed: (ticket: Ticket) => void;
+  /** Told when an archive is opened whose journal has damaged lines. */
+  readonly onDamage: (lines: number) => void;
+}
+
+const firstDelayMs = 1_000;
+const longestDelayMs = 60_000;
+/** Node-RED waits 15 s for a node to close. */
+const patienceMs = 10_000;
+
+/** The archives that one node works in: mostly one, more where its folder comes from the context and changes. */
+export class ArchiveDesks {
+  readonly #archives: Archives;
+  readonly #options: DeskOptions;
+  readonly #desks = new Map<string, Promise<Desk>>();
+  readonly #runners = new Set<JobRunner>();
+  readonly #closing = new AbortController();
+
+  constructor(archives: Archives, options: DeskOptions) {
+    this.#archives = archives;
+    this.#options = options;
+  }
+
+  get jobs(): RunningJob[] {
+    return [...this.#runners].flatMap((runner) => runner.jobs);
+  }
+
+  /** Opens an archive and goes on with what is open in it. Throws ERR_FILE or ERR_CONFIG. */
+  async open(folder: string): Promise<JobRunner> {
+    const before = this.#desks.get(folder);
+    if (before !== undefined) {
+      return (await before).runner;
+    }
+    const opening = this.#begin(folder);
+    this.#desks.set(folder, opening);
+    try {
+      return (await opening).runner;
+    } catch (error) {
+      this.#desks.delete(folder);
+      throw error;
+    }
+  }
+
+  /** The same after a start, when a share may not be mounted yet: tried until it works or cannot. */
+  async openWhenThere(folder: string, onTrouble: (error: unknown) => void): Promise<void> {
+    const { signal } = this.#closing;
+    for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
+      try {
+        await this.open(folder);
+        return;
+      } catch (error) {
+        if (signal.aborted) {
+          return;
+        }
+        onTrouble(error);
+        if (!canPass(error)) {
+          return;
+        }
+        await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Ends the work and lets go of the archives; a disk that hangs is left to itself after a while. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const closed = [...this.#desks.values()].map(async (opening) => {
+      // One that fails to open has nothing to close.
+      const desk = await opening.catch(() => undefined);
+      await desk?.runner.close();
+      await desk?.lease.release();
+    });
+    await Promise.race([Promise.allSettled(closed), sleep(patienceMs, undefined, { ref: false })]);
+  }
+
+  async #begin(folder: string): Promise<Desk> {
+    const concurrency = this.#options.concurrency();
+    const lease = await this.#archives.open(folder);
+    const runner = new JobRunner(lease.root, { ...this.#options, concurrency });
+    this.#runners.add(runner);
+    if (lease.root.damagedLines > 0) {
+      this.#options.onDamage(lease.root.damagedLines);
+    }
+    if (!this.#closing.signal.aborted) {
+      for (const ticket of runner.resume(this.#options.isMine)) {
+        this.#options.onResumed(ticket);
+      }
+    }
+    return { lease, runner };
+  }
+}

@@ -1,0 +1,122 @@
+import type { GivenMedium } from "../../archive/jobs/stage-media.ts";
+import type { GivenReferences } from "../../archive/packages/records.ts";
+import { outside, phrase } from "../../fill-in.ts";
+import { failBefore, show, type Operation } from "../action/failure.ts";
+import type { Message } from "../action/messages.ts";
+
+/** What a message says of the measurement that its media belong to. */
+export interface MessageFacts {
+  readonly references: GivenReferences;
+  readonly device: string | null;
+  readonly deviceLocalTime: string | null;
+  readonly deviceUtcTime: string | null;
+  readonly legalForTrade: boolean | null;
+  /** The text of measurement.json. */
+  readonly measurement: string | null;
+  /** The exact text that the device sent. */
+  readonly raw: string | null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads what the nodes before leave on a message: the measurement on payload (or, where payload is a picture by now, on
+ * msg.measurement), its exact text on rawResponse, the references beside them.
+ */
+export function readFacts(msg: Message): MessageFacts {
+  const carried = [msg.payload, msg["measurement"]]
+    .map(fieldsOf)
+    .find((one) => one !== null && isMeasurement(one));
+  const rawResponse = msg["rawResponse"];
+  const raw = typeof rawResponse === "string" && rawResponse !== "" ? rawResponse : null;
+  const fields = carried ?? parse(raw) ?? {};
+  const read = (name: string): string | null => textOf(msg[name]) ?? textOf(fields[name]);
+  const legalForTrade = fields["legalForTrade"] ?? fields["dimensionsLegalForTrade"];
+  return {
+    references: {
+      transactionReference: read("transactionReference"),
+      customReference1: read("customReference1"),
+      customReference2: read("customReference2"),
+      customReference3: read("customReference3"),
+      barcodeReference: read("barcodeReference"),
+    },
+    device: read("device") ?? read("deviceReference") ?? read("deviceClientId") ?? read("cameraSerialId"),
+    deviceLocalTime: textOf(fields["dateTimeLocal"]),
+    deviceUtcTime: textOf(fields["dateTimeUtc"]),
+    legalForTrade: typeof legalForTrade === "boolean" ? legalForTrade : null,
+    measurement: carried === undefined || carried === null ? null : `${JSON.stringify(carried, null, 2)}\n`,
+    raw,
+  };
+}
+
+/** The media that a message brings. Throws ERR_INPUT where there are none. */
+export function readMedia(msg: Message, operation: Operation): GivenMedium[] {
+  const payload: unknown = msg.payload;
+  const given: readonly unknown[] = Array.isArray(payload) ? payload : [payload];
+  const media = given.map((one) => mediumOf(one, msg, given.length === 1));
+  const wrong = media.indexOf(null);
+  if (media.length === 0 || wrong >= 0) {
+    const value = media.length === 0 ? "[]" : show(given[wrong]);
+    throw failBefore(operation, "inputValue", {
+      field: outside("msg.payload"),
+      value,
+      problem: phrase("notMedium"),
+    });
+  }
+  return media.filter((medium) => medium !== null);
+}
+
+function mediumOf(given: unknown, msg: Message, isOnly: boolean): GivenMedium | null {
+  const ofMessage = {
+    contentType: isOnly ? textOf(msg["contentType"]) : null,
+    contentId: isOnly ? textOf(msg["contentId"]) : null,
+    description: isOnly ? textOf(msg["description"]) : null,
+    filename: isOnly ? textOf(msg["filename"]) : null,
+  };
+  if (given instanceof Uint8Array) {
+    return given.length === 0 ? null : { content: given, ...ofMessage };
+  }
+  const fields = fieldsOf(given);
+  if (fields === null) {
+    return null;
+  }
+  const { path, bytes, sha256 } = fields;
+  if (typeof path !== "string" || typeof bytes !== "number" || typeof sha256 !== "string") {
+    return null;
+  }
+  const contentType = textOf(fields["contentType"]) ?? ofMessage.contentType;
+  return {
+    content: { path, bytes, sha256: sha256.toLowerCase() },
+    ...ofMessage,
+    contentType,
+    filename: path,
+  };
+}
+
+function isMeasurement(fields: Fields): boolean {
+  return Array.isArray(fields["measuredObjects"]) || fields["source"] === "webhook";
+}
+
+function fieldsOf(value: unknown): Fields | null {
+  return typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Uint8Array)
+    ? Object.fromEntries(Object.entries(value))
+    : null;
+}
+
+function parse(text: string | null): Fields | null {
+  try {
+    return text === null ? null : fieldsOf(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value === "number" && Number.isFinite(value)) {
+    return String(value);
+  }
+  return typeof value === "string" && value !== "" ? value : null;
+}

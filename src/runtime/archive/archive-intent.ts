@@ -1,0 +1,148 @@
+import type { NodeAPI } from "node-red";
+import { layoutProblem, packageFolder } from "../../archive/packages/layout.ts";
+import type { Intent } from "../../archive/packages/records.ts";
+import { readExpected } from "../../cloud/expected-media.ts";
+import { outside, phrase, type Phrase } from "../../fill-in.ts";
+import { encodePart } from "../../http/path.ts";
+import { readFacts } from "./archive-facts.ts";
+import { failBefore, type Operation } from "../action/failure.ts";
+import { readMessageProperty, type Message } from "../action/messages.ts";
+import { SettingsReader } from "../config/settings.ts";
+import type { ValueReader } from "../action/values.ts";
+
+/** The properties of an archive node that say what a job is. */
+export interface IntentProperties {
+  readonly source: string;
+  readonly cloudFrom: string;
+  readonly layout: string;
+  readonly transactionId: string;
+  readonly transactionIdType: string;
+  readonly contentType: string;
+  readonly contentTypeType: string;
+  readonly expect: string;
+  readonly wait: string | number;
+  readonly onIncomplete: string;
+  readonly giveUp: string | number;
+  readonly keep: string;
+}
+
+/** What the intent of one message is read with. */
+export interface IntentReader {
+  readonly RED: NodeAPI;
+  readonly msg: Message;
+  readonly values: ValueReader;
+  readonly operation: Operation;
+  readonly properties: IntentProperties;
+}
+
+/** Properties that always survive a restart. */
+const alwaysKept = ["transactionId", "transactionReference", "topic"];
+const longestKept = 1_000_000;
+const hourMs = 3_600_000;
+
+/** What a message wants archived. Throws ERR_INPUT or ERR_CONFIG; nothing is accepted then. */
+export async function readIntent(reader: IntentReader, origin: string | null): Promise<Intent> {
+  const { RED, msg, values, operation, properties } = reader;
+  const settings = new SettingsReader("node", operation);
+  const source = values.setting("source", properties.source, ["cloud", "message"]);
+  const onIncomplete = values.setting("onIncomplete", properties.onIncomplete, ["error", "keep"]);
+  const problem = layoutProblem(properties.layout);
+  if (problem !== null) {
+    throw settings.invalid("layout", problem);
+  }
+  const transactionId = await values.required({
+    field: "transactionId",
+    value: properties.transactionId,
+    type: properties.transactionIdType,
+  });
+  if (source === "cloud") {
+    // Refused before it is accepted.
+    encodePart("cloud", operation.operation, "transactionId", transactionId);
+  }
+  const contentType = await values.optional({
+    field: "contentType",
+    value: properties.contentType,
+    type: properties.contentTypeType,
+  });
+  const { references, device, ...facts } = readFacts(msg);
+  const cloudName =
+    properties.cloudFrom.trim() === "" ? undefined : readMessageProperty(RED, msg, properties.cloudFrom);
+  return {
+    source,
+    origin: source === "cloud" ? origin : null,
+    transactionId,
+    contentType: contentType ?? null,
+    expect: readExpected(properties.expect),
+    waitMs: settings.waitMs("wait", properties.wait, 900),
+    giveUpMs: readGiveUpMs(settings, properties.giveUp),
+    onIncomplete,
+    folder: packageFolder(properties.layout, {
+      date: new Date().toISOString().slice(0, 10),
+      reference: references.transactionReference,
+      transactionId,
+      device,
+    }),
+    references,
+    device,
+    ...facts,
+    keep: readKept(reader),
+    cloudName: typeof cloudName === "string" ? cloudName : null,
+    sequence: source === "message" ? (readPart(msg)?.id ?? null) : null,
+  };
+}
+
+/** The place of a message in a sequence, as the core Split node and media list write it; null for a message alone. */
+export function readPart(msg: Message): { id: string; index: number; count: number | null } | null {
+  const parts: unknown = msg["parts"];
+  if (typeof parts !== "object" || parts === null || !("id" in parts) || !("index" in parts)) {
+    return null;
+  }
+  const { id, index } = parts;
+  if (typeof id !== "string" || typeof index !== "number" || !Number.isInteger(index) || index < 0) {
+    return null;
+  }
+  const count = "count" in parts && typeof parts.count === "number" ? parts.count : null;
+  return { id, index, count };
+}
+
+/** Message properties by their expressions, as far as they can be written down. */
+function readKept({ RED, msg, operation, properties }: IntentReader): Record<string, unknown> {
+  const names = [...alwaysKept, ...properties.keep.split(",").map((name) => name.trim())];
+  const refuse = (name: string, problem: Phrase) =>
+    failBefore(operation, "inputValue", { field: outside(`msg.${name}`), value: "…", problem });
+  const kept: Record<string, unknown> = {};
+  let length = 0;
+  for (const name of names.filter((one) => one !== "")) {
+    const value = readMessageProperty(RED, msg, name);
+    if (value === undefined) {
+      continue;
+    }
+    let text: string | undefined;
+    try {
+      text = JSON.stringify(value);
+    } catch {
+      throw refuse(name, phrase("notPlain"));
+    }
+    length += text?.length ?? 0;
+    if (length > longestKept) {
+      throw refuse(name, phrase("keptTooLarge"));
+    }
+    kept[name] = value;
+  }
+  return kept;
+}
+
+/** Puts what was kept on a message. */
+export function restoreKept(RED: NodeAPI, msg: Message, kept: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(kept)) {
+    RED.util.setMessageProperty(msg, name, value, true);
+  }
+}
+
+function readGiveUpMs(settings: SettingsReader, given: string | number): number {
+  const hours = String(given).trim() === "" ? 72 : Number(given);
+  if (!Number.isFinite(hours) || hours < 0) {
+    throw settings.invalid("giveUp", phrase("hours"));
+  }
+  return hours * hourMs;
+}

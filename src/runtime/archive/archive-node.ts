@@ -1,0 +1,111 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { NodeAPI } from "node-red";
+import type { Archived } from "../../archive/packages/packages.ts";
+import type { MediaSource } from "../../archive/jobs/media-source.ts";
+import type { Intent } from "../../archive/packages/records.ts";
+import type { Ticket } from "../../archive/jobs/ticket.ts";
+import type { CloudClient } from "../../cloud/client.ts";
+import { DimensionerError } from "../../errors.ts";
+import { field, phrase } from "../../fill-in.ts";
+import type { ArchivedPackage } from "../../model/archived-package.ts";
+import type { ConfigChoice } from "../config/config-node.ts";
+import { failBefore, type Operation } from "../action/failure.ts";
+import type { Message } from "../action/messages.ts";
+import type { ValueReader } from "../action/values.ts";
+
+const patienceMs = 5_000;
+
+/** What an archive node puts on msg.payload. */
+export function describePackage(
+  { folder, manifest, wasThere }: Archived,
+  join: (...parts: string[]) => string,
+): ArchivedPackage {
+  const { items, transactionId, references, complete } = manifest;
+  return {
+    folder,
+    manifest: join(folder, "manifest.json"),
+    transactionId,
+    transactionReference: references.transactionReference,
+    files: items.map(
+      ({ path, contentId, description, contentTypeFound, contentTypeAnnounced, bytes, sha256 }) => ({
+        path: join(folder, path),
+        contentId,
+        description,
+        contentType: contentTypeFound ?? contentTypeAnnounced,
+        bytes,
+        sha256,
+      }),
+    ),
+    bytes: items.reduce((sum, { bytes }) => sum + bytes, 0),
+    complete,
+    alreadyArchived: wasThere,
+  };
+}
+
+/** The end of a ticket's job; after a close it is not waited for where the disk hangs. */
+export async function endOf(ticket: Ticket, signal: AbortSignal): Promise<Archived> {
+  const given = new AbortController();
+  const hung = async (): Promise<never> => {
+    if (!signal.aborted) {
+      await once(signal, "abort", { signal: given.signal });
+    }
+    await sleep(patienceMs, undefined, { signal: given.signal });
+    throw new DimensionerError("cancelledKept", { surface: "disk", operation: "archive" });
+  };
+  try {
+    return await Promise.race([ticket.end(), hung()]);
+  } finally {
+    given.abort();
+  }
+}
+
+/** The archive's root, which no message can choose. Throws ERR_CONFIG where there is none. */
+export async function readRoot(
+  values: ValueReader,
+  { folder, folderType }: { folder: string; folderType: string },
+  operation: Operation,
+): Promise<string> {
+  const type = values.setting("folder", folderType, ["str", "env", "flow", "global"]);
+  const root = await values.optional({ field: "folder", value: folder, type });
+  if (root === undefined || root.trim() === "") {
+    throw failBefore(operation, "configFolder");
+  }
+  return root;
+}
+
+/**
+ * The cloud of a job, also of one that another start has accepted. Throws ERR_CONFIG where it is not deployed: no other
+ * cloud is ever asked for it.
+ */
+export function jobCloud(
+  RED: NodeAPI,
+  clouds: ConfigChoice<CloudClient>,
+  cloudFrom: string,
+  { cloudName, origin }: Intent,
+): MediaSource {
+  const msg: Message = { _msgid: "" };
+  if (cloudName !== null && cloudFrom.trim() !== "") {
+    RED.util.setMessageProperty(msg, cloudFrom.trim(), cloudName, true);
+  }
+  const { client } = clouds.choose(msg, "archive", false);
+  if (client.peer.origin !== origin) {
+    throw new DimensionerError(
+      "configInvalid",
+      { surface: "config", operation: "archive" },
+      {
+        what: phrase("cloud"),
+        field: field("baseUrl"),
+        problem: origin === null ? phrase("jobWaitsForOther") : phrase("jobWaitsFor", { origin }),
+      },
+    );
+  }
+  return client;
+}
+
+/** Whether a node of this id is deployed; inside a subflow the id is made of several. */
+export function isDeployed(RED: NodeAPI, id: string): boolean {
+  const ids = new Set<string>();
+  RED.nodes.eachNode((definition) => void ids.add(definition.id));
+  return ids.has(id) || (id.includes("-") && id.split("-").every((part) => ids.has(part)));
+}

@@ -1,0 +1,113 @@
+import type { NodeAPI } from "node-red";
+import type { RunningJob } from "../../archive/jobs/running-job.ts";
+import type { DimensionerError } from "../../errors.ts";
+import { fillIn } from "../../fill-in.ts";
+import { sayBytes } from "../status/sizes.ts";
+import type { StatusBoard } from "../status/status-board.ts";
+import { translateStatus } from "../status/translate.ts";
+
+/** In English; the catalog of the archive node has them under `status.<key>`. */
+export const archiveTexts = {
+  open: "__count__ open",
+  downloading: "__count__ open, __done__ of __total__",
+  downloadingUnknown: "__count__ open, __done__",
+  waiting: "__count__ open, awaiting media",
+  trouble: "__cause__ (__count__)",
+  archived: "archived __size__",
+  alreadyArchived: "was archived before",
+  fileFull: "disk full",
+  fileDenied: "no permission",
+  fileNoFolder: "folder is gone",
+  archiveLocked: "folder in use",
+  damaged: "__count__ damaged lines in the archive's journal were passed over",
+} as const;
+
+type ArchiveText = keyof typeof archiveTexts;
+
+const everyMs = 250;
+
+/** Shows how many jobs are open and what becomes of them, at most four times a second however many there are. */
+export class ArchiveStatus {
+  readonly #RED: NodeAPI;
+  readonly #jobs: () => RunningJob[];
+  #board: StatusBoard | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #current: RunningJob | undefined;
+  #isDue = false;
+
+  constructor(RED: NodeAPI, jobs: () => RunningJob[]) {
+    this.#RED = RED;
+    this.#jobs = jobs;
+  }
+
+  /** The board that the node's messages come with. */
+  set board(board: StatusBoard) {
+    this.#board = board;
+  }
+
+  say(key: ArchiveText, values: Readonly<Record<string, string | number>> = {}): string {
+    const name = `status.${key}`;
+    const text: unknown = this.#RED._(name, { ...values });
+    // Without a catalog Node-RED answers with the key.
+    return typeof text === "string" && !text.endsWith(name) ? text : fillIn(archiveTexts[key], values);
+  }
+
+  /** Something has changed. */
+  update(running?: RunningJob): void {
+    this.#current = running ?? this.#current;
+    if (this.#timer !== undefined) {
+      this.#isDue = true;
+      return;
+    }
+    this.#show();
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#isDue) {
+        this.#isDue = false;
+        this.update();
+      }
+    }, everyMs).unref();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#board = undefined;
+  }
+
+  #show(): void {
+    const board = this.#board;
+    const jobs = this.#jobs();
+    const count = jobs.length;
+    if (board === undefined || count === 0) {
+      return;
+    }
+    const current = this.#current?.state === "working" && !this.#current.hasEnded ? this.#current : undefined;
+    const working = current ?? jobs.find(({ state }) => state === "working");
+    const troubled = jobs.find(({ state }) => state === "trouble");
+    if (working !== undefined && working.doneBytes > 0) {
+      const { doneBytes, totalBytes } = working;
+      const done = sayBytes(doneBytes);
+      const text =
+        totalBytes === null
+          ? this.say("downloadingUnknown", { count, done })
+          : this.say("downloading", { count, done, total: sayBytes(totalBytes) });
+      board.show("working", text);
+    } else if (troubled !== undefined) {
+      board.show("failed", this.say("trouble", { count, cause: this.causeOf(troubled.trouble) }));
+    } else if (working !== undefined) {
+      board.show("working", this.say("open", { count }));
+    } else {
+      board.show("waiting", this.say("waiting", { count }));
+    }
+  }
+
+  /** A failure in two or three words. */
+  causeOf(error: DimensionerError | undefined): string {
+    const own = (["fileFull", "fileDenied", "fileNoFolder", "archiveLocked"] as const).find(
+      (key) => key === error?.sentence,
+    );
+    return own === undefined
+      ? translateStatus(this.#RED, `failed.${error?.code ?? "ERR_FILE"}`)
+      : this.say(own);
+  }
+}

@@ -1,0 +1,29 @@
+import type { NodeAPI } from "node-red";
+import { phrase } from "../../fill-in.ts";
+import type { TlsOptions } from "../../http/dispatchers.ts";
+import type { SettingsReader } from "./settings.ts";
+
+/** Core's tls-config node writes its settings into whatever object it is given. */
+interface TlsConfig {
+  readonly valid: boolean;
+  addTLSOptions(options: TlsOptions): TlsOptions;
+}
+
+/** Reads a core tls-config node; undefined where none is chosen. Throws ERR_CONFIG where it is gone or invalid. */
+export function readTls(RED: NodeAPI, id: string, settings: SettingsReader): TlsOptions | undefined {
+  if (id === "") {
+    return undefined;
+  }
+  const node: unknown = RED.nodes.getNode(id);
+  if (!isTlsConfig(node)) {
+    throw settings.invalid("tls", phrase("tlsGone"));
+  }
+  if (!node.valid) {
+    throw settings.invalid("tls", phrase("tlsInvalid"));
+  }
+  return node.addTLSOptions({});
+}
+
+function isTlsConfig(node: unknown): node is TlsConfig {
+  return typeof node === "object" && node !== null && "valid" in node && "addTLSOptions" in node;
+}

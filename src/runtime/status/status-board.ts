@@ -1,0 +1,92 @@
+import type { Node, NodeAPI } from "node-red";
+import { onOneLine } from "../../fill-in.ts";
+import type { StatusKey } from "./status-texts.ts";
+import { translateStatus } from "./translate.ts";
+
+type Look = "working" | "waiting" | "done" | "failed";
+
+const looks = {
+  working: { fill: "blue", shape: "dot" },
+  waiting: { fill: "yellow", shape: "ring" },
+  done: { fill: "green", shape: "dot" },
+  failed: { fill: "red", shape: "ring" },
+} as const;
+
+/** Longest text that the workspace shows whole. */
+const longestText = 31;
+/** The editor gets at most this many updates a second from one node; what comes faster is merged into the last. */
+const updatesPerSecond = 4;
+/** So many may come at once before that, so that the steps of a single message are all seen. */
+const burst = 8;
+
+interface Showing {
+  readonly look: Look;
+  /** Called only if it comes to be seen: most of what a busy node says does not. */
+  readonly text: () => string;
+}
+
+/** What a node shows under itself. */
+export class StatusBoard {
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+  #budget = burst;
+  #filledAt = performance.now();
+  #next: Showing | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(RED: NodeAPI, node: Node) {
+    this.#RED = RED;
+    this.#node = node;
+  }
+
+  say(look: Look, key: StatusKey, values: Readonly<Record<string, string | number>> = {}): void {
+    this.#show({ look, text: () => translateStatus(this.#RED, key, values) });
+  }
+
+  show(look: Look, text: string): void {
+    this.#show({ look, text: () => text });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #show(showing: Showing): void {
+    if (this.#isClosed) {
+      return;
+    }
+    if (this.#timer !== undefined) {
+      this.#next = showing;
+      return;
+    }
+    this.#refill();
+    if (this.#budget >= 1) {
+      this.#budget--;
+      this.#publish(showing);
+      return;
+    }
+    this.#next = showing;
+    this.#timer = setTimeout(() => this.#publishNext(), 1000 / updatesPerSecond);
+  }
+
+  #refill(): void {
+    const now = performance.now();
+    this.#budget = Math.min(burst, this.#budget + ((now - this.#filledAt) / 1000) * updatesPerSecond);
+    this.#filledAt = now;
+  }
+
+  #publishNext(): void {
+    this.#timer = undefined;
+    const next = this.#next;
+    this.#next = undefined;
+    if (next !== undefined) {
+      this.#publish(next);
+    }
+  }
+
+  #publish({ look, text }: Showing): void {
+    this.#node.status({ ...looks[look], text: onOneLine(text()).slice(0, longestText).toWellFormed() });
+  }
+}

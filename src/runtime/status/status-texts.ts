@@ -1,0 +1,64 @@
+import type { ErrorCode } from "../../errors.ts";
+
+/**
+ * What a node's status says, in English; under 32 characters when filled in. The catalogs translate each under
+ * `status.<key>`, and a test holds them equal.
+ */
+export const statusTexts = {
+  measuring: "measuring",
+  sending: "sending",
+  fetching: "fetching",
+  waitingInQueue: "waiting (__count__)",
+  waitingForMedia: "waiting for media",
+  waitingForVideo: "waiting for the video",
+  downloading: "__done__ of __total__",
+  downloadingUnknown: "__done__",
+  done: "done",
+  started: "recording",
+  stopped: "stopped",
+  cancelled: "cancelled",
+  saved: "saved __size__",
+  fetched: "fetched __size__",
+  items: "media: __count__",
+  reset: "queue emptied",
+  devices: "devices: __count__",
+  changedDevices: "__count__ of __total__ changed",
+  ready: "ready",
+  received: "__count__ received",
+  refusedSecret: "post refused: wrong secret",
+  refusedRecord: "post refused: no record",
+  undelivered: "__count__ records undelivered",
+  pathTaken: "path is used by another node",
+  noWebServer: "web server for nodes is off",
+  reachable: "reachable",
+  notChecked: "cannot be checked",
+  configMissing: "config node missing",
+  configInvalid: "config node invalid",
+  configNewer: "saved by a newer version",
+} as const;
+
+/** The short cause under a red ring, by error code; catalog keys `status.failed.<code>`. */
+export const failedTexts: Readonly<Record<ErrorCode, string>> = {
+  ERR_CONFIG: "check the settings",
+  ERR_INPUT: "check the message",
+  ERR_UNREACHABLE: "no connection",
+  ERR_TIMEOUT: "no answer in time",
+  ERR_CONNECTION_LOST: "connection lost",
+  ERR_UNAUTHORIZED: "token refused",
+  ERR_WRONG_MODE: "wrong operating mode",
+  ERR_BAD_DEVICE_REFERENCE: "unknown device code",
+  ERR_DEVICE_TIMEOUT: "device did not answer",
+  ERR_NO_VIDEO: "no saved video",
+  ERR_NOT_FOUND: "not found",
+  ERR_HTTP: "error from the other side",
+  ERR_BAD_RESPONSE: "answer not usable",
+  ERR_TOO_LARGE: "answer too large",
+  ERR_MEASURE_FAILED: "measurement failed",
+  ERR_MEDIA_INCOMPLETE: "media missing",
+  ERR_QUEUE_FULL: "queue full",
+  ERR_EXPIRED: "waited too long",
+  ERR_CANCELLED: "cancelled",
+  ERR_FILE: "file not saved",
+};
+
+export type StatusKey = keyof typeof statusTexts | `failed.${ErrorCode}`;
