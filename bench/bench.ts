@@ -29,7 +29,9 @@ async function main(): Promise<number> {
   }
   if (options.report) {
     const results = await readResults();
-    if (results === null) throw new Error("There is no bench/results.json.");
+    if (results === null) {
+      throw new Error("There is no bench/results.json.");
+    }
     await publish(results);
     return 0;
   }
@@ -48,7 +50,9 @@ async function measure({ only, quick, folder = tmpdir() }: Options): Promise<voi
   for (const name of only) {
     parts = { ...parts, ...(await runPart(name, runtimes, sizes, progress)) };
     // Each part is kept as soon as it is there.
-    if (!quick) await publish(merge(await readResults(), { machine, parts }));
+    if (!quick) {
+      await publish(merge(await readResults(), { machine, parts }));
+    }
   }
   console.log(`\n${writeReport({ machine, parts })}`);
 }

@@ -72,12 +72,18 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
     const read = (line: string): void => {
       lines.push(line);
       for (const mark of ["Loading palette nodes", "Settings file", "Started flows"]) {
-        if (line.includes(mark)) seen.set(mark, performance.now());
+        if (line.includes(mark)) {
+          seen.set(mark, performance.now());
+        }
       }
       url = /now running at (http:\S+?)\/?$/.exec(line)?.[1] ?? url;
-      if (seen.has("Started flows") && url !== "") resolve(url);
+      if (seen.has("Started flows") && url !== "") {
+        resolve(url);
+      }
     };
-    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on("line", read);
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on("line", read);
+    }
     const fail = (what: string) => reject(new Error(`${what}:\n${lines.slice(-30).join("\n")}`));
     const timer = setTimeout(() => fail("Node-RED did not start in time"), patienceMs);
     child.once("exit", () => {
@@ -100,7 +106,9 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
         bodyTimeout: 0,
       });
       const text = await body.text();
-      if (statusCode !== 200) throw new Error(`${path}: ${text}\n${lines.slice(-10).join("\n")}`);
+      if (statusCode !== 200) {
+        throw new Error(`${path}: ${text}\n${lines.slice(-10).join("\n")}`);
+      }
       return text;
     };
     return {

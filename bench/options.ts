@@ -35,7 +35,9 @@ export function readOptions(args: readonly string[]): Options {
   });
   const only = values.only.split(",").map((name) => {
     const part = partNames.find((one) => one === name.trim());
-    if (part === undefined) throw new Error(`There is no part “${name}”.`);
+    if (part === undefined) {
+      throw new Error(`There is no part “${name}”.`);
+    }
     return part;
   });
   return { ...values, only, folder: values.folder };

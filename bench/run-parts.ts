@@ -18,7 +18,9 @@ export async function runPart(
   const on = new Date().toISOString().slice(0, 10);
   const each = async <T>(run: (runtime: Runtime) => Promise<T>): Promise<T[]> => {
     const all: T[] = [];
-    for (const runtime of runtimes) all.push(await run(runtime));
+    for (const runtime of runtimes) {
+      all.push(await run(runtime));
+    }
     return all;
   };
   switch (name) {

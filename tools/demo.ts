@@ -47,13 +47,17 @@ async function main(): Promise<number> {
     return 0;
   }
   const leaving = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => leaving.abort());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => leaving.abort());
+  }
   const left = once(leaving.signal, "abort");
   try {
     await run(options, left);
     return 0;
   } catch (error) {
-    if (leaving.signal.aborted) return 0;
+    if (leaving.signal.aborted) {
+      return 0;
+    }
     console.error(`\nThe demo failed. ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   }
@@ -70,7 +74,9 @@ function readOptions() {
       },
     });
     const { parcel } = values;
-    if (parcel !== "none" && !parcels.includes(parcel)) return `There is no parcel “${parcel}”.`;
+    if (parcel !== "none" && !parcels.includes(parcel)) {
+      return `There is no parcel “${parcel}”.`;
+    }
     return { ...values, archive: values.archive, parcel: parcel === "none" ? null : parcel };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -92,7 +98,9 @@ async function run(
   const stage = await startStage(options);
   try {
     await Promise.race([scanOneParcel(stage), gone]);
-    if (!options.once) await Promise.race([stayUp(stage), gone]);
+    if (!options.once) {
+      await Promise.race([stayUp(stage), gone]);
+    }
   } finally {
     await stage.close();
   }
@@ -120,7 +128,9 @@ async function scanOneParcel({ flow, nodeRed, archive }: Stage): Promise<void> {
   for (const { name, bytes, sha256 } of files) {
     console.log(`  ${name.padEnd(14)} ${String(bytes).padStart(8)} bytes  sha256 ${sha256}`);
   }
-  if (missing.length > 0) throw new Error(`The archive lacks ${missing.join(", ")}.`);
+  if (missing.length > 0) {
+    throw new Error(`The archive lacks ${missing.join(", ")}.`);
+  }
 }
 
 /** Goes on telling what happens in the flows; ends only by rejecting, when Node-RED has ended. */
@@ -139,7 +149,9 @@ Press “${scanNode}” in one of the three tabs for another run. Ctrl-C ends ev
       nodeRed.url,
       (event) => {
         const node = byId.get(event.nodeId);
-        if (node !== undefined) show({ node, event });
+        if (node !== undefined) {
+          show({ node, event });
+        }
       },
       ended,
     ).catch(reject);

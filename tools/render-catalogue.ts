@@ -122,7 +122,9 @@ function video(parcel: Parcel, number: number, place: (at: Vec) => ReturnType<ty
 
 const wanted = process.argv.slice(2);
 for (const [number, parcel] of PARCELS.entries()) {
-  if (wanted.length > 0 && !wanted.includes(parcel.name)) continue;
+  if (wanted.length > 0 && !wanted.includes(parcel.name)) {
+    continue;
+  }
   const place = parcelThings(parcel, number);
   const scene = [...benchThings(), ...place([0, 0, 0])];
   const picture = render(scene, VIEW, STILL.width, STILL.grid, SEED);

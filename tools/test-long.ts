@@ -29,7 +29,9 @@ const programs = names
     async run() {
       const args = [...typeScriptOptions(node), join(folder, `${name}.ts`)];
       const { exitCode, output } = await run(node.path, args, { cwd: root, timeoutMs: longestProgramMs });
-      if (exitCode !== 0) return failedOnce(output);
+      if (exitCode !== 0) {
+        return failedOnce(output);
+      }
       console.log(output.trim().replace(/^/gm, "     "));
       return passedOnce;
     },

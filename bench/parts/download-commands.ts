@@ -30,7 +30,9 @@ export function commandContenders(files: string): Contender[] {
           stdio: ["ignore", "ignore", "inherit"],
         });
         const [exitCode] = (await once(child, "close")) as [number | null];
-        if (exitCode !== 0) throw new Error(`it ended with exit code ${exitCode}`);
+        if (exitCode !== 0) {
+          throw new Error(`it ended with exit code ${exitCode}`);
+        }
       });
       await Promise.all(runs);
       return { seconds: (performance.now() - startedAt) / 1000, memoryBytes: null };

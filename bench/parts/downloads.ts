@@ -100,7 +100,9 @@ async function measureSize(
   try {
     for (let round = 1; round <= size.rounds; round++) {
       for (const [contender, rounds] of results) {
-        if (problems.has(contender)) continue;
+        if (problems.has(contender)) {
+          continue;
+        }
         const { name, runtime } = contender;
         progress([`${bytes / 1e6} MB × ${atOnce}, round ${round}`, name, runtime ?? "alone"].join(", "));
         await evenDisk(dirname(files), bytes);
@@ -115,7 +117,9 @@ async function measureSize(
       }
     }
   } finally {
-    for (const contender of contenders) await contender.stop();
+    for (const contender of contenders) {
+      await contender.stop();
+    }
   }
   return [...results].map(([contender, rounds]) => {
     const problem = problems.get(contender) ?? null;

@@ -87,7 +87,9 @@ async function loadInTurn(
     for (const [{ userDir }, found] of differences) {
       const ms = (await timeLoad(runtime, userDir)) - baseMs;
       // The first start reads files that are not in the system's cache yet.
-      if (round > 0) found.push(ms);
+      if (round > 0) {
+        found.push(ms);
+      }
     }
   }
   return [...differences].map(([{ name, installedBytes, nodeTypes }, found]) => ({
@@ -134,7 +136,9 @@ async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true });
   const sizes = entries.map(async (entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return sizeOf(path);
+    if (entry.isDirectory()) {
+      return sizeOf(path);
+    }
     return entry.isFile() ? (await stat(path)).size : 0;
   });
   return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);

@@ -92,7 +92,9 @@ function adapt(node: FlowNode, flow: readonly FlowNode[]): FlowNode[] {
       { id: "bench-catch", type: "catch", scope: null, uncaught: false, ...place, wires: [[driver]] },
     ];
   }
-  if (node.type === "delay") return [{ ...node, timeout: "0" }];
+  if (node.type === "delay") {
+    return [{ ...node, timeout: "0" }];
+  }
   if (ends.includes(node.name ?? "")) {
     const [behind = []] = node["wires"] as string[][];
     return [{ ...node, wires: [[...behind, driver]] }];

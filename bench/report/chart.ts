@@ -95,7 +95,9 @@ function callGroups({ parts }: Results): Group[] {
 function downloadGroups({ parts }: Results): Group[] {
   const rows = (parts.downloads?.rows ?? []).filter(({ atOnce }) => atOnce === 1);
   const [first] = rows;
-  if (first === undefined) return [];
+  if (first === undefined) {
+    return [];
+  }
   const bars = rows
     .filter(({ bytes }) => bytes === first.bytes)
     .flatMap(({ contender, runtime, seconds }): Bar[] =>

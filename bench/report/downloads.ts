@@ -23,7 +23,9 @@ export function downloadsSection(rows: readonly DownloadRow[]): string {
 
 function sizeSection(rows: readonly DownloadRow[]): string {
   const [first] = rows;
-  if (first === undefined) return "";
+  if (first === undefined) {
+    return "";
+  }
   const { bytes, atOnce, problem } = first;
   const title = `### ${fileSize(bytes)}, ${atOnce === 1 ? "one" : atOnce} at a time`;
   return rows.length === 1 && problem !== null
@@ -33,7 +35,9 @@ function sizeSection(rows: readonly DownloadRow[]): string {
 
 function sizeTable(rows: readonly DownloadRow[]): string {
   const [first] = rows;
-  if (first === undefined) return "";
+  if (first === undefined) {
+    return "";
+  }
   const curl = secondsOf(rows, first, commandNames.curl);
   const checked = secondsOf(rows, first, commandNames.checked);
   const ratio = (seconds: number | null, other: number | null) =>

@@ -27,7 +27,9 @@ export function targets({ parts }: Results): Target[] {
     [compare, limit, say]: readonly [Compare, number, (value: number) => string],
     value: number | null | undefined,
   ): void => {
-    if (value === null || value === undefined || Number.isNaN(value)) return;
+    if (value === null || value === undefined || Number.isNaN(value)) {
+      return;
+    }
     const isReached = compare === "least" ? value >= limit : value <= limit;
     const wanted = `${compare === "least" ? "at least" : "at most"} ${say(limit)}`;
     all.push({ runtime, what, wanted, got: say(value), isReached });

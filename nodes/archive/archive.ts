@@ -150,7 +150,9 @@ export default function (RED: NodeAPI): void {
         // By then the message is out, unless the node was closed at this very moment: then it goes out after the start.
         const reportLater = (): void => {
           setImmediate(() => {
-            if (!job.signal.aborted && ticket.isSpeaker) ticket.report();
+            if (!job.signal.aborted && ticket.isSpeaker) {
+              ticket.report();
+            }
           });
         };
         try {

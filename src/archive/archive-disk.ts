@@ -52,7 +52,9 @@ export async function writeDurably(path: string, text: string, disk: ArchiveDisk
 export async function writeWhole(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
-    if (bytesWritten === 0) throw new ProblemError(phrase("diskTakesNothing"));
+    if (bytesWritten === 0) {
+      throw new ProblemError(phrase("diskTakesNothing"));
+    }
     done += bytesWritten;
   }
 }
@@ -62,7 +64,9 @@ export async function makeStateFolder(path: string, disk: ArchiveDisk): Promise<
   try {
     await disk.mkdir(path);
   } catch (error) {
-    if (systemCode(error) === "EEXIST") return;
+    if (systemCode(error) === "EEXIST") {
+      return;
+    }
     throw error;
   }
   await syncFolder(dirname(path), disk, diskFacts);
@@ -73,7 +77,9 @@ export async function exists(path: string, disk: ArchiveDisk): Promise<boolean> 
     await disk.lstat(path);
     return true;
   } catch (error) {
-    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return false;
+    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") {
+      return false;
+    }
     throw error;
   }
 }

@@ -130,13 +130,18 @@ export class ArchiveRoot {
   /** Remembers a medium that is whole on the disk; `isPromise` for one that nobody can fetch again. */
   async addItem(job: OpenJob, slot: string, item: StoredItem, isPromise: boolean): Promise<void> {
     const record = { type: "item", job: job.id, slot, item } as const;
-    if (isPromise) await this.#journal.commit(record);
-    else void this.#journal.note(record);
+    if (isPromise) {
+      await this.#journal.commit(record);
+    } else {
+      void this.#journal.note(record);
+    }
     job.items.set(slot, item);
   }
 
   setCount(job: OpenJob, count: number): void {
-    if (job.count === count) return;
+    if (job.count === count) {
+      return;
+    }
     job.count = count;
     void this.#journal.note({ type: "count", job: job.id, count });
   }
@@ -148,7 +153,9 @@ export class ArchiveRoot {
 
   /** The job's message is out: it needs no restart any more. */
   close(job: OpenJob): void {
-    if (!this.#state.open.has(job.id)) return;
+    if (!this.#state.open.has(job.id)) {
+      return;
+    }
     const clearing = this.#clearWork(job).finally(() => this.#clearing.delete(clearing));
     this.#clearing.add(clearing);
     void this.#forget(job);
@@ -174,10 +181,14 @@ export class ArchiveRoot {
 
   /** After a kill: names the packages that were just being placed, and removes what no job needs. */
   async #tidy(): Promise<void> {
-    for (const job of this.#state.open.values()) await this.packages.placed(job);
+    for (const job of this.#state.open.values()) {
+      await this.packages.placed(job);
+    }
     for (const name of await this.work.list()) {
       const job = this.#state.open.get(name);
-      if (job === undefined || job.archived !== null) await this.work.remove(name);
+      if (job === undefined || job.archived !== null) {
+        await this.work.remove(name);
+      }
     }
     this.#compactor.compactIfDue();
     await this.#compactor.settled();

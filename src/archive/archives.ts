@@ -45,7 +45,9 @@ export class Archives {
       return {
         root,
         release: async () => {
-          if (isReleased) return;
+          if (isReleased) {
+            return;
+          }
           isReleased = true;
           await this.#leave(path, shared);
         },
@@ -66,7 +68,9 @@ export class Archives {
 
   async #leave(path: string, shared: Shared): Promise<void> {
     shared.users -= 1;
-    if (shared.users > 0) return;
+    if (shared.users > 0) {
+      return;
+    }
     this.#open.delete(path);
     const closed = shared.root.then(
       (root) => root.release(),

@@ -21,6 +21,8 @@ export function readTransactionRecord(body: unknown): TransactionRecord {
 }
 
 function parsed(body: unknown): unknown {
-  if (body instanceof Uint8Array) return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  if (body instanceof Uint8Array) {
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  }
   return typeof body === "string" ? parseJson(body) : body;
 }

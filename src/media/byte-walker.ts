@@ -38,16 +38,22 @@ export class ByteWalker {
       }
       if ("find" in this.#want) {
         const found = bytes.indexOf(this.#want.find, at);
-        if (found < 0) return;
+        if (found < 0) {
+          return;
+        }
         at = found + 1;
         this.#next(Buffer.alloc(0));
         continue;
       }
       const step = Math.min(this.#due, bytes.length - at);
-      if ("take" in this.#want) this.#taken.push(Buffer.from(bytes.subarray(at, at + step)));
+      if ("take" in this.#want) {
+        this.#taken.push(Buffer.from(bytes.subarray(at, at + step)));
+      }
       at += step;
       this.#due -= step;
-      if (this.#due === 0) this.#next(Buffer.concat(this.#taken));
+      if (this.#due === 0) {
+        this.#next(Buffer.concat(this.#taken));
+      }
     }
   }
 

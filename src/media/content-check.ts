@@ -28,18 +28,23 @@ export class ContentCheck {
     }
     const wanted = SNIFF_BYTES - this.#head.length;
     this.#head = Buffer.concat([this.#head, chunk.subarray(0, wanted)]);
-    if (this.#head.length < SNIFF_BYTES) return;
+    if (this.#head.length < SNIFF_BYTES) {
+      return;
+    }
     this.#sniff();
     this.#end?.update(chunk.subarray(wanted));
   }
 
   /** To be called once, after the last byte. Throws ERR_BAD_RESPONSE for what can't be the whole of a medium. */
   verdict(download: DownloadFacts, facts: TransferFacts): CheckedContent {
-    if (!this.#sniffed) this.#sniff();
+    if (!this.#sniffed) {
+      this.#sniff();
+    }
     const announced = download.contentType;
     const { host } = facts;
-    if (this.#bytes === 0)
+    if (this.#bytes === 0) {
       throw new DimensionerError("responseEmpty", errorFacts(facts, facts.surface), { host });
+    }
     if (announced === "text/html" || announced === "application/xhtml+xml" || looksLikeHtml(this.#head)) {
       throw new DimensionerError("responseHtml", errorFacts(facts, facts.surface), { host });
     }
@@ -57,14 +62,18 @@ export class ContentCheck {
     if (download.bytes !== this.#bytes) {
       return phrase("bytesOf", { bytes: this.#bytes, total: download.bytes });
     }
-    if (download.framing !== "close") return null;
+    if (download.framing !== "close") {
+      return null;
+    }
     return this.#end === undefined ? phrase("endUnknown") : this.#end.problem();
   }
 
   #sniff(): void {
     this.#sniffed = true;
     this.#kind = sniffKind(this.#head);
-    if (this.#kind?.format === undefined) return;
+    if (this.#kind?.format === undefined) {
+      return;
+    }
     this.#end = createFormatEnd(this.#kind.format);
     this.#end.update(this.#head);
   }

@@ -36,7 +36,9 @@ export function systemCode(error: unknown): string | undefined {
  */
 export function diskError(error: unknown, path: string, facts: TransferFacts, folder = path): unknown {
   const code = systemCode(error);
-  if (code === undefined) return error;
+  if (code === undefined) {
+    return error;
+  }
   switch (code) {
     case "ENOSPC":
     case "EDQUOT":
@@ -84,18 +86,25 @@ export function errorFacts(
 
 /** Throws what an aborted transfer ends in. */
 export function throwIfAborted(facts: TransferFacts): void {
-  if (facts.signal?.aborted === true) throw abortError(facts);
+  if (facts.signal?.aborted === true) {
+    throw abortError(facts);
+  }
 }
 
 /** Waits for `work`, but no longer than until the transfer is aborted: a share that hangs must not hold up a deploy. */
 export async function unlessAborted<T>(work: Promise<T>, facts: TransferFacts): Promise<T> {
   const { signal } = facts;
-  if (signal === undefined) return await work;
+  if (signal === undefined) {
+    return await work;
+  }
   let stop = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     stop = () => reject(abortError(facts));
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) {
+      stop();
+    } else {
+      signal.addEventListener("abort", stop, { once: true });
+    }
   });
   try {
     return await Promise.race([work, aborted]);

@@ -41,13 +41,23 @@ export function safeParts(filename: string, facts: TransferFacts): string[] {
       value: shown(filename),
       problem,
     });
-  if (filename.includes("\0")) throw refuse(phrase("nameNul"));
-  if (/^\s*(?:[/\\]|[a-z]:)/i.test(filename)) throw refuse(phrase("notRelative"));
+  if (filename.includes("\0")) {
+    throw refuse(phrase("nameNul"));
+  }
+  if (/^\s*(?:[/\\]|[a-z]:)/i.test(filename)) {
+    throw refuse(phrase("notRelative"));
+  }
   const parts = filename.split(/[/\\]/).map((part) => part.trim());
-  if (parts.includes("..")) throw refuse(phrase("outOfFolder"));
+  if (parts.includes("..")) {
+    throw refuse(phrase("outOfFolder"));
+  }
   const named = parts.filter((part) => part !== "" && part !== ".");
-  if (named.length === 0) throw refuse(phrase("namesNothing"));
-  if (named.length > DEEPEST) throw refuse(phrase("tooManyParts", { most: DEEPEST }));
+  if (named.length === 0) {
+    throw refuse(phrase("namesNothing"));
+  }
+  if (named.length > DEEPEST) {
+    throw refuse(phrase("tooManyParts", { most: DEEPEST }));
+  }
   return named.map((part, index) => safeName(part, index === named.length - 1 ? NUMBER_BYTES : 0));
 }
 
@@ -58,7 +68,9 @@ export function suggestedName(base: string, extension: string): string {
 
 /** The name with a number before its extension, as file managers write it; 0 is the name itself. */
 export function numberedName(name: string, number: number): string {
-  if (number === 0) return name;
+  if (number === 0) {
+    return name;
+  }
   const { stem, extension } = split(name);
   const tail = ` (${number})${extension}`;
   return cut(stem, NAME_BYTES - Buffer.byteLength(tail)) + tail;
@@ -68,8 +80,12 @@ export function numberedName(name: string, number: number): string {
 export function numbersInUse(name: string, entries: readonly string[]): number[] {
   const { extension } = split(name);
   return entries.flatMap((entry) => {
-    if (entry === name) return [0];
-    if (!entry.endsWith(`)${extension}`)) return [];
+    if (entry === name) {
+      return [0];
+    }
+    if (!entry.endsWith(`)${extension}`)) {
+      return [];
+    }
     const number = Number(/ \(([1-9]\d{0,8})\)$/.exec(entry.slice(0, entry.length - extension.length))?.[1]);
     return numberedName(name, number) === entry ? [number] : [];
   });
@@ -93,12 +109,16 @@ function split(name: string): { stem: string; extension: string } {
 
 /** Cuts between characters. */
 function cut(text: string, maxBytes: number): string {
-  if (Buffer.byteLength(text) <= maxBytes) return text;
+  if (Buffer.byteLength(text) <= maxBytes) {
+    return text;
+  }
   let bytes = 0;
   let kept = "";
   for (const character of text) {
     bytes += Buffer.byteLength(character);
-    if (bytes > maxBytes) break;
+    if (bytes > maxBytes) {
+      break;
+    }
     kept += character;
   }
   return kept;

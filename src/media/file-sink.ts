@@ -73,7 +73,9 @@ export class FileSink implements ByteSink {
       this.onError?.(this.#failure);
       return true;
     }
-    if (this.#ended) return true;
+    if (this.#ended) {
+      return true;
+    }
     if (chunk.byteLength > 0) {
       this.#bytes += chunk.byteLength;
       this.#queue.push(chunk);
@@ -89,7 +91,9 @@ export class FileSink implements ByteSink {
 
   /** What is written from the call on counts for the new beginning, also before the promise resolves. */
   async restart(): Promise<void> {
-    if (this.#failure !== undefined) return;
+    if (this.#failure !== undefined) {
+      return;
+    }
     this.#buffered -= this.#queued;
     this.#queued = 0;
     this.#queue = [];
@@ -112,7 +116,9 @@ export class FileSink implements ByteSink {
     this.#syncAt = SYNC_BYTES;
     this.#restarts -= 1;
     this.#startPump();
-    if (this.#failure === undefined) this.#resume();
+    if (this.#failure === undefined) {
+      this.#resume();
+    }
   }
 
   /** Waits until all bytes are with the system, and takes no more. Throws what the disk said. */
@@ -121,7 +127,9 @@ export class FileSink implements ByteSink {
     await this.#restarted;
     this.#startPump();
     await this.#pump;
-    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#failure !== undefined) {
+      throw this.#failure;
+    }
   }
 
   /** The hash of all bytes; to be asked for once, after `end`. */
@@ -130,11 +138,15 @@ export class FileSink implements ByteSink {
   }
 
   #startPump(): void {
-    if (this.#isBatchDue()) this.#pump ??= this.#writeQueue();
+    if (this.#isBatchDue()) {
+      this.#pump ??= this.#writeQueue();
+    }
   }
 
   #isBatchDue(): boolean {
-    if (this.#restarts > 0) return false;
+    if (this.#restarts > 0) {
+      return false;
+    }
     return this.#queued >= BATCH_BYTES || (this.#ended && this.#queue.length > 0);
   }
 
@@ -144,8 +156,12 @@ export class FileSink implements ByteSink {
       while (this.#isBatchDue()) {
         const weight = await this.#writeBatch();
         this.#buffered -= weight;
-        if (this.#buffered <= RESUME_BYTES) this.#resume();
-        if (this.#written >= this.#syncAt) void this.#syncOnTheWay();
+        if (this.#buffered <= RESUME_BYTES) {
+          this.#resume();
+        }
+        if (this.#written >= this.#syncAt) {
+          void this.#syncOnTheWay();
+        }
       }
     } catch (error) {
       this.fail(error);
@@ -158,7 +174,9 @@ export class FileSink implements ByteSink {
     let count = 0;
     let weight = 0;
     for (const chunk of this.#queue) {
-      if (weight >= BATCH_BYTES) break;
+      if (weight >= BATCH_BYTES) {
+        break;
+      }
       weight += weightOf(chunk);
       count += 1;
     }
@@ -166,11 +184,15 @@ export class FileSink implements ByteSink {
     this.#queued -= weight;
     for (let left = batch; left.length > 0;) {
       const { bytesWritten } = await this.#file.writev(left, this.#written);
-      if (bytesWritten === 0) throw new ProblemError(phrase("diskTakesNothing"));
+      if (bytesWritten === 0) {
+        throw new ProblemError(phrase("diskTakesNothing"));
+      }
       this.#written += bytesWritten;
       left = rest(left, bytesWritten);
     }
-    for (const chunk of batch) this.onChunkDone?.(chunk);
+    for (const chunk of batch) {
+      this.onChunkDone?.(chunk);
+    }
     return weight;
   }
 
@@ -181,26 +203,36 @@ export class FileSink implements ByteSink {
     try {
       await this.#file.datasync();
     } catch (error) {
-      if (!cannotSync(error)) this.fail(error);
+      if (!cannotSync(error)) {
+        this.fail(error);
+      }
     }
-    if (performance.now() - startedAtMs < SLOW_SYNC_MS) this.#syncAt = this.#written + SYNC_BYTES;
+    if (performance.now() - startedAtMs < SLOW_SYNC_MS) {
+      this.#syncAt = this.#written + SYNC_BYTES;
+    }
   }
 
   /** May call `write` at once: all state is settled before. */
   #resume(): void {
-    if (!this.#paused || this.#restarts > 0 || this.#ended) return;
+    if (!this.#paused || this.#restarts > 0 || this.#ended) {
+      return;
+    }
     this.#paused = false;
     this.onDrain?.();
   }
 
   /** Ends the download, with the first error that the disk gave. */
   fail(error: unknown): DimensionerError {
-    if (this.#failure !== undefined) return this.#failure;
+    if (this.#failure !== undefined) {
+      return this.#failure;
+    }
     this.#failure = this.#explain(error);
     this.#queue = [];
     this.#queued = 0;
     this.#buffered = 0;
-    if (!this.#ended) this.onError?.(this.#failure);
+    if (!this.#ended) {
+      this.onError?.(this.#failure);
+    }
     return this.#failure;
   }
 }

@@ -41,7 +41,9 @@ class DeclaredEnd implements FormatEnd {
 
   update(chunk: Uint8Array): void {
     this.#bytes += chunk.byteLength;
-    if (!this.#walker.ended) this.#walker.update(chunk);
+    if (!this.#walker.ended) {
+      this.#walker.update(chunk);
+    }
   }
 
   problem(): Phrase | null {
@@ -75,7 +77,9 @@ function* pngChunks(): Walk {
     const head = yield { take: 8 };
     const checksumBytes = 4;
     yield { skip: head.readUInt32BE(0) + checksumBytes };
-    if (head.toString("latin1", 4) === "IEND") return;
+    if (head.toString("latin1", 4) === "IEND") {
+      return;
+    }
   }
 }
 
@@ -109,10 +113,14 @@ function* jpegSegments(): Walk {
   yield { skip: 2 };
   let mark = yield* jpegMark();
   for (;;) {
-    if (mark === undefined || mark === endOfImage) return;
+    if (mark === undefined || mark === endOfImage) {
+      return;
+    }
     if (!standsAlone(mark)) {
       const length = (yield { take: 2 }).readUInt16BE(0);
-      if (length < 2) return;
+      if (length < 2) {
+        return;
+      }
       yield { skip: length - 2 };
     }
     mark = mark === startOfScan ? yield* jpegMarkAfterScan() : yield* jpegMark();
@@ -120,7 +128,9 @@ function* jpegSegments(): Walk {
 }
 
 function* jpegMark(): Walk<number | undefined> {
-  if ((yield { take: 1 }).readUInt8(0) !== 0xff) return undefined;
+  if ((yield { take: 1 }).readUInt8(0) !== 0xff) {
+    return undefined;
+  }
   return yield* afterFill();
 }
 
@@ -129,14 +139,18 @@ function* jpegMarkAfterScan(): Walk<number> {
   for (;;) {
     yield { find: 0xff };
     const mark = yield* afterFill();
-    if (mark !== 0 && !isRestart(mark)) return mark;
+    if (mark !== 0 && !isRestart(mark)) {
+      return mark;
+    }
   }
 }
 
 function* afterFill(): Walk<number> {
   for (;;) {
     const byte = (yield { take: 1 }).readUInt8(0);
-    if (byte !== 0xff) return byte;
+    if (byte !== 0xff) {
+      return byte;
+    }
   }
 }
 
@@ -170,11 +184,21 @@ class Mp4End implements FormatEnd {
   }
 
   problem(): Phrase | null {
-    if (this.#openEnded) return phrase("mp4Open");
-    if (this.#broken) return phrase("mp4Damaged");
-    if (!this.#walker.atBoundary) return phrase("mp4Cut");
-    if (!this.#seen.has("moov") && !this.#seen.has("moof")) return phrase("mp4Index");
-    if (!this.#seen.has("mdat") || this.#last === "moof") return phrase("mp4Pictures");
+    if (this.#openEnded) {
+      return phrase("mp4Open");
+    }
+    if (this.#broken) {
+      return phrase("mp4Damaged");
+    }
+    if (!this.#walker.atBoundary) {
+      return phrase("mp4Cut");
+    }
+    if (!this.#seen.has("moov") && !this.#seen.has("moof")) {
+      return phrase("mp4Index");
+    }
+    if (!this.#seen.has("mdat") || this.#last === "moof") {
+      return phrase("mp4Pictures");
+    }
     return null;
   }
 
@@ -195,7 +219,9 @@ class Mp4End implements FormatEnd {
         return;
       }
       this.#last = head.toString("latin1", 4);
-      if (landmarks.has(this.#last)) this.#seen.add(this.#last);
+      if (landmarks.has(this.#last)) {
+        this.#seen.add(this.#last);
+      }
       yield { skip: size - headBytes };
     }
   }

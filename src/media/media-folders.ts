@@ -22,14 +22,22 @@ export function createMediaFolders(): MediaFolders {
 
   async function removeIfLeftOver(path: string, nowMs: number, disk: Disk): Promise<void> {
     const stats = await disk.lstat(path);
-    if (stats.isFile() && nowMs - stats.mtimeMs > LEFT_OVER_MS) await disk.unlink(path);
+    if (stats.isFile() && nowMs - stats.mtimeMs > LEFT_OVER_MS) {
+      await disk.unlink(path);
+    }
   }
 
   return {
     async sweep(folder, disk) {
       const nowMs = Date.now();
-      for (const [swept, atMs] of sweptAtMs) if (Math.abs(nowMs - atMs) >= HOUR_MS) sweptAtMs.delete(swept);
-      if (sweptAtMs.has(folder)) return;
+      for (const [swept, atMs] of sweptAtMs) {
+        if (Math.abs(nowMs - atMs) >= HOUR_MS) {
+          sweptAtMs.delete(swept);
+        }
+      }
+      if (sweptAtMs.has(folder)) {
+        return;
+      }
       sweptAtMs.set(folder, nowMs);
       try {
         const parts = (await disk.readdir(folder)).filter((name) => partName.test(name) && !isOwnPart(name));

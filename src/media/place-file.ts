@@ -38,14 +38,18 @@ export async function placeFile(placement: Placement): Promise<string> {
       return await numbered(placement);
     case "error": {
       const result = await take(placement, path);
-      if (result === "other") throw fileError("fileExists", path, facts);
+      if (result === "other") {
+        throw fileError("fileExists", path, facts);
+      }
       return path;
     }
   }
 }
 
 async function replace({ part, disk, facts }: Placement, path: string): Promise<string> {
-  if ((await compareWith(path, part, disk, facts)) === "same") return path;
+  if ((await compareWith(path, part, disk, facts)) === "same") {
+    return path;
+  }
   try {
     await disk.rename(part, path);
   } catch (error) {
@@ -65,12 +69,18 @@ async function numbered(placement: Placement): Promise<string> {
   const used = new Set(numbersInUse(name, await listOf(folder, disk)));
   for (const number of used) {
     const path = join(folder, numberedName(name, number));
-    if ((await compareWith(path, part, disk, facts)) === "same") return path;
+    if ((await compareWith(path, part, disk, facts)) === "same") {
+      return path;
+    }
   }
   for (let number = 0; number < MOST_NUMBERS; number += 1) {
-    if (used.has(number)) continue;
+    if (used.has(number)) {
+      continue;
+    }
     const path = join(folder, numberedName(name, number));
-    if ((await take(placement, path)) !== "other") return path;
+    if ((await take(placement, path)) !== "other") {
+      return path;
+    }
   }
   throw fileError("fileExists", join(folder, name), facts);
 }
@@ -80,7 +90,9 @@ async function listOf(folder: string, disk: Disk): Promise<string[]> {
   try {
     return await disk.readdir(folder);
   } catch (error) {
-    if (systemCode(error) === "EACCES" || systemCode(error) === "EPERM") return [];
+    if (systemCode(error) === "EACCES" || systemCode(error) === "EPERM") {
+      return [];
+    }
     throw error;
   }
 }
@@ -90,9 +102,13 @@ async function take(placement: Placement, path: string): Promise<"other" | "same
   const { part, disk, facts } = placement;
   for (;;) {
     throwIfAborted(facts);
-    if (await moveIfFree(placement, path)) return "taken";
+    if (await moveIfFree(placement, path)) {
+      return "taken";
+    }
     const found = await compareWith(path, part, disk, facts);
-    if (found !== "gone") return found;
+    if (found !== "gone") {
+      return found;
+    }
   }
 }
 
@@ -115,8 +131,12 @@ async function moveIfFree(placement: Placement, path: string): Promise<boolean> 
     return true;
   } catch (error) {
     const code = systemCode(error) ?? "";
-    if (code === "EEXIST") return false;
-    if (!cannotLink.has(code)) throw error;
+    if (code === "EEXIST") {
+      return false;
+    }
+    if (!cannotLink.has(code)) {
+      throw error;
+    }
     return await moveUnderClaim(placement, path);
   }
 }
@@ -132,7 +152,9 @@ async function moveUnderClaim({ part, folder, disk, facts }: Placement, path: st
   const held = await holdClaim(claim, disk, facts);
   try {
     await held.close();
-    if (await exists(path, disk)) return false;
+    if (await exists(path, disk)) {
+      return false;
+    }
     await disk.rename(part, path);
     return true;
   } finally {
@@ -148,7 +170,9 @@ async function holdClaim(claim: string, disk: Disk, facts: TransferFacts): Promi
     try {
       return await disk.open(claim, "wx");
     } catch (error) {
-      if (systemCode(error) !== "EEXIST") throw error;
+      if (systemCode(error) !== "EEXIST") {
+        throw error;
+      }
     }
     throwIfAborted(facts);
     const holder = await disk.lstat(claim).then(
@@ -170,7 +194,9 @@ async function exists(path: string, disk: Disk): Promise<boolean> {
     await disk.lstat(path);
     return true;
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return false;
+    if (systemCode(error) === "ENOENT") {
+      return false;
+    }
     throw error;
   }
 }

@@ -34,7 +34,9 @@ export async function readToBuffer(download: Download, options: BufferOptions): 
   const downloaded = await download(sink).catch((error: unknown) => {
     throw sink.failure ?? error;
   });
-  if (sink.failure !== undefined) throw sink.failure;
+  if (sink.failure !== undefined) {
+    throw sink.failure;
+  }
   throwIfAborted(options);
   const { contentType, extension } = sink.content.verdict(downloaded, options);
   return { payload: sink.payload(), contentType, filename: suggestedName(options.suggestedBase, extension) };
@@ -60,7 +62,9 @@ class BufferSink implements ByteSink {
   }
 
   write(chunk: Uint8Array): boolean {
-    if (this.failure !== undefined) return true;
+    if (this.failure !== undefined) {
+      return true;
+    }
     this.#bytes += chunk.byteLength;
     const { limitBytes = LIMIT_BYTES } = this.#options;
     if (this.#bytes > limitBytes) {
@@ -71,7 +75,9 @@ class BufferSink implements ByteSink {
     if (chunk.byteLength < SMALL_BYTES) {
       this.#small.push(chunk);
       this.#smallBytes += chunk.byteLength;
-      if (this.#smallBytes >= SMALL_BYTES) this.#gather();
+      if (this.#smallBytes >= SMALL_BYTES) {
+        this.#gather();
+      }
     } else {
       this.#gather();
       this.#chunks.push(chunk);
@@ -92,7 +98,9 @@ class BufferSink implements ByteSink {
   }
 
   #gather(): void {
-    if (this.#small.length > 0) this.#chunks.push(Buffer.concat(this.#small));
+    if (this.#small.length > 0) {
+      this.#chunks.push(Buffer.concat(this.#small));
+    }
     this.#small = [];
     this.#smallBytes = 0;
   }

@@ -17,7 +17,9 @@ export async function compareWith(
 ): Promise<"gone" | "other" | "same"> {
   try {
     const [stats, ours] = await Promise.all([disk.lstat(existing), disk.lstat(part)]);
-    if (!stats.isFile() || stats.size !== ours.size) return "other";
+    if (!stats.isFile() || stats.size !== ours.size) {
+      return "other";
+    }
   } catch (error) {
     return verdict(error);
   }
@@ -25,9 +27,13 @@ export async function compareWith(
   try {
     // It may be swapped for a link or a pipe after the look: neither is followed or waited for.
     const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-    for (const path of [existing, part]) handles.push(await disk.open(path, flags));
+    for (const path of [existing, part]) {
+      handles.push(await disk.open(path, flags));
+    }
     const [theirs, ours] = handles;
-    if (theirs === undefined || ours === undefined) return "other";
+    if (theirs === undefined || ours === undefined) {
+      return "other";
+    }
     const stats = await theirs.stat();
     return stats.isFile() && (await sameBytes(theirs, ours, facts)) ? "same" : "other";
   } catch (error) {
@@ -45,8 +51,12 @@ async function sameBytes(a: FileHandle, b: FileHandle, facts: TransferFacts): Pr
       readBlock(a, blocks[0], position),
       readBlock(b, blocks[1], position),
     ]);
-    if (left !== right || blocks[0].compare(blocks[1], 0, right, 0, left) !== 0) return false;
-    if (left < BLOCK_BYTES) return true;
+    if (left !== right || blocks[0].compare(blocks[1], 0, right, 0, left) !== 0) {
+      return false;
+    }
+    if (left < BLOCK_BYTES) {
+      return true;
+    }
     position += left;
   }
 }
@@ -56,7 +66,9 @@ async function readBlock(file: FileHandle, block: Buffer, position: number): Pro
   let filled = 0;
   while (filled < block.length) {
     const { bytesRead } = await file.read(block, filled, block.length - filled, position + filled);
-    if (bytesRead === 0) break;
+    if (bytesRead === 0) {
+      break;
+    }
     filled += bytesRead;
   }
   return filled;
@@ -65,7 +77,11 @@ async function readBlock(file: FileHandle, block: Buffer, position: number): Pro
 /** What can't be read can't be shown to be the same. */
 function verdict(error: unknown): "gone" | "other" {
   const code = systemCode(error);
-  if (code === "ENOENT") return "gone";
-  if (code === undefined) throw error;
+  if (code === "ENOENT") {
+    return "gone";
+  }
+  if (code === undefined) {
+    throw error;
+  }
   return "other";
 }

@@ -106,7 +106,9 @@ export async function saveToFile(
 async function run(download: Download, sink: FileSink): Promise<DownloadFacts> {
   try {
     const downloaded = await download(sink);
-    if (sink.failure !== undefined) throw sink.failure;
+    if (sink.failure !== undefined) {
+      throw sink.failure;
+    }
     return downloaded;
   } catch (error) {
     throw sink.failure ?? error;
@@ -136,7 +138,9 @@ async function syncFile(file: FileHandle): Promise<void> {
   try {
     await file.sync();
   } catch (error) {
-    if (!cannotSync(error)) throw error;
+    if (!cannotSync(error)) {
+      throw error;
+    }
   }
 }
 
@@ -149,9 +153,13 @@ async function discard(part: string, file: FileHandle, disk: Disk, facts: Transf
     );
     await file.close().catch(() => undefined);
     // Some systems remove no open file.
-    if (!removed) await disk.unlink(part).catch(() => undefined);
+    if (!removed) {
+      await disk.unlink(part).catch(() => undefined);
+    }
   })();
-  if (facts.signal?.aborted !== true) return await cleanedUp;
+  if (facts.signal?.aborted !== true) {
+    return await cleanedUp;
+  }
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((done) => (timer = setTimeout(done, CLEAN_UP_MS)));
   await Promise.race([cleanedUp, patience]);

@@ -54,10 +54,14 @@ const extensions: ReadonlyMap<string, string> = new Map([
 export function sniffKind(head: Uint8Array): ContentKind | undefined {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   // Segments of a fragmented MP4 may begin with a segment type instead of a file type.
-  if (bytes.toString("latin1", 4, 8) === "styp" && bytes[0] === 0) return MP4;
+  if (bytes.toString("latin1", 4, 8) === "styp" && bytes[0] === 0) {
+    return MP4;
+  }
   for (const name of filetypename(bytes)) {
     const kind = kinds.get(name);
-    if (kind !== undefined && isPlausible(name, bytes)) return kind;
+    if (kind !== undefined && isPlausible(name, bytes)) {
+      return kind;
+    }
   }
   return undefined;
 }

@@ -8,14 +8,18 @@ export async function checkRoot(folder: string, disk: Disk, facts: TransferFacts
     throw new DimensionerError("configFolder", { surface: "config", operation: facts.operation });
   }
   const root = resolve(folder);
-  if (root.includes("\0")) throw fileError("fileNoFolder", root.replaceAll("\0", "�"), facts);
+  if (root.includes("\0")) {
+    throw fileError("fileNoFolder", root.replaceAll("\0", "�"), facts);
+  }
   let isFolder: boolean;
   try {
     isFolder = (await disk.stat(root)).isDirectory();
   } catch (error) {
     throw diskError(error, root, facts);
   }
-  if (!isFolder) throw fileError("fileNotFolder", root, facts);
+  if (!isFolder) {
+    throw fileError("fileNotFolder", root, facts);
+  }
   return root;
 }
 
@@ -28,7 +32,9 @@ export async function makeSubfolders(
   disk: Disk,
   facts: TransferFacts,
 ): Promise<string> {
-  if (parts.length === 0) return root;
+  if (parts.length === 0) {
+    return root;
+  }
   const realRoot = await disk.realpath(root).catch((error: unknown) => {
     throw diskError(error, root, facts);
   });
@@ -37,7 +43,9 @@ export async function makeSubfolders(
     folder = join(folder, part);
     const created = await makeFolder(folder, disk, facts);
     await checkInside(folder, realRoot, disk, facts);
-    if (created) await syncFolder(dirname(folder), disk, facts);
+    if (created) {
+      await syncFolder(dirname(folder), disk, facts);
+    }
   }
   return folder;
 }
@@ -47,7 +55,9 @@ async function makeFolder(folder: string, disk: Disk, facts: TransferFacts): Pro
     await disk.mkdir(folder);
     return true;
   } catch (error) {
-    if (systemCode(error) === "EEXIST") return false;
+    if (systemCode(error) === "EEXIST") {
+      return false;
+    }
     throw diskError(error, folder, facts);
   }
 }
@@ -71,8 +81,12 @@ async function checkInside(
       : diskError(error, folder, facts);
   }
   const inside = real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
-  if (!inside) throw fileError("fileOutside", folder, facts);
-  if (!isFolder) throw fileError("fileNotFolder", folder, facts);
+  if (!inside) {
+    throw fileError("fileOutside", folder, facts);
+  }
+  if (!isFolder) {
+    throw fileError("fileNotFolder", folder, facts);
+  }
 }
 
 /** What systems answer that open no folders as files (Windows) or not this one. */
@@ -88,6 +102,8 @@ export async function syncFolder(folder: string, disk: Disk, facts: TransferFact
       await handle.close();
     }
   } catch (error) {
-    if (!cannotSync(error) && !cannotOpen.has(systemCode(error) ?? "")) throw diskError(error, folder, facts);
+    if (!cannotSync(error) && !cannotOpen.has(systemCode(error) ?? "")) {
+      throw diskError(error, folder, facts);
+    }
   }
 }

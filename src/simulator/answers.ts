@@ -52,13 +52,17 @@ interface Range {
 function rangeOf(header: string | null, size: number): Range | null | "unsatisfiable" {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? "");
   const [first, last] = [match?.[1] ?? "", match?.[2] ?? ""];
-  if (first === "" && last === "") return null;
+  if (first === "" && last === "") {
+    return null;
+  }
   if (first === "") {
     return last === "0" ? "unsatisfiable" : { start: Math.max(0, size - Number(last)), end: size };
   }
   const start = Number(first);
   const end = last === "" ? size : Math.min(size, Number(last) + 1);
-  if (last !== "" && Number(last) < start) return null;
+  if (last !== "" && Number(last) < start) {
+    return null;
+  }
   return start >= size ? "unsatisfiable" : { start, end };
 }
 
@@ -86,8 +90,12 @@ export function contentAnswer(
   const allowed = ifRange === null || (ifRange === etag && !ifRange.startsWith("W/"));
   const wanted = allowed && twist.ignoreRange !== true ? request.header("range") : null;
   const range = rangeOf(wanted, content.size);
-  if (range === "unsatisfiable") return emptyAnswer(416, { "content-range": `bytes */${content.size}` });
-  if (range === null) return { status: 200, headers: common, body: content };
+  if (range === "unsatisfiable") {
+    return emptyAnswer(416, { "content-range": `bytes */${content.size}` });
+  }
+  if (range === null) {
+    return { status: 200, headers: common, body: content };
+  }
   const { start, end } = range;
   return {
     status: 206,

@@ -97,9 +97,13 @@ function number(
   fallback: number,
   most = Number.MAX_SAFE_INTEGER,
 ): number {
-  if (given === undefined) return fallback;
+  if (given === undefined) {
+    return fallback;
+  }
   const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN;
-  if (!(value <= most)) throw new UsageError(`--${name} needs a number, not "${given}".`);
+  if (!(value <= most)) {
+    throw new UsageError(`--${name} needs a number, not "${given}".`);
+  }
   return value;
 }
 
@@ -116,22 +120,31 @@ function oneOf<T extends string>(
   given: string | undefined,
   allowed: readonly T[],
 ): T | undefined {
-  if (given === undefined) return undefined;
+  if (given === undefined) {
+    return undefined;
+  }
   const found = allowed.find((one) => one === given);
-  if (found === undefined) throw new UsageError(`--${name} is one of ${allowed.join(", ")}, not "${given}".`);
+  if (found === undefined) {
+    throw new UsageError(`--${name} is one of ${allowed.join(", ")}, not "${given}".`);
+  }
   return found;
 }
 
 function size(given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
+  if (given === undefined) {
+    return undefined;
+  }
   const match = /^(\d+)([KMG]?)$/i.exec(given);
-  if (match === null)
+  if (match === null) {
     throw new UsageError(`--video-bytes needs a size like 800000, 512M or 4G, not "${given}".`);
+  }
   return Number(match[1]) * 1024 ** ["", "k", "m", "g"].indexOf((match[2] ?? "").toLowerCase());
 }
 
 function secret(given: string | undefined): { name: string; value: string } | undefined {
-  if (given === undefined) return undefined;
+  if (given === undefined) {
+    return undefined;
+  }
   const match = /^([^:]+):\s*(.+)$/.exec(given);
   if (match?.[1] === undefined || match[2] === undefined) {
     throw new UsageError('--webhook-secret looks like "x-webhook-secret: my secret".');
@@ -147,8 +160,12 @@ function without(values: object): object {
 /** Understands the command line, or throws a UsageError. */
 export function readArguments(args: readonly string[]): Command {
   const given = parse(args);
-  if (given.help === true) return { do: "help" };
-  if (given.version === true) return { do: "version" };
+  if (given.help === true) {
+    return { do: "help" };
+  }
+  if (given.version === true) {
+    return { do: "version" };
+  }
   const host = given.host ?? "127.0.0.1";
   if (!isLoopback(host) && given.expose !== true) {
     throw new UsageError(
@@ -156,7 +173,9 @@ export function readArguments(args: readonly string[]): Command {
     );
   }
   const webhooks = given.webhook ?? [];
-  if (webhooks.length > 3) throw new UsageError("The cloud posts to at most three addresses.");
+  if (webhooks.length > 3) {
+    throw new UsageError("The cloud posts to at most three addresses.");
+  }
   const header = secret(given["webhook-secret"]);
   const seconds = (name: "measure" | "encoding" | "media-delay", fallback: number): number =>
     number(name, given[name], fallback, 86_400) * 1000;

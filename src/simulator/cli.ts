@@ -8,7 +8,9 @@ import { isLoopback } from "./options.ts";
 
 function version(): string {
   let folder = import.meta.dirname;
-  while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
+  while (!existsSync(join(folder, "package.json"))) {
+    folder = dirname(folder);
+  }
   const facts: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   return typeof facts === "object" && facts !== null && "version" in facts
     ? String(facts.version)
@@ -52,8 +54,12 @@ function sentence(error: unknown, { ports }: StartOptions): string {
   if (code === "EADDRINUSE") {
     return `Port ${String(port)} is in use by another program. Choose another with --${name}-port, or 0 for any free one.`;
   }
-  if (code === "EACCES") return `Port ${String(port)} may not be opened by this user. Choose one above 1023.`;
-  if (code === "EADDRNOTAVAIL") return "This computer has no such address. Choose another --host.";
+  if (code === "EACCES") {
+    return `Port ${String(port)} may not be opened by this user. Choose one above 1023.`;
+  }
+  if (code === "EADDRNOTAVAIL") {
+    return "This computer has no such address. Choose another --host.";
+  }
   return facts.message;
 }
 
@@ -64,7 +70,9 @@ async function run(command: Extract<Command, { do: "run" }>): Promise<void> {
     process.stderr.write(`Warning: everybody who reaches ${host} can use and control this simulator.\n`);
   }
   printStart(sim);
-  if (!command.quiet) sim.onSettled(printRequest);
+  if (!command.quiet) {
+    sim.onSettled(printRequest);
+  }
   const end = (): void => {
     process.off("SIGINT", end).off("SIGTERM", end);
     void sim.close();
@@ -76,9 +84,11 @@ async function main(args: readonly string[]): Promise<void> {
   let options: StartOptions = {};
   try {
     const command = readArguments(args);
-    if (command.do === "help") process.stdout.write(HELP);
-    else if (command.do === "version") print(version());
-    else {
+    if (command.do === "help") {
+      process.stdout.write(HELP);
+    } else if (command.do === "version") {
+      print(version());
+    } else {
       ({ options } = command);
       await run(command);
     }

@@ -51,13 +51,17 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
   async function measure(machine: Machine, transactionReference: string): Promise<Answer> {
     const references = { ...NO_REFERENCES, transactionReference };
     const taken = await machine.measure(references, "cloud");
-    if (taken === "switched-off") return emptyAnswer(504, VERSIONS);
+    if (taken === "switched-off") {
+      return emptyAnswer(504, VERSIONS);
+    }
     if (taken !== "never-measures") {
       const id = transactions.idOnTheWire(taken.transaction);
       return jsonTextAnswer(cloudResult(taken.measurement, id), VERSIONS);
     }
     const refusal = options.measureInVideoOnly;
-    if (typeof refusal === "number") return emptyAnswer(refusal, VERSIONS);
+    if (typeof refusal === "number") {
+      return emptyAnswer(refusal, VERSIONS);
+    }
     return jsonTextAnswer(cloudResult(videoOnlyFailure(options, references), ""), VERSIONS);
   }
 
@@ -70,7 +74,9 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
     };
     const stopsHere = action !== "stoprecording" || machine.state.mode === "video-only";
     const allowed = isVideoMode(machine.state.mode) && stopsHere;
-    if (!allowed) return emptyAnswer(options.remoteVideoInWrongMode, VERSIONS);
+    if (!allowed) {
+      return emptyAnswer(options.remoteVideoInWrongMode, VERSIONS);
+    }
     const act: Readonly<Record<string, () => VideoReply>> = {
       startrecording: () => machine.start(references),
       stoprecording: () => machine.stop(),
@@ -82,11 +88,17 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
 
   async function trigger(request: SimRequest, action: string): Promise<Answer> {
     const registration = registry.byCode(request.query.get("devicereference") ?? "");
-    if (registration === undefined) return emptyAnswer(400, VERSIONS);
+    if (registration === undefined) {
+      return emptyAnswer(400, VERSIONS);
+    }
     const reference = request.query.get("transactionreference") ?? "";
     const needsReference = action === "measure" || action === "startrecording";
-    if (needsReference && reference === "") return emptyAnswer(400, VERSIONS);
-    if (action === "measure" && world.simulationMode) return simulated(reference);
+    if (needsReference && reference === "") {
+      return emptyAnswer(400, VERSIONS);
+    }
+    if (action === "measure" && world.simulationMode) {
+      return simulated(reference);
+    }
     const machine = fleet.machineOf(registration);
     if (machine === null) {
       await timers.sleep(options.triggerTimeoutMs);
@@ -99,12 +111,16 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
     const listed = registry.registrations
       .filter((one) => id === undefined || one.id === id.toLowerCase())
       .map((one) => registry.deviceClient(one, fleet.heartbeatOf(one)));
-    if (id === undefined) return jsonAnswer(listed);
+    if (id === undefined) {
+      return jsonAnswer(listed);
+    }
     return listed[0] === undefined ? emptyAnswer(404) : jsonAnswer(listed[0]);
   }
 
   function terminals(id: string | undefined): Answer {
-    if (id === undefined) return jsonAnswer(registry.terminals);
+    if (id === undefined) {
+      return jsonAnswer(registry.terminals);
+    }
     const terminal = registry.terminals.find((one) => String(one.id) === id);
     return terminal === undefined ? emptyAnswer(404) : jsonAnswer(terminal);
   }
@@ -114,7 +130,9 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
     if (request.header("authorization") !== `Bearer ${options.token}`) {
       return emptyAnswer(401, { "www-authenticate": "Bearer" });
     }
-    if (api.toLowerCase() !== "api" || rest.length > 0) return emptyAnswer(404);
+    if (api.toLowerCase() !== "api" || rest.length > 0) {
+      return emptyAnswer(404);
+    }
     const routes: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
       transactionmedia: () => (first === undefined ? emptyAnswer(404) : media(request, first, second)),
       remotetrigger: () => {
@@ -126,7 +144,9 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
       terminals: () => (second === undefined ? terminals(first) : emptyAnswer(404)),
     };
     const name = resource.toLowerCase();
-    if (!Object.hasOwn(routes, name)) return emptyAnswer(404);
+    if (!Object.hasOwn(routes, name)) {
+      return emptyAnswer(404);
+    }
     return request.method === "GET" ? (routes[name]?.() ?? emptyAnswer(404)) : emptyAnswer(405);
   };
 }

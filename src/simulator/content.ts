@@ -26,7 +26,9 @@ export function filledBody(head: Uint8Array, size: number): Body {
   return {
     size: Math.max(size, head.length),
     *read(start, end) {
-      if (start < head.length) yield head.subarray(start, Math.min(end, head.length));
+      if (start < head.length) {
+        yield head.subarray(start, Math.min(end, head.length));
+      }
       for (let at = Math.max(start, head.length); at < end; at += FILL.length) {
         yield FILL.subarray(0, Math.min(FILL.length, end - at));
       }

@@ -41,15 +41,21 @@ interface Served {
 
 async function page(): Promise<Served> {
   const content = await pageFile("index.html");
-  if (content === null) throw new ControlError(503, "The page is not built. Run: npm run build");
+  if (content === null) {
+    throw new ControlError(503, "The page is not built. Run: npm run build");
+  }
   return { content, policy: PAGE_POLICY };
 }
 
 /** The page for browsers that ask for `/`, its files, pictures and videos; null for all the rest. */
 async function contentFor(request: IncomingMessage, showcase: Showcase): Promise<Served | null> {
-  if (request.method !== "GET") return null;
+  if (request.method !== "GET") {
+    return null;
+  }
   const path = (request.url ?? "/").split("?")[0] ?? "/";
-  if (path === "/") return (request.headers.accept ?? "").includes("text/html") ? page() : null;
+  if (path === "/") {
+    return (request.headers.accept ?? "").includes("text/html") ? page() : null;
+  }
   const segments = segmentsOf(path);
   const content = showcase.find(segments) ?? (await pageFile(path.slice(1)));
   return content === null ? null : { content, policy: FILE_POLICY };
@@ -63,7 +69,9 @@ export async function serveFile(
   timers: Timers,
 ): Promise<boolean> {
   const served = await contentFor(request, showcase);
-  if (served === null) return false;
+  if (served === null) {
+    return false;
+  }
   const header = (name: string): string | null => {
     const value = request.headers[name];
     return Array.isArray(value) ? value.join(", ") : (value ?? null);

@@ -65,7 +65,9 @@ const requestsQuery = v.object({
 
 function decode<const S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
+  if (result.success) {
+    return result.output;
+  }
   const [issue] = result.issues;
   const where = v.getDotPath(issue);
   throw new ControlError(400, where === null ? issue.message : `${where}: ${issue.message}`);
@@ -172,8 +174,9 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   },
   "POST /press": async (sim, _query, body) => {
     const press = decode(pressBody, body);
-    if (press.device === "newer")
+    if (press.device === "newer") {
       return { status: 200, body: { did: await sim.newer.pressAtDevice(press.button) } };
+    }
     await sim.earlier.measureAtDevice();
     return { status: 200, body: { did: "measured" } };
   },

@@ -16,7 +16,9 @@ const LARGEST_BODY_BYTES = 5 * 1024 * 1024;
  * shows in the Host header; an address never does.
  */
 function isOwnHost(header: string | undefined, host: string): boolean {
-  if (header === undefined || !URL.canParse(`http://${header}`)) return false;
+  if (header === undefined || !URL.canParse(`http://${header}`)) {
+    return false;
+  }
   const name = new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, "");
   return isIP(name) !== 0 || name === "localhost" || name === host.toLowerCase();
 }
@@ -24,17 +26,24 @@ function isOwnHost(header: string | undefined, host: string): boolean {
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const type = (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
   // Anything else a browser sends to foreign addresses without asking first.
-  if (type !== "application/json")
+  if (type !== "application/json") {
     throw new ControlError(415, "Send the header content-type: application/json");
+  }
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) continue;
+    if (!Buffer.isBuffer(chunk)) {
+      continue;
+    }
     bytes += chunk.length;
-    if (bytes > LARGEST_BODY_BYTES) throw new ControlError(413, "The body is larger than 5 MB");
+    if (bytes > LARGEST_BODY_BYTES) {
+      throw new ControlError(413, "The body is larger than 5 MB");
+    }
     chunks.push(chunk);
   }
-  if (bytes === 0) return undefined;
+  if (bytes === 0) {
+    return undefined;
+  }
   try {
     const value: unknown = JSON.parse(Buffer.concat(chunks).toString());
     return value;
@@ -66,17 +75,23 @@ function sendError(response: ServerResponse, error: unknown): void {
 }
 
 function removeFault(sim: Simulator, id: string): Reply {
-  if (!sim.faults.remove(id)) throw new ControlError(404, `There is no fault ${id}`);
+  if (!sim.faults.remove(id)) {
+    throw new ControlError(404, `There is no fault ${id}`);
+  }
   return { status: 204 };
 }
 
 async function answer(sim: Simulator, request: IncomingMessage, url: URL): Promise<Reply> {
   const method = request.method ?? "";
   const fault = /^\/faults\/([^/]+)$/.exec(url.pathname)?.[1];
-  if (fault !== undefined && method === "DELETE") return removeFault(sim, fault);
+  if (fault !== undefined && method === "DELETE") {
+    return removeFault(sim, fault);
+  }
   const key = `${method} ${url.pathname}`;
   const route = Object.hasOwn(ROUTES, key) ? ROUTES[key] : undefined;
-  if (route === undefined) throw new ControlError(404, `There is no ${key}; GET / lists what there is`);
+  if (route === undefined) {
+    throw new ControlError(404, `There is no ${key}; GET / lists what there is`);
+  }
   return route(sim, url.searchParams, method === "POST" ? await bodyOf(request) : undefined);
 }
 

@@ -83,8 +83,12 @@ export function createEarlierDevice(
       const path = [api, resource].join("/").toLowerCase();
       const measures = path === "api/measure" && message === undefined;
       const pings = path === "api/ping" && rest.length === 0;
-      if (!measures && !pings) return emptyAnswer(404);
-      if (method !== "GET") return emptyAnswer(405);
+      if (!measures && !pings) {
+        return emptyAnswer(404);
+      }
+      if (method !== "GET") {
+        return emptyAnswer(405);
+      }
       return measures ? answerMeasure() : jsonAnswer({ msg: message ?? "" });
     },
     reset() {

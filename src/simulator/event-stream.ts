@@ -29,7 +29,9 @@ export function streamEvents(sim: Simulator, response: ServerResponse, recent: n
 
   function tell(event: string, data: unknown): void {
     response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-    if (response.writableLength > MOST_UNREAD_BYTES) response.destroy();
+    if (response.writableLength > MOST_UNREAD_BYTES) {
+      response.destroy();
+    }
   }
   function tellState(): void {
     timer = undefined;
@@ -40,8 +42,11 @@ export function streamEvents(sim: Simulator, response: ServerResponse, recent: n
     sim.onRequest((record) => tell("request", record)),
     sim.onSettled((record) => tell("settled", record)),
     sim.onEvent((event) => {
-      if (event.type === "state") timer ??= setTimeout(tellState, STATE_EVERY_MS);
-      else tell(event.type, event);
+      if (event.type === "state") {
+        timer ??= setTimeout(tellState, STATE_EVERY_MS);
+      } else {
+        tell(event.type, event);
+      }
     }),
   ];
   response.on("close", () => {
@@ -49,6 +54,8 @@ export function streamEvents(sim: Simulator, response: ServerResponse, recent: n
     clearTimeout(timer);
   });
   response.write(`retry: ${RETRY_MS}\n`);
-  if (recent > 0) tell("recent", recentOf(sim, recent));
+  if (recent > 0) {
+    tell("recent", recentOf(sim, recent));
+  }
   tellState();
 }

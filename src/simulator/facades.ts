@@ -89,8 +89,12 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 
 function contentOf(world: World, media: NewMedia): Content {
   const { bytes, contentType, generateBytes = 0 } = media;
-  if (bytes !== undefined) return bytesContent(contentType, bytes);
-  if (contentType !== "video/mp4") return filledContent(contentType, Buffer.alloc(0), generateBytes);
+  if (bytes !== undefined) {
+    return bytesContent(contentType, bytes);
+  }
+  if (contentType !== "video/mp4") {
+    return filledContent(contentType, Buffer.alloc(0), generateBytes);
+  }
   return videoContent(world.depot.mp4(), "placed by hand", generateBytes);
 }
 

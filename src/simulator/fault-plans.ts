@@ -35,13 +35,19 @@ export function faultActs(fault: RequestFault): boolean {
 
 /** What the handler has to be told for the fault to work. */
 export function twistOf(fault: RequestFault): Twist {
-  if (fault.kind === "range-ignored") return { ignoreRange: true };
-  if (fault.kind !== "etag") return {};
+  if (fault.kind === "range-ignored") {
+    return { ignoreRange: true };
+  }
+  if (fault.kind !== "etag") {
+    return {};
+  }
   return { etag: fault.value, ignoreIfRange: fault.ignoreIfRange ?? false };
 }
 
 function withHeaders(plan: Plan, set: Readonly<Record<string, string | readonly string[] | null>>): Plan {
-  if (plan.head === null) return plan;
+  if (plan.head === null) {
+    return plan;
+  }
   const names = new Set(Object.keys(set).map((name) => name.toLowerCase()));
   const kept = plan.head.headers.filter(([name]) => !names.has(name.toLowerCase()));
   const added = Object.entries(set).flatMap(([name, value]) =>
@@ -61,7 +67,9 @@ function givenBytes(fault: { readonly text?: string; readonly base64?: string })
 }
 
 function otherBody(fault: Of<"body">): Body {
-  if (fault.jsonItems === undefined && fault.jsonBytes === undefined) return bytesBody(givenBytes(fault));
+  if (fault.jsonItems === undefined && fault.jsonBytes === undefined) {
+    return bytesBody(givenBytes(fault));
+  }
   return repeatedJson(fault);
 }
 
@@ -86,7 +94,9 @@ function wrongRange(fault: Of<"wrong-range">, plan: Plan): Plan {
 
 function partial(fault: Of<"partial">, plan: Plan): Plan {
   const { head, body } = plan;
-  if (head === null || body === null || head.status !== 200) return plan;
+  if (head === null || body === null || head.status !== 200) {
+    return plan;
+  }
   const from = Math.min(fault.from ?? 0, body.size);
   const to = Math.max(from, Math.min(fault.to ?? Math.ceil(body.size / 2), body.size));
   const part = { ...plan, head: { ...head, status: 206 }, body: partOf(body, from, to) };

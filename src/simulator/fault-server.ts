@@ -31,7 +31,11 @@ export interface FaultServerParts {
 
 async function countBody(request: IncomingMessage): Promise<number> {
   let bytes = 0;
-  for await (const chunk of request) if (chunk instanceof Uint8Array) bytes += chunk.length;
+  for await (const chunk of request) {
+    if (chunk instanceof Uint8Array) {
+      bytes += chunk.length;
+    }
+  }
   return bytes;
 }
 
@@ -74,17 +78,24 @@ export async function startFaultServer(parts: FaultServerParts): Promise<FrontDo
     socket: Socket,
   ): Promise<number | undefined> {
     const { fault } = strike;
-    if (fault.kind === "delay" && fault.before === "action") await timers.sleep(fault.ms);
+    if (fault.kind === "delay" && fault.before === "action") {
+      await timers.sleep(fault.ms);
+    }
     const answer = faultActs(fault) ? await handler({ ...asked, twist: twistOf(fault) }) : null;
-    if (fault.kind === "delay" && fault.before !== "action") await timers.sleep(fault.ms);
+    if (fault.kind === "delay" && fault.before !== "action") {
+      await timers.sleep(fault.ms);
+    }
     if ((fault.kind === "reset" || fault.kind === "close") && fault.afterMs !== undefined) {
       await timers.sleep(fault.afterMs);
     }
     const plan = faultyPlan(fault, answer === null ? null : honestPlan(answer, chunked));
     await sendPlan(response, socket, plan, tools(socket));
     if (fault.kind === "keep-alive-dies") {
-      if (fault.when === "after-answer") socket.destroySoon();
-      else doomed.set(socket, { name: strike.name, acts: fault.acts ?? false });
+      if (fault.when === "after-answer") {
+        socket.destroySoon();
+      } else {
+        doomed.set(socket, { name: strike.name, acts: fault.acts ?? false });
+      }
     }
     return plan.head?.status;
   }
@@ -96,12 +107,16 @@ export async function startFaultServer(parts: FaultServerParts): Promise<FrontDo
     target: { path: string; query: string },
   ): Promise<void> {
     const { socket } = request;
-    if (hasBody(request)) record.bodyBytes = await countBody(request);
+    if (hasBody(request)) {
+      record.bodyBytes = await countBody(request);
+    }
     const asked = simRequest(request, target);
     const doom = doomed.get(socket);
     if (doom !== undefined) {
       record.outcome = `fault:${doom.name}`;
-      if (doom.acts) await handler(asked);
+      if (doom.acts) {
+        await handler(asked);
+      }
       door.reset(socket);
       return;
     }
@@ -109,7 +124,9 @@ export async function startFaultServer(parts: FaultServerParts): Promise<FrontDo
     if (strike !== null) {
       record.outcome = `fault:${strike.name}`;
       const status = await fail(strike, asked, response, socket);
-      if (status !== undefined) record.statusCode = status;
+      if (status !== undefined) {
+        record.statusCode = status;
+      }
       return;
     }
     const answer = await handler(asked);

@@ -43,10 +43,18 @@ interface Entry {
 }
 
 function fitsRequest({ rule }: Entry, surface: SurfaceName, method: string, path: string): boolean {
-  if (rule.surface !== undefined && rule.surface !== surface) return false;
-  if (rule.method !== undefined && rule.method.toUpperCase() !== method) return false;
-  if (rule.path === undefined) return true;
-  if (rule.path.startsWith("/")) return path.toLowerCase().startsWith(rule.path.toLowerCase());
+  if (rule.surface !== undefined && rule.surface !== surface) {
+    return false;
+  }
+  if (rule.method !== undefined && rule.method.toUpperCase() !== method) {
+    return false;
+  }
+  if (rule.path === undefined) {
+    return true;
+  }
+  if (rule.path.startsWith("/")) {
+    return path.toLowerCase().startsWith(rule.path.toLowerCase());
+  }
   return new RegExp(rule.path, "i").test(path);
 }
 
@@ -62,17 +70,24 @@ export function createFaultBook(
     const left = entries.filter((entry) => entry.id !== id);
     const found = left.length < entries.length;
     entries = left;
-    if (found) changed();
+    if (found) {
+      changed();
+    }
     return found;
   }
 
   /** Counts the match; true when the rule strikes. */
   function strikes(entry: Entry): boolean {
     entry.matches += 1;
-    if (entry.matches <= (entry.rule.after ?? 0)) return false;
+    if (entry.matches <= (entry.rule.after ?? 0)) {
+      return false;
+    }
     entry.strikes += 1;
-    if (entry.strikes === (entry.rule.times ?? 1)) remove(entry.id);
-    else changed();
+    if (entry.strikes === (entry.rule.times ?? 1)) {
+      remove(entry.id);
+    } else {
+      changed();
+    }
     return true;
   }
 
@@ -98,17 +113,27 @@ export function createFaultBook(
     strikeRequest(surface, method, path) {
       for (const entry of entries) {
         const { fault, name } = entry.rule;
-        if (v.is(connectionFault, fault) || !fitsRequest(entry, surface, method, path)) continue;
-        if (strikes(entry)) return { name: name ?? fault.kind, fault };
+        if (v.is(connectionFault, fault) || !fitsRequest(entry, surface, method, path)) {
+          continue;
+        }
+        if (strikes(entry)) {
+          return { name: name ?? fault.kind, fault };
+        }
       }
       return null;
     },
     strikeConnection(surface) {
       for (const entry of entries) {
         const { fault, name } = entry.rule;
-        if (!v.is(connectionFault, fault) || fault.kind === "refuse") continue;
-        if (entry.rule.surface !== undefined && entry.rule.surface !== surface) continue;
-        if (strikes(entry)) return { name: name ?? fault.kind, fault };
+        if (!v.is(connectionFault, fault) || fault.kind === "refuse") {
+          continue;
+        }
+        if (entry.rule.surface !== undefined && entry.rule.surface !== surface) {
+          continue;
+        }
+        if (strikes(entry)) {
+          return { name: name ?? fault.kind, fault };
+        }
       }
       return null;
     },

@@ -24,7 +24,9 @@ export function createFeed<T>(): Feed<T> {
       new Promise<T>((resolve, reject) => {
         waiting.add(reject);
         const off = on((thing) => {
-          if (!fits(thing)) return;
+          if (!fits(thing)) {
+            return;
+          }
           off();
           waiting.delete(reject);
           resolve(thing);

@@ -18,7 +18,9 @@ export interface Fleet {
 export function createFleet(parts: Omit<MachineParts, "deviceClientId">, registry: Registry): Fleet {
   const { options, depot, random, changed } = parts;
   const [first] = registry.registrations;
-  if (first === undefined) throw new Error("No device is registered.");
+  if (first === undefined) {
+    throw new Error("No device is registered.");
+  }
   const newer = createMachine({ ...parts, deviceClientId: first.id }, depot.find(options.parcel));
   const others = new Map<string, Machine>();
   let offSince: Date | null = null;
@@ -32,9 +34,13 @@ export function createFleet(parts: Omit<MachineParts, "deviceClientId">, registr
   }
 
   function setPower(on: boolean): void {
-    if (on === (offSince === null)) return;
+    if (on === (offSince === null)) {
+      return;
+    }
     offSince = on ? null : new Date();
-    if (!on) newer.losePower();
+    if (!on) {
+      newer.losePower();
+    }
     changed();
   }
 
@@ -45,7 +51,9 @@ export function createFleet(parts: Omit<MachineParts, "deviceClientId">, registr
     },
     setPower,
     machineOf(registration) {
-      if (registration.id !== first.id) return other(registration);
+      if (registration.id !== first.id) {
+        return other(registration);
+      }
       return offSince === null ? newer : null;
     },
     heartbeatOf: (registration) =>

@@ -48,9 +48,13 @@ export async function openFrontDoor(parts: FrontDoorParts): Promise<FrontDoor> {
     socket.once("close", () => sockets.delete(remotePort));
     socket.on("error", () => socket.destroy());
     const fault = parts.strike();
-    if (fault === "connect-reset") socket.resetAndDestroy();
-    else if (fault === "connect-silence") socket.pause();
-    else parts.admit(socket);
+    if (fault === "connect-reset") {
+      socket.resetAndDestroy();
+    } else if (fault === "connect-silence") {
+      socket.pause();
+    } else {
+      parts.admit(socket);
+    }
   }
 
   // Half-open as in Node's own HTTP server, so that a client may end its side first.
@@ -59,7 +63,9 @@ export async function openFrontDoor(parts: FrontDoorParts): Promise<FrontDoor> {
   const port = await listen(server, host, parts.port);
 
   function reopen(): void {
-    if (!wanted) return;
+    if (!wanted) {
+      return;
+    }
     server = open();
     // Somebody may have taken the port while it was shut.
     listen(server, host, port).catch(() => timers.after(REOPEN_RETRY_MS, reopen));
@@ -71,7 +77,9 @@ export async function openFrontDoor(parts: FrontDoorParts): Promise<FrontDoor> {
       return sockets.size;
     },
     setOpen(next) {
-      if (next === wanted) return;
+      if (next === wanted) {
+        return;
+      }
       wanted = next;
       if (next) {
         reopen();
@@ -86,8 +94,11 @@ export async function openFrontDoor(parts: FrontDoorParts): Promise<FrontDoor> {
     },
     close() {
       const closed = new Promise<void>((resolve) => {
-        if (server.listening) server.close(() => resolve());
-        else resolve();
+        if (server.listening) {
+          server.close(() => resolve());
+        } else {
+          resolve();
+        }
       });
       wanted = false;
       sockets.forEach((socket) => socket.destroy());

@@ -10,7 +10,9 @@ function freeBox(size: number, payload: Buffer): Buffer {
   const header = Buffer.alloc(long ? LONG_HEADER_BYTES : SHORT_HEADER_BYTES);
   header.writeUInt32BE(long ? 1 : size, 0);
   header.write("free", 4, "latin1");
-  if (long) header.writeBigUInt64BE(BigInt(size), SHORT_HEADER_BYTES);
+  if (long) {
+    header.writeBigUInt64BE(BigInt(size), SHORT_HEADER_BYTES);
+  }
   return Buffer.concat([header, payload]);
 }
 

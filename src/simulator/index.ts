@@ -59,7 +59,9 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
     }
   }
   events.on(({ type }) => {
-    if (type === "state") setDoors();
+    if (type === "state") {
+      setDoors();
+    }
   });
 
   async function openSurface(surface: SurfaceName): Promise<Listening> {

@@ -18,7 +18,9 @@ function holderOf(root: unknown, path: string): { holder: Record<string, unknown
   const key = keys.pop() ?? "";
   let holder = root;
   // What every object inherits is no part of the answer: `__proto__.x` would change them all.
-  for (const part of keys) holder = isObject(holder) && Object.hasOwn(holder, part) ? holder[part] : null;
+  for (const part of keys) {
+    holder = isObject(holder) && Object.hasOwn(holder, part) ? holder[part] : null;
+  }
   return isObject(holder) ? { holder, key } : null;
 }
 
@@ -30,11 +32,15 @@ export function patchedJson(
   const root = parse(Buffer.concat([...body.read(0, body.size)]).toString());
   for (const path of patch.remove ?? []) {
     const found = holderOf(root, path);
-    if (found !== null) delete found.holder[found.key];
+    if (found !== null) {
+      delete found.holder[found.key];
+    }
   }
   for (const [path, value] of Object.entries(patch.set ?? {})) {
     const found = holderOf(root, path);
-    if (found !== null) found.holder[found.key] = value;
+    if (found !== null) {
+      found.holder[found.key] = value;
+    }
   }
   return bytesBody(Buffer.from(stringify(root) ?? ""));
 }
@@ -64,7 +70,9 @@ function joined(parts: readonly Body[]): Body {
       for (const part of parts) {
         const from = Math.max(0, start - before);
         const to = Math.min(part.size, end - before);
-        if (from < to) yield* part.read(from, to);
+        if (from < to) {
+          yield* part.read(from, to);
+        }
         before += part.size;
       }
     },
@@ -80,7 +88,9 @@ export function repeatedJson(wanted: {
   const item = JSON.stringify(wanted.item ?? MEDIA_ITEM);
   const unit = Buffer.from(`${item},`);
   const items = wanted.jsonItems ?? Math.max(1, Math.ceil(((wanted.jsonBytes ?? 0) - 1) / unit.length));
-  if (items === 0) return bytesBody(Buffer.from("[]"));
+  if (items === 0) {
+    return bytesBody(Buffer.from("[]"));
+  }
   const [open, last] = [bytesBody(Buffer.from("[")), bytesBody(Buffer.from(`${item}]`))];
   return joined([open, repeated(unit, items - 1), last]);
 }

@@ -91,7 +91,9 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
   function keepImages(imageIdentifier: string, parcel: TableParcel): void {
     images.set(imageIdentifier, parcel);
     const [oldest] = images.keys();
-    if (images.size > KEPT_IMAGES && oldest !== undefined) images.delete(oldest);
+    if (images.size > KEPT_IMAGES && oldest !== undefined) {
+      images.delete(oldest);
+    }
   }
 
   const filmed = (parcel: TableParcel | null) => (recording: Recording) => depot.video(parcel, recording.id);
@@ -131,7 +133,9 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
   function measure(references: References, trigger: Trigger, barcode?: string): Promise<Taken | NotTaken> {
     // One camera: a second request waits until the first is measured.
     const mine = turn.then(async (): Promise<Taken | NotTaken> => {
-      if (mode === "video-only") return "never-measures";
+      if (mode === "video-only") {
+        return "never-measures";
+      }
       const begunIn = epoch;
       measuring = true;
       did("measures");
@@ -149,10 +153,16 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
   }
 
   function start(references: References): VideoReply {
-    if (!isVideoMode(mode)) return "wrong-mode";
+    if (!isVideoMode(mode)) {
+      return "wrong-mode";
+    }
     if (recorder.recording !== null) {
-      if (typeof options.startWhileRecording === "number") return options.startWhileRecording;
-      if (options.startWhileRecording === "continue") return "done";
+      if (typeof options.startWhileRecording === "number") {
+        return options.startWhileRecording;
+      }
+      if (options.startWhileRecording === "continue") {
+        return "done";
+      }
     }
     recorder.start(random.guid(), references);
     did("starts");
@@ -160,17 +170,27 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
   }
 
   function stopBy(barcode: string | null): VideoReply {
-    if (!isVideoMode(mode)) return "wrong-mode";
-    if (mode !== "video-only") return options.stopInVideoWithMeasurement;
-    if (recorder.recording === null) return options.stopWhileIdle === 200 ? "done" : options.stopWhileIdle;
+    if (!isVideoMode(mode)) {
+      return "wrong-mode";
+    }
+    if (mode !== "video-only") {
+      return options.stopInVideoWithMeasurement;
+    }
+    if (recorder.recording === null) {
+      return options.stopWhileIdle === 200 ? "done" : options.stopWhileIdle;
+    }
     recorder.stop(filmed(table), barcode);
     did("stops");
     return "done";
   }
 
   function cancel(): VideoReply {
-    if (!isVideoMode(mode)) return "wrong-mode";
-    if (recorder.recording === null && options.cancelWhileIdle !== 200) return options.cancelWhileIdle;
+    if (!isVideoMode(mode)) {
+      return "wrong-mode";
+    }
+    if (recorder.recording === null && options.cancelWhileIdle !== 200) {
+      return options.cancelWhileIdle;
+    }
     recorder.clear();
     did("cancels");
     return "done";
@@ -179,13 +199,19 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
   async function scan(barcode: string): Promise<ScanReply> {
     if (barcode === "VIDEO_START" || barcode === "VIDEO_RESET") {
       const reply = barcode === "VIDEO_START" ? start(NO_REFERENCES) : cancel();
-      if (reply !== "done") return "nothing";
+      if (reply !== "done") {
+        return "nothing";
+      }
       return barcode === "VIDEO_START" ? "recording-started" : "recording-cancelled";
     }
     const known = depot.byBarcode(barcode);
-    if (known !== null) table = known;
+    if (known !== null) {
+      table = known;
+    }
     if (mode === "video-only") {
-      if (recorder.recording === null) return "nothing";
+      if (recorder.recording === null) {
+        return "nothing";
+      }
       stopBy(barcode);
       return "recording-stopped";
     }
@@ -207,7 +233,9 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
       return isVideoMode(mode) ? recorder.savedContent : null;
     },
     setMode(next) {
-      if (next !== mode) recorder.abandon();
+      if (next !== mode) {
+        recorder.abandon();
+      }
       mode = next;
       changed();
     },

@@ -64,11 +64,15 @@ export function measureTable(
     weightUnit: units.weightUnit,
     legalForTrade,
   };
-  if (table === null) return { ...common, ...units.emptyTable, weight: 0, object: null };
+  if (table === null) {
+    return { ...common, ...units.emptyTable, weight: 0, object: null };
+  }
   const kg = Math.max(0, table.weightKg + (random.next() * 2 - 1) * units.weightJitterKg);
   const weight = units.weightUnit === "kg" ? rounded(kg, 2) : weightLb({ weightKg: kg });
   const { errorCode, errorMessage } = table;
-  if (errorCode !== 0) return { ...common, errorCode, errorMessage, weight, object: null };
+  if (errorCode !== 0) {
+    return { ...common, errorCode, errorMessage, weight, object: null };
+  }
   const inUnits = (cm: number): number => rounded(cm * UNITS_PER_CM[units.dimsUnit], 2);
   return {
     ...common,
@@ -119,7 +123,9 @@ function newerFields(measurement: Measurement, words: string): Record<string, un
 
 function toJson(value: unknown): string {
   const text = stringify(value);
-  if (text === undefined) throw new Error("A result must be JSON.");
+  if (text === undefined) {
+    throw new Error("A result must be JSON.");
+  }
   return text;
 }
 

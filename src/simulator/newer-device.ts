@@ -54,12 +54,16 @@ export function newerDevice(
   async function measure(request: SimRequest): Promise<Answer> {
     const references = referencesOf(request);
     const taken = await machine.measure(references, "local-api");
-    if (taken === "switched-off") return emptyAnswer(503);
+    if (taken === "switched-off") {
+      return emptyAnswer(503);
+    }
     if (taken !== "never-measures") {
       return jsonTextAnswer(newerResult(taken.measurement, taken.imageIdentifier), versions);
     }
     const refusal = options.measureInVideoOnly;
-    if (typeof refusal === "number") return emptyAnswer(refusal, versions);
+    if (typeof refusal === "number") {
+      return emptyAnswer(refusal, versions);
+    }
     return jsonTextAnswer(newerResult(videoOnlyFailure(options, references), ""), versions);
   }
 
@@ -77,20 +81,28 @@ export function newerDevice(
       cancel: () => machine.cancel(),
     };
     const reply = replies[action]?.() ?? 404;
-    if (reply === "done") return emptyAnswer(200, versions);
+    if (reply === "done") {
+      return emptyAnswer(200, versions);
+    }
     return emptyAnswer(reply === "wrong-mode" ? 401 : reply, versions);
   }
 
   function savedVideo(request: SimRequest, how: string): Answer {
-    if (!isVideoMode(machine.state.mode)) return emptyAnswer(401, versions);
+    if (!isVideoMode(machine.state.mode)) {
+      return emptyAnswer(401, versions);
+    }
     const content = machine.savedContent;
-    if (content === null) return emptyAnswer(404, versions);
+    if (content === null) {
+      return emptyAnswer(404, versions);
+    }
     if (how === "download") {
       const name = { "content-disposition": 'attachment; filename="video.mp4"' };
       return contentAnswer(request, content, { ...versions, ...name });
     }
     const answer = contentAnswer(request, content, versions);
-    if (answer.status !== 200 || !options.streamAnswers206) return answer;
+    if (answer.status !== 200 || !options.streamAnswers206) {
+      return answer;
+    }
     const whole = { "content-range": `bytes 0-${content.size - 1}/${content.size}` };
     return { ...answer, status: 206, headers: { ...answer.headers, ...whole } };
   }
@@ -98,19 +110,29 @@ export function newerDevice(
   function video(request: SimRequest, action: string | undefined): Answer {
     const reads = action === undefined || action === "stream" || action === "download";
     const commands = action === "start" || action === "stop" || action === "cancel";
-    if (!reads && !commands) return emptyAnswer(404);
-    if (request.method !== (reads ? "GET" : "POST")) return emptyAnswer(405);
+    if (!reads && !commands) {
+      return emptyAnswer(404);
+    }
+    if (request.method !== (reads ? "GET" : "POST")) {
+      return emptyAnswer(405);
+    }
     return reads ? savedVideo(request, action ?? "stream") : command(action, request);
   }
 
   return async (request) => {
     const [api = "", version = "", resource = "", ...rest] = request.segments;
     const path = [api, version].join("/").toLowerCase();
-    if (!localApi() || path !== "api/v1") return emptyAnswer(404);
+    if (!localApi() || path !== "api/v1") {
+      return emptyAnswer(404);
+    }
     const name = resource.toLowerCase();
-    if (name === "video" && rest.length <= 1) return video(request, rest[0]?.toLowerCase());
+    if (name === "video" && rest.length <= 1) {
+      return video(request, rest[0]?.toLowerCase());
+    }
     const isGet = request.method === "GET";
-    if (name === "measure" && rest.length === 0) return isGet ? measure(request) : emptyAnswer(405);
+    if (name === "measure" && rest.length === 0) {
+      return isGet ? measure(request) : emptyAnswer(405);
+    }
     if (name === "image" && (rest.length === 1 || rest.length === 2)) {
       return isGet ? image(request, rest) : emptyAnswer(405);
     }

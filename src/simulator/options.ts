@@ -167,9 +167,12 @@ export function completeOptions(given: StartOptions): SimulatorOptions {
     throw new Error("The device code must be 8 letters or digits.");
   }
   for (const { url, header } of options.webhooks) {
-    if (!URL.canParse(url) || !/^https?:/.test(url))
+    if (!URL.canParse(url) || !/^https?:/.test(url)) {
       throw new Error(`A webhook needs an http(s) address: ${url}`);
-    if (header !== undefined) validateHeaderName(header.name);
+    }
+    if (header !== undefined) {
+      validateHeaderName(header.name);
+    }
   }
   return options;
 }

@@ -23,6 +23,8 @@ function folder(): string | undefined {
 export async function pageFile(name: string): Promise<Content | null> {
   const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
   const found = type === undefined ? undefined : folder();
-  if (type === undefined || found === undefined) return null;
+  if (type === undefined || found === undefined) {
+    return null;
+  }
   return bytesContent(type, await readFile(join(found, name)));
 }

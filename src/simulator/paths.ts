@@ -14,8 +14,11 @@ export function segmentsOf(path: string): string[] {
   const segments: string[] = [];
   for (const raw of path.split("/")) {
     const segment = decoded(raw);
-    if (segment === "..") segments.pop();
-    else if (segment !== "." && segment !== "") segments.push(segment);
+    if (segment === "..") {
+      segments.pop();
+    } else if (segment !== "." && segment !== "") {
+      segments.push(segment);
+    }
   }
   return segments;
 }
@@ -25,7 +28,9 @@ export function queryOf(query: string): Map<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     const key = name.toLowerCase();
-    if (!values.has(key)) values.set(key, value);
+    if (!values.has(key)) {
+      values.set(key, value);
+    }
   }
   return values;
 }

@@ -69,7 +69,9 @@ export function createRegistry(
     };
   });
   const codes = new Set([options.deviceCode.toUpperCase()]);
-  while (codes.size < count) codes.add(random.deviceCode());
+  while (codes.size < count) {
+    codes.add(random.deviceCode());
+  }
   const registrations = [...codes].map((code, index) => ({
     id: random.guid(),
     code: index === 0 ? options.deviceCode : code,

@@ -72,13 +72,17 @@ export function createRequestLog(keep: number): RequestLog {
       count += 1;
       const record = { ...facts, id: count, at: Date.now(), bodyBytes: 0, outcome: "pending" };
       // Forgetting a tenth at a time keeps this cheap at many thousand requests a second.
-      if (all.length >= keep) all.splice(0, Math.max(1, Math.floor(keep / 10)));
+      if (all.length >= keep) {
+        all.splice(0, Math.max(1, Math.floor(keep / 10)));
+      }
       all.push(record);
       arrived.emit(record);
       return record;
     },
     settle(record, outcome) {
-      if (record.tookMs !== undefined) return;
+      if (record.tookMs !== undefined) {
+        return;
+      }
       record.outcome = outcome;
       record.tookMs = Date.now() - record.at;
       done.emit(record);

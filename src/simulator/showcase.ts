@@ -18,7 +18,9 @@ export function createShowcase(world: World): Showcase {
 
   function catalogue(parcel: string, kind: string): Content | null {
     const picture = kind === "video" ? kind : imageKind(kind);
-    if (picture === undefined || !depot.names.includes(parcel)) return null;
+    if (picture === undefined || !depot.names.includes(parcel)) {
+      return null;
+    }
     const found = depot.find(parcel);
     return found === null ? null : depot.image(found, picture);
   }
@@ -30,16 +32,26 @@ export function createShowcase(world: World): Showcase {
 
   function media(transactionId: string, contentId: string): Content | null {
     const transaction = transactions.find(transactionId);
-    if (transaction === undefined) return null;
+    if (transaction === undefined) {
+      return null;
+    }
     return transactions.media(transaction, contentId)?.load() ?? null;
   }
 
   return {
     find([what, first = "", second = "", ...rest]) {
-      if (rest.length > 0) return null;
-      if (what === "catalogue") return catalogue(first, second);
-      if (what === "video") return second === "" ? savedVideo(first) : null;
-      if (what === "media") return media(first, second);
+      if (rest.length > 0) {
+        return null;
+      }
+      if (what === "catalogue") {
+        return catalogue(first, second);
+      }
+      if (what === "video") {
+        return second === "" ? savedVideo(first) : null;
+      }
+      if (what === "media") {
+        return media(first, second);
+      }
       const kind = what === "images" ? imageKind(second) : undefined;
       return kind === undefined ? null : fleet.newer.image(kind, first);
     },

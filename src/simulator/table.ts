@@ -68,20 +68,26 @@ export function openDepot(videoBytes: number | undefined): Depot {
   const catalogue = openCatalogue();
   const contents = new Map<string, Content>();
   const [first] = catalogue.parcels;
-  if (first === undefined) throw new Error("The catalogue is empty.");
+  if (first === undefined) {
+    throw new Error("The catalogue is empty.");
+  }
 
   const known = (parcel: Parcel): TableParcel => ({ ...parcel, ...ok, pictured: parcel });
   return {
     names: catalogue.parcels.map((parcel) => parcel.name),
     find(parcel) {
-      if (parcel === null) return null;
+      if (parcel === null) {
+        return null;
+      }
       if (typeof parcel !== "string") {
         const pictured = nearest(catalogue.parcels, parcel);
         const { rotationAngle } = pictured;
         return { name: null, barcode: "", rotationAngle, ...ok, ...parcel, pictured };
       }
       const found = catalogue.parcels.find((one) => one.name === parcel);
-      if (found !== undefined) return known(found);
+      if (found !== undefined) {
+        return known(found);
+      }
       const names = catalogue.parcels.map((one) => one.name).join(", ");
       throw new Error(`There is no parcel "${parcel}". The catalogue has: ${names}.`);
     },

@@ -14,7 +14,9 @@ export function createTimers(): Timers {
   const pending = new Set<NodeJS.Timeout>();
   return {
     after(ms, act) {
-      if (closing.signal.aborted) return () => undefined;
+      if (closing.signal.aborted) {
+        return () => undefined;
+      }
       if (ms <= 0) {
         act();
         return () => undefined;
@@ -30,7 +32,9 @@ export function createTimers(): Timers {
       };
     },
     async sleep(ms) {
-      if (ms > 0) await sleep(ms, undefined, { signal: closing.signal });
+      if (ms > 0) {
+        await sleep(ms, undefined, { signal: closing.signal });
+      }
     },
     close() {
       closing.abort();

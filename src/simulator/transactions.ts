@@ -61,8 +61,9 @@ export function createTransactions(ids: TransactionIds, random: Random): Transac
   return {
     all,
     add(facts, id) {
-      do lastId += random.integer(1, 3);
-      while (byId.has(String(lastId)));
+      do {
+        lastId += random.integer(1, 3);
+      } while (byId.has(String(lastId)));
       const guid = random.guid();
       const ownId = id ?? (ids === "guid" ? guid : String(lastId));
       const transaction = { ...facts, id: ownId, legacyId: lastId, guid, at: new Date(), media: [] };
@@ -78,7 +79,9 @@ export function createTransactions(ids: TransactionIds, random: Random): Transac
       const item = { contentId, contentType, description };
       const stored = byId.get(transaction.id.toLowerCase());
       // An upload that was on its way when everything was reset.
-      if (stored === undefined) return item;
+      if (stored === undefined) {
+        return item;
+      }
       stored.media.push(item);
       contents.set(`${transaction.guid}/${contentId}`, { ...media, contentId });
       grown.emit({ transaction, item });

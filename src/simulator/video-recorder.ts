@@ -84,7 +84,9 @@ export function createVideoRecorder(
       uploading.delete(clip);
       if (clip.destination === "own-transaction") {
         uplink.alone(clip.recording, clip.content, clip.barcode);
-      } else if (clip.destination !== null) uplink.toTransaction(clip.destination, clip.content);
+      } else if (clip.destination !== null) {
+        uplink.toTransaction(clip.destination, clip.content);
+      }
     });
   }
 
@@ -102,7 +104,9 @@ export function createVideoRecorder(
       };
       saved = { clip, facts };
     }
-    if (clip.destination !== null) upload(clip);
+    if (clip.destination !== null) {
+      upload(clip);
+    }
     changed();
   }
 
@@ -110,7 +114,9 @@ export function createVideoRecorder(
     content: (of: Recording) => Content,
     facts: Pick<Clip, "keepsLocally" | "destination" | "barcode">,
   ): void {
-    if (recording === null) return;
+    if (recording === null) {
+      return;
+    }
     const encodedAt = new Date(Date.now() + durations.encodingMs);
     const clip = { recording, content: content(recording), encodedAt, ...facts, callOff: () => undefined };
     recording = null;
@@ -121,17 +127,23 @@ export function createVideoRecorder(
   function encode(clip: Clip): void {
     const callOff = timers.after(durations.encodingMs, () => encoded(clip));
     // Without encoding time the clip is on its way to the cloud by now, with another timer to call off.
-    if (encoding.has(clip)) clip.callOff = callOff;
+    if (encoding.has(clip)) {
+      clip.callOff = callOff;
+    }
   }
 
   /** A success takes along the video that earlier failures left behind. */
   function linkWaiting(transaction: Transaction): void {
     for (const clip of encoding) {
-      if (clip.destination !== null) continue;
+      if (clip.destination !== null) {
+        continue;
+      }
       clip.destination = transaction;
       clip.keepsLocally = false;
     }
-    if (saved === null || !saved.facts.waitsForMeasurement) return;
+    if (saved === null || !saved.facts.waitsForMeasurement) {
+      return;
+    }
     saved.clip.destination = transaction;
     upload(saved.clip);
     saved = null;
@@ -169,7 +181,9 @@ export function createVideoRecorder(
       end(content, { keepsLocally: true, destination: "own-transaction", barcode });
     },
     measured(transaction, content) {
-      if (transaction !== null) linkWaiting(transaction);
+      if (transaction !== null) {
+        linkWaiting(transaction);
+      }
       end(content, { keepsLocally: transaction === null, destination: transaction, barcode: null });
     },
     clear() {

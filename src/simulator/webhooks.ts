@@ -61,7 +61,9 @@ export function createWebhooks(
   }
 
   async function postCopies(hook: Webhook, transaction: Transaction): Promise<void> {
-    for (let copy = 0; copy < (hook.copies ?? 1); copy += 1) await post(hook, transaction);
+    for (let copy = 0; copy < (hook.copies ?? 1); copy += 1) {
+      await post(hook, transaction);
+    }
   }
 
   function send(hook: Webhook, transaction: Transaction): void {
@@ -80,9 +82,13 @@ export function createWebhooks(
 
   return {
     fire(transaction) {
-      if (transaction.kind !== "measurement") return;
+      if (transaction.kind !== "measurement") {
+        return;
+      }
       for (const hook of hooks) {
-        if (hook.fires === "local" && transaction.trigger === "cloud") continue;
+        if (hook.fires === "local" && transaction.trigger === "cloud") {
+          continue;
+        }
         timers.after(hook.delayMs ?? 0, () => send(hook, transaction));
       }
     },

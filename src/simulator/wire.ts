@@ -59,9 +59,15 @@ async function send(
   for (const chunk of chunks) {
     const step = pace?.bytes ?? chunk.length;
     for (let at = 0; at < chunk.length; at += step) {
-      if (sink.destroyed) return;
-      if (!sink.write(chunk.subarray(at, at + step))) await drained(sink);
-      if (pace !== undefined) await sleep(pace.everyMs);
+      if (sink.destroyed) {
+        return;
+      }
+      if (!sink.write(chunk.subarray(at, at + step))) {
+        await drained(sink);
+      }
+      if (pace !== undefined) {
+        await sleep(pace.everyMs);
+      }
     }
   }
 }
@@ -77,14 +83,20 @@ function* inChunks(chunks: Iterable<Uint8Array>): Iterable<Uint8Array> {
 /** The length header, or chunks, or neither. */
 function framingHeaders(plan: Plan): readonly (readonly [string, string])[] {
   const { body, framing, declaredLength, head } = plan;
-  if (head?.status === 204 || framing === "close") return [];
-  if (framing === "chunked" && body !== null) return [["transfer-encoding", "chunked"]];
+  if (head?.status === 204 || framing === "close") {
+    return [];
+  }
+  if (framing === "chunked" && body !== null) {
+    return [["transfer-encoding", "chunked"]];
+  }
   return [["content-length", String(declaredLength ?? body?.size ?? 0)]];
 }
 
 async function sendByResponse(response: ServerResponse, plan: Plan, sleep: Sleep): Promise<void> {
   const { head, body } = plan;
-  if (head === null) return;
+  if (head === null) {
+    return;
+  }
   response.writeHead(head.status, [...head.headers, ...framingHeaders(plan)].flat());
   if (body !== null) {
     // A small body goes out with its head in one piece.
@@ -99,7 +111,9 @@ async function sendByResponse(response: ServerResponse, plan: Plan, sleep: Sleep
 
 function headBytes(plan: Plan): Buffer {
   const { head } = plan;
-  if (head === null) return Buffer.alloc(0);
+  if (head === null) {
+    return Buffer.alloc(0);
+  }
   const lines = [
     `HTTP/1.1 ${head.status} ${STATUS_CODES[head.status] ?? "Unknown"}`,
     ...[...head.headers, ...framingHeaders(plan)].map(([name, value]) => `${name}: ${value}`),
@@ -126,13 +140,19 @@ async function sendBySocket(socket: Socket, plan: Plan, sleep: Sleep, reset: () 
     const chunked = plan.framing === "chunked" && plan.head !== null;
     const chunks = body.read(0, stop);
     await send(socket, chunked ? inChunks(chunks) : chunks, plan.pace, sleep);
-    if (chunked && stop === body.size && cutAt === undefined) socket.write("0\r\n\r\n");
+    if (chunked && stop === body.size && cutAt === undefined) {
+      socket.write("0\r\n\r\n");
+    }
   }
   if (plan.end === "reset") {
     // A reset that overtakes the last bytes looks like an ordinary end to some clients.
-    if (plan.head !== null || body !== null) await sleep(RESET_AFTER_MS);
+    if (plan.head !== null || body !== null) {
+      await sleep(RESET_AFTER_MS);
+    }
     reset();
-  } else if (plan.end !== "hold") socket.destroySoon();
+  } else if (plan.end !== "hold") {
+    socket.destroySoon();
+  }
 }
 
 /** Sends a plan. Resolves when the last byte was handed to the socket, or the client went away. */

@@ -81,7 +81,9 @@ describe("archive: jobs of the cloud", () => {
       const ends = await Promise.all(tickets.map((ticket) => ticket.end()));
       assert.deepEqual(ends.map(({ wasThere }) => wasThere).sort(), [false, true, true]);
       assert.equal(new Set(ends.map(({ folder }) => folder)).size, 1);
-      for (const ticket of tickets) ticket.report();
+      for (const ticket of tickets) {
+        ticket.report();
+      }
       const later = await (await archive.runner.submit(forCloud("7"))).end();
       assert.equal(later.wasThere, true);
       await archive.close();
@@ -102,8 +104,9 @@ describe("archive: jobs of the cloud", () => {
   it("keeps transactions apart that would have the same folder", async () => {
     await withFolder(async (root) => {
       const archive = await openArchive(root, client);
-      for (const id of ["a", "b", "c"])
+      for (const id of ["a", "b", "c"]) {
         sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 9_000 });
+      }
       const tickets = await Promise.all(
         ["a", "b", "c"].map((id) => archive.runner.submit(forCloud(id, { folder: ["same.5"] }))),
       );

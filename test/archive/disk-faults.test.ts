@@ -54,7 +54,9 @@ describe("archive: a disk that is full, gone or closed", () => {
           addVideo("1");
           let isBroken = false;
           const disk = watchedArchiveDisk((call) => {
-            if (isBroken && call === broken) throw systemError(code);
+            if (isBroken && call === broken) {
+              throw systemError(code);
+            }
           });
           const archive = await openArchive(root, client, { disk });
           const accepted = archive.runner.submit(forCloud("1", { measurement: "{}\n" }));
@@ -77,7 +79,9 @@ describe("archive: a disk that is full, gone or closed", () => {
     await withFolder(async (root) => {
       let isFull = false;
       const disk = watchedArchiveDisk((call) => {
-        if (isFull && (call === "file.write" || call === "file.writev")) throw systemError("ENOSPC");
+        if (isFull && (call === "file.write" || call === "file.writev")) {
+          throw systemError("ENOSPC");
+        }
       });
       const archive = await openArchive(root, client, { disk });
       isFull = true;
@@ -106,7 +110,9 @@ describe("archive: a disk that is full, gone or closed", () => {
       addVideo("1");
       let isFull = false;
       const disk = watchedArchiveDisk((call) => {
-        if (isFull && call === "file.writev") throw systemError("ENOSPC");
+        if (isFull && call === "file.writev") {
+          throw systemError("ENOSPC");
+        }
       });
       const archive = await openArchive(root, client, { disk });
       const ticket = await archive.runner.submit(forCloud("1", { giveUpMs: 300 }));
@@ -168,7 +174,9 @@ describe("archive: a disk that is full, gone or closed", () => {
     await withFolder(async (root) => {
       let isGone = false;
       const disk = watchedArchiveDisk((call) => {
-        if (isGone && call === "unlink") throw systemError("EIO");
+        if (isGone && call === "unlink") {
+          throw systemError("EIO");
+        }
       });
       const archives = new Archives({ disk });
       const first = await openArchive(root, client, { archives });
@@ -189,7 +197,9 @@ describe("archive: a disk that is full, gone or closed", () => {
         const disk = watchedArchiveDisk((call) => {
           seen.push(call);
           // The lock is the first file that is written.
-          if (call === broken && seen.includes("file.write")) throw systemError("EIO");
+          if (call === broken && seen.includes("file.write")) {
+            throw systemError("EIO");
+          }
         });
         await rejectsWith(new Archives({ disk }).open(root), "ERR_FILE", "fileOther");
         assert.deepEqual(await readdir(join(root, ".dimensioner-archive")), ["work"]);
@@ -202,7 +212,9 @@ describe("archive: a disk that is full, gone or closed", () => {
       withFolder(async (root) => {
         const handles: FileHandle[] = [];
         const watched = watchedArchiveDisk((call) => {
-          if (points.pass(call)) throw systemError("EIO");
+          if (points.pass(call)) {
+            throw systemError("EIO");
+          }
         });
         const open: ArchiveDisk["open"] = async (...given) => {
           const handle = await watched.open(...given);
@@ -235,7 +247,9 @@ describe("archive: a disk that is full, gone or closed", () => {
       withFolder(async (root) => {
         let isOn = false;
         const disk = watchedArchiveDisk((call) => {
-          if (isOn && call !== "file.close" && points.pass(call)) throw systemError("EIO");
+          if (isOn && call !== "file.close" && points.pass(call)) {
+            throw systemError("EIO");
+          }
         });
         const where = (): string => `call ${points.at}: ${points.struck}`;
         const archive = await openArchive(root, client, { disk });

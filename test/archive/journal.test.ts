@@ -16,7 +16,9 @@ async function openJournal(path: string, disk: ArchiveDisk = archiveDisk) {
     disk,
     guard: async () => undefined,
     onRecord: (record) => {
-      if ("job" in record) jobs.push(record.job);
+      if ("job" in record) {
+        jobs.push(record.job);
+      }
     },
   });
   return { journal, jobs };
@@ -51,7 +53,9 @@ describe("archive: the journal", () => {
       let syncs = 0;
       let isSynced = false;
       const disk = watchedArchiveDisk(async (call) => {
-        if (call !== "file.datasync") return;
+        if (call !== "file.datasync") {
+          return;
+        }
         syncs += 1;
         await new Promise((resolve) => setTimeout(resolve, 20));
         isSynced = true;
@@ -92,7 +96,9 @@ describe("archive: the journal", () => {
   it("passes over damage in the middle, and tells how much", async () => {
     await inJournal(async (path) => {
       const { journal } = await openJournal(path);
-      for (const job of ["one", "two", "three"]) await journal.commit(waited(job));
+      for (const job of ["one", "two", "three"]) {
+        await journal.commit(waited(job));
+      }
       await journal.close();
       await writeFile(path, (await readFile(path, "utf8")).replace('"two"', '"twO"'));
       const damaged = await openJournal(path);
@@ -115,7 +121,9 @@ describe("archive: the journal", () => {
       await inJournal(async (path) => {
         let isFull = false;
         const disk = watchedArchiveDisk((made) => {
-          if (isFull && made === call) throw systemError("ENOSPC");
+          if (isFull && made === call) {
+            throw systemError("ENOSPC");
+          }
         });
         const { journal } = await openJournal(path, disk);
         await journal.commit(waited("one"));
@@ -156,10 +164,14 @@ describe("archive: the journal", () => {
     await inJournal(async (path, folder) => {
       let fail: string | undefined;
       const disk = watchedArchiveDisk((call) => {
-        if (call === fail) throw systemError("EIO");
+        if (call === fail) {
+          throw systemError("EIO");
+        }
       });
       const { journal } = await openJournal(path, disk);
-      for (let index = 0; index < 100; index += 1) void journal.note(waited(`old ${index}`));
+      for (let index = 0; index < 100; index += 1) {
+        void journal.note(waited(`old ${index}`));
+      }
       await journal.commit(waited("last"));
       const before = await readFile(path);
       for (const call of ["file.sync", "rename"]) {

@@ -86,11 +86,17 @@ async function run(
   let resumed = 0;
   const onLine = (line: string): void => {
     const [what, id = "", , isResumed] = line.split(" ");
-    if (what === "accepted") accepted.add(id);
-    if (what !== "reported") return;
+    if (what === "accepted") {
+      accepted.add(id);
+    }
+    if (what !== "reported") {
+      return;
+    }
     reports += 1;
     reported.add(id);
-    if (isResumed === "true") resumed += 1;
+    if (isResumed === "true") {
+      resumed += 1;
+    }
   };
   for (let round = 0; round < kills; round += 1) {
     // New jobs come all the time, so that a kill meets jobs of every age.
@@ -104,7 +110,7 @@ async function run(
   }
   const due = ids.filter((id) => !accepted.has(id));
   const last = startChild(script, [root, origin, due.join(",")], onLine);
-  while ((await last.nextLine()) !== "done");
+  while ((await last.nextLine()) !== "done") {}
   await last.ended;
   assert.deepEqual(
     ids.filter((id) => !reported.has(id)),

@@ -30,28 +30,45 @@ function check(value: unknown, schema: Schema, root: Schema, path = "$"): string
         break;
       }
       case "const":
-        if (value !== rule) fail(`is not ${String(rule)}`);
+        if (value !== rule) {
+          fail(`is not ${String(rule)}`);
+        }
         break;
       case "enum":
-        if (!(rule as unknown[]).includes(value)) fail("is none of the choices");
+        if (!(rule as unknown[]).includes(value)) {
+          fail("is none of the choices");
+        }
         break;
       case "type":
-        if (![rule].flat().includes(typeOf(value, rule))) fail(`is ${typeOf(value, rule)}`);
+        if (![rule].flat().includes(typeOf(value, rule))) {
+          fail(`is ${typeOf(value, rule)}`);
+        }
         break;
       case "pattern":
-        if (typeof value === "string" && !new RegExp(String(rule), "u").test(value)) fail("does not fit");
+        if (typeof value === "string" && !new RegExp(String(rule), "u").test(value)) {
+          fail("does not fit");
+        }
         break;
       case "minimum":
-        if (typeof value === "number" && value < Number(rule)) fail("is too small");
+        if (typeof value === "number" && value < Number(rule)) {
+          fail("is too small");
+        }
         break;
       case "required":
-        if (isRecord(value))
-          for (const name of rule as string[]) if (!(name in value)) fail(`has no ${name}`);
+        if (isRecord(value)) {
+          for (const name of rule as string[]) {
+            if (!(name in value)) {
+              fail(`has no ${name}`);
+            }
+          }
+        }
         break;
       case "properties":
         if (isRecord(value)) {
           for (const [name, inner] of Object.entries(rule as Record<string, Schema>)) {
-            if (name in value) problems.push(...check(value[name], inner, root, `${path}.${name}`));
+            if (name in value) {
+              problems.push(...check(value[name], inner, root, `${path}.${name}`));
+            }
           }
         }
         break;
@@ -59,7 +76,11 @@ function check(value: unknown, schema: Schema, root: Schema, path = "$"): string
         assert.equal(rule, false);
         if (isRecord(value)) {
           const known = Object.keys(schema["properties"] as object);
-          for (const name of Object.keys(value)) if (!known.includes(name)) fail(`has ${name} beside`);
+          for (const name of Object.keys(value)) {
+            if (!known.includes(name)) {
+              fail(`has ${name} beside`);
+            }
+          }
         }
         break;
       case "items":
@@ -77,8 +98,12 @@ function check(value: unknown, schema: Schema, root: Schema, path = "$"): string
 }
 
 function typeOf(value: unknown, rule: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "array";
+  if (value === null) {
+    return "null";
+  }
+  if (Array.isArray(value)) {
+    return "array";
+  }
   return typeof value === "number" && rule === "integer" && Number.isInteger(value)
     ? "integer"
     : typeof value;
@@ -152,6 +177,8 @@ describe("archive: the manifest and its schema", () => {
       assert.notDeepEqual(check(one, schema, schema), [], JSON.stringify(one));
       assert.equal(readManifest(JSON.stringify(one)), undefined, JSON.stringify(one));
     }
-    for (const text of ["", "null", "[]", "{", '"manifest"']) assert.equal(readManifest(text), undefined);
+    for (const text of ["", "null", "[]", "{", '"manifest"']) {
+      assert.equal(readManifest(text), undefined);
+    }
   });
 });

@@ -154,7 +154,9 @@ describe("archive: media that messages bring", () => {
       const tickets = [await submit(0), await submit(1)];
       await until(() => runner.jobs[0]?.state === "waiting", "it waits for the third part");
       tickets.push(await submit(2));
-      for (const ticket of tickets) assert.equal((await ticket.end()).manifest.items.length, 3);
+      for (const ticket of tickets) {
+        assert.equal((await ticket.end()).manifest.items.length, 3);
+      }
       tickets[0]?.report();
 
       const lonely = await submit(0, { waitMs: 50 });

@@ -46,14 +46,19 @@ export function startChild(script: string, args: readonly string[], onLine?: (li
   createInterface({ input: child.stdout }).on("line", (line) => {
     onLine?.(line);
     const first = waiting.shift();
-    if (first === undefined) lines.push(line);
-    else first(line);
+    if (first === undefined) {
+      lines.push(line);
+    } else {
+      first(line);
+    }
   });
   let hasEnded = false;
   const end = async (): Promise<void> => {
     await once(child, "close");
     hasEnded = true;
-    for (const tell of waiting.splice(0)) tell(null);
+    for (const tell of waiting.splice(0)) {
+      tell(null);
+    }
   };
   const ended = end();
   return {
@@ -63,7 +68,9 @@ export function startChild(script: string, args: readonly string[], onLine?: (li
       const line =
         lines.shift() ??
         (hasEnded ? null : await new Promise<string | null>((resolve) => void waiting.push(resolve)));
-      if (line === null) throw new Error(`${script} ended`);
+      if (line === null) {
+        throw new Error(`${script} ended`);
+      }
       return line;
     },
     async kill() {

@@ -29,13 +29,17 @@ async function runPrune(
 ): Promise<Pruned[]> {
   const all: Pruned[] = [];
   const before = new Date(Date.now() + 1_000);
-  for await (const one of prune(folder, { before, isDryRun: false, ...options })) all.push(one);
+  for await (const one of prune(folder, { before, isDryRun: false, ...options })) {
+    all.push(one);
+  }
   return all.sort((a, b) => a.path.localeCompare(b.path));
 }
 
 async function findingsIn(root: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const { kind } of new Verification(root).run()) found.push(kind);
+  for await (const { kind } of new Verification(root).run()) {
+    found.push(kind);
+  }
   return found;
 }
 

@@ -110,7 +110,9 @@ export async function readPackages(root: string): Promise<Map<string, Manifest>>
       return;
     }
     for (const name of names) {
-      if (path === "" && name === ".dimensioner-archive") continue;
+      if (path === "" && name === ".dimensioner-archive") {
+        continue;
+      }
       const isFolder = (await lstat(join(folder, name))).isDirectory();
       assert.ok(isFolder, `a stray: ${path}/${name}`);
       await walk(join(folder, name), path === "" ? name : `${path}/${name}`);

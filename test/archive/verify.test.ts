@@ -49,7 +49,9 @@ async function fill(
 async function verify(folder: string): Promise<{ findings: Finding[]; verification: Verification }> {
   const verification = new Verification(folder);
   const findings: Finding[] = [];
-  for await (const finding of verification.run()) findings.push(finding);
+  for await (const finding of verification.run()) {
+    findings.push(finding);
+  }
   return { findings, verification };
 }
 

@@ -23,7 +23,9 @@ describe("npm run demo", function () {
   let started: ChildProcess[] = [];
 
   afterEach(() => {
-    for (const child of started) child.kill("SIGKILL");
+    for (const child of started) {
+      child.kill("SIGKILL");
+    }
     started = [];
   });
 
@@ -35,7 +37,9 @@ describe("npm run demo", function () {
     const lines: string[] = [];
     const input = createInterface({ input: child.stdout });
     const errors = createInterface({ input: child.stderr });
-    for (const stream of [input, errors]) stream.on("line", (text) => lines.push(text));
+    for (const stream of [input, errors]) {
+      stream.on("line", (text) => lines.push(text));
+    }
     const ended = once(child, "close");
     return {
       process: child,

@@ -33,8 +33,9 @@ describe("docs/api-coverage.md", function () {
     }
     for (const [what = "", node = "", library = "", test = ""] of rows) {
       assert.ok(what !== "", test);
-      for (const cell of [node, library])
+      for (const cell of [node, library]) {
         assert.ok(cell === "–" || codeIn(cell).length > 0, `${what}: ${cell}`);
+      }
       assert.ok(codeIn(test).length > 0, `${what}: no test`);
     }
   });

@@ -158,7 +158,9 @@ describe("the API, endpoint by endpoint", () => {
     const device = surface === "cloud" ? "" : ` of the ${surface} device`;
     it(`${endpoint}${device}: ${node} asks for it once`, async () => {
       const msg: Message = { ...(await prepare()), ...one.message };
-      if (node !== "measure" && !endpoint.endsWith("measure") && node !== "fetch-image") await record();
+      if (node !== "measure" && !endpoint.endsWith("measure") && node !== "fetch-image") {
+        await record();
+      }
       const before = sim.requests.length;
       const { error, sent } = await flow.run(idOf(one), msg);
       assert.equal(error, undefined, error?.message);

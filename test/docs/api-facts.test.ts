@@ -107,7 +107,9 @@ describe("the API, fact by fact", () => {
       const server = opened(await startServer((_, socket) => reply(socket, {})));
       const cloud = opened(new CloudClient({ baseUrl: server.origin, token }));
       const codes = ["12345678", "ABCD2345", "abcd2345", "ZZZZZZZZ"];
-      for (const code of codes) await cloud.stopVideo(code);
+      for (const code of codes) {
+        await cloud.stopVideo(code);
+      }
       assert.deepEqual(
         server.requests.map(({ target }) => new URLSearchParams(target.split("?")[1]).get("deviceReference")),
         codes,

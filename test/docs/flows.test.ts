@@ -35,14 +35,17 @@ describe("the flows of the pages", function () {
         "node-red": { nodes: object };
       };
       for (const node of nodes) {
-        for (const id of (node.wires ?? []).flat())
+        for (const id of (node.wires ?? []).flat()) {
           assert.ok(ids.includes(id), `${node.id} is wired to ${id}`);
+        }
         for (const property of ["device", "cloud", "z"]) {
           const id = node[property];
           const isThere = id === undefined || (typeof id === "string" && ids.includes(id));
           assert.ok(isThere, `${node.id}: there is no such ${property}`);
         }
-        if (!node.type.startsWith("dimensioner-")) continue;
+        if (!node.type.startsWith("dimensioner-")) {
+          continue;
+        }
         assert.ok(node.type in manifest["node-red"].nodes, node.type);
         const known = [...everywhere, ...(await propertiesOf(node.type))];
         assert.deepEqual(

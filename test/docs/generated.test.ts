@@ -42,7 +42,9 @@ describe("the pages that are made from the sources", () => {
         const { code, cause } = statusFailure(peer, call, status);
         const outcomes = seen.get(code) ?? new Set();
         seen.set(code, outcomes);
-        if (cause.outcome !== null) outcomes.add(cause.outcome);
+        if (cause.outcome !== null) {
+          outcomes.add(cause.outcome);
+        }
       }
     }
     for (const [code, outcomes] of seen) {

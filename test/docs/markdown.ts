@@ -76,7 +76,9 @@ function findTables(prose: readonly string[]): Table[] {
     if (!line.startsWith("|")) {
       last = undefined;
     } else if (last !== undefined) {
-      if (!/^[|\s:-]+$/.test(line)) last.rows.push(cellsOf(line));
+      if (!/^[|\s:-]+$/.test(line)) {
+        last.rows.push(cellsOf(line));
+      }
     } else if (/^[|\s:-]+$/.test(prose[index + 1] ?? "")) {
       last = { header: cellsOf(line), rows: [] };
       tables.push(last);
@@ -97,14 +99,18 @@ function findAnchors(prose: readonly string[]): Set<string> {
   const anchors = new Set<string>();
   for (const line of prose) {
     const [, heading] = /^#{1,6}\s+(.*?)\s*#*$/.exec(line) ?? [];
-    if (heading === undefined) continue;
+    if (heading === undefined) {
+      continue;
+    }
     const base = heading
       .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
       .toLowerCase()
       .replace(/[^\p{L}\p{N}\s_-]/gu, "")
       .replace(/\s/g, "-");
     let anchor = base;
-    for (let count = 1; anchors.has(anchor); count++) anchor = `${base}-${count}`;
+    for (let count = 1; anchors.has(anchor); count++) {
+      anchor = `${base}-${count}`;
+    }
     anchors.add(anchor);
   }
   return anchors;

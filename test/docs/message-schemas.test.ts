@@ -61,7 +61,9 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
     const { error, sent } = await flow.run("node", msg);
     assert.equal(error, undefined, error?.message);
     assert.ok(sent.length > 0);
-    for (const one of sent) checkMessage(name, one.msg, given);
+    for (const one of sent) {
+      checkMessage(name, one.msg, given);
+    }
     checked.add(`${node.type} ${name}`);
     return sent.map((one) => one.msg);
   }

@@ -60,7 +60,9 @@ describe("the scripts of the pages", function () {
   it("compile", async () => {
     const isTypeScript = (block: NamedBlock): boolean => isModule(block) && block.language === "ts";
     const scripts = blocks.filter((block) => isTypeScript(block) || isTypedBody(block));
-    for (const block of scripts) await write(block, "127.0.0.1");
+    for (const block of scripts) {
+      await write(block, "127.0.0.1");
+    }
     const project = join(folder, "tsconfig.json");
     await writeFile(
       project,
@@ -97,8 +99,9 @@ describe("the scripts of the pages", function () {
         const { NODE_V8_COVERAGE: _, ...env } = process.env;
         const { stderr } = await execute(process.execPath, args, { cwd: root, env, timeout: 30_000 });
         assert.equal(stderr, "");
-        if (someDevice.test(block.text))
+        if (someDevice.test(block.text)) {
           assert.ok(sim.requests.length > 0, "nothing was asked of the device");
+        }
       } finally {
         await sim.close();
       }

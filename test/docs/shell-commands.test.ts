@@ -36,13 +36,20 @@ function commandsOf(text: string): string[][] {
   for (const line of text.replace(/\\\n/g, " ").split("\n")) {
     let words: string[] = [];
     const end = (): void => {
-      if (words.length > 0) commands.push(words);
+      if (words.length > 0) {
+        commands.push(words);
+      }
       words = [];
     };
     for (const [token] of line.matchAll(/"(?:\\.|[^"])*"|'[^']*'|\s#.*$|^#.*$|&&|\|\||[|;]|[^\s"';|&]+/g)) {
-      if (/^\s?#/.test(token)) break;
-      if (["&&", "||", "|", ";"].includes(token)) end();
-      else words.push(token.replace(/^(["'])(.*)\1$/s, "$2"));
+      if (/^\s?#/.test(token)) {
+        break;
+      }
+      if (["&&", "||", "|", ";"].includes(token)) {
+        end();
+      } else {
+        words.push(token.replace(/^(["'])(.*)\1$/s, "$2"));
+      }
     }
     end();
   }
@@ -141,7 +148,9 @@ describe("the shell commands of the pages", () => {
   const helps = new Map<string, string>();
 
   before(() => {
-    for (const bin of Object.keys(manifest.bin)) helps.set(bin, helpOf(bin));
+    for (const bin of Object.keys(manifest.bin)) {
+      helps.set(bin, helpOf(bin));
+    }
   });
 
   it("are read as a shell reads them", () => {

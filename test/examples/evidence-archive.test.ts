@@ -10,7 +10,9 @@ const verify = join(import.meta.dirname, "..", "..", "dist", "src", "archive", "
 
 /** Shorter waits, and the check as it is built here. */
 function adapt(node: FlowNode): FlowNode {
-  if (node.type === "delay") return { ...node, timeout: "0.2", timeoutUnits: "seconds" };
+  if (node.type === "delay") {
+    return { ...node, timeout: "0.2", timeoutUnits: "seconds" };
+  }
   if (node.type === "tab" && Array.isArray(node["env"])) {
     const env = (node["env"] as { name: string }[]).map((one) =>
       one.name === "VERIFY_COMMAND" ? { ...one, value: `"${process.execPath}" "${verify}"` } : one,
@@ -47,8 +49,9 @@ describe("example 10: evidence archive", function () {
     ]);
     const manifest = await readJson(join(folder, "manifest.json"));
     const items = manifest["items"] as { path: string; sha256: string }[];
-    for (const { path, sha256: hash } of items)
+    for (const { path, sha256: hash } of items) {
       assert.equal(sha256(await readFile(join(folder, path))), hash);
+    }
     assert.equal(manifest["complete"], true);
   });
 

@@ -18,7 +18,9 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
   before(async () => {
     tcpPort = await freePort();
     shift = await startShift(["07", "08"], (node) => {
-      if (node.type === "tcp in") return { ...node, port: String(tcpPort) };
+      if (node.type === "tcp in") {
+        return { ...node, port: String(tcpPort) };
+      }
       return node.type === "delay" ? { ...node, nbRateUnits: "0.3" } : node;
     });
   });

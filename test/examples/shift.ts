@@ -24,7 +24,9 @@ export async function startShift(
 ): Promise<Shift> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
-    for (const closer of closers.splice(0).toReversed()) await closer();
+    for (const closer of closers.splice(0).toReversed()) {
+      await closer();
+    }
   };
   try {
     const folder = await mkdtemp(join(tmpdir(), "shift-"));

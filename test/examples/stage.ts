@@ -45,7 +45,9 @@ export const nodeRedMajor: 4 | 5 = Number.parseInt(process.versions.node, 10) >=
 export async function startStage({ example, userDir, withArchive = true }: StageOptions): Promise<Stage> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
-    for (const closer of closers.splice(0).toReversed()) await closer();
+    for (const closer of closers.splice(0).toReversed()) {
+      await closer();
+    }
   };
   try {
     const folder = await mkdtemp(join(tmpdir(), "example-"));
@@ -78,7 +80,9 @@ export async function startStage({ example, userDir, withArchive = true }: Stage
     await nodeRed.deploy(nodes);
     const scan = async ({ barcode, ...rest }: Scan) => {
       const deployed = barcode === undefined ? nodes : nodes.map((node) => withBarcode(node, barcode));
-      if (barcode !== undefined) await nodeRed.deploy(deployed);
+      if (barcode !== undefined) {
+        await nodeRed.deploy(deployed);
+      }
       const run = { url: nodeRed.url, nodes: deployed, press: "Scan a parcel", timeoutMs: longestScanMs };
       return runFlow({ ...run, ...rest });
     };

@@ -38,7 +38,9 @@ export async function startTap(serverOrigin: string): Promise<Tap> {
     hasServed: (body) =>
       streams.some((heard) => bodiesIn(Buffer.concat(heard)).some((one) => one.equals(body))),
     async close() {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets) {
+        socket.destroy();
+      }
       server.close();
       await once(server, "close");
     },
@@ -49,7 +51,9 @@ function bodiesIn(stream: Buffer): Buffer[] {
   const bodies: Buffer[] = [];
   for (let at = 0; at < stream.length;) {
     const headEnd = stream.indexOf("\r\n\r\n", at);
-    if (headEnd === -1) break;
+    if (headEnd === -1) {
+      break;
+    }
     const length = Number(/^content-length: *(\d+)/im.exec(stream.toString("latin1", at, headEnd))?.[1] ?? 0);
     at = headEnd + 4 + length;
     bodies.push(stream.subarray(headEnd + 4, at));

@@ -29,7 +29,9 @@ const pieceBytes = 100_004;
 const pieces = 150;
 
 function* body(): Generator<Buffer> {
-  for (let piece = 0; piece < pieces; piece++) yield wordsFrom(piece * pieceBytes, pieceBytes);
+  for (let piece = 0; piece < pieces; piece++) {
+    yield wordsFrom(piece * pieceBytes, pieceBytes);
+  }
 }
 
 async function sha256(source: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<string> {
@@ -75,7 +77,9 @@ describe("memory that is read into again", () => {
       );
       let writes = 0;
       const disk = watchedDisk(async (call) => {
-        if (call === "file.writev" && ++writes % 3 === 0) await delay(2);
+        if (call === "file.writev" && ++writes % 3 === 0) {
+          await delay(2);
+        }
       });
       const save = (id: string) =>
         saveToFile(
@@ -107,7 +111,9 @@ describe("memory that is read into again", () => {
     let writes = 0;
     // The first download's last write waits until three others are on their disk.
     const slow = watchedDisk(async (call) => {
-      if (call === "file.writev" && ++writes === 2) await held;
+      if (call === "file.writev" && ++writes === 2) {
+        await held;
+      }
     });
     const save = (id: string, disk = watchedDisk(async () => undefined)) =>
       saveToFile(
@@ -116,7 +122,9 @@ describe("memory that is read into again", () => {
         { operation: "media", surface: "cloud", host: "127.0.0.1", disk },
       );
     const first = save("1", slow);
-    for (const id of ["2", "3", "4"]) await save(id);
+    for (const id of ["2", "3", "4"]) {
+      await save(id);
+    }
     release();
     const { path } = await first;
     assert.equal(await sha256(createReadStream(path)), await sha256([video(4_000_000)]));
@@ -143,7 +151,9 @@ describe("memory that is read into again", () => {
     const grown = () => {
       const memory = new ReadMemory();
       const read = reader(memory);
-      for (let turn = 0; turn < 5; turn++) read(Infinity);
+      for (let turn = 0; turn < 5; turn++) {
+        read(Infinity);
+      }
       return { memory, read, first: read(Infinity) };
     };
     /** The parts of a chunk as so many answers have them. */

@@ -25,7 +25,9 @@ for (const operation of sweptOperations.filter(({ name }) => name.includes(only)
   failed += failures.length;
   const told = [...ends].sort().map(([end, count]) => `${count} ${end}`);
   console.log(`${operation.name}: ${cases} cases: ${told.join(", ")}`);
-  for (const failure of failures.slice(0, 5)) console.log(`  ${failure.replaceAll("\n", "\n  ")}`);
+  for (const failure of failures.slice(0, 5)) {
+    console.log(`  ${failure.replaceAll("\n", "\n  ")}`);
+  }
 }
 watch.close();
 console.log(

@@ -54,7 +54,7 @@ export async function openGround({ elsewhere }: Row, opened: Opened): Promise<Gr
   }
   const { port } = opened(await startFullBacklog());
   // On a busy machine one that was only slow can have been taken for one too many.
-  while (await takes(port, opened));
+  while (await takes(port, opened)) {}
   return { fullPort: port };
 }
 
@@ -205,11 +205,21 @@ async function prepareCommand({ newer }: Simulator, { kind, operation }: Asked):
 
 async function give(sim: Simulator, given: Given): Promise<void> {
   const { newer } = sim;
-  if ("mode" in given) newer.setMode(given.mode);
-  if ("parcel" in given) newer.setParcel(given.parcel);
-  if ("localApi" in given) newer.setLocalApi(given.localApi);
-  if ("power" in given) newer.setPower(given.power);
-  if ("video" in given) await newer.pressAtDevice(given.video);
+  if ("mode" in given) {
+    newer.setMode(given.mode);
+  }
+  if ("parcel" in given) {
+    newer.setParcel(given.parcel);
+  }
+  if ("localApi" in given) {
+    newer.setLocalApi(given.localApi);
+  }
+  if ("power" in given) {
+    newer.setPower(given.power);
+  }
+  if ("video" in given) {
+    await newer.pressAtDevice(given.video);
+  }
 }
 
 function originsOf(sim: Simulator, { elsewhere }: Row, fullPort: number): Origins {

@@ -52,11 +52,15 @@ describe("real faults of a disk", function () {
   this.timeout(30_000);
 
   before(function () {
-    if (process.platform !== "linux") this.skip();
+    if (process.platform !== "linux") {
+      this.skip();
+    }
   });
 
   it("full in mid-download: says so and leaves nothing", async function () {
-    if (!canMount) this.skip(); // The kernel allows no mounts here; the injected ENOSPC below still runs.
+    if (!canMount) {
+      this.skip();
+    } // The kernel allows no mounts here; the injected ENOSPC below still runs.
     await withFolder(async (folder) => {
       const result = await saveBehind(`mount -t tmpfs -o size=3m none "$1"`, folder, 16 * MEGABYTE);
       assert.deepEqual([result["code"], result["sentence"], result["left"]], ["ERR_FILE", "fileFull", []]);
@@ -65,7 +69,9 @@ describe("real faults of a disk", function () {
   });
 
   it("full in the last few bytes: says so and leaves nothing", async function () {
-    if (!canMount) this.skip(); // As above.
+    if (!canMount) {
+      this.skip();
+    } // As above.
     await withFolder(async (folder) => {
       const result = await saveBehind(`mount -t tmpfs -o size=1m none "$1"`, folder, MEGABYTE + 10);
       assert.deepEqual([result["sentence"], result["left"]], ["fileFull", []]);
@@ -73,7 +79,9 @@ describe("real faults of a disk", function () {
   });
 
   it("just large enough: the file is there", async function () {
-    if (!canMount) this.skip(); // As above.
+    if (!canMount) {
+      this.skip();
+    } // As above.
     await withFolder(async (folder) => {
       const result = await saveBehind(`mount -t tmpfs -o size=1m none "$1"`, folder, MEGABYTE);
       assert.deepEqual([result["bytes"], result["left"]], [MEGABYTE, ["video.mp4"]]);
@@ -81,7 +89,9 @@ describe("real faults of a disk", function () {
   });
 
   it("read-only: says that it may not be written", async function () {
-    if (!canMount) this.skip(); // As above.
+    if (!canMount) {
+      this.skip();
+    } // As above.
     await withFolder(async (folder) => {
       const readOnly = `mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"`;
       const result = await saveBehind(readOnly, folder, MEGABYTE);
@@ -100,7 +110,9 @@ describe("real faults of a disk", function () {
         ...user,
         encoding: "utf8",
       });
-      if (isRoot && stdout === "") this.skip(); // This checkout can't be read by anybody but root.
+      if (isRoot && stdout === "") {
+        this.skip();
+      } // This checkout can't be read by anybody but root.
       assert.match(stdout, /"code":"ERR_FILE","sentence":"fileDenied"/);
       assert.deepEqual(await listAll(folder), []);
     });
@@ -109,7 +121,9 @@ describe("real faults of a disk", function () {
   it("the folder is taken away in mid-download", async () => {
     await withFolder(async (folder) => {
       const disk = watchedDisk((call) => {
-        if (call === "link") throw systemError("ENOENT");
+        if (call === "link") {
+          throw systemError("ENOENT");
+        }
       });
       const error = await rejectsWith(save(folder, "error", { disk }), "ERR_FILE", "fileNoFolder");
       assert.equal(error.cause.hint, folder);
@@ -130,7 +144,9 @@ describe("a process that is killed in mid-download", function () {
       await once(running.stdout, "data");
       // What was buffered when it stalled is still on its way.
       const [part = ""] = await listAll(folder);
-      while ((await stat(join(folder, part))).size < 10 * MEGABYTE) await delay(5);
+      while ((await stat(join(folder, part))).size < 10 * MEGABYTE) {
+        await delay(5);
+      }
       running.kill("SIGKILL");
       assert.deepEqual(await ended, [null, "SIGKILL"]);
       assert.match(part, /^\.dimensioner-[0-9a-f-]{36}\.part$/);
@@ -175,7 +191,9 @@ describe("what each fault is called", () => {
         await withFolder(async (folder) => {
           let failed = false;
           const disk = watchedDisk((call, [path]) => {
-            if (call !== step || (step === "open" && !String(path).endsWith(".part"))) return;
+            if (call !== step || (step === "open" && !String(path).endsWith(".part"))) {
+              return;
+            }
             failed = true;
             throw systemError(code);
           });
@@ -195,10 +213,14 @@ describe("what each fault is called", () => {
   it("a fault of the disk wins over the transport's own error", async () => {
     await withFolder(async (folder) => {
       const disk = watchedDisk((call) => {
-        if (call === "file.writev") throw systemError("ENOSPC");
+        if (call === "file.writev") {
+          throw systemError("ENOSPC");
+        }
       });
       const endless = (function* () {
-        for (;;) yield Buffer.alloc(65_536);
+        for (;;) {
+          yield Buffer.alloc(65_536);
+        }
       })();
       const work = saveToFile(
         sending(endless),
@@ -241,8 +263,12 @@ describe("the sweep over every call to the disk", function () {
     before: "nothing" | "other" | "same",
   ): Promise<void> {
     const disk = watchedDisk((call) => {
-      if (points.pass(call)) throw systemError(code);
-      if (call === "link" && !links) throw systemError("EPERM");
+      if (points.pass(call)) {
+        throw systemError(code);
+      }
+      if (call === "link" && !links) {
+        throw systemError("EPERM");
+      }
     });
     await withFolder(async (folder) => {
       const path = join(folder, "deep", "video.mp4");
@@ -260,13 +286,16 @@ describe("the sweep over every call to the disk", function () {
         const content = await readFile(join(folder, file));
         const untouched = before !== "nothing" && file === "deep/video.mp4" && content.equals(old);
         assert.ok(untouched || content.equals(whole), where);
-        if (before === "other" && ifExists !== "replace" && file === "deep/video.mp4")
+        if (before === "other" && ifExists !== "replace" && file === "deep/video.mp4") {
           assert.ok(untouched, where);
+        }
       }
       // A hidden name can stay only where it was its removal that failed.
       const hidden = files.filter((file) => file.includes("/.dimensioner-"));
       assert.ok(hidden.length === 0 || points.struck === "unlink", `${where} ${hidden.join()}`);
-      if (before !== "nothing") assert.ok(files.includes("deep/video.mp4"), where);
+      if (before !== "nothing") {
+        assert.ok(files.includes("deep/video.mp4"), where);
+      }
       if (result instanceof Error) {
         assert.ok(result instanceof DimensionerError && result.code === "ERR_FILE", where);
       }

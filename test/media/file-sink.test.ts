@@ -82,7 +82,9 @@ describe("the file sink", function () {
     const pausedAt: number[] = [];
     const resumedAt: number[] = [];
     const disk = watchedDisk(async (call, [batch]) => {
-      if (call !== "file.writev") return;
+      if (call !== "file.writev") {
+        return;
+      }
       await delay(1);
       written += bytesOf(batch);
     });
@@ -93,7 +95,9 @@ describe("the file sink", function () {
           // Not for-of: leaving it would end the source.
           for (let next = source.next(); next.done !== true; next = source.next()) {
             given += next.value.byteLength;
-            if (!sink.write(next.value)) return void pausedAt.push(given - written);
+            if (!sink.write(next.value)) {
+              return void pausedAt.push(given - written);
+            }
           }
           resolve();
         };
@@ -108,8 +112,12 @@ describe("the file sink", function () {
     });
     assert.ok(pausedAt.length >= 5, `${pausedAt.length} pauses`);
     assert.equal(resumedAt.length, pausedAt.length);
-    for (const bytes of pausedAt) assert.ok(bytes > 3.5 * MEGABYTE && bytes <= 4.1 * MEGABYTE, `${bytes}`);
-    for (const bytes of resumedAt) assert.ok(bytes <= 2 * MEGABYTE, `${bytes}`);
+    for (const bytes of pausedAt) {
+      assert.ok(bytes > 3.5 * MEGABYTE && bytes <= 4.1 * MEGABYTE, `${bytes}`);
+    }
+    for (const bytes of resumedAt) {
+      assert.ok(bytes <= 2 * MEGABYTE, `${bytes}`);
+    }
   });
 
   it("does not pile up a drip of single bytes", async () => {
@@ -118,7 +126,9 @@ describe("the file sink", function () {
     await withSink(disk, async (sink, path) => {
       let pauses = 0;
       for (let count = 0; count < 40_000; count += 1) {
-        if (sink.write(Uint8Array.of(count))) continue;
+        if (sink.write(Uint8Array.of(count))) {
+          continue;
+        }
         pauses += 1;
         await new Promise<void>((resolve) => (sink.onDrain = resolve));
       }
@@ -137,7 +147,9 @@ describe("the file sink", function () {
       const file = await open(path, "wx");
       const takesLittle = new Proxy(file, {
         get(real, key) {
-          if (key !== "writev") return Reflect.get(real, key, real);
+          if (key !== "writev") {
+            return Reflect.get(real, key, real);
+          }
           return async (batch: Uint8Array[], position: number) => {
             const [first = Buffer.alloc(0), second] = batch;
             const part = second === undefined ? first.subarray(0, 70_001) : second.subarray(0, 3);
@@ -148,7 +160,9 @@ describe("the file sink", function () {
         },
       });
       const sink = new FileSink(takesLittle, () => fileError("fileOther", path, facts));
-      for (let at = 0; at < whole.length; at += 40_000) sink.write(whole.subarray(at, at + 40_000));
+      for (let at = 0; at < whole.length; at += 40_000) {
+        sink.write(whole.subarray(at, at + 40_000));
+      }
       await sink.end();
       await file.close();
       assert.ok((await readFile(path)).equals(whole));
@@ -177,7 +191,9 @@ describe("the file sink", function () {
     let running = 0;
     let delayMs = 0;
     const disk = watchedDisk(async (call) => {
-      if (call !== "file.datasync") return;
+      if (call !== "file.datasync") {
+        return;
+      }
       syncs += 1;
       running += 1;
       assert.equal(running, 1);
@@ -203,7 +219,9 @@ describe("the file sink", function () {
   it("ends the download when a sync on the way fails, but not where there is none", async () => {
     for (const code of ["EIO", "ENOTSUP"]) {
       const disk = watchedDisk((call) => {
-        if (call === "file.datasync") throw systemError(code);
+        if (call === "file.datasync") {
+          throw systemError(code);
+        }
       });
       await withSink(disk, async (sink) => {
         const sent = sending(blocks(100 * MEGABYTE))(sink);
@@ -216,7 +234,9 @@ describe("the file sink", function () {
   it("forgets everything at a restart, also what is on its way to the disk", async () => {
     const disk = watchedDisk(async (call) => void (call === "file.writev" && (await delay(1))));
     await withSink(disk, async (sink, path) => {
-      for (const chunk of blocks(3 * MEGABYTE)) sink.write(chunk);
+      for (const chunk of blocks(3 * MEGABYTE)) {
+        sink.write(chunk);
+      }
       await sink.restart();
       assert.equal(sink.bytes, 0);
       assert.equal((await stat(path)).size, 0);
@@ -232,11 +252,15 @@ describe("the file sink", function () {
   it("takes what comes during a restart for the new beginning", async () => {
     const disk = watchedDisk(async (call) => void (call === "file.writev" && (await delay(1))));
     await withSink(disk, async (sink, path) => {
-      for (const chunk of blocks(2 * MEGABYTE)) sink.write(chunk);
+      for (const chunk of blocks(2 * MEGABYTE)) {
+        sink.write(chunk);
+      }
       const first = sink.restart();
       sink.write(Buffer.from("lost"));
       const second = sink.restart();
-      for (const chunk of blocks(MEGABYTE)) sink.write(chunk);
+      for (const chunk of blocks(MEGABYTE)) {
+        sink.write(chunk);
+      }
       await first;
       await second;
       sink.write(Buffer.from("end"));
@@ -262,7 +286,7 @@ describe("the file sink", function () {
     await withSink(nodeDisk, async (sink) => {
       let drained = 0;
       sink.onDrain = () => (drained += 1);
-      while (sink.write(Buffer.alloc(65_536)));
+      while (sink.write(Buffer.alloc(65_536))) {}
       await sink.restart();
       assert.equal(drained, 1);
       assert.equal(sink.write(Buffer.alloc(65_536)), true);
@@ -273,7 +297,9 @@ describe("the file sink", function () {
   it("tells the first fault of the disk, and tells it again to whoever goes on sending", async () => {
     let writes = 0;
     const disk = watchedDisk((call) => {
-      if (call === "file.writev" && (writes += 1) >= 2) throw systemError("EIO");
+      if (call === "file.writev" && (writes += 1) >= 2) {
+        throw systemError("EIO");
+      }
     });
     await withSink(disk, async (sink) => {
       const errors: unknown[] = [];
@@ -283,7 +309,7 @@ describe("the file sink", function () {
           resolve();
         };
       });
-      while (sink.write(Buffer.alloc(65_536)));
+      while (sink.write(Buffer.alloc(65_536))) {}
       await told;
       assert.equal(errors.length, 1);
       assert.equal(sink.write(Buffer.alloc(9_000_000)), true);
@@ -295,7 +321,9 @@ describe("the file sink", function () {
 
   it("tells a fault at a restart", async () => {
     const disk = watchedDisk((call) => {
-      if (call === "file.truncate") throw systemError("EIO");
+      if (call === "file.truncate") {
+        throw systemError("EIO");
+      }
     });
     await withSink(disk, async (sink) => {
       let told = 0;

@@ -19,7 +19,9 @@ const wholes: [name: string, format: CheckedFormat, bytes: Buffer][] = [
 
 function problemOf(format: CheckedFormat, ...chunks: Uint8Array[]): string | null {
   const end = createFormatEnd(format);
-  for (const chunk of chunks) end.update(chunk);
+  for (const chunk of chunks) {
+    end.update(chunk);
+  }
   const problem = end.problem();
   return problem && inEnglish(problem);
 }

@@ -79,8 +79,9 @@ describe("what a killed process left", () => {
       await leave(folder, part(1));
       for (const failing of ["readdir", "lstat", "unlink"]) {
         const disk = watchedDisk((call, [path]) => {
-          if (call === failing && (call === "readdir" || String(path).endsWith(part(1))))
+          if (call === failing && (call === "readdir" || String(path).endsWith(part(1)))) {
             throw systemError("EACCES");
+          }
         });
         await saveToFile(
           sending([jpeg]),

@@ -9,7 +9,9 @@ import { facts, listAll, rejectsWith, sending, systemError, watchedDisk, withFol
 
 /** As FAT, exFAT and some shares: no second name for a file. */
 const withoutLinks = watchedDisk((call) => {
-  if (call === "link") throw systemError("EPERM");
+  if (call === "link") {
+    throw systemError("EPERM");
+  }
 });
 
 const disks: [string, Disk | undefined][] = [
@@ -35,8 +37,9 @@ for (const [kind, disk] of disks) {
       await withFolder(async (folder) => {
         await writeFile(join(folder, "a (2).jpg"), "there before");
         const paths = [];
-        for (const content of ["one", "two", "three", "four"])
+        for (const content of ["one", "two", "three", "four"]) {
           paths.push((await save(folder, content, "rename")).path);
+        }
         assert.deepEqual(
           paths,
           ["a.jpg", "a (1).jpg", "a (3).jpg", "a (4).jpg"].map((name) => join(folder, name)),
@@ -124,7 +127,9 @@ for (const [kind, disk] of disks) {
         for (const name of ["link.jpg", "folder.jpg"]) {
           const { size } = await lstat(join(folder, name));
           const watched = watchedDisk((call, [path]) => {
-            if (call === "link" && disk !== undefined) throw systemError("EPERM");
+            if (call === "link" && disk !== undefined) {
+              throw systemError("EPERM");
+            }
             assert.ok(call !== "open" || path !== join(folder, name));
           });
           const work = saveToFile(
@@ -142,8 +147,9 @@ for (const [kind, disk] of disks) {
         const all = Array.from({ length: 20 }, (_, index) => `content ${index + 10}`);
         const saved = await Promise.all(all.map((content) => save(folder, content, "rename")));
         assert.equal(new Set(saved.map(({ path }) => path)).size, 20);
-        for (const [index, { path }] of saved.entries())
+        for (const [index, { path }] of saved.entries()) {
           assert.equal(await readFile(path, "utf8"), all[index]);
+        }
         assert.equal((await listAll(folder)).length, 20);
 
         const same = await Promise.all(all.map(() => save(folder, "one and the same", "rename", "b.jpg")));
@@ -195,9 +201,12 @@ describe("a claim on a name that a killed process left, on a disk without links"
       const target = { folder, filename: "a.jpg", suggestedBase: "x", ifExists: "rename" } as const;
       const disk = watchedDisk(async (call, args) => {
         const [path] = args;
-        if (call === "link") throw systemError("EOPNOTSUPP");
-        if (call !== "open" || typeof path !== "string" || !path.endsWith(".name") || claims.length > 0)
+        if (call === "link") {
+          throw systemError("EOPNOTSUPP");
+        }
+        if (call !== "open" || typeof path !== "string" || !path.endsWith(".name") || claims.length > 0) {
           return;
+        }
         claims.push(path);
         await writeFile(path, "");
       });
@@ -213,8 +222,12 @@ describe("a claim on a name that a killed process left, on a disk without links"
       const controller = new AbortController();
       const target = { folder, filename: "a.jpg", suggestedBase: "x", ifExists: "error" } as const;
       const disk = watchedDisk((call, [path]) => {
-        if (call === "link") throw systemError("ENOTSUP");
-        if (call !== "open" || typeof path !== "string" || !path.endsWith(".name")) return;
+        if (call === "link") {
+          throw systemError("ENOTSUP");
+        }
+        if (call !== "open" || typeof path !== "string" || !path.endsWith(".name")) {
+          return;
+        }
         controller.abort();
         throw systemError("EEXIST");
       });

@@ -21,7 +21,9 @@ const { stallAfter } = task;
 try {
   const saved = await saveToFile(
     async (sink) => {
-      if (stallAfter === undefined) return await sending(blocks(task.bytes))(sink);
+      if (stallAfter === undefined) {
+        return await sending(blocks(task.bytes))(sink);
+      }
       await sending(blocks(stallAfter))(sink);
       console.log("stalled");
       return await new Promise(() => setInterval(() => undefined, 1000));

@@ -83,7 +83,9 @@ describe("saving a download to a file", () => {
       const disk = watchedDisk((call, [path]) => {
         const shown =
           typeof path === "string" ? path.replace(folder, "").replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "*") : "";
-        if (call !== "lstat" && call !== "readdir") calls.push(`${call} ${shown}`.trim());
+        if (call !== "lstat" && call !== "readdir") {
+          calls.push(`${call} ${shown}`.trim());
+        }
       });
       await saveToFile(sending([jpeg]), target(folder, { filename: "new/x.jpg" }), { ...facts, disk });
       assert.deepEqual(calls, [
@@ -112,7 +114,9 @@ describe("saving a download to a file", () => {
     await withFolder(async (folder) => {
       const disk = watchedDisk(async (call) => {
         const [part = ""] = await listAll(folder);
-        if (call === "file.stat") await truncate(join(folder, part), 9);
+        if (call === "file.stat") {
+          await truncate(join(folder, part), 9);
+        }
       });
       const work = saveToFile(sending([jpeg]), target(folder), { ...facts, disk });
       assert.match((await rejectsWith(work, "ERR_FILE", "fileOther")).message, /only 9 of/);
@@ -338,7 +342,9 @@ describe("saving a download to a file", () => {
         let release = (): void => undefined;
         const hanging = new Promise<void>((resolve) => (release = resolve));
         const disk = watchedDisk((call) => {
-          if (call !== "file.sync" && call !== "file.close") return undefined;
+          if (call !== "file.sync" && call !== "file.close") {
+            return undefined;
+          }
           controller.abort();
           return hanging;
         });

@@ -92,16 +92,18 @@ describe("a web page in place of a medium", () => {
     assert.equal(looksLikeHtml(Buffer.from(little).swap16()), true);
   });
   it("takes no medium and no other text for one", () => {
-    for (const bytes of [jpeg, png, bmp, webp, ...Object.values(mp4s)])
+    for (const bytes of [jpeg, png, bmp, webp, ...Object.values(mp4s)]) {
       assert.equal(looksLikeHtml(bytes), false);
+    }
     for (const text of ["<htmlish>", "html", "<svg>", "", "<", "a <html>"]) {
       assert.equal(looksLikeHtml(Buffer.from(text)), false, text);
     }
   });
   it("looks at hostile bytes no longer than at others", () => {
     const startedAt = performance.now();
-    for (const seed of ["<!---->", "<?xml ?>", " ", "<?xml", "<!--"])
+    for (const seed of ["<!---->", "<?xml ?>", " ", "<?xml", "<!--"]) {
       looksLikeHtml(Buffer.from(seed.repeat(1024)));
+    }
     assert.ok(performance.now() - startedAt < 500);
   });
 });

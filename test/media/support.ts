@@ -103,12 +103,18 @@ function watch<T extends object>(
   return new Proxy(target, {
     get(real, key) {
       const member: unknown = Reflect.get(real, key, real);
-      if (typeof member !== "function" || typeof key !== "string") return member;
+      if (typeof member !== "function" || typeof key !== "string") {
+        return member;
+      }
       return async (...args: unknown[]) => {
         // A close that fails has closed all the same.
-        if (key !== "close") await before(prefix + key, args);
+        if (key !== "close") {
+          await before(prefix + key, args);
+        }
         const result: unknown = await Reflect.apply(member, real, args);
-        if (key === "close") await before(prefix + key, args);
+        if (key === "close") {
+          await before(prefix + key, args);
+        }
         return prefix === "" && key === "open" ? watch(handle(result), "file.", before) : result;
       };
     },
@@ -123,5 +129,7 @@ function handle(value: unknown): FileHandle & object {
 /** `total` bytes in chunks, all from one block, so that the test itself needs no memory. */
 export function* blocks(total: number, chunkBytes = 64 * 1024): Generator<Uint8Array> {
   const block = Buffer.alloc(chunkBytes, "dimensioner ");
-  for (let left = total; left > 0; left -= chunkBytes) yield block.subarray(0, Math.min(left, chunkBytes));
+  for (let left = total; left > 0; left -= chunkBytes) {
+    yield block.subarray(0, Math.min(left, chunkBytes));
+  }
 }

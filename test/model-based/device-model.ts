@@ -45,20 +45,28 @@ export function act(state: DeviceState, action: Action, reference: string | null
     case "measure":
       return state.mode === "video-only" ? [state, "failed"] : measure(state);
     case "start":
-      if (!films) return [state, "refused"];
+      if (!films) {
+        return [state, "refused"];
+      }
       return [
         { ...state, recording: reference, saved: null, savedWaits: false, starts: state.starts + 1 },
         "done",
       ];
     case "stop":
-      if (state.mode !== "video-only") return [state, "refused"];
-      if (state.recording === null) return [state, "done"];
+      if (state.mode !== "video-only") {
+        return [state, "refused"];
+      }
+      if (state.recording === null) {
+        return [state, "done"];
+      }
       return [
         { ...state, recording: null, saved: state.recording, savedWaits: false, stops: state.stops + 1 },
         "done",
       ];
     case "cancel":
-      if (!films) return [state, "refused"];
+      if (!films) {
+        return [state, "refused"];
+      }
       return [
         { ...state, recording: null, saved: null, savedWaits: false, cancels: state.cancels + 1 },
         "done",
@@ -70,12 +78,16 @@ export function act(state: DeviceState, action: Action, reference: string | null
 function measure(before: DeviceState): Change {
   const state = { ...before, measures: before.measures + 1 };
   const reply = state.isTableEmpty ? "failed" : "done";
-  if (state.mode !== "video-with-measurement") return [state, reply];
+  if (state.mode !== "video-with-measurement") {
+    return [state, reply];
+  }
   if (reply === "done") {
     const saved = state.savedWaits ? null : state.saved;
     return [{ ...state, recording: null, saved, savedWaits: false }, reply];
   }
-  if (state.recording === null) return [state, reply];
+  if (state.recording === null) {
+    return [state, reply];
+  }
   return [{ ...state, recording: null, saved: state.recording, savedWaits: true }, reply];
 }
 

@@ -48,7 +48,9 @@ export function settleAccounts(
   let world = firstWorld;
   const course = events.flatMap((event): (Arrival | { readonly change: Change })[] => {
     const entry = "request" in event ? arrive(event.request, world) : event;
-    if (entry === undefined) return [];
+    if (entry === undefined) {
+      return [];
+    }
     world = entry.change(world);
     return [entry];
   });
@@ -63,15 +65,21 @@ export function settleAccounts(
       arrivals,
     );
     assert.ok(pairs !== undefined, explain(told, arrivals));
-    for (const [arrival, command] of pairs) believed.set(arrival, command);
+    for (const [arrival, command] of pairs) {
+      believed.set(arrival, command);
+    }
   }
 
-  if (commands.some(({ told }) => told === "unknown")) return;
+  if (commands.some(({ told }) => told === "unknown")) {
+    return;
+  }
   // Nothing is unknown: what the senders were told is enough to know the devices.
   let belief = firstWorld;
   for (const entry of course) {
     const told = believed.get(entry)?.told;
-    if (!("deed" in entry) || told === "success" || told === "failed") belief = entry.change(belief);
+    if (!("deed" in entry) || told === "success" || told === "failed") {
+      belief = entry.change(belief);
+    }
   }
   assert.deepEqual(stateOf(sim), belief.devices, "the senders believe something else");
 }
@@ -79,12 +87,16 @@ export function settleAccounts(
 /** What a request makes of the world; undefined for one that is no command. */
 function arrive(request: RequestRecord, world: World): Arrival | undefined {
   const deed = allDeeds.find(({ path }) => path === request.path);
-  if (deed === undefined) return undefined;
+  if (deed === undefined) {
+    return undefined;
+  }
   const query = new URLSearchParams(request.query.toLowerCase());
   const reference = query.get("transactionreference");
   const label = labelOf(deed, reference ?? "");
   const isUnreachable = deed.queue === "remote" && !world.isOn;
-  if (!isHeard(request) || isUnreachable) return { deed, label, reply: null, change: (same) => same };
+  if (!isHeard(request) || isUnreachable) {
+    return { deed, label, reply: null, change: (same) => same };
+  }
   const change: Change = (before) => {
     const [devices] = act(before.devices, deed.action, reference);
     return { ...before, devices };
@@ -95,7 +107,9 @@ function arrive(request: RequestRecord, world: World): Arrival | undefined {
 
 /** The names of the faults say whether the machine does what is asked. */
 function isHeard({ outcome, statusCode }: RequestRecord): boolean {
-  if (!outcome.startsWith("fault:")) return true;
+  if (!outcome.startsWith("fault:")) {
+    return true;
+  }
   // The request before the one that dies is answered well.
   return outcome.includes("kept alive") ? statusCode !== undefined : outcome.endsWith(", done");
 }
@@ -120,16 +134,22 @@ function lanesOf(overtakes: boolean): ((deed: Deed) => boolean)[] {
 function match(commands: readonly Command[], arrivals: readonly Arrival[]): [Arrival, Command][] | undefined {
   const [command, ...laterCommands] = commands;
   const [arrival, ...laterArrivals] = arrivals;
-  if (command === undefined) return arrival === undefined ? [] : undefined;
+  if (command === undefined) {
+    return arrival === undefined ? [] : undefined;
+  }
   if (arrival !== undefined && fits(command, arrival)) {
     const rest = match(laterCommands, laterArrivals);
-    if (rest !== undefined) return [[arrival, command], ...rest];
+    if (rest !== undefined) {
+      return [[arrival, command], ...rest];
+    }
   }
   return command.told === "unknown" ? match(laterCommands, arrivals) : undefined;
 }
 
 function fits(command: Command, { label, reply }: Arrival): boolean {
-  if (labelOf(deedOf(command), command.reference) !== label) return false;
+  if (labelOf(deedOf(command), command.reference) !== label) {
+    return false;
+  }
   switch (command.told) {
     case "success":
       return reply === "done";

@@ -58,12 +58,16 @@ export async function tryMany(theatre: Theatre, { seed, runs, withinMs, path }: 
   let hasFailed = false;
   const property = asyncProperty(sequences, async (steps) => {
     // What has begun goes on to its end.
-    if (performance.now() > until) return;
+    if (performance.now() > until) {
+      return;
+    }
     try {
       await new Play(theatre).run(steps);
       played += 1;
     } catch (error) {
-      if (!hasFailed) until = performance.now() + shrinkMs;
+      if (!hasFailed) {
+        until = performance.now() + shrinkMs;
+      }
       hasFailed = true;
       throw error;
     }

@@ -61,7 +61,9 @@ export class Play {
       this.#contentId = cloud.addMedia(transactionId, medium).contentId;
       this.#endsBefore = this.#flow.ends.length;
       this.#sentBefore = this.#flow.sent.length;
-      for (const step of steps) await this.#do(step);
+      for (const step of steps) {
+        await this.#do(step);
+      }
       await this.#settle();
       // Nobody waits any more: whatever is still on its way has to show up before the accounts are closed.
       await this.#deploy("full");
@@ -102,7 +104,9 @@ export class Play {
         this.#note((world) => ({ ...world, devices: { ...world.devices, isTableEmpty: step.isEmpty } }));
         break;
       case "power":
-        if (newer.powered === step.on) break;
+        if (newer.powered === step.on) {
+          break;
+        }
         newer.setPower(step.on);
         this.#note((world) => ({ isOn: step.on, devices: losePower(world.devices) }));
         break;
@@ -120,7 +124,9 @@ export class Play {
   /** One command at a time: an earlier one of the same queue has been answered, or its sender has given it up. */
   #noteCrowd({ path }: RequestRecord): void {
     const queue = queueOf(path);
-    if (queue === undefined) return;
+    if (queue === undefined) {
+      return;
+    }
     const asked = this.#events.flatMap((event) => ("request" in event ? [event.request] : []));
     const unanswered = asked.filter(
       (one) => queueOf(one.path) === queue && one.statusCode === undefined && one.tookMs === undefined,
@@ -128,8 +134,9 @@ export class Play {
     const givenUp = this.#sendings.filter(
       ({ to, ended }) => deeds[to]?.queue === queue && ended?.error?.cause.outcome === "unknown",
     );
-    if (unanswered.length > givenUp.length)
+    if (unanswered.length > givenUp.length) {
       this.#crowd ??= `${path} went out while another command was under way`;
+    }
   }
 
   #note(change: Extract<Event, { change: unknown }>["change"]): void {
@@ -159,13 +166,19 @@ export class Play {
     const noteEnd = (end: End): void => {
       sending.ended = end;
       sending.endedAt = performance.now();
-      if (end.error === undefined && to.startsWith("measure")) this.#imageIdentifier = msg.imageIdentifier;
+      if (end.error === undefined && to.startsWith("measure")) {
+        this.#imageIdentifier = msg.imageIdentifier;
+      }
     };
     void this.#flow.start(idOf(to), msg).then(noteEnd);
   }
 
   async #reset(node: NodeName): Promise<void> {
-    for (const one of this.#open()) if (one.to === node) one.mayBeCancelled = true;
+    for (const one of this.#open()) {
+      if (one.to === node) {
+        one.mayBeCancelled = true;
+      }
+    }
     const { sent, error } = await this.#flow.run(idOf(node), { reset: true });
     assert.equal(error, undefined);
     assert.ok(
@@ -212,7 +225,9 @@ export class Play {
       ends: this.#flow.ends.slice(this.#endsBefore),
       sent: this.#flow.sent.slice(this.#sentBefore),
     };
-    for (const one of this.#sendings) assertEnd(one, seen);
+    for (const one of this.#sendings) {
+      assertEnd(one, seen);
+    }
     const commands = this.#sendings.flatMap((one): Command[] => {
       const told = one.ended?.error === undefined ? "success" : one.ended.error.cause.outcome;
       return deeds[one.to] === undefined || told === null

@@ -45,7 +45,9 @@ export function assertEnd(one: Sending, seen: Seen): void {
       `${one.to} has sent after its close began`,
     );
   }
-  if (error !== undefined) assertHonest(one, error);
+  if (error !== undefined) {
+    assertHonest(one, error);
+  }
 }
 
 /** What an error says of itself, beside the outcome that the accounts hold against what arrived. */
@@ -54,7 +56,9 @@ function assertHonest(one: Sending, error: DimensionerError): void {
   assert.equal(outcome === null, deeds[one.to] === undefined, `${one.to}: ${error.code}, outcome ${outcome}`);
   assert.notEqual(error.code, "ERR_EXPIRED", "nothing waited for as long as that");
   assert.notEqual(error.code, "ERR_FILE", `the disk is well, but ${error.message}`);
-  if (error.code === "ERR_CANCELLED") assert.ok(one.mayBeCancelled, `${one.to} was cancelled by nobody`);
+  if (error.code === "ERR_CANCELLED") {
+    assert.ok(one.mayBeCancelled, `${one.to} was cancelled by nobody`);
+  }
   if (error.code === "ERR_TIMEOUT") {
     // Early by nothing but what timers round.
     assert.ok(one.endedAt - one.sentAt > timeoutMs - 5, `${one.to} was given up before its deadline`);

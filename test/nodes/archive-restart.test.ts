@@ -73,7 +73,9 @@ describe(`dimensioner-archive in a Node-RED ${major} that is killed`, function (
       );
       assert.ok(second.logs.some((line) => line.includes("alreadyArchived: false")));
     } finally {
-      for (const close of closers.toReversed()) await close();
+      for (const close of closers.toReversed()) {
+        await close();
+      }
       await sim.close();
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     }

@@ -41,7 +41,9 @@ describe("dimensioner-archive", () => {
     await flow?.stop();
     flow = undefined;
     await sim.close();
-    for (const { text } of shown) assert.ok(text.length < 32, `status too long: ${text}`);
+    for (const { text } of shown) {
+      assert.ok(text.length < 32, `status too long: ${text}`);
+    }
     const ids = ends.map(({ nodeId, msgId }) => `${nodeId} ${msgId}`);
     assert.deepEqual([...new Set(ids)], ids, "a message ended twice");
   });
@@ -82,7 +84,9 @@ describe("dimensioner-archive", () => {
         payload.bytes,
         payload.files.reduce((sum, { bytes }) => sum + bytes, 0),
       );
-      for (const { path, sha256 } of payload.files) assert.equal(sha256Of(await readFile(path)), sha256);
+      for (const { path, sha256 } of payload.files) {
+        assert.equal(sha256Of(await readFile(path)), sha256);
+      }
       assert.deepEqual(only?.msg["order"], { lines: [1, 2] });
       assert.equal("resumed" in (only?.msg ?? {}), false);
       const [manifest] = [...(await readPackages(root)).values()];
@@ -212,7 +216,9 @@ describe("dimensioner-archive", () => {
       await withFolder(async (root) => {
         const test = await start(archive(root, node));
         const message: Message = { ...msg };
-        if ("circle" in msg) message["circle"] = message;
+        if ("circle" in msg) {
+          message["circle"] = message;
+        }
         const before = { ...message };
         const { error, sent } = await test.run("node", message);
         assert.equal(error?.code, code, error?.message);

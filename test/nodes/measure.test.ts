@@ -52,11 +52,15 @@ describe("dimensioner-measure", () => {
     await start();
     flow.node("out-0").on("input", ({ payload }) => {
       assert.ok(typeof payload === "object" && payload !== null);
-      for (const name of Object.keys(payload)) Reflect.deleteProperty(payload, name);
+      for (const name of Object.keys(payload)) {
+        Reflect.deleteProperty(payload, name);
+      }
     });
     sim.newer.setParcel({ lengthCm: 1, widthCm: 2, heightCm: 3, weightKg: 2, barcode: "X" });
     // So many at once that what is shown lags behind.
-    for (let turn = 0; turn < 8; turn++) await flow.run("node", {});
+    for (let turn = 0; turn < 8; turn++) {
+      await flow.run("node", {});
+    }
     sim.newer.setParcel({ lengthCm: 11, widthCm: 22, heightCm: 33, weightKg: 2, barcode: "X" });
     await flow.run("node", {});
     assert.notEqual(flow.lastStatus("node")?.text, "11×22×33 cm");

@@ -40,7 +40,9 @@ export async function makeProject(userDir: string): Promise<void> {
       ),
     ] as const,
   ];
-  for (const [name, text] of files) await writeFile(join(userDir, name), text);
+  for (const [name, text] of files) {
+    await writeFile(join(userDir, name), text);
+  }
   for (const resolution of resolutions) {
     const compilerOptions = {
       noEmit: true,

@@ -43,19 +43,27 @@ export async function brokenMaps(installed: string): Promise<string[]> {
 
 async function brokenMap(file: string): Promise<string[]> {
   const code = await readFile(file, "utf8");
-  if (code === "export {};\n") return [];
+  if (code === "export {};\n") {
+    return [];
+  }
   const [, name] = /^\/\/# sourceMappingURL=(\S+)$/m.exec(code) ?? [];
-  if (name === undefined || !existsSync(join(dirname(file), name))) return [`${file} has no map`];
+  if (name === undefined || !existsSync(join(dirname(file), name))) {
+    return [`${file} has no map`];
+  }
   const map = new SourceMap(
     JSON.parse(await readFile(join(dirname(file), name), "utf8")) as SourceMapPayload,
   );
   const [source = ""] = map.payload.sources;
   const path = join(dirname(file), source);
-  if (!path.endsWith(".ts") || !existsSync(path)) return [`${file} leads to ${path}`];
+  if (!path.endsWith(".ts") || !existsSync(path)) {
+    return [`${file} leads to ${path}`];
+  }
   const sourceLines = (await readFile(path, "utf8")).split("\n");
   const lines = code.split("\n").slice(0, -2);
   return lines.flatMap((line, at) => {
-    if (!/\w/.test(line) || line.startsWith("#!")) return [];
+    if (!/\w/.test(line) || line.startsWith("#!")) {
+      return [];
+    }
     const entry = map.findEntry(at, line.length);
     const there = "originalLine" in entry ? sourceLines[entry.originalLine] : undefined;
     return there === undefined ? [`${file}:${at + 1} leads nowhere: was it built from these sources?`] : [];
@@ -76,7 +84,9 @@ export async function strayDeclarations(installed: string): Promise<string[]> {
     types === undefined ? [] : [join(installed, types)],
   );
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
-    if (reached.has(file)) continue;
+    if (reached.has(file)) {
+      continue;
+    }
     reached.add(file);
     const text = await readFile(file, "utf8");
     for (const [, specifier = ""] of text.matchAll(/(?:\bfrom |\bimport\()"([^"]+)"/g)) {

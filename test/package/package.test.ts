@@ -28,7 +28,9 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     assert.deepEqual(notAllowed(files), [], "not allowed in the tarball");
     const examples = (await exampleNames()).map((name) => `examples/${name}`);
     const needed = ["LICENSE", "README.md", "CHANGELOG.md", "dist/src/index.d.ts", ...examples];
-    for (const path of needed) assert.ok(files.includes(path), `${path} is missing`);
+    for (const path of needed) {
+      assert.ok(files.includes(path), `${path} is missing`);
+    }
     const inSources = await readdir(join(repository, "nodes"));
     for (const name of inSources) {
       for (const ending of [".js", ".html", ".shared.js"]) {
@@ -88,8 +90,9 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     const expected = runningMajor < 22 || (runningMajor === 22 && runningMinor < 19) ? 7 : 8;
     assert.equal(Number.parseInt(version, 10), expected);
     const modules = await readdir(join(packed.userDir, "node_modules"));
-    for (const name of ["typescript", "mocha", "node-red", "esbuild", "valibot"])
+    for (const name of ["typescript", "mocha", "node-red", "esbuild", "valibot"]) {
       assert.ok(!modules.includes(name), name);
+    }
   });
 
   it("is a library that is imported by name, without Node-RED", async () => {

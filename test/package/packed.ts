@@ -49,7 +49,9 @@ const asThePaletteManager = [
 
 /** Packs and installs. What is built is packed: `npm run build` comes first. */
 export async function packAndInstall(): Promise<Packed> {
-  if (!existsSync(join(repository, "dist"))) throw new Error("There is no dist/. Run npm run build first.");
+  if (!existsSync(join(repository, "dist"))) {
+    throw new Error("There is no dist/. Run npm run build first.");
+  }
   const folder = await mkdtemp(join(tmpdir(), "packed-"));
   const userDir = join(folder, "node-red");
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -91,7 +93,9 @@ function npmScript(): string {
       ]),
   ];
   const found = candidates.find((path) => path.endsWith("npm-cli.js") && existsSync(path));
-  if (found === undefined) throw new Error("npm is not found beside the Node on the PATH.");
+  if (found === undefined) {
+    throw new Error("npm is not found beside the Node on the PATH.");
+  }
   return found;
 }
 
@@ -108,7 +112,9 @@ async function run(cwd: string, args: readonly string[]): Promise<Ended> {
 }
 
 function mustEnd(ended: Ended): Ended {
-  if (ended.exitCode !== 0) throw new Error(`npm failed:\n${ended.stdout}${ended.stderr}`);
+  if (ended.exitCode !== 0) {
+    throw new Error(`npm failed:\n${ended.stdout}${ended.stderr}`);
+  }
   return ended;
 }
 

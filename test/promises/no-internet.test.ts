@@ -16,13 +16,16 @@ function watchNetwork() {
   const sockets: Socket[] = [];
   const hook = createHook({
     init(_id, type) {
-      if (["GETADDRINFOREQWRAP", "GETNAMEINFOREQWRAP", "QUERYWRAP", "UDPSENDWRAP"].includes(type))
+      if (["GETADDRINFOREQWRAP", "GETNAMEINFOREQWRAP", "QUERYWRAP", "UDPSENDWRAP"].includes(type)) {
         asked.push(type);
+      }
     },
   });
   const onSocket = (message: unknown): void => {
     const socket: unknown = Object(message).socket;
-    if (socket instanceof Socket) sockets.push(socket);
+    if (socket instanceof Socket) {
+      sockets.push(socket);
+    }
   };
   hook.enable();
   subscribe("net.client.socket", onSocket);
@@ -56,8 +59,11 @@ describe("the device half works with no internet", () => {
 
   afterEach(async () => {
     for (const name of proxyVariables) {
-      if (before[name] === undefined) delete process.env[name];
-      else process.env[name] = before[name];
+      if (before[name] === undefined) {
+        delete process.env[name];
+      } else {
+        process.env[name] = before[name];
+      }
     }
     await flow.stop();
     await proxy.close();

@@ -91,7 +91,9 @@ describe("flows that were saved by another version", function () {
     for (const { id } of saved.filter((node) => !configs.includes(node.id))) {
       const shown = await flow.untilStatus(id, ({ fill }) => fill === "red");
       assert.equal(shown.shape, "ring", id);
-      if (id === "transaction-in") continue;
+      if (id === "transaction-in") {
+        continue;
+      }
       assert.equal(flow.lastStatus(id)?.text, "saved by a newer version", id);
       const { error, sent } = await flow.run(id, {
         transactionId: "905865",

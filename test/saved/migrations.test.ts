@@ -61,7 +61,9 @@ describe("saved/migrations", () => {
   it("in the editor, brings nodes up to date as they arrive, and those of others never", async () => {
     const listeners: ((node: object) => void)[] = [];
     const on = (event: string, listener: (node: object) => void): void => {
-      if (event === "nodes:add") listeners.push(listener);
+      if (event === "nodes:add") {
+        listeners.push(listener);
+      }
     };
     // The editor's code is no part of the program that the tests are checked in.
     const editor = (await import(
@@ -75,7 +77,9 @@ describe("saved/migrations", () => {
         { ...old, type, version: 99 },
         { ...old, type: "inject" },
       ];
-      for (const node of nodes) listeners.forEach((listener) => listener(node));
+      for (const node of nodes) {
+        listeners.forEach((listener) => listener(node));
+      }
       assert.deepEqual(nodes, [
         { ...old, type, wait: 5000, failures: "second-output", version: 3 },
         { ...old, type, version: 99 },
@@ -94,7 +98,9 @@ describe("saved/migrations", () => {
     const nodes = JSON.parse(await readFile(file, "utf8")) as { type: string }[];
     const ours = nodes.filter((node) => node.type.startsWith("dimensioner-"));
     assert.deepEqual(ours.map((node) => node.type.slice("dimensioner-".length)).toSorted(), names);
-    for (const node of ours) assert.equal(migrate(node.type, { ...node, version: 1 })["version"], 1);
+    for (const node of ours) {
+      assert.equal(migrate(node.type, { ...node, version: 1 })["version"], 1);
+    }
   });
 
   interface EditorHalf {

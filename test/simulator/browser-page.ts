@@ -14,7 +14,9 @@ export async function buildPage(): Promise<ReadonlyMap<string, Buffer>> {
   for (const [file, content] of files) {
     const path = join(root, "dist", file);
     const before = await readFile(path).catch(() => null);
-    if (before?.equals(content) === true) continue;
+    if (before?.equals(content) === true) {
+      continue;
+    }
     await mkdir(dirname(path), { recursive: true });
     await writeFile(`${path}.${process.pid}`, content);
     await rename(`${path}.${process.pid}`, path);
@@ -37,7 +39,9 @@ export async function openPage(browser: Browser, sim: Simulator): Promise<OpenPa
   page.on("pageerror", (error) => problems.push(`page error: ${error.stack ?? error.message}`));
   page.on("console", (message) => problems.push(`console ${message.type()}: ${message.text()}`));
   page.on("response", (response) => {
-    if (response.status() >= 400) problems.push(`HTTP ${response.status()}: ${response.url()}`);
+    if (response.status() >= 400) {
+      problems.push(`HTTP ${response.status()}: ${response.url()}`);
+    }
   });
   await page.goto(`${sim.control.origin}/`);
   await page.locator("#device-address", { hasText: sim.newer.origin }).waitFor();

@@ -20,7 +20,9 @@ function jpegSize(jpeg: Buffer): [number, number] {
   while (at < jpeg.length) {
     assert.equal(jpeg[at], 0xff, `a segment begins at ${at}`);
     const marker = jpeg[at + 1] ?? 0;
-    if (marker >= 0xc0 && marker <= 0xc2) return [jpeg.readUInt16BE(at + 7), jpeg.readUInt16BE(at + 5)];
+    if (marker >= 0xc0 && marker <= 0xc2) {
+      return [jpeg.readUInt16BE(at + 7), jpeg.readUInt16BE(at + 5)];
+    }
     at += 2 + jpeg.readUInt16BE(at + 2);
   }
   return assert.fail("no frame header");
@@ -159,7 +161,9 @@ describe("the simulator's catalogue", () => {
     }
 
     it("finds every parcel by its own size", () => {
-      for (const parcel of catalogue.parcels) assert.equal(nearest(catalogue.parcels, parcel), parcel);
+      for (const parcel of catalogue.parcels) {
+        assert.equal(nearest(catalogue.parcels, parcel), parcel);
+      }
     });
 
     it("answers for a size of nothing too", () => {

@@ -41,7 +41,9 @@ describe("simulator: command line", function () {
       async printed(pattern) {
         for (;;) {
           const match = pattern.exec(out);
-          if (match !== null) return match;
+          if (match !== null) {
+            return match;
+          }
           await once(child.stdout, "data");
         }
       },
@@ -113,7 +115,9 @@ describe("simulator: command line", function () {
     it("have defaults for people", () => {
       const command = readArguments([]);
       assert.equal(command.do, "run");
-      if (command.do !== "run") return;
+      if (command.do !== "run") {
+        return;
+      }
       assert.deepEqual(command.options.ports, { control: 8100, newer: 8101, earlier: 8102, cloud: 8103 });
       const { encodingMs, mediaDelayMs, host, seed } = command.options;
       assert.deepEqual([encodingMs, mediaDelayMs, host, seed], [3000, 2000, "127.0.0.1", 1]);
@@ -126,7 +130,9 @@ describe("simulator: command line", function () {
         "--mode video-only --parcel none --video-bytes 4G --encoding 0.25 --media-delay 9 --token t --cloud-devices 12 " +
         "--transaction-ids guid --webhook http://127.0.0.1:1/a --webhook http://127.0.0.1:1/b --simulation-mode --seed 5 --quiet";
       const command = readArguments([...text.split(" "), "--webhook-secret", "x-secret: a b"]);
-      if (command.do !== "run") assert.fail();
+      if (command.do !== "run") {
+        assert.fail();
+      }
       const { options } = command;
       assert.deepEqual([options.mode, options.parcel, options.videoBytes], ["video-only", null, 4 * 2 ** 30]);
       assert.deepEqual([options.encodingMs, options.mediaDelayMs, options.token], [250, 9000, "t"]);

@@ -39,7 +39,9 @@ describe("simulator: cloud", () => {
     assert.match(String(result["transactionId"]), /^\d+$/);
     assert.equal(typeof result["transactionId"], "string");
     assert.equal(result["transactionReference"], "T1");
-    for (const name of ["imageIdentifier", "customReference1"]) assert.equal(name in result, false);
+    for (const name of ["imageIdentifier", "customReference1"]) {
+      assert.equal(name in result, false);
+    }
     assert.deepEqual([result["errorCode"], result["measurementFidelity"]], [0, "0.5"]);
     const media = await mediaOf(sim, String(result["transactionId"]));
     assert.deepEqual(

@@ -167,7 +167,9 @@ describe("simulator: control port", () => {
 
   it("lists requests by surface, path, number and limit", async () => {
     const sim = await start();
-    for (let n = 0; n < 3; n += 1) await measure(sim, `?n=${n}`);
+    for (let n = 0; n < 3; n += 1) {
+      await measure(sim, `?n=${n}`);
+    }
     await fetch(`${sim.earlier.origin}/api/ping`);
     const list = async (query: string): Promise<unknown[]> =>
       asList(await read(sim, `/requests${query}`)).map(({ id }) => id);
@@ -232,7 +234,9 @@ describe("simulator: control port", () => {
     const seen = (part: string): Promise<void> =>
       new Promise((resolve) => {
         const look = (): void => {
-          if (!text.includes(part)) return;
+          if (!text.includes(part)) {
+            return;
+          }
           response.off("data", look);
           resolve();
         };
@@ -245,12 +249,15 @@ describe("simulator: control port", () => {
     assert.equal(response.headers["content-type"], "text/event-stream");
     await seen("event: state\n");
     await measure(sim);
-    for (const event of ["request", "settled", "transaction", "media"])
+    for (const event of ["request", "settled", "transaction", "media"]) {
       await seen(`event: ${event}\ndata: {`);
+    }
     await seen('"measures":1');
     assert.match(text, /^retry: 1000\n/);
     for (const block of text.trim().split(/^retry: 1000\n|\n\n/)) {
-      if (block === "") continue;
+      if (block === "") {
+        continue;
+      }
       assert.match(block, /^event: \w+\ndata: /);
       JSON.parse(block.slice(block.indexOf("data: ") + 6));
     }
@@ -259,13 +266,17 @@ describe("simulator: control port", () => {
 
   it("begins with what happened last, and tells of faults that strike and of a reset", async () => {
     const sim = await start();
-    for (let n = 0; n < 3; n += 1) await measure(sim, `?n=${n}`);
+    for (let n = 0; n < 3; n += 1) {
+      await measure(sim, `?n=${n}`);
+    }
     const response = await fetch(`${sim.control.origin}/events?recent=2`);
     assert.ok(response.body);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     const seen = async (part: string): Promise<void> => {
-      while (!text.includes(part)) text += (await reader.read()).value ?? assert.fail("the stream ended");
+      while (!text.includes(part)) {
+        text += (await reader.read()).value ?? assert.fail("the stream ended");
+      }
     };
     await seen("event: state\n");
     const recent = asObject(JSON.parse(/^event: recent\ndata: (.*)$/m.exec(text)?.[1] ?? ""));
@@ -291,7 +302,9 @@ describe("simulator: control port", () => {
     await once(socket, "readable");
     socket.on("error", () => undefined);
     const filling = "x".repeat(7000);
-    while (sim.control.connections > 0) await measure(sim, `?TransactionReference=${filling}`);
+    while (sim.control.connections > 0) {
+      await measure(sim, `?TransactionReference=${filling}`);
+    }
     socket.destroy();
   }).timeout(20_000);
 });

@@ -92,7 +92,9 @@ describe("simulator: faults", () => {
       for (const { port } of [sim.newer, sim.earlier, sim.cloud]) {
         assert.equal((await exchange(port, MEASURE)).end, "reset");
       }
-      while (sim.faults.list().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (sim.faults.list().length > 0) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
       assert.equal((await measure(sim))["errorCode"], 0);
     });
 
@@ -141,7 +143,9 @@ describe("simulator: faults", () => {
       sim.faults.add({ fault: status(501), after: 1 });
       sim.faults.add({ fault: status(502), times: 2 });
       const statuses: number[] = [];
-      for (let n = 0; n < 5; n += 1) statuses.push(await ask(sim, "/api/v1/ping"));
+      for (let n = 0; n < 5; n += 1) {
+        statuses.push(await ask(sim, "/api/v1/ping"));
+      }
       assert.deepEqual(statuses, [502, 501, 502, 200, 200]);
       assert.deepEqual(sim.faults.list(), []);
     });
@@ -149,7 +153,9 @@ describe("simulator: faults", () => {
     it("strike until removed, and tell how often", async () => {
       const sim = await start();
       const id = sim.faults.add({ fault: status(503), times: 0, after: 1 });
-      for (let n = 0; n < 4; n += 1) await ask(sim, "/api/v1/ping");
+      for (let n = 0; n < 4; n += 1) {
+        await ask(sim, "/api/v1/ping");
+      }
       assert.deepEqual(
         sim.faults.list().map(({ id: one, matches, strikes }) => [one, matches, strikes]),
         [[id, 4, 3]],

@@ -35,7 +35,9 @@ describe("simulator: generated video", () => {
   for (const size of [0, 2 ** 20, 2 ** 32 + 12_345, 12 * 2 ** 30]) {
     it(`is a whole MP4 of ${size === 0 ? "its own length" : `${size} bytes`}`, () => {
       const content = videoContent(mp4(), "id-1", size === 0 ? undefined : size);
-      if (size > 0) assert.equal(content.size, size);
+      if (size > 0) {
+        assert.equal(content.size, size);
+      }
       const all = boxes(content);
       assert.equal(all[0]?.type, "ftyp");
       assert.equal(all.at(-1)?.type, "free");
@@ -79,7 +81,9 @@ describe("simulator: generated video", () => {
     let bytes = 0;
     for await (const chunk of response) {
       bytes += chunk.length;
-      if (bytes % 64 === 0) most = Math.max(most, process.memoryUsage().rss);
+      if (bytes % 64 === 0) {
+        most = Math.max(most, process.memoryUsage().rss);
+      }
     }
     assert.equal(bytes, 1024 * 2 ** 20);
     // Both ends of the transfer live in this process, and a busy computer collects late: far below the gigabyte will do.

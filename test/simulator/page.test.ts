@@ -137,7 +137,9 @@ describe("simulator: page", function () {
       ["33.5", "21.0", "12.5", "2.80"],
     );
     for (const view of ["annotated", "color", "depth"]) {
-      if (view !== "annotated") await choose(page, view);
+      if (view !== "annotated") {
+        await choose(page, view);
+      }
       await page.locator(`#picture[src$="${view}"]:visible`).waitFor();
       await loads(page, "#picture");
     }
@@ -226,7 +228,9 @@ describe("simulator: page", function () {
     const tabTo = async (selector: string): Promise<void> => {
       for (let steps = 0; steps < 60; steps += 1) {
         await page.keyboard.press("Tab");
-        if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
+        if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) {
+          return;
+        }
       }
       assert.fail(`Tab does not reach ${selector}`);
     };
@@ -379,8 +383,9 @@ describe("simulator: page", function () {
     } finally {
       // The browser notes every try to connect in vain.
       const refused = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/;
-      for (const { problems } of opened)
+      for (const { problems } of opened) {
         problems.splice(0, Infinity, ...problems.filter((one) => !refused.test(one)));
+      }
       await page.context().close();
       await next.close();
     }

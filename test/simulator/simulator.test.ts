@@ -76,7 +76,9 @@ describe("simulator", () => {
 
   it("forgets the oldest requests, never the count of the latest", async () => {
     const sim = await start({ keepRequests: 10 });
-    for (let n = 0; n < 15; n += 1) await fetch(`${sim.earlier.origin}/api/ping/${n}`);
+    for (let n = 0; n < 15; n += 1) {
+      await fetch(`${sim.earlier.origin}/api/ping/${n}`);
+    }
     assert.ok(sim.requests.length <= 10);
     assert.equal(sim.requests.at(-1)?.id, 15);
   });

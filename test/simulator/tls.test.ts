@@ -58,8 +58,9 @@ describe("simulator: TLS", () => {
       timeout: 100,
     });
     const end = await new Promise((resolve) => {
-      for (const event of ["secureConnect", "timeout", "error", "end"])
+      for (const event of ["secureConnect", "timeout", "error", "end"]) {
         socket.on(event, () => resolve(event));
+      }
     });
     assert.equal(end, "timeout");
     assert.equal(sim.cloud.connections, 1);

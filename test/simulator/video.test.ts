@@ -27,8 +27,12 @@ describe("simulator: video", () => {
   for (const mode of ["measurement-only", "legal-for-trade"] satisfies Mode[]) {
     it(`answers every video request with 401 in ${mode}`, async () => {
       const sim = await start({ mode });
-      for (const action of ["start", "stop", "cancel"]) assert.equal(await video(sim, action), 401);
-      for (const how of ["", "stream", "download"]) assert.equal((await getVideo(sim, how)).status, 401);
+      for (const action of ["start", "stop", "cancel"]) {
+        assert.equal(await video(sim, action), 401);
+      }
+      for (const how of ["", "stream", "download"]) {
+        assert.equal((await getVideo(sim, how)).status, 401);
+      }
       assert.deepEqual(sim.newer.actions, { measures: 0, starts: 0, stops: 0, cancels: 0 });
     });
   }

@@ -36,7 +36,9 @@ describe("simulator: webhooks", () => {
   }
 
   async function posted(sim: Simulator, count: number): Promise<void> {
-    while (sim.cloud.webhookPosts.length < count) await sim.nextEvent(({ type }) => type === "webhook");
+    while (sim.cloud.webhookPosts.length < count) {
+      await sim.nextEvent(({ type }) => type === "webhook");
+    }
   }
 
   it("posts the record of each measurement, with the secret, and remembers what came of it", async () => {

@@ -51,7 +51,9 @@ async function archiveOnce(
 }
 
 function runOf({ sim }: Stage, submit: Submit): Run {
-  for (const bytes of pictures) sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes });
+  for (const bytes of pictures) {
+    sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes });
+  }
   let open: Opened | undefined;
   let archives: Archives | undefined;
   const shut = (): Promise<void> | undefined => open?.runner.close();
@@ -65,7 +67,9 @@ function runOf({ sim }: Stage, submit: Submit): Run {
       const stop = (): void => void shut();
       signal.addEventListener("abort", stop);
       try {
-        if (signal.aborted) stop();
+        if (signal.aborted) {
+          stop();
+        }
         return await archiveOnce(archive, clients.cloud, submit, giveUpMs);
       } finally {
         signal.removeEventListener("abort", stop);
@@ -100,7 +104,9 @@ async function finish(
       "the same job again makes another package",
     );
     assert.deepEqual(second.manifest, first.manifest);
-    if ("value" in end) assert.deepEqual(manifestOf(end.value), first.manifest, "the package has changed");
+    if ("value" in end) {
+      assert.deepEqual(manifestOf(end.value), first.manifest, "the package has changed");
+    }
   } finally {
     await archive.close();
     await client.close();

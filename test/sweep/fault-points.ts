@@ -58,7 +58,9 @@ export class Counter {
   /** True for the one that is to fail. */
   pass(name: string): boolean {
     this.passed += 1;
-    if (this.passed !== this.at) return false;
+    if (this.passed !== this.at) {
+      return false;
+    }
     this.struck = name;
     return true;
   }
@@ -68,14 +70,18 @@ export class Counter {
 export async function strikeEach(trial: (points: Counter) => Promise<void>, stride = 1): Promise<number> {
   const untroubled = new Counter();
   await trial(untroubled);
-  for (const k of everyKth(untroubled.passed, stride)) await trial(new Counter(k));
+  for (const k of everyKth(untroubled.passed, stride)) {
+    await trial(new Counter(k));
+  }
   return untroubled.passed;
 }
 
 /** 1 in `stride` of 1 … count, the first and the last always. */
 function* everyKth(count: number, stride: number): Generator<number> {
   for (let k = 1; k <= count; k += 1) {
-    if (k === count || (k - 1) % stride === 0) yield k;
+    if (k === count || (k - 1) % stride === 0) {
+      yield k;
+    }
   }
 }
 
@@ -93,15 +99,23 @@ export function* faultPoints(
   let turn = 0;
   for (const k of everyKth(recording.steps, Math.max(stride, Math.ceil(recording.steps / mostSteps)))) {
     // Both own effects at each point only where every point is tried.
-    if (stride === 1 || turn % 2 === 0) yield { in: "steps", k, effect: "abort" };
-    if (stride === 1 || turn % 2 === 1) yield { in: "steps", k, effect: "shut" };
+    if (stride === 1 || turn % 2 === 0) {
+      yield { in: "steps", k, effect: "abort" };
+    }
+    if (stride === 1 || turn % 2 === 1) {
+      yield { in: "steps", k, effect: "shut" };
+    }
     turn += 1;
   }
-  for (const k of everyKth(recording.timers, Math.ceil(stride / 4))) yield { in: "timers", k };
+  for (const k of everyKth(recording.timers, Math.ceil(stride / 4))) {
+    yield { in: "timers", k };
+  }
   const diskEffects = ["EIO", "abort", "ENOSPC"] as const;
   for (const k of everyKth(recording.disk, Math.ceil(stride / 4))) {
     const chosen = stride === 1 ? diskEffects : [diskEffects[k % diskEffects.length] ?? "EIO"];
-    for (const effect of chosen) yield { in: "disk", k, effect };
+    for (const effect of chosen) {
+      yield { in: "disk", k, effect };
+    }
   }
 }
 
@@ -115,10 +129,12 @@ function* wirePoints(recording: Recording, density: Density, repeats: boolean): 
     const mayLast = repeats && !creeps(place, recording);
     for (const effect of ["reset", "close", "stall"] as const) {
       // What is repeated meets the fault once and then goes on, or meets it every time.
-      if (density.stride === 1 || !mayLast || turn % 2 === 0)
+      if (density.stride === 1 || !mayLast || turn % 2 === 0) {
         yield { in: "wire", ...place, effect, lasts: false };
-      if (mayLast && (density.stride === 1 || turn % 2 === 1))
+      }
+      if (mayLast && (density.stride === 1 || turn % 2 === 1)) {
         yield { in: "wire", ...place, effect, lasts: true };
+      }
       turn += 1;
     }
     for (const effect of ownEffects) {

@@ -63,14 +63,18 @@ const sweptCommands = commands.map((command): SweptOperation => ({
   surface: command.surface,
   async prepare({ sim }) {
     sim.newer.setMode(command.kind === "measure" ? "measurement-only" : "video-only");
-    if (/stop|cancel/.test(command.operation)) await sim.newer.pressAtDevice("start");
+    if (/stop|cancel/.test(command.operation)) {
+      await sim.newer.pressAtDevice("start");
+    }
     const doneBefore = command.done(sim);
     return {
       acts: () => command.done(sim) - doneBefore,
       start: ({ clients, signal, onSign }) =>
         command.run(clients, { signal, onTurn: onSign, onWaiting: onSign }),
       check(value) {
-        if (command.kind === "video") return;
+        if (command.kind === "video") {
+          return;
+        }
         assert.ok(typeof value === "object" && value !== null && "rawResponse" in value);
       },
     };
@@ -96,8 +100,11 @@ const sweptReads = reads.map((read): SweptOperation => ({
       start: ({ clients, signal }) =>
         readById[read.operation]?.(stage, clients, { signal }) ?? read.run(clients, { signal }),
       check(value) {
-        if (Array.isArray(value)) assert.equal(value.length, 1);
-        else assert.ok(typeof value === "object" && value !== null && Object.keys(value).length > 0);
+        if (Array.isArray(value)) {
+          assert.equal(value.length, 1);
+        } else {
+          assert.ok(typeof value === "object" && value !== null && Object.keys(value).length > 0);
+        }
       },
     };
   },

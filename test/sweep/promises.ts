@@ -25,11 +25,21 @@ export async function assertPromises(evidence: Evidence): Promise<void> {
     assert.equal(evidence.strayConnections, 0, "no connection leads elsewhere");
     assertTokenStays(evidence, end);
     // What posts to a webhook is no client of ours.
-    if ("error" in end && operation.kind !== "webhook") await assertHonestError(evidence, end.error);
-    if (operation.kind === "command") assertOnce(evidence);
-    if (evidence.run.acts !== undefined) assertDoneOnce(evidence, end);
-    if ("value" in end) assertSuccess(evidence, end.value);
-    if (operation.kind !== "archive") assertFiles(evidence, end);
+    if ("error" in end && operation.kind !== "webhook") {
+      await assertHonestError(evidence, end.error);
+    }
+    if (operation.kind === "command") {
+      assertOnce(evidence);
+    }
+    if (evidence.run.acts !== undefined) {
+      assertDoneOnce(evidence, end);
+    }
+    if ("value" in end) {
+      assertSuccess(evidence, end.value);
+    }
+    if (operation.kind !== "archive") {
+      assertFiles(evidence, end);
+    }
     assert.ifError(evidence.aftermath ?? null);
   } catch (error) {
     const where = `${operation.name}, ${point === null ? "no fault" : sayPoint(point)}`;
@@ -44,13 +54,18 @@ export async function assertPromises(evidence: Evidence): Promise<void> {
 function assertTokenStays({ conversations, operation, files }: Evidence, end: End): void {
   for (const line of conversations) {
     const sent = textOf(line.up);
-    if (operation.surface !== "cloud") assert.ok(!sent.includes(token), "the token went to a device");
+    if (operation.surface !== "cloud") {
+      assert.ok(!sent.includes(token), "the token went to a device");
+    }
     const without = sent.replaceAll(`authorization: Bearer ${token}\r\n`, "");
     assert.ok(!without.includes(token), "the token is in more than one field");
   }
-  if ("value" in end)
+  if ("value" in end) {
     assert.ok(!inspect(end.value, { depth: 10 }).includes(token), "the token is in what came out");
-  for (const content of files.values()) assert.ok(!content.includes(token), "the token is in a file");
+  }
+  for (const content of files.values()) {
+    assert.ok(!content.includes(token), "the token is in a file");
+  }
 }
 
 async function assertHonestError(
@@ -67,8 +82,12 @@ async function assertHonestError(
   }
   const { outcome } = cause;
   assert.equal(outcome === "not-sent", bytesWritten === 0, `${outcome} with ${bytesWritten} bytes written`);
-  if (outcome === "not-sent") assert.equal(requests.length, 0, "not sent, but it arrived");
-  if (outcome === "refused") assert.equal(acts, 0, "refused, but done");
+  if (outcome === "not-sent") {
+    assert.equal(requests.length, 0, "not sent, but it arrived");
+  }
+  if (outcome === "refused") {
+    assert.equal(acts, 0, "refused, but done");
+  }
   assert.ok(outcome !== null && outcome !== "failed");
 }
 
@@ -84,7 +103,9 @@ function assertOnce({ conversations, requests }: Evidence): void {
 /** At most one act, and where it is told that it was done, exactly one. */
 function assertDoneOnce({ acts }: Evidence, end: End): void {
   assert.ok(acts <= 1, `done ${acts} times`);
-  if ("value" in end) assert.equal(acts, 1, "told to be done, but it was not");
+  if ("value" in end) {
+    assert.equal(acts, 1, "told to be done, but it was not");
+  }
 }
 
 function assertSuccess({ run, conversations }: Evidence, value: unknown): void {
@@ -103,7 +124,9 @@ function assertSuccess({ run, conversations }: Evidence, value: unknown): void {
 function assertFiles({ run, files, brokenCall }: Evidence, end: End): void {
   const hidden = [...files.keys()].filter((name) => name.startsWith("."));
   // Only where its removal failed can something be left.
-  if (brokenCall !== "unlink") assert.deepEqual(hidden, [], "unfinished files are left");
+  if (brokenCall !== "unlink") {
+    assert.deepEqual(hidden, [], "unfinished files are left");
+  }
   const seen = [...files].filter(([name]) => !name.startsWith("."));
   if (run.file === undefined || run.content === undefined) {
     assert.equal(seen.length, 0, "files out of nowhere");
@@ -113,10 +136,16 @@ function assertFiles({ run, files, brokenCall }: Evidence, end: End): void {
   for (const [name, content] of seen) {
     const isOld = standing?.name === name && content.equals(standing.content);
     assert.ok(isOld || content.equals(run.content), `${name} is not whole`);
-    if (standing?.name === name && ifExists !== "replace") assert.ok(isOld, `${name} was overwritten`);
+    if (standing?.name === name && ifExists !== "replace") {
+      assert.ok(isOld, `${name} was overwritten`);
+    }
   }
-  if (standing !== null) assert.ok(files.has(standing.name), `${standing.name} is gone`);
-  if (!("value" in end)) return;
+  if (standing !== null) {
+    assert.ok(files.has(standing.name), `${standing.name} is gone`);
+  }
+  if (!("value" in end)) {
+    return;
+  }
   assert.ok(
     typeof end.value === "object" && end.value !== null && "path" in end.value && "sha256" in end.value,
   );

@@ -77,7 +77,9 @@ export class Relay {
 
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
-    for (const socket of this.#open) socket.destroy();
+    for (const socket of this.#open) {
+      socket.destroy();
+    }
     await closed;
   }
 
@@ -101,11 +103,15 @@ export class Relay {
     client.once("close", () => {
       peer.destroy();
       this.#open.delete(client);
-      if (this.#open.size === 0) this.#idle.splice(0).forEach((tell) => tell());
+      if (this.#open.size === 0) {
+        this.#idle.splice(0).forEach((tell) => tell());
+      }
     });
     this.#join(line, "up", client);
     this.#join(line, "down", peer);
-    if (this.#isDue(line, "up", -1)) this.#strike(line);
+    if (this.#isDue(line, "up", -1)) {
+      this.#strike(line);
+    }
   }
 
   /** Hands on what `from` sends in this direction. */
@@ -118,39 +124,55 @@ export class Relay {
     });
     from.on("end", () => {
       // Whoever hangs up first has the other side hang up too; a dead line is left to the client.
-      if (line.isDead && direction === "down") return;
+      if (line.isDead && direction === "down") {
+        return;
+      }
       to.end();
-      if (line.isDead) from.end();
+      if (line.isDead) {
+        from.end();
+      }
     });
     from.on("close", (hadError) => {
       if (direction === "down" && !line.isDead) {
-        if (hadError) to.resetAndDestroy();
-        else to.destroySoon();
+        if (hadError) {
+          to.resetAndDestroy();
+        } else {
+          to.destroySoon();
+        }
       }
     });
   }
 
   #pass(line: Line, direction: Direction, chunk: Buffer): void {
-    if (line.isDead) return;
+    if (line.isDead) {
+      return;
+    }
     const byte = this.#point?.byte ?? 0;
     const before = line.passed[direction];
     const isHere = byte <= before + chunk.length && byte >= before && this.#isDue(line, direction, byte);
     const first = isHere ? chunk.subarray(0, byte - before) : chunk;
     this.#write(line, direction, first);
-    if (!isHere) return;
+    if (!isHere) {
+      return;
+    }
     this.#strike(line);
-    if (!line.isDead) this.#write(line, direction, chunk.subarray(first.length));
+    if (!line.isDead) {
+      this.#write(line, direction, chunk.subarray(first.length));
+    }
   }
 
   #write(line: Line, direction: Direction, bytes: Buffer): void {
     line.passed[direction] += bytes.length;
-    if (bytes.length > 0 && line.sides[direction].writable) line.sides[direction].write(bytes);
+    if (bytes.length > 0 && line.sides[direction].writable) {
+      line.sides[direction].write(bytes);
+    }
   }
 
   #isDue(line: Line, direction: Direction, byte: number): boolean {
     const point = this.#point;
-    if (point === undefined || line.isStruck || point.direction !== direction || point.byte !== byte)
+    if (point === undefined || line.isStruck || point.direction !== direction || point.byte !== byte) {
       return false;
+    }
     return point.lasts || this.strikes === 0;
   }
 
@@ -173,7 +195,9 @@ export class Relay {
       case "stall":
         line.isDead = true;
         // Who has hung up before gets no end from the peer any more.
-        if (client.readableEnded) client.end();
+        if (client.readableEnded) {
+          client.end();
+        }
         break;
       case "redirect":
         line.isDead = true;
@@ -194,7 +218,11 @@ export class Relay {
 /** Once what was written is on its way: in the same turn the reset would overtake it. */
 function resetLater(socket: Socket): void {
   const reset = (): void => void socket.resetAndDestroy();
-  if (socket.connecting) socket.destroy();
-  else if (socket.writableLength === 0) setImmediate(reset);
-  else socket.write("", () => setImmediate(reset));
+  if (socket.connecting) {
+    socket.destroy();
+  } else if (socket.writableLength === 0) {
+    setImmediate(reset);
+  } else {
+    socket.write("", () => setImmediate(reset));
+  }
 }

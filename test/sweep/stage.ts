@@ -58,7 +58,9 @@ export class Stage {
     const headers = surface === "cloud" ? { authorization: `Bearer ${token}` } : {};
     const request = get(this.sim[surface].origin + path, { agent: false, headers });
     const [answer] = (await once(request, "response")) as [IncomingMessage];
-    if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode}`);
+    if (answer.statusCode !== 200) {
+      throw new Error(`${path}: ${answer.statusCode}`);
+    }
     return await buffer(answer);
   }
 

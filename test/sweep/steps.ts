@@ -42,10 +42,16 @@ export class Steps {
   }
 
   pass(type: string, resource: object): void {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      return;
+    }
     // Node.js reads this right after the hook: the timer fires with the next turn.
-    if (type === "Timeout" && this.#timers.pass(type)) Reflect.set(resource, "_idleTimeout", 1);
-    if (this.#steps.pass(type)) queueMicrotask(this.#onStep);
+    if (type === "Timeout" && this.#timers.pass(type)) {
+      Reflect.set(resource, "_idleTimeout", 1);
+    }
+    if (this.#steps.pass(type)) {
+      queueMicrotask(this.#onStep);
+    }
   }
 }
 
@@ -54,8 +60,12 @@ export class StepWatch {
   readonly #runs = new AsyncLocalStorage<Steps>();
   readonly #hook: AsyncHook;
   readonly #onSocket = (message: unknown): void => {
-    if (typeof message !== "object" || message === null || !("socket" in message)) return;
-    if (message.socket instanceof Socket) this.#runs.getStore()?.watch(message.socket);
+    if (typeof message !== "object" || message === null || !("socket" in message)) {
+      return;
+    }
+    if (message.socket instanceof Socket) {
+      this.#runs.getStore()?.watch(message.socket);
+    }
   };
 
   constructor() {

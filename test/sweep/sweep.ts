@@ -37,10 +37,14 @@ export async function sweep(
   let cases = 0;
   try {
     const [first] = stages;
-    if (first === undefined) throw new Error("no stage");
+    if (first === undefined) {
+      throw new Error("no stage");
+    }
     const good = await runTrial(first, operation, null);
     await assertPromises(good);
-    if (good.ends.some((end) => "error" in end)) throw new Error(`${operation.name} fails without any fault`);
+    if (good.ends.some((end) => "error" in end)) {
+      throw new Error(`${operation.name} fails without any fault`);
+    }
     const points = faultPoints(
       good.recording,
       density,
@@ -48,11 +52,16 @@ export async function sweep(
     );
     const work = async (stage: Stage): Promise<void> => {
       for (const point of points) {
-        if (failures.length >= mostFailures) return;
+        if (failures.length >= mostFailures) {
+          return;
+        }
         cases += 1;
         const end = await tryPoint(stage, operation, point);
-        if (typeof end === "object") failures.push(end.failure);
-        else ends.set(end, (ends.get(end) ?? 0) + 1);
+        if (typeof end === "object") {
+          failures.push(end.failure);
+        } else {
+          ends.set(end, (ends.get(end) ?? 0) + 1);
+        }
       }
     };
     await Promise.all(stages.map(work));
@@ -80,8 +89,12 @@ async function tryPoint(
 }
 
 function sayEnd(end: End): string {
-  if ("value" in end) return "success";
-  if (!isDimensionerError(end.error)) return "not answered";
+  if ("value" in end) {
+    return "success";
+  }
+  if (!isDimensionerError(end.error)) {
+    return "not answered";
+  }
   const { code, cause } = end.error;
   return cause.outcome === null ? code : `${code} ${cause.outcome}`;
 }

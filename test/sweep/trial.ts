@@ -62,13 +62,18 @@ export async function runTrial(
   const folder = await realpath(await mkdtemp(join(tmpdir(), "dimensioner-sweep-")));
   try {
     const standing = run.file?.standing;
-    if (standing) await writeFile(join(folder, standing.name), standing.content);
+    if (standing) {
+      await writeFile(join(folder, standing.name), standing.content);
+    }
     const limitMs = point?.in === "wire" && point.effect === "stall" ? shortMs : longMs;
     const aborting = new AbortController();
     let closed: Promise<unknown> | undefined;
     const ownEffect = (effect: "abort" | "shut"): void => {
-      if (effect === "abort") aborting.abort();
-      else closed ??= Promise.resolve(run.shut === undefined ? opened.close() : run.shut());
+      if (effect === "abort") {
+        aborting.abort();
+      } else {
+        closed ??= Promise.resolve(run.shut === undefined ? opened.close() : run.shut());
+      }
     };
     for (const surface of relayNames) {
       const isMine = point?.in === "wire" && surface === operation.surface;
@@ -85,17 +90,25 @@ export async function runTrial(
     const diskCalls = new Counter(point?.in === "disk" ? point.k : 0);
     let isOver = false;
     const watched = watchedDisk((call) => {
-      if (isOver) return;
-      if (point?.in !== "disk") diskCalls.pass(call);
-      else if (diskCalls.pass(call)) {
-        if (point.effect === "abort") ownEffect("abort");
-        else throw systemError(point.effect);
+      if (isOver) {
+        return;
+      }
+      if (point?.in !== "disk") {
+        diskCalls.pass(call);
+      } else if (diskCalls.pass(call)) {
+        if (point.effect === "abort") {
+          ownEffect("abort");
+        } else {
+          throw systemError(point.effect);
+        }
       }
     });
     const handles: FileHandle[] = [];
     const disk: Disk = new Proxy(watched, {
       get(real, key) {
-        if (key !== "open") return Reflect.get(real, key) as unknown;
+        if (key !== "open") {
+          return Reflect.get(real, key) as unknown;
+        }
         return async (...given: Parameters<Disk["open"]>) => {
           const handle = await real.open(...given);
           handles.push(handle);
@@ -121,7 +134,9 @@ export async function runTrial(
       ),
     );
     const onSign = (): void => {
-      if (ends.length > 0) lateSigns += 1;
+      if (ends.length > 0) {
+        lateSigns += 1;
+      }
     };
     const webhookOrigin = point?.in === "connect" ? dead : relays.webhook.origin;
     const means = { clients: opened, webhookOrigin, limitMs, signal: aborting.signal, disk, folder, onSign };

@@ -26,9 +26,13 @@ export const sweptWebhook: SweptOperation = {
         signal.addEventListener("abort", redeploy);
         try {
           const status = await post(webhookOrigin, { id, ...record }, limitMs);
-          if (status !== 204) throw new Error(`answered ${status}`);
+          if (status !== 204) {
+            throw new Error(`answered ${status}`);
+          }
           // The record is handed on in the next turn of the event loop.
-          while (deliveries() === 0) await turn();
+          while (deliveries() === 0) {
+            await turn();
+          }
         } finally {
           signal.removeEventListener("abort", redeploy);
         }

@@ -7,7 +7,9 @@ export async function declarations(folder: string, entries: readonly string[]): 
   const files = new Map<string, Buffer>();
   const open = [...entries];
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
-    if (files.has(file)) continue;
+    if (files.has(file)) {
+      continue;
+    }
     const text = await readFile(join(folder, file), "utf8");
     const at = posix.dirname(file);
     const withPaths = text.replace(

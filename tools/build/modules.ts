@@ -32,7 +32,9 @@ export async function modules(root: string, sources: readonly string[]): Promise
     files.set(`vendor/${library}.js`, await vendorModule(root, library, namesTaken(library, code)));
   }
   for (const [file, content] of files) {
-    if (file.endsWith(".js")) files.set(file, Buffer.from(withPaths(file, content.toString())));
+    if (file.endsWith(".js")) {
+      files.set(file, Buffer.from(withPaths(file, content.toString())));
+    }
   }
   return files;
 }

@@ -18,7 +18,9 @@ export function namesTaken(library: string, code: readonly string[]): string[] {
         names.add(name);
       }
       for (const name of list.split(",").map((one) => one.trim().replace(/ as .*/, ""))) {
-        if (name !== "") names.add(name);
+        if (name !== "") {
+          names.add(name);
+        }
       }
     }
   }
@@ -38,7 +40,9 @@ export async function vendorModule(root: string, library: string, names: readonl
     logLevel: "silent",
   });
   const [module] = outputFiles;
-  if (module === undefined) throw new Error(`${library} gave no module`);
+  if (module === undefined) {
+    throw new Error(`${library} gave no module`);
+  }
   return Buffer.from(module.contents);
 }
 

@@ -80,7 +80,9 @@ export interface Source {
 export function findViolations(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, text }) => {
     const floor = floors.find(({ files }) => files.test(path));
-    if (floor === undefined) return [`${path} stands on no floor: give it one in tools/checks/floors.ts.`];
+    if (floor === undefined) {
+      return [`${path} stands on no floor: give it one in tools/checks/floors.ts.`];
+    }
     return importsOf(text)
       .filter((specifier) => !isAllowed(floor, path, specifier))
       .map((specifier) => `${path} (${floor.name}) may not import ${specifier}.`);
@@ -88,7 +90,9 @@ export function findViolations(sources: readonly Source[]): string[] {
 }
 
 function isAllowed({ files, may, modules }: Floor, path: string, specifier: string): boolean {
-  if (!specifier.startsWith(".")) return modules === undefined || modules.test(specifier);
+  if (!specifier.startsWith(".")) {
+    return modules === undefined || modules.test(specifier);
+  }
   const target = posix.join(posix.dirname(path), specifier);
   // A node's halves share what is saved, and nothing with other nodes.
   if (target.startsWith("nodes/")) {

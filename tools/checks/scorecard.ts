@@ -24,7 +24,9 @@ export interface Package {
 export function findProblems({ manifest, files, html, icons, examples }: Package): string[] {
   const problems: string[] = [];
   const rule = (id: string, holds: boolean, text: string): void => {
-    if (!holds) problems.push(`${id}: ${text}`);
+    if (!holds) {
+      problems.push(`${id}: ${text}`);
+    }
   };
   const at = (...path: string[]): unknown =>
     path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), manifest);
@@ -61,7 +63,9 @@ export function findProblems({ manifest, files, html, icons, examples }: Package
     const nodes: unknown = parse(text);
     rule("N02", Array.isArray(nodes), `examples/${name} is a list at the top`);
     for (const node of Array.isArray(nodes) ? nodes : []) {
-      if (isRecord(node)) used.add(String(node["type"]));
+      if (isRecord(node)) {
+        used.add(String(node["type"]));
+      }
     }
   }
   for (const [type, file] of types) {

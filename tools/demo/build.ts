@@ -12,5 +12,7 @@ export async function build(): Promise<void> {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-  if (child.exitCode !== 0) throw new Error(`the package does not build.\n${out}${err}`);
+  if (child.exitCode !== 0) {
+    throw new Error(`the package does not build.\n${out}${err}`);
+  }
 }

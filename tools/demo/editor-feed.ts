@@ -20,11 +20,15 @@ export async function openEditorFeed(
   const socket = new WebSocket(`${url.replace(/^http/, "ws")}/comms`);
   let open = true;
   socket.addEventListener("message", ({ data }) => {
-    if (typeof data !== "string" || !open) return;
+    if (typeof data !== "string" || !open) {
+      return;
+    }
     const packets: unknown = JSON.parse(data);
     for (const packet of Array.isArray(packets) ? packets : []) {
       const event = readPacket(packet);
-      if (event !== undefined) onEvent(event);
+      if (event !== undefined) {
+        onEvent(event);
+      }
     }
   });
   await new Promise<void>((resolve, reject) => {
@@ -34,7 +38,9 @@ export async function openEditorFeed(
     });
   });
   socket.addEventListener("close", () => {
-    if (open) onEnd();
+    if (open) {
+      onEnd();
+    }
   });
   // New statuses and messages come without a subscription; one to the statuses would bring those of the past as well.
   return {
@@ -46,7 +52,9 @@ export async function openEditorFeed(
 }
 
 function readPacket(packet: unknown): FeedEvent | undefined {
-  if (!isRecord(packet) || typeof packet["topic"] !== "string" || !isRecord(packet["data"])) return undefined;
+  if (!isRecord(packet) || typeof packet["topic"] !== "string" || !isRecord(packet["data"])) {
+    return undefined;
+  }
   const { topic, data } = { topic: packet["topic"], data: packet["data"] };
   if (topic === "debug" && typeof data["id"] === "string") {
     return { kind: "debug", nodeId: data["id"], text: String(data["msg"]) };

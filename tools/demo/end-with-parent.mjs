@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 
 const before = ancestors();
 const watch = setInterval(() => {
-  if (ancestors() === before && isAlive(process.ppid)) return;
+  if (ancestors() === before && isAlive(process.ppid)) {
+    return;
+  }
   clearInterval(watch);
   process.kill(process.pid, "SIGTERM");
 }, 500);

@@ -34,7 +34,9 @@ export async function exampleNames(): Promise<string[]> {
 /** Reads a shipped example by the start of its name: "01". */
 export async function readExample(start: string): Promise<FlowNode[]> {
   const name = (await exampleNames()).find((one) => one.startsWith(start));
-  if (name === undefined) throw new Error(`There is no example ${start} in ${folder}.`);
+  if (name === undefined) {
+    throw new Error(`There is no example ${start} in ${folder}.`);
+  }
   const nodes: unknown = JSON.parse(await readFile(join(folder, name), "utf8"));
   if (!Array.isArray(nodes) || !nodes.every(isFlowNode)) {
     throw new Error(`examples/${name} is not a list of nodes.`);
@@ -47,13 +49,19 @@ export function connected(nodes: readonly FlowNode[], to: Origins, token: string
   const moved = (address: string): string => {
     for (const surface of ["newer", "earlier", "cloud"] as const) {
       const from = shippedOrigins[surface];
-      if (address === from) return to[surface];
-      if (address === new URL(from).host) return new URL(to[surface]).host;
+      if (address === from) {
+        return to[surface];
+      }
+      if (address === new URL(from).host) {
+        return new URL(to[surface]).host;
+      }
     }
     throw new Error(`An example talks to ${address}, which is none of the simulator's default addresses.`);
   };
   return nodes.map((node) => {
-    if (node.type === "dimensioner-device") return { ...node, address: moved(String(node["address"])) };
+    if (node.type === "dimensioner-device") {
+      return { ...node, address: moved(String(node["address"])) };
+    }
     if (node.type === "dimensioner-cloud") {
       return { ...node, baseUrl: moved(String(node["baseUrl"])), credentials: { token } };
     }
@@ -64,7 +72,9 @@ export function connected(nodes: readonly FlowNode[], to: Origins, token: string
 /** The one node of this name. */
 export function nodeNamed(nodes: readonly FlowNode[], name: string): FlowNode {
   const [found, ...others] = nodes.filter((node) => node.name === name);
-  if (found === undefined || others.length > 0) throw new Error(`The flow has no single node “${name}”.`);
+  if (found === undefined || others.length > 0) {
+    throw new Error(`The flow has no single node “${name}”.`);
+  }
   return found;
 }
 

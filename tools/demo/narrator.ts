@@ -24,12 +24,16 @@ export function narrator(say: (line: string) => void = console.log) {
         line(name, oneLine(event.text));
         return;
       }
-      if (!node.type.startsWith("dimensioner-")) return;
+      if (!node.type.startsWith("dimensioner-")) {
+        return;
+      }
       if (event.fill === "blue") {
         shown.delete(node.id);
         return;
       }
-      if (shown.get(node.id) === event.text) return;
+      if (shown.get(node.id) === event.text) {
+        return;
+      }
       shown.set(node.id, event.text);
       line(name, stepText(node, event.fill, event.text));
     },
@@ -37,7 +41,9 @@ export function narrator(say: (line: string) => void = console.log) {
 }
 
 function stepText(node: FlowNode, fill: string, text: string): string {
-  if (fill === "red") return `failed: ${text}`;
+  if (fill === "red") {
+    return `failed: ${text}`;
+  }
   return node.type === "dimensioner-measure" ? `measured ${text}` : text;
 }
 

@@ -35,14 +35,22 @@ export async function runFlow({ url, nodes, press, until, onSeen, timeoutMs }: F
 
   function see(event: FeedEvent): void {
     const node = byId.get(event.nodeId);
-    if (node === undefined) return;
+    if (node === undefined) {
+      return;
+    }
     onSeen?.({ node, event });
-    if (event.kind !== "debug") return;
+    if (event.kind !== "debug") {
+      return;
+    }
     const name = node.name ?? node.id;
-    if (!until.includes(name)) return ended.reject(new Error(`${name}: ${event.text}`));
+    if (!until.includes(name)) {
+      return ended.reject(new Error(`${name}: ${event.text}`));
+    }
     said.set(name, event.text);
     missing.delete(node.id);
-    if (missing.size === 0) ended.resolve();
+    if (missing.size === 0) {
+      ended.resolve();
+    }
   }
 
   const feed = await openEditorFeed(url, see, () => ended.reject(new Error("Node-RED has ended.")));
@@ -52,7 +60,9 @@ export async function runFlow({ url, nodes, press, until, onSeen, timeoutMs }: F
   }, timeoutMs);
   try {
     const pressed = await fetch(`${url}/inject/${button.id}`, { method: "POST" });
-    if (!pressed.ok) throw new Error(`Node-RED did not press “${press}” (HTTP status ${pressed.status}).`);
+    if (!pressed.ok) {
+      throw new Error(`Node-RED did not press “${press}” (HTTP status ${pressed.status}).`);
+    }
     await ended.promise;
     return said;
   } finally {

@@ -44,7 +44,9 @@ export async function startStage({
   const folder = await mkdtemp(join(tmpdir(), "dimensioner-demo-"));
   const closers = [() => rm(folder, { recursive: true, force: true, maxRetries: 3 })];
   const close = async () => {
-    for (const closer of closers.splice(0).toReversed()) await closer();
+    for (const closer of closers.splice(0).toReversed()) {
+      await closer();
+    }
   };
   try {
     const archiveFolder = await archiveIn(folder, archive);
@@ -85,7 +87,9 @@ async function archiveIn(folder: string, given: string | undefined): Promise<str
     (found) => found.isDirectory(),
     () => false,
   );
-  if (!isFolder) throw new Error(`--archive needs a folder that exists, and ${given} is none.`);
+  if (!isFolder) {
+    throw new Error(`--archive needs a folder that exists, and ${given} is none.`);
+  }
   return resolve(given);
 }
 
@@ -108,7 +112,9 @@ async function startOnUsualPorts(parcel: string | null, webhook: string): Promis
   try {
     return await startSimulator({ ...options, ports: usual });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) {
+      throw error;
+    }
     return startSimulator(options);
   }
 }

@@ -82,7 +82,9 @@ function line(
       const share = clamp(((x - from[0]) * dx + (y - from[1]) * dy) / square, 0, 1);
       const off = Math.hypot(x - from[0] - dx * share, y - from[1] - dy * share);
       const cover = clamp(thick / 2 + 0.5 - off, 0, 1) * opacity;
-      if (cover === 0) continue;
+      if (cover === 0) {
+        continue;
+      }
       for (const channel of [0, 1, 2] as const) {
         const at = (y * width + x) * 3 + channel;
         picture[at] = Math.round((picture[at] ?? 0) * (1 - cover) + color[channel] * cover);
@@ -102,7 +104,9 @@ function labelled(edges: readonly Edge[], axis: Axis): Edge | undefined {
   const onTable = seen.filter((edge) => edge.onTable);
   const first = (of: readonly Edge[], rank: (edge: Edge) => number): Edge | undefined =>
     of.toSorted((a, b) => rank(a) - rank(b))[0];
-  if (axis === 1) return first(seen, (edge) => middle(edge.ends)[0]);
+  if (axis === 1) {
+    return first(seen, (edge) => middle(edge.ends)[0]);
+  }
   return first(onTable, (edge) => edge.distance) ?? first(seen, (edge) => -middle(edge.ends)[0]);
 }
 
@@ -115,8 +119,12 @@ export function annotate(
 ): [Uint8Array, string] {
   const drawn = picture.slice();
   const edges = boxEdges(parcel, view, width);
-  for (const edge of edges.filter((one) => !one.visible)) line(drawn, width, edge.ends, 1, OUTLINE, UNSEEN);
-  for (const edge of edges.filter((one) => one.visible)) line(drawn, width, edge.ends, 2.4, OUTLINE, 1);
+  for (const edge of edges.filter((one) => !one.visible)) {
+    line(drawn, width, edge.ends, 1, OUTLINE, UNSEEN);
+  }
+  for (const edge of edges.filter((one) => one.visible)) {
+    line(drawn, width, edge.ends, 2.4, OUTLINE, 1);
+  }
   const middles = edges.map((edge) => middle(edge.ends));
   const center: Pixel = [
     middles.reduce((sum, [x]) => sum + x, 0) / middles.length,
@@ -125,7 +133,9 @@ export function annotate(
   const sizes = [parcel.lengthCm, parcel.heightCm, parcel.widthCm];
   const texts = ([0, 1, 2] as const).flatMap((axis) => {
     const edge = labelled(edges, axis);
-    if (edge === undefined) return [];
+    if (edge === undefined) {
+      return [];
+    }
     const at = middle(edge.ends);
     const [dx, dy] = [at[0] - center[0], at[1] - center[1]];
     const far = Math.hypot(dx, dy);

@@ -20,7 +20,9 @@ const sheet =
 const tapeRoll: Surface = (at, normal) => {
   const wound = 0.85 + noise(Math.hypot(at[0], at[2]) * 14, 0, 3) * 0.3;
   const core = Math.hypot(at[0], at[2]) < 4.4;
-  if (core) return { color: [0.5, 0.4, 0.27], gloss: 0, blur: 1 };
+  if (core) {
+    return { color: [0.5, 0.4, 0.27], gloss: 0, blur: 1 };
+  }
   const color: Vec = [0.42, 0.25, 0.1];
   return { color: scale(color, normal[1] > 0.5 ? wound : 1), gloss: 0.1, blur: 0.15 };
 };

@@ -15,14 +15,18 @@ function bars(digits: string): readonly (readonly [number, number])[] {
   for (let pair = 0; pair < digits.length; pair += 2) {
     const black = WIDE[Number(digits[pair])] ?? "";
     const white = WIDE[Number(digits[pair + 1])] ?? "";
-    for (const [i, width] of [...black].entries()) widths += width + (white[i] ?? "");
+    for (const [i, width] of [...black].entries()) {
+      widths += width + (white[i] ?? "");
+    }
   }
   widths += "wnn";
   const found: [number, number][] = [];
   let offset = 0;
   for (const [i, width] of [...widths].entries()) {
     const modules = width === "w" ? 3 : 1;
-    if (i % 2 === 0) found.push([offset, modules]);
+    if (i % 2 === 0) {
+      found.push([offset, modules]);
+    }
     offset += modules;
   }
   return found;

@@ -29,13 +29,17 @@ export function board({ color, seed }: Board, u: number, v: number): Vec {
 export function mat(halfX: number, halfZ: number): Surface {
   return (at, normal) => {
     const worn = 0.042 + clouds(at[0] * 0.09, at[2] * 0.09, 5) * 0.035;
-    if (normal[1] < 0.5) return matte([worn, worn, worn]);
+    if (normal[1] < 0.5) {
+      return matte([worn, worn, worn]);
+    }
     const [x, z] = [Math.abs(at[0]), Math.abs(at[2])];
     const corner = (x > halfX - 14 || z > halfZ - 14) && x < halfX - 3 && z < halfZ - 3;
     const onFrame = x > halfX - 3.8 || z > halfZ - 3.8;
     const bothNear = x > halfX - 14 && z > halfZ - 14;
     const cross = (x < 0.25 && z < 4) || (z < 0.25 && x < 4);
-    if ((corner && onFrame && bothNear) || cross) return matte([0.72, 0.55, 0.08]);
+    if ((corner && onFrame && bothNear) || cross) {
+      return matte([0.72, 0.55, 0.08]);
+    }
     const stud = Math.hypot(
       (at[0] % 2.5) + (at[0] < 0 ? 1.25 : -1.25),
       (at[2] % 2.5) + (at[2] < 0 ? 1.25 : -1.25),
@@ -52,8 +56,9 @@ export function steel(frontZ: number): Surface {
     const brushed = 0.3 + noise(at[0] * 0.5, at[2] * 11, 31) * 0.07;
     const tick = at[0] - Math.round(at[0] / 2) * 2;
     const long = Math.round(at[0] / 2) % 5 === 0 ? 1.5 : 0.8;
-    if (at[2] > frontZ - 2 && at[2] < frontZ - 2 + long && Math.abs(tick) < 0.13)
+    if (at[2] > frontZ - 2 && at[2] < frontZ - 2 + long && Math.abs(tick) < 0.13) {
       return matte([0.03, 0.03, 0.03]);
+    }
     return { color: [brushed, brushed * 1.01, brushed * 1.03], gloss: 0.16, blur: 0.3 };
   };
 }
@@ -71,7 +76,9 @@ export const bench: Surface = (at) => {
 
 export const concrete: Surface = (at) => {
   const gray = 0.2 + clouds(at[0] * 0.03, at[2] * 0.03, 71) * 0.12 + cell(at[0] * 3, at[2] * 3, 72) * 0.02;
-  if (Math.abs(at[2] + 150) < 5) return matte([0.6, 0.45, 0.06]);
+  if (Math.abs(at[2] + 150) < 5) {
+    return matte([0.6, 0.45, 0.06]);
+  }
   return matte([gray, gray, gray * 1.02]);
 };
 
@@ -88,7 +95,9 @@ export function sticker({ label, x, z, wide, turned = false }: Sticker, at: Vec)
   const [du, dv] = turned ? [-(at[2] - z), at[0] - x] : [at[0] - x, at[2] - z];
   const across = du / wide + 0.5;
   const down = dv / (wide * 1.5) + 0.5;
-  if (across < 0 || across > 1 || down < 0 || down > 1) return null;
+  if (across < 0 || across > 1 || down < 0 || down > 1) {
+    return null;
+  }
   const ink = label(across, down);
   const rim = Math.min(across, 1 - across, (down * 3) / 2, ((1 - down) * 3) / 2) < 0.01 ? 0.62 : 1;
   const color = (0.035 + ink * 0.8) * rim;

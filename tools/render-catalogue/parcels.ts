@@ -32,15 +32,23 @@ function carton({ size, color, seed, tape, tapeWide, stickers, print }: Carton):
       ? Math.min(lengthCm / 2 - Math.abs(at[0]), widthCm / 2 - Math.abs(at[2]))
       : Math.min(heightCm - at[1], (end ? widthCm : lengthCm) / 2 - Math.abs(u));
     // Folded edges are scuffed lighter; cut ones show the flutes.
-    if (toEdge < 0.35 + noise(u, v, seed + 5) * 0.3) base = scale(base, 1.13);
+    if (toEdge < 0.35 + noise(u, v, seed + 5) * 0.3) {
+      base = scale(base, 1.13);
+    }
     for (const one of top ? stickers : []) {
       const stuck = sticker(one, at);
-      if (stuck !== null) return stuck;
+      if (stuck !== null) {
+        return stuck;
+      }
     }
     const tail = Math.min(7, heightCm * 0.6) - 0.35 * Math.abs(Math.sin(at[2] * 9));
     const onTape = Math.abs(at[2]) < tapeWide / 2 && (top || (end && heightCm - at[1] < tail));
-    if (top && Math.abs(at[2]) < 0.09) base = scale(base, 0.35);
-    if (onTape) return taped(base, at[0] + at[1], at[2], tape);
+    if (top && Math.abs(at[2]) < 0.09) {
+      base = scale(base, 0.35);
+    }
+    if (onTape) {
+      return taped(base, at[0] + at[1], at[2], tape);
+    }
     const printed = top ? null : (print?.(end ? at[2] : at[0], at[1]) ?? null);
     return { color: printed === null ? base : mix(base, printed, 0.85), gloss: 0, blur: 1 };
   };
@@ -48,12 +56,16 @@ function carton({ size, color, seed, tape, tapeWide, stickers, print }: Carton):
 
 /** The signs of a shipping carton: this side up, and a line below. */
 function signs(along: number, up: number): Vec | null {
-  if (up > 8 && up < 9 && Math.abs(along) < 14) return INK;
+  if (up > 8 && up < 9 && Math.abs(along) < 14) {
+    return INK;
+  }
   for (const middle of [-7, 7]) {
     const off = Math.abs(along - middle);
     const head = up > 20 && up < 28 && off < (28 - up) * 0.6;
     const stem = up > 11 && up <= 20 && off < 1.6;
-    if (head || stem) return INK;
+    if (head || stem) {
+      return INK;
+    }
   }
   return null;
 }
@@ -78,7 +90,9 @@ function shoeBox(size: Vec, print: Label): [Shape, Surface][] {
       const worn = 0.93 + clouds(at[0] * 0.3 + at[1], at[2] * 0.3, 8) * 0.14;
       const stripe = normal[1] > 0.5 && at[0] < -6 && Math.abs(at[0] + 10 + at[2] * 0.35) < 1.1;
       const second = normal[1] > 0.5 && at[0] < -2 && Math.abs(at[0] + 13.2 + at[2] * 0.35) < 0.5;
-      if (stripe || second) return { color: [0.78, 0.76, 0.7], gloss: 0.06, blur: 0.3 };
+      if (stripe || second) {
+        return { color: [0.78, 0.76, 0.7], gloss: 0.06, blur: 0.3 };
+      }
       return (
         (normal[1] > 0.5 ? sticker(stuck, at) : null) ?? { color: scale(color, worn), gloss: 0.06, blur: 0.3 }
       );
@@ -103,7 +117,9 @@ function polybag(size: Vec, print: Label): [Shape, Surface][] {
   };
   const surface: Surface = (at) => {
     const stuck = sticker({ label: print, x: 3, z: -0.5, wide: 10.5 }, at);
-    if (stuck !== null) return stuck;
+    if (stuck !== null) {
+      return stuck;
+    }
     const flap = at[0] < -halfX * 0.72;
     const seam = Math.abs(at[0] + halfX * 0.72) < 0.2 || Math.abs(at[2]) > halfZ - 1 || at[0] > halfX - 1;
     const color: Vec = flap ? [0.46, 0.5, 0.54] : [0.55, 0.575, 0.6];

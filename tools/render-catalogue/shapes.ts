@@ -51,7 +51,9 @@ export function box(low: Vec, high: Vec): Shape {
           [high, 1],
         ] as const) {
           const off = Math.abs(at[axis] - face[axis]);
-          if (off >= best) continue;
+          if (off >= best) {
+            continue;
+          }
           best = off;
           normal = [axis === 0 ? sign : 0, axis === 1 ? sign : 0, axis === 2 ? sign : 0];
         }
@@ -75,14 +77,18 @@ export function ring(inner: number, outer: number, height: number): Shape {
       const b = from[0] * dx + from[2] * dz;
       for (const radius of [inner, outer]) {
         const root = b * b - a * (from[0] ** 2 + from[2] ** 2 - radius * radius);
-        if (root >= 0) places.push((-b - Math.sqrt(root)) / a, (-b + Math.sqrt(root)) / a);
+        if (root >= 0) {
+          places.push((-b - Math.sqrt(root)) / a, (-b + Math.sqrt(root)) / a);
+        }
       }
       return places
         .filter((t) => t > NEAR && inside(along(from, direction, t)))
         .reduce((first, t) => Math.min(first, t), Infinity);
     },
     normal(at) {
-      if (at[1] > height - 0.001) return [0, 1, 0];
+      if (at[1] > height - 0.001) {
+        return [0, 1, 0];
+      }
       const radius = Math.hypot(at[0], at[2]);
       const sign = radius < (inner + outer) / 2 ? -1 : 1;
       return [(sign * at[0]) / radius, 0, (sign * at[2]) / radius];
@@ -101,17 +107,24 @@ export function cushion(
   return {
     hit(from, direction) {
       const [enters, leaves] = slab(from, direction, [-halfX, 0, -halfZ], [halfX, top, halfZ]);
-      if (enters > leaves || leaves < NEAR) return Infinity;
+      if (enters > leaves || leaves < NEAR) {
+        return Infinity;
+      }
       const step = 0.35;
       let before = Math.max(enters, NEAR);
-      if (above(along(from, direction, before)) < 0) return enters > NEAR ? enters : Infinity;
+      if (above(along(from, direction, before)) < 0) {
+        return enters > NEAR ? enters : Infinity;
+      }
       for (let t = before + step; before < leaves; t += step) {
         if (above(along(from, direction, t)) < 0) {
           let [low, high] = [before, t];
           for (let round = 0; round < 8; round += 1) {
             const middle = (low + high) / 2;
-            if (above(along(from, direction, middle)) < 0) high = middle;
-            else low = middle;
+            if (above(along(from, direction, middle)) < 0) {
+              high = middle;
+            } else {
+              low = middle;
+            }
           }
           return low > 0.01 ? low : Infinity;
         }
@@ -137,11 +150,15 @@ export function blob(center: Vec, radius: number, distance: (at: Vec) => number)
       const to = sub(center, from);
       const middle = dot(to, direction);
       const reach = radius * radius - (dot(to, to) - middle * middle);
-      if (reach < 0) return Infinity;
+      if (reach < 0) {
+        return Infinity;
+      }
       const end = middle + Math.sqrt(reach);
       for (let t = Math.max(0.05, middle - Math.sqrt(reach)); t < end;) {
         const free = distance(along(from, direction, t));
-        if (free < 0.02) return t;
+        if (free < 0.02) {
+          return t;
+        }
         t += Math.max(free, 0.02);
       }
       return Infinity;

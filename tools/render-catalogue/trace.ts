@@ -14,7 +14,9 @@ export function firstHit(things: readonly Thing[], from: Vec, direction: Vec): H
   let thing: Thing | null = null;
   for (const one of things) {
     const distance = one.hit(from, direction);
-    if (distance >= best) continue;
+    if (distance >= best) {
+      continue;
+    }
     best = distance;
     thing = one;
   }
@@ -41,7 +43,9 @@ const AMBIENT: Vec = [0.4, 0.43, 0.48];
 
 /** What a mirror sees of the hall above. */
 function hall(from: Vec, direction: Vec): Vec {
-  if (direction[1] <= 0.02) return [0.25, 0.25, 0.26];
+  if (direction[1] <= 0.02) {
+    return [0.25, 0.25, 0.26];
+  }
   const at = along(from, direction, (CEILING - from[1]) / direction[1]);
   const lit = PANELS.some(
     (panel) => Math.abs(at[0] - panel[0]) < PANEL_HALF[0] && Math.abs(at[2] - panel[2]) < PANEL_HALF[1],
@@ -77,7 +81,9 @@ function shade(things: readonly Thing[], { thing, at }: Hit, direction: Vec, nex
       ? AMBIENT
       : scale(mul(AMBIENT, other.thing.look(other.at, other.thing.normal(other.at)).color), 0.6);
   const matte = mul(color, add(scale(LIGHT, direct), around));
-  if (gloss === 0) return matte;
+  if (gloss === 0) {
+    return matte;
+  }
 
   const cosine = -dot(direction, normal);
   const mirror = along(direction, normal, 2 * cosine);
@@ -127,7 +133,9 @@ export function render(
         const y = (row + (Math.floor(ray / grid) + next()) / grid) / height;
         const direction = view.ray(x * 2 - 1, 1 - y * 2);
         const hit = firstHit(things, view.eye, direction);
-        if (hit !== null) sum = add(sum, capped(shade(things, hit, direction, next)));
+        if (hit !== null) {
+          sum = add(sum, capped(shade(things, hit, direction, next)));
+        }
       }
       const fromMiddle = ((column / width) * 2 - 1) ** 2 + ((row / height) * 2 - 1) ** 2;
       const light = scale(sum, (1 - 0.1 * fromMiddle) / (grid * grid));

@@ -10,7 +10,9 @@ export function flow(browser: Browser, stage: Stage, dark: boolean): Promise<Buf
     await show(page, nodeNamed(stage.flow, "Measure the parcel").id);
     // Node-RED 5 has the flows above the palette; here the palette is to be seen whole.
     const explorer = page.locator(".red-ui-sidebar-tab-bar button").first();
-    if ((await explorer.count()) > 0) await explorer.dispatchEvent("click");
+    if ((await explorer.count()) > 0) {
+      await explorer.dispatchEvent("click");
+    }
     await page.evaluate('RED.actions.invoke("core:toggle-sidebar"); document.activeElement.blur()');
     await settled(page);
     return page.screenshot();
@@ -32,8 +34,9 @@ export function imageOnCanvas(browser: Browser, stage: Stage, dark: boolean): Pr
     const popover = await page.locator(".red-ui-popover").boundingBox();
     const node = await page.locator(`[id="${id}"]`).boundingBox();
     const canvas = await page.locator("#red-ui-workspace-chart").boundingBox();
-    if (popover === null || node === null || canvas === null)
+    if (popover === null || node === null || canvas === null) {
       throw new Error("No image is open on the canvas.");
+    }
     return page.screenshot({ clip: around([popover, node], canvas) });
   });
 }
@@ -67,7 +70,9 @@ export function pickerDialog(browser: Browser, stage: Stage, dark: boolean): Pro
     const id = stage.flows.find(
       ({ type, name }) => type === "dimensioner-remote-trigger" && name === "Measure the parcel",
     )?.id;
-    if (id === undefined) throw new Error("No example has a remote trigger that measures.");
+    if (id === undefined) {
+      throw new Error("No example has a remote trigger that measures.");
+    }
     await show(page, id);
     await openDialog(page, id);
     const pick = page.locator(".dimensioner-pick");
@@ -122,7 +127,9 @@ async function dialog(page: Page): Promise<Buffer> {
   await settled(page);
   const tray = await page.locator(".red-ui-tray").last().boundingBox();
   const header = await page.locator(".red-ui-tray-header").last().boundingBox();
-  if (tray === null || header === null) throw new Error("No dialog is open.");
+  if (tray === null || header === null) {
+    throw new Error("No dialog is open.");
+  }
   return page.screenshot({
     clip: { x: header.x, y: tray.y, width: header.width, height: tray.height },
   });

@@ -66,7 +66,9 @@ function count(lines: readonly ReportLine[], exitCode: number | null, output: st
     details,
   };
   const hasEnded = counted("end") > 0;
-  if (hasEnded && exitCode !== null && (exitCode === 0 || details.length > 0)) return outcome;
+  if (hasEnded && exitCode !== null && (exitCode === 0 || details.length > 0)) {
+    return outcome;
+  }
   const last = lines.findLast((line) => line.event !== "end");
   const where = hasEnded
     ? "All tests have ended, but the process has not: something is left open."

@@ -41,7 +41,9 @@ export async function readMutations(root: string): Promise<Mutation[]> {
       const patch = await readFile(join(root, folder, file), "utf8");
       const field = (name: string): string => {
         const value = new RegExp(`^${name}: (.+)$`, "m").exec(patch)?.[1];
-        if (value === undefined) throw new Error(`${file} has no line “${name}: …”.`);
+        if (value === undefined) {
+          throw new Error(`${file} has no line “${name}: …”.`);
+        }
         return value.trim();
       };
       const name = file.slice(0, -".patch".length);
@@ -77,7 +79,9 @@ export function mutationStep(root: string, mutation: Mutation, node: NodeBinary,
       try {
         await Promise.all(copied.map((one) => cp(join(root, one), join(copy, one), { recursive: true })));
         await symlink(join(root, "node_modules"), join(copy, "node_modules"));
-        for (const [path, content] of changed) await writeFile(join(copy, path), content);
+        for (const [path, content] of changed) {
+          await writeFile(join(copy, path), content);
+        }
         const suite = {
           node,
           files: [test],

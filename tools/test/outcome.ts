@@ -56,6 +56,8 @@ async function runStep({ name, run }: Step): Promise<Outcome> {
   const mark = failed > 0 ? "FAIL" : passed > 0 ? "ok  " : "--  ";
   const counts = passed + failed > 1 ? `  ${passed} passed, ${failed} failed, ${skipped} skipped` : "";
   console.log(`${mark} ${name}${counts}  (${seconds} s)`);
-  for (const detail of details) console.log(`\n${detail.trim().replace(/^/gm, "       ")}\n`);
+  for (const detail of details) {
+    console.log(`\n${detail.trim().replace(/^/gm, "       ")}\n`);
+  }
   return outcome;
 }

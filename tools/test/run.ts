@@ -55,7 +55,9 @@ export function createRunner() {
   return {
     run,
     endAll(): void {
-      for (const child of running) end(child);
+      for (const child of running) {
+        end(child);
+      }
     },
   };
 }

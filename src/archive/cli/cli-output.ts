@@ -35,7 +35,9 @@ export class ProgressLine {
   /** `part` is from 0 to 1; null where nobody knows how much there is. */
   show(part: number | null, text: string): void {
     const now = performance.now();
-    if (!this.#terminal.isTTY || now - this.#shownAt < everyMs) return;
+    if (!this.#terminal.isTTY || now - this.#shownAt < everyMs) {
+      return;
+    }
     this.#shownAt = now;
     this.#isShown = true;
     const done = Math.round(Math.min(part ?? 0, 1) * barWidth);
@@ -45,15 +47,18 @@ export class ProgressLine {
 
   /** To be called before anything else is printed. */
   clear(): void {
-    if (this.#isShown) this.#terminal.write("\r\u001B[K");
+    if (this.#isShown) {
+      this.#terminal.write("\r\u001B[K");
+    }
     this.#isShown = false;
   }
 }
 
 /** Prints a line and waits while whoever reads it is slow. */
 export async function print(line: string): Promise<void> {
-  if (!process.stdout.write(`${line}\n`))
+  if (!process.stdout.write(`${line}\n`)) {
     await new Promise<void>((resume) => process.stdout.once("drain", resume));
+  }
 }
 
 /** Ends the process when nobody reads on, as in `dimensioner-verify … | head`. */
@@ -75,7 +80,9 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 function sayReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) {
+    return String(error);
+  }
   const reason = reasons[systemCode(error) ?? ""];
   const path = "path" in error && typeof error.path === "string" ? error.path : undefined;
   return reason === undefined || path === undefined ? error.message : `${path}: ${reason}`;

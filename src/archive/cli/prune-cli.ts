@@ -38,17 +38,25 @@ async function main(): Promise<void> {
     return;
   }
   const [folder, more] = positionals;
-  if (folder === undefined || more !== undefined) throw new Error("name one folder. See --help.");
+  if (folder === undefined || more !== undefined) {
+    throw new Error("name one folder. See --help.");
+  }
   const age = values["older-than"];
-  if (age === undefined) throw new Error("say how old a package must be, such as --older-than 90d.");
+  if (age === undefined) {
+    throw new Error("say how old a package must be, such as --older-than 90d.");
+  }
   const ageMs = readAgeMs(age);
-  if (ageMs === undefined) throw new Error(`“${age}” is no age. Write it as 90d, 12w, 2y or 36h.`);
+  if (ageMs === undefined) {
+    throw new Error(`“${age}” is no age. Write it as 90d, 12w, 2y or 36h.`);
+  }
 
   const isDryRun = values["dry-run"] === true;
   const total = { deleted: 0, held: 0, kept: 0, failed: 0, bytes: 0 };
   for await (const one of prune(folder, { before: new Date(Date.now() - ageMs), isDryRun })) {
     total[one.what] += 1;
-    if (one.what === "deleted") total.bytes += one.bytes;
+    if (one.what === "deleted") {
+      total.bytes += one.bytes;
+    }
     const said = one.what === "deleted" && isDryRun ? "would be deleted" : sayings[one.what];
     const why = one.reason === undefined || one.what === "held" ? "" : `: ${one.reason}`;
     await print(
@@ -60,7 +68,9 @@ async function main(): Promise<void> {
     const rest = `${total.held} on hold, ${total.kept} kept, ${total.failed} failed`;
     await print(`${sayCount(total.deleted, "package")} ${verb} (${sayBytes(total.bytes)}); ${rest}`);
   }
-  if (total.failed > 0) process.exitCode = 1;
+  if (total.failed > 0) {
+    process.exitCode = 1;
+  }
 }
 
 endWithReader();

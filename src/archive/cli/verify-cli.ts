@@ -29,11 +29,15 @@ async function main(): Promise<void> {
     return;
   }
   const [folder, more] = positionals;
-  if (folder === undefined || more !== undefined) throw new Error("name one folder. See --help.");
+  if (folder === undefined || more !== undefined) {
+    throw new Error("name one folder. See --help.");
+  }
   const verification = new Verification(folder);
   const allowIncomplete = values["allow-incomplete"] === true;
   const count = values.json === true ? reportJson : reportText;
-  if ((await count(verification, folder, allowIncomplete)) > 0) process.exitCode = 1;
+  if ((await count(verification, folder, allowIncomplete)) > 0) {
+    process.exitCode = 1;
+  }
 }
 
 /** What counts as a finding, with a line of progress beside it. */
@@ -43,7 +47,9 @@ async function* findingsOf(verification: Verification, allowIncomplete: boolean)
   const timer = setInterval(() => line.show(partOf(checked), progressOf(checked)), 200);
   try {
     for await (const finding of verification.run()) {
-      if (allowIncomplete && finding.kind === "incomplete") continue;
+      if (allowIncomplete && finding.kind === "incomplete") {
+        continue;
+      }
       line.clear();
       yield finding;
     }

@@ -5,7 +5,9 @@ import { isDimensionerError } from "../../errors.ts";
  * stays open. All else ends it.
  */
 export function canPass(error: unknown): boolean {
-  if (!isDimensionerError(error)) return false;
+  if (!isDimensionerError(error)) {
+    return false;
+  }
   switch (error.code) {
     case "ERR_UNREACHABLE":
     case "ERR_TIMEOUT":

@@ -46,16 +46,24 @@ export async function collectCloud(running: RunningJob, work: CloudWork): Promis
       running.missing = missingOf(listing);
       const notStored = await store(running, listing.items, work);
       const lacking = [...running.missing, ...notStored.map(outside)];
-      if (lacking.length === 0) return { key: work.key, complete: true, missing: [] };
+      if (lacking.length === 0) {
+        return { key: work.key, complete: true, missing: [] };
+      }
       if (job.waitedMs >= intent.waitMs) {
-        if (listing.unknown !== undefined) throw listing.unknown;
-        if (intent.onIncomplete === "error") throw incomplete(work.source, intent.waitMs, lacking);
+        if (listing.unknown !== undefined) {
+          throw listing.unknown;
+        }
+        if (intent.onIncomplete === "error") {
+          throw incomplete(work.source, intent.waitMs, lacking);
+        }
         return { key: work.key, complete: false, missing: lacking };
       }
       await waitForMore(running, work.poll);
     }
   } finally {
-    if (job.waitedMs !== waitedBefore) root.saveWait(job);
+    if (job.waitedMs !== waitedBefore) {
+      root.saveWait(job);
+    }
   }
 }
 
@@ -91,7 +99,9 @@ async function store(
 ): Promise<string[]> {
   const { job, root, signal } = running;
   const due = items.filter(({ contentId }) => !job.items.has(contentId));
-  if (due.length === 0) return [];
+  if (due.length === 0) {
+    return [];
+  }
   const used = basesOf(job.items.values());
   const lacking: string[] = [];
   const { transactionId } = job.intent;
@@ -100,7 +110,9 @@ async function store(
   running.tell("working");
   try {
     for (const { contentId, description } of due) {
-      if (job.items.has(contentId)) continue;
+      if (job.items.has(contentId)) {
+        continue;
+      }
       const facts = {
         contentId,
         description,
@@ -120,7 +132,9 @@ async function store(
         await root.addItem(job, contentId, item, false);
         running.tellProgress();
       } catch (error) {
-        if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") throw error;
+        if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
+          throw error;
+        }
         lacking.push(description ?? contentId);
       }
     }
@@ -151,7 +165,9 @@ async function removeStrays({ root, job }: RunningJob): Promise<void> {
   const expected = new Set([...job.items.values()].map(({ path }) => path));
   try {
     for (const name of await root.disk.readdir(folder)) {
-      if (!expected.has(name)) await root.disk.rm(join(folder, name), { recursive: true, force: true });
+      if (!expected.has(name)) {
+        await root.disk.rm(join(folder, name), { recursive: true, force: true });
+      }
     }
   } catch (error) {
     throw asFileError(error, folder);

@@ -15,7 +15,9 @@ export async function collectMessages(
   const { intent } = job;
   while (!isWhole(job)) {
     const leftMs = lastPartAt() + intent.waitMs - performance.now();
-    if (leftMs <= 0) break;
+    if (leftMs <= 0) {
+      break;
+    }
     running.tell("waiting");
     await running.pause(leftMs);
     running.tell("working");
@@ -53,7 +55,9 @@ function isWhole(job: OpenJob): boolean {
 }
 
 function missingParts(job: OpenJob): Problem[] {
-  if (isWhole(job)) return [];
+  if (isWhole(job)) {
+    return [];
+  }
   return job.count === null
     ? [phrase("lastPart")]
     : [phrase("partsMissing", { count: job.count - partsOf(job), total: job.count })];

@@ -77,7 +77,9 @@ export class JobRunner {
     const key = cloudKey(intent.origin ?? "", intent.transactionId);
     const { active } = this.#root;
     const before = active.get(key);
-    if (before !== undefined) return this.#again(await before);
+    if (before !== undefined) {
+      return this.#again(await before);
+    }
     const starting = this.#begin(key, intent);
     active.set(key, starting);
     try {
@@ -107,7 +109,9 @@ export class JobRunner {
       return this.#ticket(running, false);
     }
     const before = this.#sequences.get(part.id);
-    if (before !== undefined) return await this.#join(before, media, part);
+    if (before !== undefined) {
+      return await this.#join(before, media, part);
+    }
     const first = { id: randomUUID(), slot: String(part.index), used: new Set<string>() };
     const running = this.#acceptMedia(first.id, intent, media, first);
     const sequence = this.#sequences.begin(part.id, { ...first, running });
@@ -121,7 +125,9 @@ export class JobRunner {
       const running = this.#run(job);
       const ticket = this.#ticket(running, true);
       const { sequence } = job.intent;
-      if (sequence !== null) this.#sequences.resume(sequence, running, ticket);
+      if (sequence !== null) {
+        this.#sequences.resume(sequence, running, ticket);
+      }
       return ticket;
     });
   }
@@ -137,15 +143,21 @@ export class JobRunner {
     const patience = new Promise<void>((done) => (timer = setTimeout(done, patienceMs)));
     await Promise.race([Promise.all(ended), patience]);
     clearTimeout(timer);
-    for (const { job } of this.#jobs) this.#root.unclaimed.set(job.id, job);
+    for (const { job } of this.#jobs) {
+      this.#root.unclaimed.set(job.id, job);
+    }
     this.#jobs.clear();
   }
 
   async #begin(key: string, intent: Intent): Promise<Archived | RunningJob> {
     const found = await this.#root.packages.find(key);
-    if (found !== undefined) return found;
+    if (found !== undefined) {
+      return found;
+    }
     const left = [...this.#root.unclaimed.values()].find((job) => job.key === key);
-    if (left !== undefined) return this.#run(left);
+    if (left !== undefined) {
+      return this.#run(left);
+    }
     const { node } = this.#options;
     const job = await this.#root.accept(randomUUID(), { node, key, intent, items: new Map() });
     return this.#run(job);
@@ -183,15 +195,21 @@ export class JobRunner {
       }
       return this.#partTicket(sequence, running, part);
     } catch (error) {
-      if (isNew) slots.delete(slot);
+      if (isNew) {
+        slots.delete(slot);
+      }
       throw error;
     }
   }
 
   /** The part that came last speaks for all: the others end without a message of their own. */
   #partTicket(sequence: Sequence, running: RunningJob, { count }: Part): Ticket {
-    if (count !== null) this.#root.setCount(running.job, count);
-    if (sequence.last !== undefined) sequence.last.isSpeaker = false;
+    if (count !== null) {
+      this.#root.setCount(running.job, count);
+    }
+    if (sequence.last !== undefined) {
+      sequence.last.isSpeaker = false;
+    }
     sequence.last = this.#ticket(running, false);
     sequence.lastPartAt = performance.now();
     running.wake();
@@ -236,13 +254,17 @@ export class JobRunner {
 
   #ticket(running: RunningJob, isResumed: boolean): Ticket {
     const report = (): void => {
-      if (!this.#jobs.delete(running)) return;
+      if (!this.#jobs.delete(running)) {
+        return;
+      }
       this.#root.close(running.job);
     };
     return new Ticket({ ended: running.ended, isAgain: false, running, isResumed, report });
   }
 
   #refuseIfClosed(): void {
-    if (this.#isClosed) throw new DimensionerError("cancelledClose", diskFacts);
+    if (this.#isClosed) {
+      throw new DimensionerError("cancelledClose", diskFacts);
+    }
   }
 }

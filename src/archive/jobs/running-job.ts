@@ -111,7 +111,9 @@ export class RunningJob {
   }
 
   tell(state: JobState): void {
-    if (this.state === state) return;
+    if (this.state === state) {
+      return;
+    }
     this.state = state;
     this.#onChange(this);
     this.#endUnwanted();
@@ -150,9 +152,13 @@ export class RunningJob {
         this.trouble = undefined;
         return archived;
       } catch (error) {
-        if (this.signal.aborted) throw this.signal.reason;
+        if (this.signal.aborted) {
+          throw this.signal.reason;
+        }
         const leftMs = this.#leftMs();
-        if (!canPass(error) || leftMs <= 0) return await this.#keepOrFail(error);
+        if (!canPass(error) || leftMs <= 0) {
+          return await this.#keepOrFail(error);
+        }
         this.trouble = error instanceof DimensionerError ? error : undefined;
         this.tell("trouble");
         this.#onChange(this);
@@ -165,7 +171,9 @@ export class RunningJob {
   async #attempt(): Promise<Archived> {
     const { root, job } = this;
     const before = await root.packages.placed(job);
-    if (before !== undefined) return before;
+    if (before !== undefined) {
+      return before;
+    }
     await this.#checkItems();
     await root.work.make(job.id);
     const { key, complete, missing } = await this.#collect(this);
@@ -175,10 +183,14 @@ export class RunningJob {
 
   /** After a restart: only what still is what was stored counts as there. */
   async #checkItems(): Promise<void> {
-    if (this.#isChecked) return;
+    if (this.#isChecked) {
+      return;
+    }
     const { job, root } = this;
     for (const [slot, item] of job.items) {
-      if (await isUnchanged(root, job.id, item)) continue;
+      if (await isUnchanged(root, job.id, item)) {
+        continue;
+      }
       job.items.delete(slot);
       this.lost.push(item.path);
     }
@@ -193,7 +205,9 @@ export class RunningJob {
       canPass(error) &&
       !notOfTheMedia.has(error.code) &&
       job.key !== null;
-    if (!canKeep || job.intent.onIncomplete === "error" || job.items.size === 0) throw error;
+    if (!canKeep || job.intent.onIncomplete === "error" || job.items.size === 0) {
+      throw error;
+    }
     const stored = (item: MediaItem): boolean => job.items.has(item.contentId);
     const missing = this.listed
       .filter((item) => !stored(item))

@@ -28,11 +28,16 @@ export class Semaphore {
     }
     let isIn = true;
     return () => {
-      if (!isIn) return;
+      if (!isIn) {
+        return;
+      }
       isIn = false;
       const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
+      if (next === undefined) {
+        this.#free += 1;
+      } else {
+        next();
+      }
     };
   }
 }

@@ -67,7 +67,9 @@ async function stage(
 }
 
 function stemOf(filename: string | null): string | null {
-  if (filename === null) return null;
+  if (filename === null) {
+    return null;
+  }
   const name = basename(filename.replaceAll("\\", "/"));
   return name.slice(0, name.length - extname(name).length) || null;
 }
@@ -76,7 +78,9 @@ function sendBytes(bytes: Uint8Array, contentType: string | null): Download {
   return async (sink) => {
     const drained = drainsOf(sink);
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      if (!sink.write(bytes.subarray(at, at + PIECE_BYTES))) await drained();
+      if (!sink.write(bytes.subarray(at, at + PIECE_BYTES))) {
+        await drained();
+      }
     }
     return { contentType, framing: "length", bytes: bytes.length };
   };
@@ -87,15 +91,21 @@ function sendFile(path: string, contentType: string | null, root: ArchiveRoot): 
     const drained = drainsOf(sink);
     try {
       const file = await openPlain(path, root.disk);
-      if (file === undefined) throw refuse(path, phrase("noSuchFile"));
+      if (file === undefined) {
+        throw refuse(path, phrase("noSuchFile"));
+      }
       try {
         let bytes = 0;
         for (;;) {
           const piece = Buffer.allocUnsafe(PIECE_BYTES);
           const { bytesRead } = await file.read(piece, 0, piece.length, bytes);
-          if (bytesRead === 0) return { contentType, framing: "length", bytes };
+          if (bytesRead === 0) {
+            return { contentType, framing: "length", bytes };
+          }
           bytes += bytesRead;
-          if (!sink.write(piece.subarray(0, bytesRead))) await drained();
+          if (!sink.write(piece.subarray(0, bytesRead))) {
+            await drained();
+          }
         }
       } finally {
         await file.close();
@@ -121,7 +131,9 @@ function drainsOf(sink: Parameters<Download>[0]): () => Promise<void> {
     fail?.(error);
   };
   return async () => {
-    if (failure !== undefined) throw failure;
+    if (failure !== undefined) {
+      throw failure;
+    }
     if (!isDrained) {
       await new Promise<void>((resolve, reject) => {
         resume = resolve;

@@ -99,7 +99,9 @@ export async function isUnchanged(root: ArchiveRoot, jobId: string, item: Stored
 async function typeOf(path: string, root: ArchiveRoot): Promise<string | null> {
   try {
     const file = await openPlain(path, root.disk);
-    if (file === undefined) return null;
+    if (file === undefined) {
+      return null;
+    }
     try {
       const head = Buffer.alloc(SNIFF_BYTES);
       const { bytesRead } = await file.read(head, 0, head.length, 0);

@@ -23,7 +23,9 @@ export class Compactor {
   compactIfDue(): void {
     const { journal, state, stateFolder, disk } = this.#parts;
     const isDue = journal.size > 2 * this.#compactedBytes + SLACK_BYTES;
-    if (!isDue || this.#compacting !== undefined) return;
+    if (!isDue || this.#compacting !== undefined) {
+      return;
+    }
     this.#compacting = compactJournal(journal, state, stateFolder, disk)
       // On a full disk the journal stays as it is; it is tried again when it has grown once more.
       .catch(() => undefined)
@@ -57,25 +59,42 @@ async function compactJournal(
       for await (const lines of readLines(file)) {
         for (const { offset, text } of lines) {
           const record = decodeRecord(decodeLine(text));
-          if (record?.type !== "archived" || state.finished.get(record.key) !== offset) continue;
-          if (pruned.has(record.sha256)) gone.push(record.key);
-          else offsets.set(record.key, await emit(Buffer.from(`${text}\n`)));
+          if (record?.type !== "archived" || state.finished.get(record.key) !== offset) {
+            continue;
+          }
+          if (pruned.has(record.sha256)) {
+            gone.push(record.key);
+          } else {
+            offsets.set(record.key, await emit(Buffer.from(`${text}\n`)));
+          }
         }
       }
       for (const [key, at] of state.finished) {
-        if (typeof at !== "number") await emit(encodeLine({ type: "archived", key, ...at }));
+        if (typeof at !== "number") {
+          await emit(encodeLine({ type: "archived", key, ...at }));
+        }
       }
       for (const job of state.open.values()) {
-        for (const record of recordsOf(job)) await emit(encodeLine(record));
+        for (const record of recordsOf(job)) {
+          await emit(encodeLine(record));
+        }
       }
-      if (state.head !== null) await emit(encodeLine({ type: "head", ...state.head }));
+      if (state.head !== null) {
+        await emit(encodeLine({ type: "head", ...state.head }));
+      }
     },
     () => {
       for (const [key, offset] of offsets) {
         // One that was archived again meanwhile has a newer line on its way.
-        if (typeof state.finished.get(key) === "number") state.finished.set(key, offset);
+        if (typeof state.finished.get(key) === "number") {
+          state.finished.set(key, offset);
+        }
       }
-      for (const key of gone) if (typeof state.finished.get(key) === "number") state.finished.delete(key);
+      for (const key of gone) {
+        if (typeof state.finished.get(key) === "number") {
+          state.finished.delete(key);
+        }
+      }
     },
   );
 }

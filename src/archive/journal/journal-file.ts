@@ -41,7 +41,9 @@ export async function replay(
       size = end;
     }
   }
-  if (isFirst) throw fileError("fileOther", path, diskFacts, phrase("journalEmpty"));
+  if (isFirst) {
+    throw fileError("fileOther", path, diskFacts, phrase("journalEmpty"));
+  }
   return { size, damaged: lastIsBad ? damaged - 1 : damaged };
 }
 
@@ -67,7 +69,9 @@ export async function replaceWith(
       const at = size;
       waiting.push(line);
       size += line.length;
-      if (size - written >= BATCH_BYTES) await flush();
+      if (size - written >= BATCH_BYTES) {
+        await flush();
+      }
       return at;
     });
     await flush();

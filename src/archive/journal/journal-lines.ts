@@ -25,7 +25,9 @@ export function encodeLine(record: object): Buffer {
 /** What a line says; undefined where its checksum does not fit. */
 export function decodeLine(text: string): unknown {
   const json = text.slice(9);
-  if (text[8] !== " " || text.slice(0, 8) !== checksum(json)) return undefined;
+  if (text[8] !== " " || text.slice(0, 8) !== checksum(json)) {
+    return undefined;
+  }
   const value: unknown = JSON.parse(json);
   return value;
 }
@@ -40,7 +42,9 @@ export async function* readLines(file: FileHandle, from = 0): AsyncGenerator<Jou
   for (let position = from; ;) {
     const block = Buffer.allocUnsafe(READ_BYTES);
     const { bytesRead } = await file.read(block, 0, READ_BYTES, position);
-    if (bytesRead === 0) return;
+    if (bytesRead === 0) {
+      return;
+    }
     position += bytesRead;
     const bytes = Buffer.concat([rest, block.subarray(0, bytesRead)]);
     const lines: JournalLine[] = [];
@@ -52,8 +56,12 @@ export async function* readLines(file: FileHandle, from = 0): AsyncGenerator<Jou
     }
     rest = bytes.subarray(start);
     offset += start;
-    if (lines.length > 0) yield lines;
-    if (rest.length > LONGEST_LINE_BYTES) throw new ProblemError(phrase("journalEndless"));
+    if (lines.length > 0) {
+      yield lines;
+    }
+    if (rest.length > LONGEST_LINE_BYTES) {
+      throw new ProblemError(phrase("journalEndless"));
+    }
   }
 }
 

@@ -65,7 +65,9 @@ export class Journal {
       try {
         file = await disk.open(path, "r+");
       } catch (error) {
-        if (systemCode(error) !== "ENOENT") throw error;
+        if (systemCode(error) !== "ENOENT") {
+          throw error;
+        }
         await replaceWith(path, disk, async (emit) => void (await emit(encodeLine(CURRENT))));
         file = await disk.open(path, "r+");
       }
@@ -95,7 +97,9 @@ export class Journal {
   #add(record: JournalRecord, isDurable: boolean): Promise<number> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) {
-        if (isDurable) reject(new DimensionerError("cancelledClose", diskFacts));
+        if (isDurable) {
+          reject(new DimensionerError("cancelledClose", diskFacts));
+        }
         return;
       }
       this.#queue.push({ line: encodeLine(record), isDurable, resolve, reject });
@@ -116,7 +120,9 @@ export class Journal {
    * called with the new one in place.
    */
   async compact(write: (emit: Emit, file: FileHandle) => Promise<void>, move: () => void): Promise<void> {
-    while (this.#pump !== undefined) await this.#pump;
+    while (this.#pump !== undefined) {
+      await this.#pump;
+    }
     const work = (async () => {
       await this.#guard();
       this.#size = await replaceWith(this.path, this.#disk, async (emit) => {
@@ -142,7 +148,9 @@ export class Journal {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#pump;
-    if (this.#queue.length > 0) await this.#write();
+    if (this.#queue.length > 0) {
+      await this.#write();
+    }
     await this.#file.datasync().catch(() => undefined);
     await this.#file.close().catch(() => undefined);
   }
@@ -163,11 +171,17 @@ export class Journal {
       } catch (error) {
         this.#isBroken = true;
         const failure = asFileError(error, this.path);
-        for (const entry of batch) if (entry.isDurable) entry.reject(failure);
+        for (const entry of batch) {
+          if (entry.isDurable) {
+            entry.reject(failure);
+          }
+        }
         const later = batch.filter((entry) => !entry.isDurable);
         const isStuck = this.#queue.every((entry) => !entry.isDurable);
         this.#queue = [...later, ...this.#queue];
-        if (isStuck) break;
+        if (isStuck) {
+          break;
+        }
       }
     }
     this.#pump = undefined;
@@ -178,7 +192,9 @@ export class Journal {
     await this.#mend();
     const at = this.#size;
     await writeWhole(this.#file, bytes, at);
-    if (isDurable) await this.#file.datasync();
+    if (isDurable) {
+      await this.#file.datasync();
+    }
     this.#size = at + bytes.length;
     return at;
   }
@@ -194,7 +210,9 @@ export class Journal {
       this.#file = await this.#disk.open(this.path, "r+");
       this.#isBroken = true;
     }
-    if (!this.#isBroken) return;
+    if (!this.#isBroken) {
+      return;
+    }
     const { size } = await this.#file.stat();
     if (size < this.#size) {
       throw fileError("fileOther", this.path, diskFacts, phrase("journalReplaced"));

@@ -41,7 +41,9 @@ export class JournalState {
 
   /** Takes in one line while the journal is read. */
   apply(record: JournalRecord, offset: number, bytes: number): void {
-    if (record.type === "journal") return;
+    if (record.type === "journal") {
+      return;
+    }
     if (record.type === "head") {
       this.head = { path: record.path, sha256: record.sha256 };
       return;
@@ -64,7 +66,9 @@ export class JournalState {
       return;
     }
     const job = this.open.get(record.job);
-    if (job !== undefined) this.#applyTo(job, record);
+    if (job !== undefined) {
+      this.#applyTo(job, record);
+    }
   }
 
   #applyTo(
@@ -119,8 +123,16 @@ export function* recordsOf(job: OpenJob): Generator<JournalRecord> {
   const items = [...job.items].map(([slot, item]) => ({ slot, item }));
   const at = job.acceptedAt.toISOString();
   yield { type: "accepted", job: id, at, node: job.node, key, intent: job.intent, items };
-  if (job.count !== null) yield { type: "count", job: id, count: job.count };
-  if (job.waitedMs > 0) yield { type: "waited", job: id, ms: job.waitedMs };
-  if (key !== null && placing !== null) yield { type: "placing", job: id, key, ...placing };
-  if (key !== null && archived !== null) yield { type: "archived", job: id, key, ...archived };
+  if (job.count !== null) {
+    yield { type: "count", job: id, count: job.count };
+  }
+  if (job.waitedMs > 0) {
+    yield { type: "waited", job: id, ms: job.waitedMs };
+  }
+  if (key !== null && placing !== null) {
+    yield { type: "placing", job: id, key, ...placing };
+  }
+  if (key !== null && archived !== null) {
+    yield { type: "archived", job: id, key, ...archived };
+  }
 }

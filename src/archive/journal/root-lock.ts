@@ -68,16 +68,26 @@ export class RootLock {
     let isTakeover = false;
     for (;;) {
       if (await create(path, me, disk)) {
-        if (!isTakeover) return new RootLock(path, me.nonce, disk, rules.beatMs);
+        if (!isTakeover) {
+          return new RootLock(path, me.nonce, disk, rules.beatMs);
+        }
         // Another process may have judged the same left-over lock and be between its look and its move.
         await sleep(100);
-        if (isOwner(await readOwner(path), me.nonce)) return new RootLock(path, me.nonce, disk, rules.beatMs);
+        if (isOwner(await readOwner(path), me.nonce)) {
+          return new RootLock(path, me.nonce, disk, rules.beatMs);
+        }
         continue;
       }
       const found = await readOwner(path);
-      if (found === "none") continue;
-      if (isOwner(found, nonce)) return new RootLock(path, nonce, disk, rules.beatMs);
-      if (!(await isGone(found, me, path, disk, rules))) throw locked(folder, found);
+      if (found === "none") {
+        continue;
+      }
+      if (isOwner(found, nonce)) {
+        return new RootLock(path, nonce, disk, rules.beatMs);
+      }
+      if (!(await isGone(found, me, path, disk, rules))) {
+        throw locked(folder, found);
+      }
       isTakeover = true;
       await remove(path, found, me.nonce, disk);
     }
@@ -85,7 +95,9 @@ export class RootLock {
 
   /** Throws once another process has taken the root over; to be asked before anything is written. */
   async check(): Promise<void> {
-    if (performance.now() - this.#checkedAt < this.#beatMs) return;
+    if (performance.now() - this.#checkedAt < this.#beatMs) {
+      return;
+    }
     const found = await readOwner(this.#path);
     if (found === "none") {
       await create(this.#path, { nonce: this.#nonce, ...(await thisProcess()) }, this.#disk);
@@ -126,12 +138,16 @@ async function create(path: string, me: Owner, disk: ArchiveDisk): Promise<boole
     } catch (error) {
       // A lock that does not tell its owner would keep everybody waiting; by now it may be another's.
       const found = await readOwner(path).catch(() => undefined);
-      if (found === undefined || isOwner(found, me.nonce)) await disk.unlink(path).catch(() => undefined);
+      if (found === undefined || isOwner(found, me.nonce)) {
+        await disk.unlink(path).catch(() => undefined);
+      }
       throw error;
     }
     return true;
   } catch (error) {
-    if (systemCode(error) === "EEXIST") return false;
+    if (systemCode(error) === "EEXIST") {
+      return false;
+    }
     throw asFileError(error, path);
   }
 }
@@ -142,7 +158,9 @@ async function readOwner(path: string): Promise<Owner | "none" | undefined> {
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return "none";
+    if (systemCode(error) === "ENOENT") {
+      return "none";
+    }
     throw asFileError(error, path);
   }
   try {
@@ -168,7 +186,9 @@ async function isGone(
     found.host === me.host &&
     found.boot === me.boot &&
     found.processes === me.processes;
-  if (seesIt && !isAlive(found.pid)) return true;
+  if (seesIt && !isAlive(found.pid)) {
+    return true;
+  }
   if (seesIt && found.started !== null) {
     const started = await startOf(found.pid);
     return started !== null && started !== found.started;
@@ -187,11 +207,15 @@ async function isSilent(path: string, disk: ArchiveDisk, staleMs: number): Promi
     const until = performance.now() + staleMs;
     while (performance.now() < until) {
       await sleep(Math.min(500, staleMs / 8));
-      if ((await beatOf()) !== first) return false;
+      if ((await beatOf()) !== first) {
+        return false;
+      }
     }
     return true;
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return true;
+    if (systemCode(error) === "ENOENT") {
+      return true;
+    }
     throw asFileError(error, path);
   }
 }
@@ -207,9 +231,13 @@ async function remove(
   try {
     await disk.rename(path, aside);
     const moved = await readOwner(aside);
-    if (moved !== "none" && moved?.nonce !== judged?.nonce) await disk.link(aside, path);
+    if (moved !== "none" && moved?.nonce !== judged?.nonce) {
+      await disk.link(aside, path);
+    }
   } catch (error) {
-    if (systemCode(error) !== "ENOENT" && systemCode(error) !== "EEXIST") throw asFileError(error, path);
+    if (systemCode(error) !== "ENOENT" && systemCode(error) !== "EEXIST") {
+      throw asFileError(error, path);
+    }
   } finally {
     await disk.unlink(aside).catch(() => undefined);
   }

@@ -23,9 +23,15 @@ export function layoutProblem(layout: string): Phrase | null {
     return phrase("noneOf", { value: unknown[0], choices: tokens.map((name) => `{${name}}`) });
   }
   const parts = layout.split(/[/\\]/).map((part) => part.trim());
-  if (parts.every((part) => part === "")) return phrase("empty");
-  if (parts.includes("..")) return phrase("outOfFolder");
-  if (/^\s*(?:[/\\]|[a-z]:)/i.test(layout)) return phrase("notRelative");
+  if (parts.every((part) => part === "")) {
+    return phrase("empty");
+  }
+  if (parts.includes("..")) {
+    return phrase("outOfFolder");
+  }
+  if (/^\s*(?:[/\\]|[a-z]:)/i.test(layout)) {
+    return phrase("notRelative");
+  }
   return null;
 }
 

@@ -27,7 +27,9 @@ export async function hashFile(
   facts?: TransferFacts,
 ): Promise<FoundFile | undefined> {
   const file = await openPlain(path, disk);
-  if (file === undefined) return undefined;
+  if (file === undefined) {
+    return undefined;
+  }
   const hash = createHash("sha256");
   let bytes = 0;
   try {
@@ -35,9 +37,13 @@ export async function hashFile(
     const { size } = await file.stat();
     const block = Buffer.allocUnsafe(Math.min(size + 1, BLOCK_BYTES));
     for (;;) {
-      if (facts !== undefined) throwIfAborted(facts);
+      if (facts !== undefined) {
+        throwIfAborted(facts);
+      }
       const { bytesRead } = await file.read(block, 0, block.length, bytes);
-      if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };
+      if (bytesRead === 0) {
+        return { bytes, sha256: hash.digest("hex") };
+      }
       hash.update(block.subarray(0, bytesRead));
       bytes += bytesRead;
     }
@@ -49,13 +55,19 @@ export async function hashFile(
 /** "none" where there is no such file, "damaged" for one that is no manifest. */
 export async function loadManifest(path: string, disk: Disk): Promise<FoundManifest | "damaged" | "none"> {
   const file = await openPlain(path, disk);
-  if (file === undefined) return "none";
+  if (file === undefined) {
+    return "none";
+  }
   try {
     const { size } = await file.stat();
-    if (size > LARGEST_MANIFEST_BYTES) return "damaged";
+    if (size > LARGEST_MANIFEST_BYTES) {
+      return "damaged";
+    }
     const content = await file.readFile();
     const manifest = readManifest(content.toString());
-    if (manifest === undefined) return "damaged";
+    if (manifest === undefined) {
+      return "damaged";
+    }
     return { manifest, sha256: createHash("sha256").update(content).digest("hex") };
   } finally {
     await file.close();
@@ -68,7 +80,9 @@ export async function openPlain(path: string, disk: Disk): Promise<FileHandle | 
     file = await disk.open(path, PLAIN_READ);
   } catch (error) {
     const code = systemCode(error);
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") return undefined;
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") {
+      return undefined;
+    }
     throw error;
   }
   let isPlain = false;
@@ -76,6 +90,8 @@ export async function openPlain(path: string, disk: Disk): Promise<FileHandle | 
     isPlain = (await file.stat()).isFile();
     return isPlain ? file : undefined;
   } finally {
-    if (!isPlain) await file.close();
+    if (!isPlain) {
+      await file.close();
+    }
   }
 }

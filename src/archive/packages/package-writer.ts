@@ -49,8 +49,12 @@ export class PackageWriter {
   async write(job: OpenJob, work: string, placing: Placing): Promise<PlacedPackage & { manifest: Manifest }> {
     const disk = this.#disk;
     const { measurement, raw } = job.intent;
-    if (measurement !== null) await writeDurably(join(work, MEASUREMENT_FILE), measurement, disk);
-    if (raw !== null) await writeDurably(join(work, RAW_FILE), raw, disk);
+    if (measurement !== null) {
+      await writeDurably(join(work, MEASUREMENT_FILE), measurement, disk);
+    }
+    if (raw !== null) {
+      await writeDurably(join(work, RAW_FILE), raw, disk);
+    }
     const manifest = this.#manifest(job, placing);
     await this.#removeStrays(work, new Set(filesOf(manifest).map(({ path }) => path)));
     const text = writeManifest(manifest);
@@ -99,14 +103,18 @@ export class PackageWriter {
   /** What an earlier try has left; nothing else is ever in a work folder. */
   async #removeStrays(work: string, expected: ReadonlySet<string>): Promise<void> {
     const strays = (await this.#disk.readdir(work)).filter((name) => !expected.has(name));
-    for (const name of strays) await this.#disk.rm(join(work, name), { recursive: true, force: true });
+    for (const name of strays) {
+      await this.#disk.rm(join(work, name), { recursive: true, force: true });
+    }
   }
 
   /** Packages get their names one after the other, so that one that is free stays free. */
   async #freeName(parent: string, name: string): Promise<string> {
     for (let number = 0; number < MOST_NUMBERS; number += 1) {
       const numbered = numberedFolder(name, number);
-      if (!(await exists(join(parent, numbered), this.#disk))) return numbered;
+      if (!(await exists(join(parent, numbered), this.#disk))) {
+        return numbered;
+      }
     }
     throw fileError("fileExists", join(parent, name), diskFacts);
   }
@@ -120,10 +128,14 @@ export async function findPackage(
 ): Promise<Manifest | undefined> {
   const folder = join(root, path);
   const found = await loadManifest(join(folder, MANIFEST_FILE), disk);
-  if (typeof found === "string" || found.sha256 !== sha256) return undefined;
+  if (typeof found === "string" || found.sha256 !== sha256) {
+    return undefined;
+  }
   for (const file of filesOf(found.manifest)) {
     const stats = await disk.lstat(join(folder, file.path)).catch(() => null);
-    if (stats?.isFile() !== true || stats.size !== file.bytes) return undefined;
+    if (stats?.isFile() !== true || stats.size !== file.bytes) {
+      return undefined;
+    }
   }
   return found.manifest;
 }

@@ -47,9 +47,13 @@ export class Packages {
   /** The whole package of a finished job; undefined where there is none (any more). */
   async find(key: string): Promise<Archived | undefined> {
     const at = this.#state.finished.get(key);
-    if (at === undefined) return undefined;
+    if (at === undefined) {
+      return undefined;
+    }
     const record = typeof at === "number" ? await this.#journal.read(at) : at;
-    if (record === undefined || !("sha256" in record) || !("path" in record)) return undefined;
+    if (record === undefined || !("sha256" in record) || !("path" in record)) {
+      return undefined;
+    }
     const { path, sha256 } = record;
     const manifest = await findPackage(this.#folder, { path, sha256 }, this.#disk);
     return manifest === undefined ? undefined : this.#result({ path, sha256 }, manifest, true);
@@ -65,9 +69,13 @@ export class Packages {
   /** The package of a job that a killed process had finished. */
   async placed(job: OpenJob): Promise<Archived | undefined> {
     const found = job.archived ?? job.placing;
-    if (found === null || job.key === null) return undefined;
+    if (found === null || job.key === null) {
+      return undefined;
+    }
     const manifest = await findPackage(this.#folder, found, this.#disk);
-    if (manifest === undefined) return undefined;
+    if (manifest === undefined) {
+      return undefined;
+    }
     if (job.archived === null) {
       await syncFolder(dirname(join(this.#folder, found.path)), this.#disk, diskFacts);
       this.#archived(job, job.key, found);
@@ -77,7 +85,9 @@ export class Packages {
 
   async #place(job: OpenJob, key: string, completeness: Completeness): Promise<Archived> {
     const before = await this.placed(job);
-    if (before !== undefined) return before;
+    if (before !== undefined) {
+      return before;
+    }
     job.key = key;
     const twin = await this.find(key);
     if (twin !== undefined) {
@@ -115,6 +125,8 @@ export class Packages {
 
   async #noteFinished(key: string, finished: FinishedJob): Promise<void> {
     const offset = await this.#journal.note({ type: "archived", key, ...finished });
-    if (this.#state.finished.get(key) === finished) this.#state.finished.set(key, offset);
+    if (this.#state.finished.get(key) === finished) {
+      this.#state.finished.set(key, offset);
+    }
   }
 }

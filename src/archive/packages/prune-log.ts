@@ -49,12 +49,16 @@ export class PruneLog {
   async find(wanted?: ReadonlySet<string>): Promise<Set<string>> {
     const found = new Set<string>();
     const file = await openPlain(this.#path, this.#disk);
-    if (file === undefined) return found;
+    if (file === undefined) {
+      return found;
+    }
     try {
       for await (const lines of readLines(file)) {
         for (const { text } of lines) {
           const entry = v.safeParse(pruned, decodeLine(text), { abortEarly: true });
-          if (entry.success && wanted?.has(entry.output.sha256) !== false) found.add(entry.output.sha256);
+          if (entry.success && wanted?.has(entry.output.sha256) !== false) {
+            found.add(entry.output.sha256);
+          }
         }
       }
     } finally {

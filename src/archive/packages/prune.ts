@@ -68,7 +68,9 @@ export async function* prune(folder: string, options: PruneOptions): AsyncGenera
         reason: "it is an archive of its own: prune it by itself",
       };
     }
-    if (met.kind !== "package" || !(new Date(met.manifest.times.archived) < options.before)) continue;
+    if (met.kind !== "package" || !(new Date(met.manifest.times.archived) < options.before)) {
+      continue;
+    }
     const bytes = filesOf(met.manifest).reduce((sum, file) => sum + file.bytes, 0);
     const { path } = met;
     try {
@@ -93,7 +95,9 @@ async function reasonToKeep({ folder, manifest }: FoundPackage): Promise<string 
   const named = new Set([MANIFEST_FILE, ...filesOf(manifest).map(({ path }) => path)]);
   let stray: string | null = null;
   for await (const name of straysOf(folder, named)) {
-    if (holdName.test(name)) return "hold";
+    if (holdName.test(name)) {
+      return "hold";
+    }
     stray ??= name;
   }
   return stray === null ? null : `it holds ${stray}, which is none of its files`;
@@ -125,6 +129,8 @@ async function remove(
       () => true,
       () => false,
     );
-    if (!isEmpty) break;
+    if (!isEmpty) {
+      break;
+    }
   }
 }

@@ -68,17 +68,23 @@ export class Verification {
     this.#hasState = hasState;
     this.#log = new PruneLog(join(root, STATE_FOLDER));
     const { path, isWhole } = await this.#start();
-    if (isWhole && hasState) yield* this.#checkJournal();
+    if (isWhole && hasState) {
+      yield* this.#checkJournal();
+    }
     for await (const met of walkPackages(root, path)) {
       yield* met.kind === "package" ? this.#checkPackage(met) : findingOf(met);
-      if (this.#missing.length >= MOST_MISSING) yield* this.#settleMissing();
+      if (this.#missing.length >= MOST_MISSING) {
+        yield* this.#settleMissing();
+      }
     }
     yield* this.#settleMissing();
   }
 
   async #start(): Promise<{ path: string; isWhole: boolean }> {
     const path = await archiveDisk.realpath(this.#folder);
-    if (!(await archiveDisk.stat(path)).isDirectory()) throw new Error(`${this.#folder} is not a folder`);
+    if (!(await archiveDisk.stat(path)).isDirectory()) {
+      throw new Error(`${this.#folder} is not a folder`);
+    }
     await archiveDisk.readdir(path);
     this.#root = await archiveDisk.realpath(this.#root);
     return { path, isWhole: path === this.#root };
@@ -108,7 +114,9 @@ export class Verification {
     }
     const named = new Set([MANIFEST_FILE, ...files.map((file) => file.path)]);
     for await (const name of straysOf(folder, named)) {
-      if (holdName.test(name)) continue;
+      if (holdName.test(name)) {
+        continue;
+      }
       yield { kind: "stray", path: `${path}/${name}`, problem: "this does not belong to the package" };
     }
     if (!manifest.complete) {
@@ -116,14 +124,18 @@ export class Verification {
       const problem = `archived without: ${manifest.missing.join(", ")}`;
       yield { kind: "incomplete", path, problem };
     }
-    if (manifest.previous !== null) await this.#checkPrevious(path, manifest.previous);
+    if (manifest.previous !== null) {
+      await this.#checkPrevious(path, manifest.previous);
+    }
   }
 
   async #checkPrevious(path: string, previous: { path: string; sha256: string }): Promise<void> {
     const isInside =
       !previous.path.split(/[/\\]/).includes("..") && !/^(?:[/\\]|[a-z]:)/i.test(previous.path);
     const found = isInside ? await hashFile(join(this.#root, previous.path), archiveDisk) : undefined;
-    if (found?.sha256 === previous.sha256) return;
+    if (found?.sha256 === previous.sha256) {
+      return;
+    }
     // Either may be right: the package before was pruned, and another one perhaps has its name by now.
     if (found !== undefined) {
       const problem = `the manifest before it, ${previous.path}, is not the one that was there`;
@@ -149,33 +161,49 @@ export class Verification {
       for await (const lines of readLines(file)) {
         for (const { text } of lines) {
           const record = decodeRecord(decodeLine(text));
-          if (record === undefined) damaged += 1;
-          if (record?.type !== "archived") continue;
+          if (record === undefined) {
+            damaged += 1;
+          }
+          if (record?.type !== "archived") {
+            continue;
+          }
           this.checked.expected += 1;
           const manifest = join(this.#root, record.path, MANIFEST_FILE);
           const isThere = await archiveDisk.lstat(manifest).then(
             () => true,
             () => false,
           );
-          if (isThere) continue;
+          if (isThere) {
+            continue;
+          }
           const problem = "the journal has this package, and it is gone without having been pruned";
           const finding: Finding = { kind: "missing-package", path: record.path, problem };
           this.#missing.push({ sha256: record.sha256, finding });
-          if (this.#missing.length >= MOST_MISSING) yield* this.#settleMissing();
+          if (this.#missing.length >= MOST_MISSING) {
+            yield* this.#settleMissing();
+          }
         }
       }
     } finally {
       await file.close();
     }
-    if (damaged > 0) yield { kind: "journal", path, problem: `${damaged} lines are damaged` };
+    if (damaged > 0) {
+      yield { kind: "journal", path, problem: `${damaged} lines are damaged` };
+    }
   }
 
   async *#settleMissing(): AsyncGenerator<Finding> {
     const missing = this.#missing;
     this.#missing = [];
-    if (missing.length === 0) return;
+    if (missing.length === 0) {
+      return;
+    }
     const pruned = (await this.#log?.find(new Set(missing.map(({ sha256 }) => sha256)))) ?? new Set();
-    for (const { sha256, finding } of missing) if (!pruned.has(sha256)) yield finding;
+    for (const { sha256, finding } of missing) {
+      if (!pruned.has(sha256)) {
+        yield finding;
+      }
+    }
   }
 }
 

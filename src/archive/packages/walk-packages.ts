@@ -19,8 +19,12 @@ export type Met =
 export async function findRoot(folder: string): Promise<{ root: string; hasState: boolean }> {
   const start = resolve(folder);
   for (let at = start; ; at = dirname(at)) {
-    if (await exists(join(at, STATE_FOLDER), archiveDisk)) return { root: at, hasState: true };
-    if (dirname(at) === at) return { root: start, hasState: false };
+    if (await exists(join(at, STATE_FOLDER), archiveDisk)) {
+      return { root: at, hasState: true };
+    }
+    if (dirname(at) === at) {
+      return { root: start, hasState: false };
+    }
   }
 }
 
@@ -29,21 +33,34 @@ export async function* walkPackages(root: string, folder: string): AsyncGenerato
   const path = relative(root, folder).split(sep).join("/");
   try {
     const found = await loadManifest(join(folder, MANIFEST_FILE), archiveDisk);
-    if (found === "damaged") yield { kind: "damaged", path };
-    if (typeof found !== "string") yield { kind: "package", path, folder, ...found };
-    if (found !== "none") return;
+    if (found === "damaged") {
+      yield { kind: "damaged", path };
+    }
+    if (typeof found !== "string") {
+      yield { kind: "package", path, folder, ...found };
+    }
+    if (found !== "none") {
+      return;
+    }
     for await (const entry of await opendir(folder)) {
       const entryPath = path === "" ? entry.name : `${path}/${entry.name}`;
-      if (entry.name === STATE_FOLDER) continue;
+      if (entry.name === STATE_FOLDER) {
+        continue;
+      }
       const inner = join(folder, entry.name);
-      if (!entry.isDirectory()) yield { kind: "stray", path: entryPath };
-      else if (await exists(join(inner, STATE_FOLDER), archiveDisk))
+      if (!entry.isDirectory()) {
+        yield { kind: "stray", path: entryPath };
+      } else if (await exists(join(inner, STATE_FOLDER), archiveDisk)) {
         yield { kind: "archive", path: entryPath };
-      else yield* walkPackages(root, inner);
+      } else {
+        yield* walkPackages(root, inner);
+      }
     }
   } catch (error) {
     // Deleted by a pruner while we were walking.
-    if (systemCode(error) === "ENOENT") return;
+    if (systemCode(error) === "ENOENT") {
+      return;
+    }
     yield { kind: "unreadable", path, problem: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -51,6 +68,8 @@ export async function* walkPackages(root: string, folder: string): AsyncGenerato
 /** The names in a package that its manifest does not name. */
 export async function* straysOf(folder: string, named: ReadonlySet<string>): AsyncGenerator<string> {
   for await (const entry of await opendir(folder)) {
-    if (!named.has(entry.name)) yield entry.name;
+    if (!named.has(entry.name)) {
+      yield entry.name;
+    }
   }
 }

@@ -36,7 +36,9 @@ export function openCatalogue(): Catalogue {
     read(parcel, kind) {
       // Only names of the table become file names, whatever a caller made up.
       const known = PARCELS.find((one) => one.name === parcel.name);
-      if (known === undefined) throw new Error(`The catalogue has no pictures of "${parcel.name}".`);
+      if (known === undefined) {
+        throw new Error(`The catalogue has no pictures of "${parcel.name}".`);
+      }
       const file = known.name + ENDINGS[kind];
       const content = contents.get(file) ?? unpacked(join(import.meta.dirname, file));
       contents.set(file, content);

@@ -22,7 +22,9 @@ interface Entry {
 }
 
 function kindOf({ kind, trigger: by }: Transaction): string {
-  if (kind === "measurement") return `Measured ${trigger(by)}`;
+  if (kind === "measurement") {
+    return `Measured ${trigger(by)}`;
+  }
   return kind === "video" ? "Video" : "Placed by hand";
 }
 
@@ -58,7 +60,9 @@ function mediaRow(
     const image = within(element, "img", HTMLImageElement);
     image.alt = words(item);
     image.src = url;
-  } else element.setAttribute("aria-label", words(item));
+  } else {
+    element.setAttribute("aria-label", words(item));
+  }
   element.addEventListener("click", () => view(url, kind, `${words(item)}, transaction ${transactionId}`));
   return { element, show: () => undefined };
 }
@@ -120,13 +124,17 @@ export function createCloud(control: Control, view: View): Cloud {
   });
   function change(id: string, how: (entry: Entry) => Entry): void {
     const entry = known.get(id);
-    if (entry !== undefined) known.set(id, how(entry));
+    if (entry !== undefined) {
+      known.set(id, how(entry));
+    }
     render();
   }
   function add(transaction: Transaction): void {
     known.set(transaction.id, { transaction, posts: [] });
     const [oldest] = known.keys();
-    if (known.size > MOST_SHOWN && oldest !== undefined) known.delete(oldest);
+    if (known.size > MOST_SHOWN && oldest !== undefined) {
+      known.delete(oldest);
+    }
     render();
   }
   function addPost(post: Post): void {

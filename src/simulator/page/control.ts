@@ -30,7 +30,9 @@ export function createControl(): Control {
       const response = await fetch(path, init);
       const text = await response.text();
       const answer: unknown = text === "" ? undefined : JSON.parse(text);
-      if (response.ok) return answer;
+      if (response.ok) {
+        return answer;
+      }
       const words = v.safeParse(refusal, answer);
       say(words.success ? words.output.error : `The simulator answered ${response.status}.`);
     } catch {
@@ -68,6 +70,8 @@ export function copyButton(id: string, control: Control): (text: string) => void
   }
   button.addEventListener("click", () => void copy());
   return (text) => {
-    if (button.textContent !== text) button.textContent = text;
+    if (button.textContent !== text) {
+      button.textContent = text;
+    }
   };
 }

@@ -14,15 +14,25 @@ const reply = v.object({ did: v.string() });
 
 /** Why a button does nothing now; "" when it does something. */
 function whyNot(button: Button, { powered, mode, recording, encodingEndsAt, savedVideo }: Newer): string {
-  if (!powered) return "The device is switched off.";
-  if (button === "measure") return mode === "video-only" ? "Video Only never measures." : "";
-  if (mode !== "video-only" && mode !== "video-with-measurement") return "This mode records no video.";
-  if (button === "start") return recording === null ? "" : "It is recording already.";
+  if (!powered) {
+    return "The device is switched off.";
+  }
+  if (button === "measure") {
+    return mode === "video-only" ? "Video Only never measures." : "";
+  }
+  if (mode !== "video-only" && mode !== "video-with-measurement") {
+    return "This mode records no video.";
+  }
+  if (button === "start") {
+    return recording === null ? "" : "It is recording already.";
+  }
   if (button === "cancel") {
     const nothing = recording === null && encodingEndsAt === null && savedVideo === null;
     return nothing ? "There is nothing to cancel." : "";
   }
-  if (mode !== "video-only") return "In Video with Measurement, a measurement ends the recording.";
+  if (mode !== "video-only") {
+    return "In Video with Measurement, a measurement ends the recording.";
+  }
   return recording === null ? "Nothing is being recorded." : "";
 }
 
@@ -50,14 +60,21 @@ export function createDevice(control: Control, shown: () => Generation): (state:
   function sayReply(answer: unknown): void {
     const did = v.safeParse(reply, answer);
     const words = did.success ? REPLIES.get(did.output.did) : undefined;
-    if (words !== undefined) control.say(words);
+    if (words !== undefined) {
+      control.say(words);
+    }
   }
 
   async function press(name: Button): Promise<void> {
-    if (current === undefined) return;
+    if (current === undefined) {
+      return;
+    }
     const reason = shown() === "newer" ? whyNot(name, current.newer) : "";
-    if (reason !== "") control.say(reason);
-    else sayReply(await control.post("press", { device: shown(), button: name }));
+    if (reason !== "") {
+      control.say(reason);
+    } else {
+      sayReply(await control.post("press", { device: shown(), button: name }));
+    }
   }
 
   async function scan(text: string): Promise<void> {
@@ -73,12 +90,17 @@ export function createDevice(control: Control, shown: () => Generation): (state:
   });
   scanForm.addEventListener("click", ({ target }) => {
     const text = target instanceof HTMLElement ? target.dataset["scan"] : undefined;
-    if (text !== undefined) void scan(text);
+    if (text !== undefined) {
+      void scan(text);
+    }
   });
   label.addEventListener("click", () => {
     const text = current?.newer.parcel?.barcode ?? "";
-    if (text === "") control.say("The parcel has no barcode.");
-    else void scan(text);
+    if (text === "") {
+      control.say("The parcel has no barcode.");
+    } else {
+      void scan(text);
+    }
   });
 
   return (state) => {

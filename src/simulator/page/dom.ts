@@ -1,14 +1,18 @@
 /** The element with this id, checked to be of the type that the code counts on. */
 export function byId<T extends Element>(id: string, type: new () => T): T {
   const found = document.getElementById(id);
-  if (!(found instanceof type)) throw new Error(`#${id} is missing`);
+  if (!(found instanceof type)) {
+    throw new Error(`#${id} is missing`);
+  }
   return found;
 }
 
 /** The first element inside another that fits a selector. */
 export function within<T extends Element>(parent: ParentNode, selector: string, type: new () => T): T {
   const found = parent.querySelector(selector);
-  if (!(found instanceof type)) throw new Error(`${selector} is missing`);
+  if (!(found instanceof type)) {
+    throw new Error(`${selector} is missing`);
+  }
   return found;
 }
 
@@ -20,7 +24,9 @@ export function fromTemplate(id: string): HTMLElement {
 
 /** Texts are set only when they differ, so that selections and screen readers are left in peace. */
 export function setText(element: Element, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
+  if (element.textContent !== text) {
+    element.textContent = text;
+  }
 }
 
 /** A text that is not there takes no room either. */
@@ -30,23 +36,32 @@ export function setTextOrHide(element: HTMLElement, text: string): void {
 }
 
 export function setSource(element: HTMLImageElement | HTMLVideoElement, url: string): void {
-  if (element.getAttribute("src") === url) return;
-  if (url !== "") element.setAttribute("src", url);
-  else {
+  if (element.getAttribute("src") === url) {
+    return;
+  }
+  if (url !== "") {
+    element.setAttribute("src", url);
+  } else {
     element.removeAttribute("src");
-    if (element instanceof HTMLVideoElement) element.load();
+    if (element instanceof HTMLVideoElement) {
+      element.load();
+    }
   }
 }
 
 /** The chosen one of the radio buttons of a group, as its value. */
 export function onChoice(group: HTMLElement, chosen: (value: string) => void): void {
   group.addEventListener("change", ({ target }) => {
-    if (target instanceof HTMLInputElement) chosen(target.value);
+    if (target instanceof HTMLInputElement) {
+      chosen(target.value);
+    }
   });
 }
 
 export function choose(group: HTMLElement, value: string): void {
-  for (const input of group.querySelectorAll("input")) input.checked = input.value === value;
+  for (const input of group.querySelectorAll("input")) {
+    input.checked = input.value === value;
+  }
 }
 
 /**
@@ -60,12 +75,16 @@ export function bindInput<T>(
 ): (value: T) => void {
   let sending = 0;
   element.addEventListener("change", ({ target }) => {
-    if (!(target instanceof HTMLInputElement)) return;
+    if (!(target instanceof HTMLInputElement)) {
+      return;
+    }
     sending += 1;
     void send(target).finally(() => (sending -= 1));
   });
   return (value) => {
-    if (sending === 0) show(value);
+    if (sending === 0) {
+      show(value);
+    }
   };
 }
 
@@ -94,7 +113,9 @@ export function keyedList<T>(
   return (items) => {
     const wanted = new Set(items.map(keyOf));
     for (const [key, { row }] of rows) {
-      if (wanted.has(key)) continue;
+      if (wanted.has(key)) {
+        continue;
+      }
       row.element.remove();
       rows.delete(key);
     }
@@ -103,11 +124,18 @@ export function keyedList<T>(
       const key = keyOf(item);
       const known = rows.get(key);
       const entry = known ?? { row: make(item), shown: item };
-      if (known === undefined) rows.set(key, entry);
-      if (known?.shown !== item) entry.row.show(item);
+      if (known === undefined) {
+        rows.set(key, entry);
+      }
+      if (known?.shown !== item) {
+        entry.row.show(item);
+      }
       entry.shown = item;
-      if (entry.row.element === place) place = place.nextElementSibling;
-      else list.insertBefore(entry.row.element, place);
+      if (entry.row.element === place) {
+        place = place.nextElementSibling;
+      } else {
+        list.insertBefore(entry.row.element, place);
+      }
     }
   };
 }
@@ -116,7 +144,9 @@ export function keyedList<T>(
 export function oncePerFrame(act: () => void): () => void {
   let asked = false;
   return () => {
-    if (asked) return;
+    if (asked) {
+      return;
+    }
     asked = true;
     requestAnimationFrame(() => {
       asked = false;

@@ -11,8 +11,12 @@ function what({ method, path }: ListedFault): string {
 /** `newer: next 3` */
 function progress({ surface: on, fault, times, strikes }: ListedFault): string {
   const place = on ?? "everywhere";
-  if (fault.kind === "refuse") return `${place}: now`;
-  if (times === 0) return `${place}: ${strikes === 1 ? "once" : `${strikes} times`} so far`;
+  if (fault.kind === "refuse") {
+    return `${place}: now`;
+  }
+  if (times === 0) {
+    return `${place}: ${strikes === 1 ? "once" : `${strikes} times`} so far`;
+  }
   return `${place}: next ${times - strikes === 1 ? "request" : times - strikes}`;
 }
 
@@ -42,8 +46,11 @@ export function createFaults(control: Control): (state: State) => void {
 
   async function toggle(preset: Preset): Promise<void> {
     const set = inForce.filter(({ name }) => name === preset.name);
-    if (set.length === 0) await control.post("faults", ruleOf(preset));
-    else await Promise.all(set.map(({ id }) => control.remove(`faults/${id}`)));
+    if (set.length === 0) {
+      await control.post("faults", ruleOf(preset));
+    } else {
+      await Promise.all(set.map(({ id }) => control.remove(`faults/${id}`)));
+    }
   }
 
   function button(preset: Preset): PresetButton {

@@ -24,7 +24,9 @@ function start(): void {
   const generations = byId("generation", HTMLElement);
 
   function show(): void {
-    if (state === undefined) return;
+    if (state === undefined) {
+      return;
+    }
     device(state);
     parcels(state[generation].parcel);
     faults(state);

@@ -16,7 +16,9 @@ const FAILING = {
 const OWN_ERROR_CODE = 4;
 
 function described(parcel: TableParcel | null): string {
-  if (parcel === null) return "nothing";
+  if (parcel === null) {
+    return "nothing";
+  }
   const { lengthCm, widthCm, heightCm, weightKg, barcode } = parcel;
   const label = barcode === "" ? "" : `, ${barcode}`;
   return `${dimensions(lengthCm, widthCm, heightCm)} cm, ${number(weightKg)} kg${label}`;
@@ -24,8 +26,12 @@ function described(parcel: TableParcel | null): string {
 
 /** Which tile stands for what lies on the table. */
 function tileOf(parcel: TableParcel | null): string {
-  if (parcel === null) return "parcel-none";
-  if (parcel.name !== null) return `parcel-${parcel.name}`;
+  if (parcel === null) {
+    return "parcel-none";
+  }
+  if (parcel.name !== null) {
+    return `parcel-${parcel.name}`;
+  }
   return parcel.errorMessage === FAILING.errorMessage ? "parcel-failing" : "parcel-own";
 }
 

@@ -13,7 +13,9 @@ function lastOf({ newer, earlier }: State, generation: Generation): Last | null 
   if (generation === "earlier") {
     return earlier.last === null ? null : { measurement: earlier.last, by: "", barcode: null };
   }
-  if (newer.last === null || !newer.powered) return null;
+  if (newer.last === null || !newer.powered) {
+    return null;
+  }
   return {
     measurement: newer.last.measurement,
     by: trigger(newer.last.trigger),
@@ -34,14 +36,20 @@ function sentence({ measurement, by, barcode }: Last): string {
 }
 
 function storage({ savedVideo, recording, powered }: Newer): string {
-  if (!powered) return "";
+  if (!powered) {
+    return "";
+  }
   if (recording !== null) {
     const given = references(recording.references);
     return given === "" ? "" : `Recording ${given}`;
   }
-  if (savedVideo === null) return "";
+  if (savedVideo === null) {
+    return "";
+  }
   const facts = [`Saved video, ${bytes(savedVideo.bytes)}`, references(savedVideo.references)];
-  if (savedVideo.waitsForMeasurement) facts.push("waits for the next measurement that succeeds");
+  if (savedVideo.waitsForMeasurement) {
+    facts.push("waits for the next measurement that succeeds");
+  }
   return facts.filter((fact) => fact !== "").join(" · ");
 }
 

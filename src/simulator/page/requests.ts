@@ -12,12 +12,18 @@ interface Outcome {
 
 function outcomeOf({ outcome, statusCode }: Request): Outcome {
   const status = statusCode === undefined ? "" : String(statusCode);
-  if (outcome === "pending") return { words: "waits", kind: "waiting" };
+  if (outcome === "pending") {
+    return { words: "waits", kind: "waiting" };
+  }
   if (outcome.startsWith("fault:")) {
     return { words: `${status} ${outcome.slice("fault:".length)}`.trim(), kind: "fault" };
   }
-  if (outcome === "aborted-by-client") return { words: "client gave up", kind: "gone" };
-  if (outcome !== "answered") return { words: outcome, kind: "broken" };
+  if (outcome === "aborted-by-client") {
+    return { words: "client gave up", kind: "gone" };
+  }
+  if (outcome !== "answered") {
+    return { words: outcome, kind: "broken" };
+  }
   const kind = Number(status) < 400 ? "good" : Number(status) < 500 ? "refused" : "broken";
   return { words: status, kind };
 }
@@ -68,10 +74,14 @@ export function createRequests(): Requests {
   });
   function add(request: Request): void {
     const before = known.get(request.id);
-    if (before?.tookMs !== undefined) return;
+    if (before?.tookMs !== undefined) {
+      return;
+    }
     known.set(request.id, request);
     const [oldest] = known.keys();
-    if (known.size > MOST_SHOWN && oldest !== undefined) known.delete(oldest);
+    if (known.size > MOST_SHOWN && oldest !== undefined) {
+      known.delete(oldest);
+    }
     render();
   }
 

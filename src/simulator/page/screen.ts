@@ -18,7 +18,9 @@ interface Seen {
 }
 
 function viewOf(value: string): View {
-  if (value === "video") return value;
+  if (value === "video") {
+    return value;
+  }
   return IMAGE_VIEWS.find((one) => one === value) ?? "camera";
 }
 
@@ -53,15 +55,23 @@ export function createScreen(): (state: State, generation: Generation) => void {
   let ticking = 0;
 
   function follow(next: Seen, before: Seen | undefined): View {
-    if (before === undefined || next.generation !== before.generation) return "camera";
-    if (next.image !== null && next.image !== before.image) return favourite;
-    if (next.video !== null && next.video !== before.video) return "video";
+    if (before === undefined || next.generation !== before.generation) {
+      return "camera";
+    }
+    if (next.image !== null && next.image !== before.image) {
+      return favourite;
+    }
+    if (next.video !== null && next.video !== before.video) {
+      return "video";
+    }
     const begins = next.recordingSince !== null && next.recordingSince !== before.recordingSince;
     return begins || next.parcel !== before.parcel ? "camera" : view;
   }
 
   function tick(): void {
-    if (current === undefined) return;
+    if (current === undefined) {
+      return;
+    }
     const { newer, earlier } = current;
     const now = Date.now() + serverAhead;
     const isNewer = seen?.generation !== "earlier";
@@ -82,7 +92,9 @@ export function createScreen(): (state: State, generation: Generation) => void {
     );
     setTextOrHide(veil, on ? "" : "Switched off");
     const busy = recording !== null || encoded !== null;
-    if (busy && ticking === 0) ticking = setInterval(tick, TICK_MS);
+    if (busy && ticking === 0) {
+      ticking = setInterval(tick, TICK_MS);
+    }
     if (!busy && ticking !== 0) {
       clearInterval(ticking);
       ticking = 0;
@@ -90,12 +102,16 @@ export function createScreen(): (state: State, generation: Generation) => void {
   }
 
   function render(): void {
-    if (current === undefined || seen === undefined) return;
+    if (current === undefined || seen === undefined) {
+      return;
+    }
     const { generation, image, video: recordingId } = seen;
     const { newer } = current;
     const { parcel } = current[generation];
     const isImage = view !== "camera" && view !== "video";
-    if ((isImage && image === null) || (view === "video" && recordingId === null)) view = "camera";
+    if ((isImage && image === null) || (view === "video" && recordingId === null)) {
+      view = "camera";
+    }
     const films = generation === "newer" && newer.powered && newer.recording !== null && parcel !== null;
     const moves = films && view === "camera" && !still.matches;
 
@@ -105,7 +121,9 @@ export function createScreen(): (state: State, generation: Generation) => void {
     setSource(clip, moves ? `catalogue/${parcel.pictured.name}/video` : "");
     clip.hidden = !moves;
     // A browser without the codec shows the picture below.
-    if (moves && clip.paused) clip.play().catch(() => (clip.hidden = true));
+    if (moves && clip.paused) {
+      clip.play().catch(() => (clip.hidden = true));
+    }
 
     picture.hidden = view === "camera" || view === "video";
     if (!picture.hidden) {
@@ -113,7 +131,9 @@ export function createScreen(): (state: State, generation: Generation) => void {
       picture.alt = `The last measurement’s ${view} picture`;
     }
     setSource(video, recordingId === null ? "" : `video/${recordingId}`);
-    if (view !== "video") video.pause();
+    if (view !== "video") {
+      video.pause();
+    }
     video.hidden = view !== "video";
 
     views.hidden = generation === "earlier";

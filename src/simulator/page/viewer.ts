@@ -10,7 +10,9 @@ export function createViewer(): View {
   const video = byId("viewer-video", HTMLVideoElement);
   byId("viewer-close", HTMLButtonElement).addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", ({ target }) => {
-    if (target === dialog) dialog.close();
+    if (target === dialog) {
+      dialog.close();
+    }
   });
   dialog.addEventListener("close", () => setSource(video, ""));
   return (url, kind, words) => {
@@ -18,8 +20,11 @@ export function createViewer(): View {
     image.hidden = kind !== "image";
     video.hidden = kind !== "video";
     image.alt = words;
-    if (kind === "image") setSource(image, url);
-    else setSource(video, url);
+    if (kind === "image") {
+      setSource(image, url);
+    } else {
+      setSource(video, url);
+    }
     dialog.showModal();
   };
 }

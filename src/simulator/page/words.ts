@@ -90,7 +90,9 @@ export function outcome({
   weight: heavy,
   weightUnit,
 }: Measurement): string {
-  if (errorCode !== 0 || object === null) return `Error ${errorCode}: ${errorMessage}`;
+  if (errorCode !== 0 || object === null) {
+    return `Error ${errorCode}: ${errorMessage}`;
+  }
   const { length, width, height } = object;
   return `${dimensions(length, width, height)} ${dimsUnit}, ${weight(heavy)} ${weightUnit}`;
 }
