@@ -9,12 +9,12 @@ import { parseArgs } from "node:util";
 import { PARCELS } from "../src/simulator/catalogue/parcels.ts";
 import { listArchive } from "./demo/archive.ts";
 import { build } from "./demo/build.ts";
-import { openEditorFeed } from "./demo/editor-feed.ts";
+import { openEditorEvents } from "./demo/editor-events.ts";
 import "./demo/end-with-parent.mjs";
 import { nodeNamed } from "./demo/examples.ts";
-import { narrator } from "./demo/narrator.ts";
+import { stepPrinter } from "./demo/print-steps.ts";
 import { runFlow } from "./demo/run-flow.ts";
-import { startStage, type Stage } from "./demo/stage.ts";
+import { startDemo, type DemoEnvironment } from "./demo/environment.ts";
 
 const parcels = PARCELS.map(({ name }) => name);
 const usage = `Usage: npm run demo [-- options]
@@ -95,20 +95,20 @@ async function run(
   console.log("Building the package …");
   await Promise.race([build(), gone]);
   console.log("Starting the simulator and Node-RED …");
-  const stage = await startStage(options);
+  const demo = await startDemo(options);
   try {
-    await Promise.race([scanOneParcel(stage), gone]);
+    await Promise.race([scanOneParcel(demo), gone]);
     if (!options.once) {
-      await Promise.race([stayUp(stage), gone]);
+      await Promise.race([stayUp(demo), gone]);
     }
   } finally {
-    await stage.close();
+    await demo.close();
   }
 }
 
 /** One barcode into the flow; resolves when everything of the parcel is archived. */
-async function scanOneParcel({ flow, nodeRed, archive }: Stage): Promise<void> {
-  const { scanned, show } = narrator();
+async function scanOneParcel({ flow, nodeRed, archive }: DemoEnvironment): Promise<void> {
+  const { scanned, show } = stepPrinter();
   console.log("");
   scanned(String(nodeNamed(flow, scanNode)["payload"]));
   const said = await runFlow({
@@ -134,7 +134,7 @@ async function scanOneParcel({ flow, nodeRed, archive }: Stage): Promise<void> {
 }
 
 /** Goes on telling what happens in the flows; ends only by rejecting, when Node-RED has ended. */
-async function stayUp({ nodeRed, simulator, flows }: Stage): Promise<void> {
+async function stayUp({ nodeRed, simulator, flows }: DemoEnvironment): Promise<void> {
   console.log(`
 Node-RED's editor:         ${nodeRed.url}
 The simulator's controls:  ${simulator.control.origin}
@@ -142,10 +142,10 @@ The simulator's controls:  ${simulator.control.origin}
 Press “${scanNode}” in one of the three tabs for another run. Ctrl-C ends everything.
 `);
   const byId = new Map(flows.map((node) => [node.id, node]));
-  const { show } = narrator();
+  const { show } = stepPrinter();
   await new Promise<void>((_, reject) => {
     const ended = () => reject(new Error("Node-RED has ended."));
-    openEditorFeed(
+    openEditorEvents(
       nodeRed.url,
       (event) => {
         const node = byId.get(event.nodeId);

@@ -7,12 +7,12 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { chosen, titleOf } from "../test/matrix/chosen.ts";
+import { chosen, titleOf } from "../test/matrix/chosen-rows.ts";
 import { renderFaults } from "../test/matrix/document.ts";
 import { checkCount } from "../test/matrix/expected.ts";
 import { readResults } from "../test/matrix/results.ts";
 import { operations } from "../test/matrix/sources.ts";
-import { nothing } from "../test/matrix/tally.ts";
+import { nothing } from "../test/matrix/count.ts";
 
 const [sources, nodes] = [await readResults("sources"), await readResults("nodes")];
 for (const one of chosen) {

@@ -81,7 +81,7 @@ export async function measureDownloads(
   }
 }
 
-interface Stage {
+interface DemoEnvironment {
   readonly cloud: string;
   readonly files: string;
   readonly progress: Progress;
@@ -91,7 +91,7 @@ interface Stage {
 async function measureSize(
   contenders: readonly Contender[],
   size: DownloadSize,
-  { cloud, files, progress }: Stage,
+  { cloud, files, progress }: DemoEnvironment,
 ): Promise<DownloadRow[]> {
   const { bytes, atOnce } = size;
   const url = `${cloud}/api/transactionmedia/905865/${bytes}`;

@@ -17,10 +17,10 @@ export interface SimRequest {
   /** A header by its lower-case name; null when it is not there. */
   header(name: string): string | null;
   /** Set by faults: another validator for the content served (null: none), or a deaf ear for ranges. */
-  readonly twist: Twist;
+  readonly contentFault: ContentFault;
 }
 
-export interface Twist {
+export interface ContentFault {
   readonly etag?: string | null;
   readonly ignoreRange?: boolean;
   readonly ignoreIfRange?: boolean;
@@ -77,18 +77,18 @@ export function contentAnswer(
   content: Content,
   headers: Readonly<Record<string, string>> = {},
 ): Answer {
-  const { twist } = request;
-  const etag = twist.etag === undefined ? content.etag : twist.etag;
+  const { contentFault } = request;
+  const etag = contentFault.etag === undefined ? content.etag : contentFault.etag;
   const common = {
     "content-type": content.contentType,
     "accept-ranges": "bytes",
     ...(etag === null ? {} : { etag }),
     ...headers,
   };
-  const ifRange = twist.ignoreIfRange === true ? null : request.header("if-range");
+  const ifRange = contentFault.ignoreIfRange === true ? null : request.header("if-range");
   // A weak validator never allows a part (RFC 9110, 13.1.5).
   const allowed = ifRange === null || (ifRange === etag && !ifRange.startsWith("W/"));
-  const wanted = allowed && twist.ignoreRange !== true ? request.header("range") : null;
+  const wanted = allowed && contentFault.ignoreRange !== true ? request.header("range") : null;
   const range = rangeOf(wanted, content.size);
   if (range === "unsatisfiable") {
     return emptyAnswer(416, { "content-range": `bytes */${content.size}` });

@@ -8,15 +8,15 @@ import {
 } from "./answers.ts";
 import type { Machine, VideoReply } from "./machine-types.ts";
 import { isVideoMode, NO_REFERENCES } from "./machine.ts";
-import { cloudResult, measureTable } from "./measurement.ts";
+import { cloudResult, measureParcel } from "./measurement.ts";
 import { videoOnlyFailure } from "./newer-device.ts";
-import type { World } from "./world.ts";
+import type { SimulatorCore } from "./core.ts";
 
 const VERSIONS = { "api-supported-versions": "1.0" } as const;
 
 /** The cloud service: media of transactions, remote triggers, devices and terminals. */
-export function cloudService(world: World): (request: SimRequest) => Promise<Answer> {
-  const { options, random, timers, depot, registry, transactions, fleet } = world;
+export function cloudService(core: SimulatorCore): (request: SimRequest) => Promise<Answer> {
+  const { options, random, timers, parcels, registeredDevices, transactions, devices } = core;
 
   function media(request: SimRequest, id: string, contentId: string | undefined): Answer {
     const transaction = transactions.find(id);
@@ -35,7 +35,7 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
 
   /** Values as the portal's simulation makes them up: always a success, no device asked, nothing stored. */
   function simulated(transactionReference: string): Answer {
-    const table = depot.pick(random.next());
+    const table = parcels.pick(random.next());
     const facts = { ...NO_REFERENCES, transactionReference, trackId: 1, legalForTrade: false };
     const units = { ...options, measureMs: 0 };
     const id = random.integer(100_000, 999_999);
@@ -45,7 +45,7 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
         : options.transactionIds === "integer"
           ? id
           : String(id);
-    return jsonTextAnswer(cloudResult(measureTable(table, units, random, facts), wireId), VERSIONS);
+    return jsonTextAnswer(cloudResult(measureParcel(table, units, random, facts), wireId), VERSIONS);
   }
 
   async function measure(machine: Machine, transactionReference: string): Promise<Answer> {
@@ -87,7 +87,7 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
   }
 
   async function trigger(request: SimRequest, action: string): Promise<Answer> {
-    const registration = registry.byCode(request.query.get("devicereference") ?? "");
+    const registration = registeredDevices.byCode(request.query.get("devicereference") ?? "");
     if (registration === undefined) {
       return emptyAnswer(400, VERSIONS);
     }
@@ -96,10 +96,10 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
     if (needsReference && reference === "") {
       return emptyAnswer(400, VERSIONS);
     }
-    if (action === "measure" && world.simulationMode) {
+    if (action === "measure" && core.simulationMode) {
       return simulated(reference);
     }
-    const machine = fleet.machineOf(registration);
+    const machine = devices.machineOf(registration);
     if (machine === null) {
       await timers.sleep(options.triggerTimeoutMs);
       return emptyAnswer(504, VERSIONS);
@@ -107,21 +107,21 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
     return action === "measure" ? measure(machine, reference) : video(machine, action, request);
   }
 
-  function devices(id: string | undefined): Answer {
-    const listed = registry.registrations
+  function listDevices(id: string | undefined): Answer {
+    const listed = registeredDevices.registrations
       .filter((one) => id === undefined || one.id === id.toLowerCase())
-      .map((one) => registry.deviceClient(one, fleet.heartbeatOf(one)));
+      .map((one) => registeredDevices.deviceClient(one, devices.heartbeatOf(one)));
     if (id === undefined) {
       return jsonAnswer(listed);
     }
     return listed[0] === undefined ? emptyAnswer(404) : jsonAnswer(listed[0]);
   }
 
-  function terminals(id: string | undefined): Answer {
+  function listTerminals(id: string | undefined): Answer {
     if (id === undefined) {
-      return jsonAnswer(registry.terminals);
+      return jsonAnswer(registeredDevices.terminals);
     }
-    const terminal = registry.terminals.find((one) => String(one.id) === id);
+    const terminal = registeredDevices.terminals.find((one) => String(one.id) === id);
     return terminal === undefined ? emptyAnswer(404) : jsonAnswer(terminal);
   }
 
@@ -140,8 +140,8 @@ export function cloudService(world: World): (request: SimRequest) => Promise<Ans
         const known = /^(startrecording|stoprecording|cancelrecording|measure)$/.test(action);
         return known && second === undefined ? trigger(request, action) : emptyAnswer(404);
       },
-      deviceclients: () => (second === undefined ? devices(first) : emptyAnswer(404)),
-      terminals: () => (second === undefined ? terminals(first) : emptyAnswer(404)),
+      deviceclients: () => (second === undefined ? listDevices(first) : emptyAnswer(404)),
+      terminals: () => (second === undefined ? listTerminals(first) : emptyAnswer(404)),
     };
     const name = resource.toLowerCase();
     if (!Object.hasOwn(routes, name)) {

@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { contentAnswer } from "./answers.ts";
 import type { Content } from "./content.ts";
 import { ControlError } from "./control-routes.ts";
-import { honestPlan } from "./fault-plans.ts";
+import { normalPlan } from "./fault-plans.ts";
 import { pageFile } from "./page-files.ts";
 import { segmentsOf } from "./paths.ts";
-import type { Showcase } from "./showcase.ts";
+import type { PageMedia } from "./page-media.ts";
 import type { Timers } from "./timers.ts";
-import { sendPlan } from "./wire.ts";
+import { sendPlan } from "./send-plan.ts";
 
 /** Headers of every answer of the control port. */
 export const CONTROL_HEADERS: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ async function page(): Promise<Served> {
 }
 
 /** The page for browsers that ask for `/`, its files, pictures and videos; null for all the rest. */
-async function contentFor(request: IncomingMessage, showcase: Showcase): Promise<Served | null> {
+async function contentFor(request: IncomingMessage, pageMedia: PageMedia): Promise<Served | null> {
   if (request.method !== "GET") {
     return null;
   }
@@ -57,7 +57,7 @@ async function contentFor(request: IncomingMessage, showcase: Showcase): Promise
     return (request.headers.accept ?? "").includes("text/html") ? page() : null;
   }
   const segments = segmentsOf(path);
-  const content = showcase.find(segments) ?? (await pageFile(path.slice(1)));
+  const content = pageMedia.find(segments) ?? (await pageFile(path.slice(1)));
   return content === null ? null : { content, policy: FILE_POLICY };
 }
 
@@ -65,10 +65,10 @@ async function contentFor(request: IncomingMessage, showcase: Showcase): Promise
 export async function serveFile(
   request: IncomingMessage,
   response: ServerResponse,
-  showcase: Showcase,
+  pageMedia: PageMedia,
   timers: Timers,
 ): Promise<boolean> {
-  const served = await contentFor(request, showcase);
+  const served = await contentFor(request, pageMedia);
   if (served === null) {
     return false;
   }
@@ -76,9 +76,9 @@ export async function serveFile(
     const value = request.headers[name];
     return Array.isArray(value) ? value.join(", ") : (value ?? null);
   };
-  const asked = { method: "GET", segments: [], query: new Map<string, string>(), header, twist: {} };
+  const asked = { method: "GET", segments: [], query: new Map<string, string>(), header, contentFault: {} };
   const headers = { ...CONTROL_HEADERS, "content-security-policy": served.policy, vary: "accept" };
-  const plan = honestPlan(contentAnswer(asked, served.content, headers), false);
+  const plan = normalPlan(contentAnswer(asked, served.content, headers), false);
   await sendPlan(response, request.socket, plan, {
     sleep: (ms) => timers.sleep(ms),
     reset: () => request.socket.resetAndDestroy(),

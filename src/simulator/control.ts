@@ -4,8 +4,8 @@ import { isIP } from "node:net";
 import { CONTROL_HEADERS, serveFile } from "./control-files.ts";
 import { ControlError, recentWanted, ROUTES, type Reply } from "./control-routes.ts";
 import { streamEvents } from "./event-stream.ts";
-import { openFrontDoor, type FrontDoor } from "./front-door.ts";
-import type { Showcase } from "./showcase.ts";
+import { openPortListener, type PortListener } from "./port-listener.ts";
+import type { PageMedia } from "./page-media.ts";
 import type { Simulator } from "./simulator.ts";
 import type { Timers } from "./timers.ts";
 
@@ -100,9 +100,9 @@ export function startControl(
   host: string,
   port: number,
   timers: Timers,
-  showcase: Showcase,
+  pageMedia: PageMedia,
   simulator: () => Simulator,
-): Promise<FrontDoor> {
+): Promise<PortListener> {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!isOwnHost(request.headers.host, host)) {
       throw new ControlError(403, "Call the control port by its address or as localhost");
@@ -110,7 +110,7 @@ export function startControl(
     const url = new URL(request.url ?? "/", "http://control");
     if (request.method === "GET" && url.pathname === "/events") {
       streamEvents(simulator(), response, recentWanted(url.searchParams));
-    } else if (!(await serveFile(request, response, showcase, timers))) {
+    } else if (!(await serveFile(request, response, pageMedia, timers))) {
       send(response, await answer(simulator(), request, url));
     }
   }
@@ -118,11 +118,11 @@ export function startControl(
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => sendError(response, error));
   });
-  return openFrontDoor({
+  return openPortListener({
     host,
     port,
     timers,
-    admit: (socket) => server.emit("connection", socket),
+    accept: (socket) => server.emit("connection", socket),
     strike: () => null,
   });
 }

@@ -1,9 +1,9 @@
 import { emptyAnswer, jsonAnswer, jsonTextAnswer, type Answer, type SimRequest } from "./answers.ts";
 import { NO_REFERENCES } from "./machine.ts";
-import { earlierResult, measureTable, type Measurement } from "./measurement.ts";
+import { earlierResult, measureParcel, type Measurement } from "./measurement.ts";
 import type { SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
-import type { TableParcel } from "./table.ts";
+import type { TableParcel } from "./parcels.ts";
 import type { Timers } from "./timers.ts";
 
 export interface EarlierState {
@@ -17,7 +17,7 @@ export interface EarlierState {
 export interface EarlierDevice {
   readonly state: EarlierState;
   readonly actions: { readonly measures: number };
-  setTable(parcel: TableParcel | null): void;
+  setParcel(parcel: TableParcel | null): void;
   setLegalForTrade(on: boolean): void;
   measure(): Promise<Measurement>;
   handle(request: SimRequest): Promise<Answer>;
@@ -29,11 +29,11 @@ export function createEarlierDevice(
   options: SimulatorOptions,
   random: Random,
   timers: Timers,
-  firstTable: TableParcel | null,
+  firstParcel: TableParcel | null,
   changed: () => void,
 ): EarlierDevice {
   const versions: Record<string, string> = options.versionHeader ? { "api-supported-versions": "1.0" } : {};
-  let table = firstTable;
+  let table = firstParcel;
   let legalForTrade = options.mode === "legal-for-trade";
   let measures = 0;
   let measuring = false;
@@ -49,7 +49,7 @@ export function createEarlierDevice(
         measuring = false;
       });
       const facts = { ...NO_REFERENCES, trackId: measures, legalForTrade };
-      last = measureTable(table, options, random, facts);
+      last = measureParcel(table, options, random, facts);
       changed();
       return last;
     });
@@ -69,7 +69,7 @@ export function createEarlierDevice(
     get actions() {
       return { measures };
     },
-    setTable(parcel) {
+    setParcel(parcel) {
       table = parcel;
       changed();
     },
@@ -92,7 +92,7 @@ export function createEarlierDevice(
       return measures ? answerMeasure() : jsonAnswer({ msg: message ?? "" });
     },
     reset() {
-      table = firstTable;
+      table = firstParcel;
       legalForTrade = options.mode === "legal-for-trade";
       measures = 0;
       last = null;

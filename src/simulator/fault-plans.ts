@@ -1,8 +1,8 @@
-import { partOf, type Answer, type Twist } from "./answers.ts";
+import { partOf, type Answer, type ContentFault } from "./answers.ts";
 import { bytesBody, filledBody, type Body } from "./content.ts";
 import type { RequestFault } from "./fault-types.ts";
 import { patchedJson, repeatedJson } from "./json-bodies.ts";
-import type { Plan } from "./wire.ts";
+import type { Plan } from "./send-plan.ts";
 
 type Of<K extends RequestFault["kind"]> = Extract<RequestFault, { kind: K }>;
 
@@ -10,7 +10,7 @@ const STANDARD_END = { framing: "length", end: "keep" } as const;
 const SILENT: Plan = { head: null, body: null, framing: "length", end: "hold" };
 
 /** The plan that a well-behaved server follows. */
-export function honestPlan(answer: Answer, chunked: boolean): Plan {
+export function normalPlan(answer: Answer, chunked: boolean): Plan {
   const { status, headers, body } = answer;
   const framing = chunked && body !== null ? "chunked" : "length";
   return { head: { status, headers: Object.entries(headers) }, body, framing, end: "keep" };
@@ -34,7 +34,7 @@ export function faultActs(fault: RequestFault): boolean {
 }
 
 /** What the handler has to be told for the fault to work. */
-export function twistOf(fault: RequestFault): Twist {
+export function contentFaultOf(fault: RequestFault): ContentFault {
   if (fault.kind === "range-ignored") {
     return { ignoreRange: true };
   }
@@ -104,8 +104,8 @@ function partial(fault: Of<"partial">, plan: Plan): Plan {
 }
 
 /** What a fault makes of the plan. `plan` is null where the machine did not act. */
-export function faultyPlan(fault: RequestFault, honest: Plan | null): Plan {
-  const plan = honest ?? { ...SILENT, head: { status: 200, headers: [] }, end: "keep" };
+export function faultyPlan(fault: RequestFault, normal: Plan | null): Plan {
+  const plan = normal ?? { ...SILENT, head: { status: 200, headers: [] }, end: "keep" };
   const size = plan.body?.size ?? 0;
   switch (fault.kind) {
     case "reset":

@@ -9,13 +9,13 @@ import type { Socket } from "node:net";
 
 import type { Handler, SimRequest } from "./answers.ts";
 import type { RequestFault } from "./fault-types.ts";
-import { faultActs, faultyPlan, honestPlan, twistOf } from "./fault-plans.ts";
-import type { FaultBook, Strike } from "./faults.ts";
-import { openFrontDoor, type FrontDoor } from "./front-door.ts";
+import { faultActs, faultyPlan, normalPlan, contentFaultOf } from "./fault-plans.ts";
+import type { FaultRules, AppliedFault } from "./faults.ts";
+import { openPortListener, type PortListener } from "./port-listener.ts";
 import { queryOf, segmentsOf } from "./paths.ts";
 import type { OpenRecord, RequestLog, SurfaceName } from "./requests.ts";
 import type { Timers } from "./timers.ts";
-import { sendPlan } from "./wire.ts";
+import { sendPlan } from "./send-plan.ts";
 
 export interface FaultServerParts {
   readonly surface: SurfaceName;
@@ -25,7 +25,7 @@ export interface FaultServerParts {
   readonly chunked: boolean;
   readonly handler: Handler;
   readonly log: RequestLog;
-  readonly faults: FaultBook;
+  readonly faults: FaultRules;
   readonly timers: Timers;
 }
 
@@ -49,7 +49,7 @@ function targetOf(request: IncomingMessage): { path: string; query: string } {
 }
 
 /** One surface on its port: counts every request, lets faults strike, and sends the handler's answers. */
-export async function startFaultServer(parts: FaultServerParts): Promise<FrontDoor> {
+export async function startFaultServer(parts: FaultServerParts): Promise<PortListener> {
   const { surface, handler, log, faults, timers, chunked } = parts;
   const doomed = new WeakMap<Socket, { readonly name: string; readonly acts: boolean }>();
 
@@ -62,17 +62,17 @@ export async function startFaultServer(parts: FaultServerParts): Promise<FrontDo
         const value = request.headers[name];
         return Array.isArray(value) ? value.join(", ") : (value ?? null);
       },
-      twist: {},
+      contentFault: {},
     };
   }
 
   const tools = (socket: Socket): { sleep: Timers["sleep"]; reset: () => void } => ({
     sleep: (ms) => timers.sleep(ms),
-    reset: () => door.reset(socket),
+    reset: () => listener.reset(socket),
   });
 
   async function fail(
-    strike: Strike<RequestFault>,
+    strike: AppliedFault<RequestFault>,
     asked: SimRequest,
     response: ServerResponse,
     socket: Socket,
@@ -81,14 +81,14 @@ export async function startFaultServer(parts: FaultServerParts): Promise<FrontDo
     if (fault.kind === "delay" && fault.before === "action") {
       await timers.sleep(fault.ms);
     }
-    const answer = faultActs(fault) ? await handler({ ...asked, twist: twistOf(fault) }) : null;
+    const answer = faultActs(fault) ? await handler({ ...asked, contentFault: contentFaultOf(fault) }) : null;
     if (fault.kind === "delay" && fault.before !== "action") {
       await timers.sleep(fault.ms);
     }
     if ((fault.kind === "reset" || fault.kind === "close") && fault.afterMs !== undefined) {
       await timers.sleep(fault.afterMs);
     }
-    const plan = faultyPlan(fault, answer === null ? null : honestPlan(answer, chunked));
+    const plan = faultyPlan(fault, answer === null ? null : normalPlan(answer, chunked));
     await sendPlan(response, socket, plan, tools(socket));
     if (fault.kind === "keep-alive-dies") {
       if (fault.when === "after-answer") {
@@ -117,10 +117,10 @@ export async function startFaultServer(parts: FaultServerParts): Promise<FrontDo
       if (doom.acts) {
         await handler(asked);
       }
-      door.reset(socket);
+      listener.reset(socket);
       return;
     }
-    const strike = faults.strikeRequest(surface, asked.method, target.path);
+    const strike = faults.faultForRequest(surface, asked.method, target.path);
     if (strike !== null) {
       record.outcome = `fault:${strike.name}`;
       const status = await fail(strike, asked, response, socket);
@@ -131,7 +131,7 @@ export async function startFaultServer(parts: FaultServerParts): Promise<FrontDo
     }
     const answer = await handler(asked);
     record.statusCode = answer.status;
-    await sendPlan(response, socket, honestPlan(answer, chunked), tools(socket));
+    await sendPlan(response, socket, normalPlan(answer, chunked), tools(socket));
   }
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -155,10 +155,10 @@ export async function startFaultServer(parts: FaultServerParts): Promise<FrontDo
 
   const server: Server =
     parts.tls === undefined ? createHttpServer(onRequest) : createHttpsServer(parts.tls, onRequest);
-  const door: FrontDoor = await openFrontDoor({
+  const listener: PortListener = await openPortListener({
     ...parts,
-    admit: (socket) => server.emit("connection", socket),
-    strike: () => faults.strikeConnection(surface)?.fault.kind ?? null,
+    accept: (socket) => server.emit("connection", socket),
+    strike: () => faults.faultForConnection(surface)?.fault.kind ?? null,
   });
-  return door;
+  return listener;
 }

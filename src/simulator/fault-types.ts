@@ -29,9 +29,9 @@ interface InSteps {
 export type ConnectionFault =
   /** The port is closed, open connections die. Ends after `forMs` or when the fault is removed. */
   | { kind: "refuse"; forMs?: number }
-  /** Taken in, then nothing: over TLS the handshake never ends. */
+  /** The connection is accepted, then nothing is sent: over TLS the handshake never ends. */
   | { kind: "connect-silence" }
-  /** Taken in and reset at once. */
+  /** The connection is accepted and reset at once. */
   | { kind: "connect-reset" };
 
 /** Faults that leave the client without a whole answer. `acts` is true by default. */

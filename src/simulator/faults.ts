@@ -13,7 +13,7 @@ export interface ListedFault extends FaultRule {
 }
 
 /** A fault that strikes now. */
-export interface Strike<F> {
+export interface AppliedFault<F> {
   readonly name: string;
   readonly fault: F;
 }
@@ -28,9 +28,9 @@ export interface Faults {
 }
 
 /** The side of the servers. */
-export interface FaultBook extends Faults {
-  strikeRequest(surface: SurfaceName, method: string, path: string): Strike<RequestFault> | null;
-  strikeConnection(surface: SurfaceName): Strike<ConnectionFault> | null;
+export interface FaultRules extends Faults {
+  faultForRequest(surface: SurfaceName, method: string, path: string): AppliedFault<RequestFault> | null;
+  faultForConnection(surface: SurfaceName): AppliedFault<ConnectionFault> | null;
   /** True while a `refuse` is in force. */
   refuses(surface: SurfaceName): boolean;
 }
@@ -59,10 +59,10 @@ function fitsRequest({ rule }: Entry, surface: SurfaceName, method: string, path
 }
 
 /** `changed` is called when rules come, go or strike. */
-export function createFaultBook(
+export function createFaultRules(
   after: (ms: number, act: () => void) => () => void,
   changed: () => void,
-): FaultBook {
+): FaultRules {
   let entries: Entry[] = [];
   let lastId = 0;
 
@@ -110,7 +110,7 @@ export function createFaultBook(
     },
     list: () =>
       entries.map(({ id, rule, matches, strikes: hits }) => ({ ...rule, id, matches, strikes: hits })),
-    strikeRequest(surface, method, path) {
+    faultForRequest(surface, method, path) {
       for (const entry of entries) {
         const { fault, name } = entry.rule;
         if (v.is(connectionFault, fault) || !fitsRequest(entry, surface, method, path)) {
@@ -122,7 +122,7 @@ export function createFaultBook(
       }
       return null;
     },
-    strikeConnection(surface) {
+    faultForConnection(surface) {
       for (const entry of entries) {
         const { fault, name } = entry.rule;
         if (!v.is(connectionFault, fault) || fault.kind === "refuse") {

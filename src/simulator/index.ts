@@ -1,39 +1,43 @@
 import { cloudService } from "./cloud.ts";
 import { startControl } from "./control.ts";
-import { cloudFacade, earlierFacade, newerFacade } from "./facades.ts";
+import { simulatedCloud, simulatedEarlierDevice, simulatedNewerDevice } from "./public-api.ts";
 import { startFaultServer } from "./fault-server.ts";
-import { createFaultBook } from "./faults.ts";
-import type { FrontDoor } from "./front-door.ts";
+import { createFaultRules } from "./faults.ts";
+import type { PortListener } from "./port-listener.ts";
 import { newerDevice } from "./newer-device.ts";
 import { completeOptions, type StartOptions } from "./options.ts";
 import { createRequestLog, type SurfaceName } from "./requests.ts";
-import { createShowcase } from "./showcase.ts";
+import { createPageMedia } from "./page-media.ts";
 import type { Listening, Simulator } from "./simulator.ts";
-import { createWorld, type World } from "./world.ts";
+import { createCore, type SimulatorCore } from "./core.ts";
 
 export { MODES, type Mode, type SimulatorOptions, type StartOptions, type Webhook } from "./options.ts";
 export type { Fault, FaultRule } from "./fault-types.ts";
 export type { ListedFault } from "./faults.ts";
 export type { RequestRecord, SurfaceName } from "./requests.ts";
 export type { NewMedia, Simulator, SimulatorEvent } from "./simulator.ts";
-export type { CustomParcel } from "./table.ts";
+export type { CustomParcel } from "./parcels.ts";
 
-function handlersOf(world: World): Readonly<Record<SurfaceName, ReturnType<typeof newerDevice>>> {
-  const { fleet, earlier, options } = world;
+function handlersOf(core: SimulatorCore): Readonly<Record<SurfaceName, ReturnType<typeof newerDevice>>> {
+  const { devices, earlier, options } = core;
   return {
-    newer: newerDevice(fleet.newer, options, () => world.localApi),
+    newer: newerDevice(devices.newer, options, () => core.localApi),
     earlier: (request) => earlier.handle(request),
-    cloud: cloudService(world),
+    cloud: cloudService(core),
   };
 }
 
-function listening(host: string, door: Pick<FrontDoor, "port" | "connections">, secure: boolean): Listening {
+function listening(
+  host: string,
+  listener: Pick<PortListener, "port" | "connections">,
+  secure: boolean,
+): Listening {
   const address = host.includes(":") ? `[${host}]` : host;
   return {
-    origin: `${secure ? "https" : "http"}://${address}:${door.port}`,
-    port: door.port,
+    origin: `${secure ? "https" : "http"}://${address}:${listener.port}`,
+    port: listener.port,
     get connections() {
-      return door.connections;
+      return listener.connections;
     },
   };
 }
@@ -45,28 +49,28 @@ function listening(host: string, door: Pick<FrontDoor, "port" | "connections">, 
 export async function startSimulator(given: StartOptions = {}): Promise<Simulator> {
   const options = completeOptions(given);
   const { host, ports } = options;
-  const world = createWorld(options);
-  const { fleet, timers, events, depot } = world;
+  const core = createCore(options);
+  const { devices, timers, events, parcels } = core;
   const log = createRequestLog(options.keepRequests);
-  const handlers = handlersOf(world);
-  const doors = new Map<SurfaceName, FrontDoor>();
+  const handlers = handlersOf(core);
+  const listeners = new Map<SurfaceName, PortListener>();
   const open: { close(): Promise<void> }[] = [];
 
-  const faults = createFaultBook(timers.after, () => events.emit({ type: "state" }));
-  function setDoors(): void {
-    for (const [surface, door] of doors) {
-      door.setOpen(!faults.refuses(surface) && (surface !== "newer" || fleet.powered));
+  const faults = createFaultRules(timers.after, () => events.emit({ type: "state" }));
+  function updateListeners(): void {
+    for (const [surface, listener] of listeners) {
+      listener.setListening(!faults.refuses(surface) && (surface !== "newer" || devices.powered));
     }
   }
   events.on(({ type }) => {
     if (type === "state") {
-      setDoors();
+      updateListeners();
     }
   });
 
   async function openSurface(surface: SurfaceName): Promise<Listening> {
     const secure = surface === "cloud" && options.tls !== undefined;
-    const door = await startFaultServer({
+    const listener = await startFaultServer({
       surface,
       host,
       log,
@@ -77,22 +81,22 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
       tls: secure ? options.tls : undefined,
       chunked: surface !== "cloud" && options.chunkedBodies,
     });
-    doors.set(surface, door);
-    open.push(door);
-    return listening(host, door, secure);
+    listeners.set(surface, listener);
+    open.push(listener);
+    return listening(host, listener, secure);
   }
 
   async function close(): Promise<void> {
-    world.close();
+    core.close();
     log.close();
     await Promise.all(open.map((one) => one.close()));
   }
 
   try {
-    const newer = newerFacade(world, await openSurface("newer"));
-    const earlier = earlierFacade(world, await openSurface("earlier"));
-    const cloud = cloudFacade(world, await openSurface("cloud"));
-    const control = await startControl(host, ports.control, timers, createShowcase(world), () => simulator);
+    const newer = simulatedNewerDevice(core, await openSurface("newer"));
+    const earlier = simulatedEarlierDevice(core, await openSurface("earlier"));
+    const cloud = simulatedCloud(core, await openSurface("cloud"));
+    const control = await startControl(host, ports.control, timers, createPageMedia(core), () => simulator);
     open.push(control);
     const simulator: Simulator = {
       options,
@@ -102,7 +106,7 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
       faults,
       close,
       control: listening(host, control, false),
-      parcels: depot.names,
+      parcels: parcels.names,
       requests: log.all,
       requestsTo: (surface, pathPrefix) => log.to(surface, pathPrefix),
       onRequest: (listener) => log.onRequest(listener),
@@ -113,7 +117,7 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
       nextEvent: (fits) => events.next(fits),
       reset() {
         faults.clear();
-        world.reset();
+        core.reset();
         log.clear();
         events.emit({ type: "reset" });
       },

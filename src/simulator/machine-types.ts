@@ -1,7 +1,7 @@
 import type { Content } from "./content.ts";
 import type { Measurement, References } from "./measurement.ts";
 import type { Mode } from "./options.ts";
-import type { ImageKind, TableParcel } from "./table.ts";
+import type { ImageKind, TableParcel } from "./parcels.ts";
 import type { Transaction, Trigger } from "./transactions.ts";
 import type { SavedVideo } from "./video-recorder.ts";
 
@@ -36,14 +36,14 @@ export interface MachineState {
 }
 
 /** What a measurement left behind. */
-export interface Taken {
+export interface Measured {
   readonly measurement: Measurement;
   readonly imageIdentifier: string;
   readonly transaction: Transaction;
 }
 
 /** Why nothing was measured: Video Only never does, or the power went meanwhile. */
-export type NotTaken = "never-measures" | "switched-off";
+export type NotMeasured = "never-measures" | "switched-off";
 
 /** The answer to a command about video: done, not allowed in this mode, or a status code set by an option. */
 export type VideoReply = "done" | "wrong-mode" | number;
@@ -65,8 +65,8 @@ export interface Machine {
   readonly actions: Actions;
   readonly savedContent: Content | null;
   setMode(mode: Mode): void;
-  setTable(parcel: TableParcel | null): void;
-  measure(references: References, trigger: Trigger, barcode?: string): Promise<Taken | NotTaken>;
+  setParcel(parcel: TableParcel | null): void;
+  measure(references: References, trigger: Trigger, barcode?: string): Promise<Measured | NotMeasured>;
   start(references: References): VideoReply;
   stop(): VideoReply;
   cancel(): VideoReply;

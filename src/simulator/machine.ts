@@ -2,16 +2,16 @@ import type {
   Actions,
   LastMeasurement,
   Machine,
-  NotTaken,
+  NotMeasured,
   ScanReply,
-  Taken,
+  Measured,
   VideoReply,
 } from "./machine-types.ts";
 import type { Content } from "./content.ts";
-import { measureTable, type References } from "./measurement.ts";
+import { measureParcel, type References } from "./measurement.ts";
 import type { Mode, SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
-import { IMAGE_KINDS, imageType, type Depot, type ImageKind, type TableParcel } from "./table.ts";
+import { IMAGE_KINDS, imageType, type Parcels, type ImageKind, type TableParcel } from "./parcels.ts";
 import type { Timers } from "./timers.ts";
 import type { Transaction, Transactions, Trigger } from "./transactions.ts";
 import { createVideoRecorder, type Recording } from "./video-recorder.ts";
@@ -21,7 +21,7 @@ export interface MachineParts {
   readonly options: SimulatorOptions;
   readonly random: Random;
   readonly timers: Timers;
-  readonly depot: Depot;
+  readonly parcels: Parcels;
   readonly transactions: Transactions;
   readonly changed: () => void;
 }
@@ -47,14 +47,14 @@ export function isVideoMode(mode: Mode): boolean {
 }
 
 /** A newer device without its network: table, camera, recorder, and the line to the cloud. */
-export function createMachine(parts: MachineParts, firstTable: TableParcel | null): Machine {
-  const { options, random, timers, depot, transactions, deviceClientId, changed } = parts;
+export function createMachine(parts: MachineParts, firstParcel: TableParcel | null): Machine {
+  const { options, random, timers, parcels, transactions, deviceClientId, changed } = parts;
   let mode = options.mode;
-  let table = firstTable;
+  let table = firstParcel;
   let trackId = 0;
   let actions: Actions = { measures: 0, starts: 0, stops: 0, cancels: 0 };
   let turn: Promise<unknown> = Promise.resolve();
-  let epoch = 0;
+  let powerCycle = 0;
   let measuring = false;
   let last: LastMeasurement | null = null;
   const images = new Map<string, TableParcel>();
@@ -64,7 +64,7 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
     timers,
     {
       toTransaction: (transaction, content) => attachVideo(transaction, content),
-      alone(recording, content, barcode) {
+      toOwnTransaction(recording, content, barcode) {
         const transaction = transactions.add({
           ...recording.references,
           kind: "video",
@@ -96,13 +96,14 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
     }
   }
 
-  const filmed = (parcel: TableParcel | null) => (recording: Recording) => depot.video(parcel, recording.id);
+  const filmed = (parcel: TableParcel | null) => (recording: Recording) =>
+    parcels.video(parcel, recording.id);
 
-  function take(references: References, trigger: Trigger, barcode: string | null): Taken {
+  function take(references: References, trigger: Trigger, barcode: string | null): Measured {
     trackId += 1;
     const legalForTrade = mode === "legal-for-trade";
     const seen = table;
-    const measurement = measureTable(seen, options, random, { ...references, trackId, legalForTrade });
+    const measurement = measureParcel(seen, options, random, { ...references, trackId, legalForTrade });
     const imageIdentifier = random.guid();
     const transaction = transactions.add({
       ...references,
@@ -117,7 +118,7 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
       timers.after(options.mediaDelayMs, () => {
         for (const kind of IMAGE_KINDS) {
           const facts = { contentType: imageType(kind), description: DESCRIPTIONS[kind] };
-          transactions.attach(transaction, { ...facts, load: () => depot.image(seen, kind) });
+          transactions.attach(transaction, { ...facts, load: () => parcels.image(seen, kind) });
         }
       });
     }
@@ -130,19 +131,23 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
     return { measurement, imageIdentifier, transaction };
   }
 
-  function measure(references: References, trigger: Trigger, barcode?: string): Promise<Taken | NotTaken> {
+  function measure(
+    references: References,
+    trigger: Trigger,
+    barcode?: string,
+  ): Promise<Measured | NotMeasured> {
     // One camera: a second request waits until the first is measured.
-    const mine = turn.then(async (): Promise<Taken | NotTaken> => {
+    const mine = turn.then(async (): Promise<Measured | NotMeasured> => {
       if (mode === "video-only") {
         return "never-measures";
       }
-      const begunIn = epoch;
+      const startedIn = powerCycle;
       measuring = true;
       did("measures");
       await timers.sleep(options.measureMs).finally(() => {
         measuring = false;
       });
-      if (epoch !== begunIn) {
+      if (powerCycle !== startedIn) {
         changed();
         return "switched-off";
       }
@@ -204,7 +209,7 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
       }
       return barcode === "VIDEO_START" ? "recording-started" : "recording-cancelled";
     }
-    const known = depot.byBarcode(barcode);
+    const known = parcels.byBarcode(barcode);
     if (known !== null) {
       table = known;
     }
@@ -239,7 +244,7 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
       mode = next;
       changed();
     },
-    setTable(parcel) {
+    setParcel(parcel) {
       table = parcel;
       changed();
     },
@@ -250,21 +255,21 @@ export function createMachine(parts: MachineParts, firstTable: TableParcel | nul
     scan,
     image(kind, imageIdentifier) {
       const parcel = images.get(imageIdentifier.toLowerCase());
-      return parcel === undefined ? null : depot.image(parcel, kind);
+      return parcel === undefined ? null : parcels.image(parcel, kind);
     },
     losePower() {
-      epoch += 1;
+      powerCycle += 1;
       recorder.losePower();
       last = null;
       changed();
     },
     reset() {
-      epoch += 1;
+      powerCycle += 1;
       recorder.clear();
       images.clear();
       last = null;
       mode = options.mode;
-      table = firstTable;
+      table = firstParcel;
       actions = { measures: 0, starts: 0, stops: 0, cancels: 0 };
       changed();
     },

@@ -3,7 +3,7 @@ import { LosslessNumber, stringify } from "lossless-json";
 import { weightLb } from "./catalogue/index.ts";
 import type { SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
-import type { TableParcel } from "./table.ts";
+import type { TableParcel } from "./parcels.ts";
 
 /** The host's references of a measurement or a recording. */
 export interface References {
@@ -49,7 +49,7 @@ function rounded(value: number, places: number): number {
 }
 
 /** Measures what lies on the table. */
-export function measureTable(
+export function measureParcel(
   table: TableParcel | null,
   units: Units,
   random: Random,

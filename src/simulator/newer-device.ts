@@ -10,7 +10,7 @@ import type { Machine, VideoReply } from "./machine-types.ts";
 import { isVideoMode } from "./machine.ts";
 import { newerResult, type Measurement, type References } from "./measurement.ts";
 import type { SimulatorOptions } from "./options.ts";
-import type { ImageKind } from "./table.ts";
+import type { ImageKind } from "./parcels.ts";
 
 const IMAGE_PATHS: ReadonlyMap<string, ImageKind> = new Map([
   ["annotatedcolor", "annotated"],

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-import { createFeed } from "./feed.ts";
+import { createEmitter } from "./emitter.ts";
 
 export const SURFACES = ["newer", "earlier", "cloud"] as const;
 export type SurfaceName = (typeof SURFACES)[number];
@@ -58,8 +58,8 @@ export interface RequestLog {
 
 export function createRequestLog(keep: number): RequestLog {
   const all: OpenRecord[] = [];
-  const arrived = createFeed<RequestRecord>();
-  const done = createFeed<RequestRecord>();
+  const arrived = createEmitter<RequestRecord>();
+  const done = createEmitter<RequestRecord>();
   let count = 0;
   return {
     all,

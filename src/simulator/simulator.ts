@@ -2,9 +2,9 @@ import type { EarlierState } from "./earlier-device.ts";
 import type { Faults } from "./faults.ts";
 import type { Actions, DeviceButton, MachineState, ScanReply } from "./machine-types.ts";
 import type { Mode, SimulatorOptions } from "./options.ts";
-import type { Registration } from "./registry.ts";
+import type { Registration } from "./registered-devices.ts";
 import type { RequestRecord, SurfaceName } from "./requests.ts";
-import type { CustomParcel } from "./table.ts";
+import type { CustomParcel } from "./parcels.ts";
 import type { MediaItem, Transaction } from "./transactions.ts";
 import type { WebhookPost } from "./webhooks.ts";
 

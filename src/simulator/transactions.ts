@@ -1,5 +1,5 @@
 import type { Content } from "./content.ts";
-import { createFeed } from "./feed.ts";
+import { createEmitter } from "./emitter.ts";
 import { NEWER_FIDELITY, type Measurement, type References } from "./measurement.ts";
 import type { TransactionIds } from "./options.ts";
 import type { Random } from "./random.ts";
@@ -55,8 +55,8 @@ export function createTransactions(ids: TransactionIds, random: Random): Transac
   const all: (Transaction & { media: MediaItem[] })[] = [];
   const byId = new Map<string, Transaction & { media: MediaItem[] }>();
   const contents = new Map<string, StoredMedia>();
-  const added = createFeed<Transaction>();
-  const grown = createFeed<{ transaction: Transaction; item: MediaItem }>();
+  const added = createEmitter<Transaction>();
+  const grown = createEmitter<{ transaction: Transaction; item: MediaItem }>();
   let lastId = 905_000 + random.integer(0, 999);
   return {
     all,

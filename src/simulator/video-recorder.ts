@@ -30,14 +30,14 @@ interface Clip {
   keepsLocally: boolean;
   /** Where it goes in the cloud: a measurement's transaction, a new one of its own, or nowhere yet. */
   destination: Transaction | "own-transaction" | null;
-  callOff: () => void;
+  cancelTimer: () => void;
 }
 
 /** What becomes of videos that leave the device. */
 export interface VideoUplink {
   toTransaction(transaction: Transaction, content: Content): void;
   /** Stores a transaction of the video's own. */
-  alone(recording: Recording, content: Content, barcode: string | null): void;
+  toOwnTransaction(recording: Recording, content: Content, barcode: string | null): void;
 }
 
 export interface VideoRecorder {
@@ -73,17 +73,17 @@ export function createVideoRecorder(
   const uploading = new Set<Clip>();
 
   function stopEncoding(): void {
-    encoding.forEach((clip) => clip.callOff());
+    encoding.forEach((clip) => clip.cancelTimer());
     encoding.clear();
     recording = null;
   }
 
   function upload(clip: Clip): void {
     uploading.add(clip);
-    clip.callOff = timers.after(durations.mediaDelayMs, () => {
+    clip.cancelTimer = timers.after(durations.mediaDelayMs, () => {
       uploading.delete(clip);
       if (clip.destination === "own-transaction") {
-        uplink.alone(clip.recording, clip.content, clip.barcode);
+        uplink.toOwnTransaction(clip.recording, clip.content, clip.barcode);
       } else if (clip.destination !== null) {
         uplink.toTransaction(clip.destination, clip.content);
       }
@@ -118,17 +118,23 @@ export function createVideoRecorder(
       return;
     }
     const encodedAt = new Date(Date.now() + durations.encodingMs);
-    const clip = { recording, content: content(recording), encodedAt, ...facts, callOff: () => undefined };
+    const clip = {
+      recording,
+      content: content(recording),
+      encodedAt,
+      ...facts,
+      cancelTimer: () => undefined,
+    };
     recording = null;
     encoding.add(clip);
     encode(clip);
   }
 
   function encode(clip: Clip): void {
-    const callOff = timers.after(durations.encodingMs, () => encoded(clip));
+    const cancelTimer = timers.after(durations.encodingMs, () => encoded(clip));
     // Without encoding time the clip is on its way to the cloud by now, with another timer to call off.
     if (encoding.has(clip)) {
-      clip.callOff = callOff;
+      clip.cancelTimer = cancelTimer;
     }
   }
 
@@ -169,7 +175,7 @@ export function createVideoRecorder(
       for (const clip of encoding) {
         // What still waits for a measurement has lost its place; what goes to the cloud goes on.
         if (clip.destination === null) {
-          clip.callOff();
+          clip.cancelTimer();
           encoding.delete(clip);
         }
         clip.keepsLocally = false;
@@ -188,7 +194,7 @@ export function createVideoRecorder(
     },
     clear() {
       stopEncoding();
-      uploading.forEach((clip) => clip.callOff());
+      uploading.forEach((clip) => clip.cancelTimer());
       uploading.clear();
       saved = null;
     },

@@ -10,7 +10,7 @@ import type { CloudClient } from "../../src/cloud/client.ts";
 import { isDimensionerError } from "../../src/errors.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { rejectsWith, systemError, withFolder } from "../media/support.ts";
-import { strikeEach } from "../sweep/fault-points.ts";
+import { failAtEach } from "../sweep/fault-points.ts";
 import {
   clientOf,
   intentOf,
@@ -208,7 +208,7 @@ describe("archive: a disk that is full, gone or closed", () => {
   }
 
   it("leaves no file open when a root cannot be opened, whichever call to the disk fails", async () => {
-    await strikeEach((points) =>
+    await failAtEach((points) =>
       withFolder(async (root) => {
         const handles: FileHandle[] = [];
         const watched = watchedArchiveDisk((call) => {
@@ -243,7 +243,7 @@ describe("archive: a disk that is full, gone or closed", () => {
       description: null,
       filename: null,
     }));
-    const all = await strikeEach((points) =>
+    const all = await failAtEach((points) =>
       withFolder(async (root) => {
         let isOn = false;
         const disk = watchedArchiveDisk((call) => {

@@ -2,23 +2,23 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { filesIn, readJson, served, sha256 } from "./archive.ts";
-import { startStage, type Stage } from "./stage.ts";
+import { startExample, type ExampleRun } from "./one-example.ts";
 
 const barcode = "395212340000004173";
 
 describe("example 02: through the cloud, scan to archive", function () {
   this.timeout(60_000);
-  let stage: Stage;
+  let run: ExampleRun;
 
   before(async () => {
-    stage = await startStage({ example: "02" });
+    run = await startExample({ example: "02" });
   });
-  beforeEach(() => stage.simulator.reset());
-  after(() => stage.close());
+  beforeEach(() => run.simulator.reset());
+  after(() => run.close());
 
   it("archives the result, the exact answer and all media of the transaction", async () => {
-    const { simulator, cloudTap } = stage;
-    const folder = (await stage.scan({ until: ["Archived"] })).get("Archived") ?? "";
+    const { simulator, cloudProxy } = run;
+    const folder = (await run.scan({ until: ["Archived"] })).get("Archived") ?? "";
     assert.equal(basename(dirname(folder)), barcode);
     assert.deepEqual(await filesIn(folder), [
       "AnnotatedColorImageJpeg.jpg",
@@ -31,7 +31,7 @@ describe("example 02: through the cloud, scan to archive", function () {
     const result = await readJson(join(folder, "result.json"));
     assert.equal(result["ok"], true);
     assert.equal(result["source"], "cloud");
-    assert.ok(cloudTap.hasServed(await readFile(join(folder, "answer.json"))));
+    assert.ok(cloudProxy.hasServed(await readFile(join(folder, "answer.json"))));
 
     const [transaction, ...others] = simulator.cloud.transactions;
     assert.ok(transaction !== undefined && others.length === 0);
@@ -45,8 +45,8 @@ describe("example 02: through the cloud, scan to archive", function () {
   });
 
   it("sends each trigger once", async () => {
-    await stage.scan({ until: ["Archived"] });
-    const triggers = stage.simulator.requestsTo("cloud", "/api/remotetrigger/");
+    await run.scan({ until: ["Archived"] });
+    const triggers = run.simulator.requestsTo("cloud", "/api/remotetrigger/");
     assert.deepEqual(
       triggers.map(({ path }) => path.toLowerCase()),
       ["/api/remotetrigger/startrecording", "/api/remotetrigger/measure"],
@@ -55,9 +55,9 @@ describe("example 02: through the cloud, scan to archive", function () {
 
   it("says that nobody knows whether a device that did not answer has measured", async () => {
     const measure = "/api/remotetrigger/measure";
-    stage.simulator.faults.add({ surface: "cloud", path: measure, fault: { kind: "status", status: 504 } });
-    const said = await stage.scan({ until: ["Nobody knows: look at the table, then scan again"] });
+    run.simulator.faults.add({ surface: "cloud", path: measure, fault: { kind: "status", status: 504 } });
+    const said = await run.scan({ until: ["Nobody knows: look at the table, then scan again"] });
     assert.match([...said.values()].join(), /ABCD2345/);
-    assert.equal(stage.simulator.requestsTo("cloud", measure).length, 1);
+    assert.equal(run.simulator.requestsTo("cloud", measure).length, 1);
   });
 });

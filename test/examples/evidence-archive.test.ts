@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FlowNode } from "../../tools/demo/examples.ts";
 import { filesIn, readJson, sha256 } from "./archive.ts";
-import { startShift, type Shift } from "./shift.ts";
+import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const example = "10";
 const verify = join(import.meta.dirname, "..", "..", "dist", "src", "archive", "cli", "verify-cli.js");
@@ -24,17 +24,17 @@ function adapt(node: FlowNode): FlowNode {
 
 describe("example 10: evidence archive", function () {
   this.timeout(60_000);
-  let shift: Shift;
+  let run: ExamplesRun;
 
   before(async () => {
-    shift = await startShift([example], adapt);
+    run = await startExamples([example], adapt);
   });
   beforeEach(() => {
-    shift.simulator.reset();
+    run.simulator.reset();
   });
-  after(() => shift.close());
+  after(() => run.close());
 
-  const scan = () => shift.press(example, "Scan a parcel", ["Archived"]);
+  const scan = () => run.press(example, "Scan a parcel", ["Archived"]);
 
   it("keeps all media, the result and the exact answer of a scan as one package", async () => {
     const folder = (await scan()).get("Archived") ?? "";
@@ -56,14 +56,14 @@ describe("example 10: evidence archive", function () {
   });
 
   it("tries again what can pass, and asks a person about the rest", async () => {
-    const { faults } = shift.simulator;
+    const { faults } = run.simulator;
     faults.add({
       surface: "cloud",
       path: "/api/transactionmedia/",
       times: 1,
       fault: { kind: "status", status: 410 },
     });
-    const said = await shift.press(example, "Scan a parcel", ["Not archived: a person has to look"]);
+    const said = await run.press(example, "Scan a parcel", ["Not archived: a person has to look"]);
     assert.match([...said.values()].join(), /410/);
     faults.add({
       surface: "cloud",
@@ -71,7 +71,7 @@ describe("example 10: evidence archive", function () {
       times: 1,
       fault: { kind: "status", status: 401 },
     });
-    const held = await shift.press(example, "Scan a parcel", [
+    const held = await run.press(example, "Scan a parcel", [
       "The archive waits for the network or the disk",
       "Archived",
     ]);
@@ -80,7 +80,7 @@ describe("example 10: evidence archive", function () {
 
   it("checks the archive, and sees what was changed", async () => {
     const folder = (await scan()).get("Archived") ?? "";
-    const press = (until: readonly string[]) => shift.press(example, "At 3 o'clock, or press", until);
+    const press = (until: readonly string[]) => run.press(example, "At 3 o'clock, or press", until);
     await press(["What the check says", "Everything is as it was archived"]);
     await writeFile(join(folder, "ColorImageJpeg.jpg"), "forged");
     const said = await press(["What the check says", "Something is not as it was archived"]);

@@ -2,26 +2,26 @@ import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { openEditorFeed } from "../../tools/demo/editor-feed.ts";
+import { openEditorEvents } from "../../tools/demo/editor-events.ts";
 import { filesIn, readJson, served, sha256 } from "./archive.ts";
-import { startStage, type Stage } from "./stage.ts";
+import { startExample, type ExampleRun } from "./one-example.ts";
 
 const archived = ["Archived: measurement and pictures", "Archived: video"];
 const barcode = "395212340000004173";
 
 describe("example 01: newer device, scan to archive", function () {
   this.timeout(60_000);
-  let stage: Stage;
+  let run: ExampleRun;
 
   before(async () => {
-    stage = await startStage({ example: "01" });
+    run = await startExample({ example: "01" });
   });
-  beforeEach(() => stage.simulator.reset());
-  after(() => stage.close());
+  beforeEach(() => run.simulator.reset());
+  after(() => run.close());
 
   it("archives the result, the exact answer, both pictures and the video of one scan", async () => {
-    const { simulator, newerTap } = stage;
-    const said = await stage.scan({ until: archived });
+    const { simulator, newerProxy } = run;
+    const said = await run.scan({ until: archived });
     const folder = said.get("Archived: measurement and pictures") ?? "";
     assert.equal(basename(dirname(folder)), barcode);
     assert.deepEqual(await filesIn(folder), [
@@ -37,7 +37,7 @@ describe("example 01: newer device, scan to archive", function () {
     assert.equal(result["source"], "newer-device");
     assert.equal(result["transactionReference"], barcode);
     assert.equal(result["customReference1"], basename(folder));
-    assert.ok(newerTap.hasServed(await readFile(join(folder, "answer.json"))));
+    assert.ok(newerProxy.hasServed(await readFile(join(folder, "answer.json"))));
 
     const pictures = `${simulator.newer.origin}/api/v1/image`;
     const image = String(result["imageIdentifier"]);
@@ -60,8 +60,8 @@ describe("example 01: newer device, scan to archive", function () {
   });
 
   it("sends each command once, with the references", async () => {
-    const { simulator } = stage;
-    await stage.scan({ until: archived });
+    const { simulator } = run;
+    await run.scan({ until: archived });
     const [start, ...moreStarts] = simulator.requestsTo("newer", "/api/v1/video");
     const [measure, ...moreMeasures] = simulator.requestsTo("newer", "/api/v1/measure");
     assert.deepEqual([...moreStarts, ...moreMeasures], []);
@@ -76,13 +76,13 @@ describe("example 01: newer device, scan to archive", function () {
   });
 
   it("does not save the video again when the cloud reports a measurement twice", async () => {
-    const { simulator, nodeRed } = stage;
-    const said = await stage.scan({ until: archived });
+    const { simulator, nodeRed } = run;
+    const said = await run.scan({ until: archived });
     const [transaction] = simulator.cloud.transactions;
     assert.ok(transaction !== undefined);
     const { guid, transactionReference, customReference1 } = transaction;
     const heard = new EventEmitter();
-    const feed = await openEditorFeed(
+    const editorEvents = await openEditorEvents(
       nodeRed.url,
       (event) => event.kind === "debug" && heard.emit("debug", event.text),
       () => heard.emit("error", new Error("Node-RED has ended.")),
@@ -94,45 +94,45 @@ describe("example 01: newer device, scan to archive", function () {
       body: JSON.stringify({ id: guid, errorCode: 0, transactionReference, customReference1 }),
     });
     assert.deepEqual(await again, [said.get("Archived: video")]);
-    feed.close();
+    editorEvents.close();
     const folder = said.get("Archived: measurement and pictures") ?? "";
     assert.equal((await filesIn(folder)).length, 5);
   });
 
   it("keeps a barcode that is no file name inside the archive", async () => {
-    const said = await stage.scan({ barcode: "../a/..\\b:c\r\n", until: archived });
+    const said = await run.scan({ barcode: "../a/..\\b:c\r\n", until: archived });
     const folder = said.get("Archived: measurement and pictures") ?? "";
-    assert.equal(dirname(dirname(folder)), stage.archive);
+    assert.equal(dirname(dirname(folder)), run.archive);
     assert.equal((await filesIn(folder)).length, 5);
     assert.equal((await readJson(join(folder, "result.json")))["transactionReference"], "../a/..\\b:c");
   });
 
   it("keeps the video of a measurement that failed, and says what to do", async () => {
-    stage.simulator.newer.setParcel(null);
-    const said = await stage.scan({
+    run.simulator.newer.setParcel(null);
+    const said = await run.scan({
       until: ["Measured in vain: place it anew and scan again", "Saved: video of the failed try"],
     });
     assert.match([...said.values()].join("\n"), /The measurement failed/);
     const saved = JSON.parse(said.get("Saved: video of the failed try") ?? "null") as { path: string };
-    const video = Buffer.concat([...(stage.simulator.newer.readSavedVideo() ?? [])]);
+    const video = Buffer.concat([...(run.simulator.newer.readSavedVideo() ?? [])]);
     assert.ok(video.length > 0);
     assert.equal(sha256(await readFile(saved.path)), sha256(video));
   });
 
   it("tells outcomes apart", async () => {
-    const { faults } = stage.simulator;
+    const { faults } = run.simulator;
     faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "reset" } });
     // It did measure: the cloud reports it, and the video is kept although the answer was lost.
-    const unknown = await stage.scan({
+    const unknown = await run.scan({
       until: ["Nobody knows: look at the table, then scan again", "Archived: video"],
     });
     assert.match([...unknown.values()].join(), /broke before the whole answer was there/);
-    stage.simulator.newer.setMode("measurement-only");
-    const refused = await stage.scan({ until: ["Nothing happened: correct it and scan again"] });
+    run.simulator.newer.setMode("measurement-only");
+    const refused = await run.scan({ until: ["Nothing happened: correct it and scan again"] });
     assert.match([...refused.values()].join(), /operating mode/);
-    stage.simulator.newer.setMode("video-with-measurement");
+    run.simulator.newer.setMode("video-with-measurement");
     faults.add({ surface: "newer", path: "/api/v1/image", times: 0, fault: { kind: "status", status: 404 } });
-    const unread = await stage.scan({
+    const unread = await run.scan({
       until: ["Reading or saving failed: no need to measure again", "Archived: video"],
     });
     assert.match([...unread.values()].join(), /does not know what was asked for/);

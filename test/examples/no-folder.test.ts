@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { startStage, type Stage } from "./stage.ts";
+import { startExample, type ExampleRun } from "./one-example.ts";
 
 describe("the examples, when nobody has said where to save", function () {
   this.timeout(60_000);
-  let stage: Stage;
+  let run: ExampleRun;
 
   for (const [example, again] of [
     ["01", "scan"],
@@ -13,14 +13,14 @@ describe("the examples, when nobody has said where to save", function () {
   ] as const) {
     describe(example, () => {
       before(async () => {
-        stage = await startStage({ example, withArchive: false });
+        run = await startExample({ example, withArchive: false });
       });
-      after(() => stage.close());
+      after(() => run.close());
 
       it("asks for the folder before anything is done", async () => {
-        const said = await stage.scan({ until: [`Nothing happened: correct it and ${again} again`] });
+        const said = await run.scan({ until: [`Nothing happened: correct it and ${again} again`] });
         assert.match([...said.values()].join(), /Say where to save: .*ARCHIVE_FOLDER.* Nothing was done\./);
-        assert.deepEqual(stage.simulator.requests, []);
+        assert.deepEqual(run.simulator.requests, []);
       });
     });
   }

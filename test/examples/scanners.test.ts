@@ -3,33 +3,33 @@ import { EventEmitter, once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import type { Browser } from "playwright-core";
-import { openEditorFeed } from "../../tools/demo/editor-feed.ts";
+import { openEditorEvents } from "../../tools/demo/editor-events.ts";
 import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
 import { launchBrowser } from "../support/browser.ts";
-import { startShift, type Shift } from "./shift.ts";
+import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const barcode = "395212340000004173";
 
 describe("the examples 07 and 08: scanners, in one Node-RED", function () {
   this.timeout(60_000);
-  let shift: Shift;
+  let run: ExamplesRun;
   let tcpPort: number;
 
   before(async () => {
     tcpPort = await freePort();
-    shift = await startShift(["07", "08"], (node) => {
+    run = await startExamples(["07", "08"], (node) => {
       if (node.type === "tcp in") {
         return { ...node, port: String(tcpPort) };
       }
       return node.type === "delay" ? { ...node, nbRateUnits: "0.3" } : node;
     });
   });
-  beforeEach(() => shift.simulator.reset());
-  after(() => shift.close());
+  beforeEach(() => run.simulator.reset());
+  after(() => run.close());
 
   /** Scans until the device measures, and resolves with the barcode that it got: a scan just after another is left out. */
   const measuredBy = async (scan: () => Promise<unknown>): Promise<string | null> => {
-    const measured = shift.simulator.nextRequest(({ path }) => path === "/api/v1/measure");
+    const measured = run.simulator.nextRequest(({ path }) => path === "/api/v1/measure");
     let request;
     while (request === undefined) {
       await scan();
@@ -40,22 +40,22 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
   };
 
   describe("07: on the network", () => {
-    const url = () => `${shift.nodeRed.url}/dimensioner/scan`;
+    const url = () => `${run.nodeRed.url}/dimensioner/scan`;
 
     it("measures at the press of the button, and leaves out a second one in the same moment", async () => {
       const twice = "Too soon after the last one: left out";
       const [first, second] = await Promise.all([
-        shift.press("07", "Scan a parcel", ["Measured", twice]),
-        shift.press("07", "Scan a parcel", ["Measured", twice]),
+        run.press("07", "Scan a parcel", ["Measured", twice]),
+        run.press("07", "Scan a parcel", ["Measured", twice]),
       ]);
       assert.equal(first.get(twice), barcode);
       assert.equal(second.get(twice), barcode);
-      assert.equal(shift.simulator.newer.actions.measures, 1);
+      assert.equal(run.simulator.newer.actions.measures, 1);
     });
 
     it("asks no broker as it is shipped", () => {
       assert.deepEqual(
-        shift.nodeRed.logs.filter((line) => /broker/i.test(line)),
+        run.nodeRed.logs.filter((line) => /broker/i.test(line)),
         [],
       );
     });
@@ -83,8 +83,8 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
     it("takes no JSON without a barcode, nor a number, which has lost digits", async () => {
       const nothing = nodeNamed(await readExample("07"), "Nothing happened: correct it and scan again");
       const said = new EventEmitter();
-      const feed = await openEditorFeed(
-        shift.nodeRed.url,
+      const editorEvents = await openEditorEvents(
+        run.nodeRed.url,
         ({ kind, nodeId, text }) => kind === "debug" && nodeId === nothing.id && said.emit("debug", text),
         () => undefined,
       );
@@ -93,13 +93,13 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
         await fetch(url(), { method: "POST", headers: { "content-type": "application/json" }, body });
         assert.match(String(await heard), /The scan is empty/);
       }
-      feed.close();
-      assert.deepEqual(shift.simulator.requests, []);
+      editorEvents.close();
+      assert.deepEqual(run.simulator.requests, []);
     });
   });
 
   describe("08: types like a keyboard", () => {
-    const url = () => `${shift.nodeRed.url}/dimensioner/packing-table`;
+    const url = () => `${run.nodeRed.url}/dimensioner/packing-table`;
     let browser: Browser;
 
     before(async () => {
@@ -124,14 +124,14 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
       assert.match(await done.innerText(), /^395212340000004173: 33\.5 × 21 × 12\.5 cm, [\d.]+ lb$/);
 
       const hostile = "<img src=x onerror=alert(1)>";
-      shift.simulator.newer.setParcel(null);
+      run.simulator.newer.setParcel(null);
       await page.keyboard.type(hostile);
       await page.keyboard.press("Enter");
       await page.locator("li.bad").waitFor();
       const told = await lines.first().innerText();
       assert.ok(told.startsWith(`${hostile}: Measured in vain. `), told);
       assert.equal(await page.locator("li img").count(), 0);
-      assert.equal(shift.simulator.newer.actions.measures, 2);
+      assert.equal(run.simulator.newer.actions.measures, 2);
 
       await page.keyboard.press("Enter");
       assert.equal(await lines.count(), 2, "an empty line is no scan");
@@ -148,11 +148,11 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
       const empty = await post("application/json", "{}");
       assert.equal(empty.status, 400);
       assert.match(await empty.text(), /The scan is empty/);
-      assert.deepEqual(shift.simulator.requests, []);
+      assert.deepEqual(run.simulator.requests, []);
     });
 
     it("says what is wrong, and that nobody knows", async () => {
-      shift.simulator.faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "reset" } });
+      run.simulator.faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "reset" } });
       const answer = await fetch(url(), {
         method: "POST",
         headers: { "content-type": "application/json" },

@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { openEditorFeed, type EditorFeed } from "../../tools/demo/editor-feed.ts";
+import { openEditorEvents, type EditorEvents } from "../../tools/demo/editor-events.ts";
 import { connected, readExample, type FlowNode } from "../../tools/demo/examples.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
-import { nodeRedMajor } from "./stage.ts";
+import { nodeRedMajor } from "./one-example.ts";
 
 /** What the debug nodes of an example say, as “name: text”. */
 class Listener {
   readonly #heard: string[] = [];
   readonly #events = new EventEmitter();
-  #feed: EditorFeed | undefined;
+  #editorEvents: EditorEvents | undefined;
 
   async open(url: string, nodes: readonly FlowNode[]): Promise<void> {
     // The log's warnings come the same way: they are not of a debug node.
     const speakers = nodes.filter(({ type }) => type === "debug");
     const names = new Map(speakers.map(({ id, name = id }) => [id, name]));
-    this.#feed = await openEditorFeed(
+    this.#editorEvents = await openEditorEvents(
       url,
       (event) => {
         if (event.kind === "debug" && names.has(event.nodeId)) {
@@ -41,7 +41,7 @@ class Listener {
   }
 
   close(): void {
-    this.#feed?.close();
+    this.#editorEvents?.close();
   }
 }
 

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { filesIn, served, sha256 } from "./archive.ts";
-import { startShift, type Shift } from "./shift.ts";
+import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const barcode = "395212340000004173";
 
 describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
   this.timeout(60_000);
-  let shift: Shift;
+  let run: ExamplesRun;
 
   /** Presses and resolves with what the one awaited debug node said. */
   const hear = async (example: string, button: string, debug: string): Promise<string> =>
-    (await shift.press(example, button, [debug])).get(debug) ?? "";
+    (await run.press(example, button, [debug])).get(debug) ?? "";
 
   before(async () => {
     // Nobody waits in a test for a machine that does not answer, or for media that do not come.
@@ -19,16 +19,16 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
       "link call": { timeout: "1" },
       "dimensioner-media-list": { wait: "1" },
     };
-    shift = await startShift(["04", "05", "06", "09"], (node) => ({ ...node, ...impatient[node.type] }));
+    run = await startExamples(["04", "05", "06", "09"], (node) => ({ ...node, ...impatient[node.type] }));
   });
-  beforeEach(() => shift.simulator.reset());
-  after(() => shift.close());
+  beforeEach(() => run.simulator.reset());
+  after(() => run.close());
 
   describe("04: video only", () => {
-    beforeEach(() => shift.simulator.newer.setMode("video-only"));
+    beforeEach(() => run.simulator.newer.setMode("video-only"));
 
     it("films from the scan to the second button, waits for the encoding and saves the video", async () => {
-      const { simulator, archive } = shift;
+      const { simulator, archive } = run;
       assert.equal(await hear("04", "Scan a parcel", "Filming"), barcode);
       const told = await hear("04", "The parcel is packed", "Archived: video");
       const { path, sha256: toldHash } = JSON.parse(told) as { path: string; sha256: string };
@@ -49,14 +49,14 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
     it("discards a film, and then knows of no parcel", async () => {
       await hear("04", "Scan a parcel", "Filming");
       await hear("04", "Discard the film", "Discarded");
-      assert.equal(shift.simulator.newer.readSavedVideo(), null);
+      assert.equal(run.simulator.newer.readSavedVideo(), null);
       const nothing = "Nothing happened: correct it and press again";
       assert.match(await hear("04", "The parcel is packed", nothing), /No parcel is being filmed/);
-      assert.deepEqual(shift.simulator.requestsTo("newer", "/api/v1/video/stop"), []);
+      assert.deepEqual(run.simulator.requestsTo("newer", "/api/v1/video/stop"), []);
     });
 
     it("says what is wrong in another mode, when nobody knows, and when the video cannot be read", async () => {
-      const { newer, faults } = shift.simulator;
+      const { newer, faults } = run.simulator;
       await hear("04", "Scan a parcel", "Filming");
       const video = "/api/v1/video/download";
       faults.add({ surface: "newer", path: video, times: 0, fault: { kind: "status", status: 400 } });
@@ -71,7 +71,7 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
 
   describe("05: one message per parcel", () => {
     const sizes = async (): Promise<string[]> => {
-      const { cloud } = shift.simulator;
+      const { cloud } = run.simulator;
       const [transaction] = cloud.transactions;
       const pictures = (transaction?.media ?? []).filter(({ contentType }) => contentType !== "video/mp4");
       return Promise.all(
@@ -90,7 +90,7 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
     });
 
     it("goes on without one that cannot be fetched, and says which", async () => {
-      const { faults } = shift.simulator;
+      const { faults } = run.simulator;
       const path = "^/api/transactionmedia/[^/]+/.";
       faults.add({ surface: "cloud", path, fault: { kind: "status", status: 404 } });
       const told = await hear("05", "Scan a parcel", "Incomplete");
@@ -98,17 +98,17 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
     });
 
     it("goes on with what there is when some are late, even with nothing", async () => {
-      const { faults } = shift.simulator;
+      const { faults } = run.simulator;
       const path = "^/api/transactionmedia/[^/]+$";
       const late = { kind: "body", text: "[]", contentType: "application/json" } as const;
       faults.add({ surface: "cloud", path, times: 0, fault: late });
       const told = await hear("05", "Scan a parcel", "Incomplete");
       assert.match(told, /^0 there\. .+/);
-      assert.equal(shift.simulator.requestsTo("cloud", "/api/remotetrigger").length, 1);
+      assert.equal(run.simulator.requestsTo("cloud", "/api/remotetrigger").length, 1);
     });
 
     it("tells outcomes apart", async () => {
-      const { faults, newer } = shift.simulator;
+      const { faults, newer } = run.simulator;
       const measure = "/api/remotetrigger/measure";
       faults.add({ surface: "cloud", path: measure, fault: { kind: "status", status: 504 } });
       await hear("05", "Scan a parcel", "Nobody knows: look at the table, then scan again");
@@ -125,11 +125,11 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
         const told = await hear("06", button, "Measured");
         assert.equal((JSON.parse(told) as { ok: boolean }).ok, true);
       }
-      assert.equal(shift.simulator.newer.actions.measures, 2);
+      assert.equal(run.simulator.newer.actions.measures, 2);
     });
 
     it("brings errors back to the caller, at once and by their outcome", async () => {
-      const { newer, faults } = shift.simulator;
+      const { newer, faults } = run.simulator;
       newer.setParcel(null);
       const vain = await hear("06", "Scan a parcel", "Measured in vain: place it anew");
       assert.match(vain, /Place the parcel again/);
@@ -142,10 +142,10 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
     });
 
     it("does not wait for ever, and drops what comes too late", async () => {
-      const { faults } = shift.simulator;
+      const { faults } = run.simulator;
       const late = { kind: "delay", ms: 1500 } as const;
       faults.add({ surface: "newer", path: "/api/v1/measure", fault: late });
-      const settled = shift.simulator.nextRequest().then((request) => shift.simulator.settled(request));
+      const settled = run.simulator.nextRequest().then((request) => run.simulator.settled(request));
       const told = await hear("06", "Scan a parcel", "No answer in time: look at the table");
       assert.match(told, /timeout/);
       await settled;
@@ -155,7 +155,7 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
 
   describe("09: many docks, one flow", () => {
     it("measures at the dock of the scanner, on either generation", async () => {
-      const { newer, earlier } = shift.simulator;
+      const { newer, earlier } = run.simulator;
       assert.match(await hear("09", "Scan a parcel at dock 1", "Measured"), /^Dock 1: 33.* × .* × .* cm$/);
       assert.deepEqual([newer.actions.measures, earlier.actions.measures], [1, 0]);
       assert.match(await hear("09", "Scan a parcel at dock 2", "Measured"), /^Dock 2: 33.* × .* × .* cm$/);
@@ -165,11 +165,11 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
     it("measures nowhere when it does not know the scanner", async () => {
       const nothing = "Nothing happened: correct it and scan again";
       assert.match(await hear("09", "Scan with a new scanner", nothing), /scanner\/3 stands at no dock/);
-      assert.deepEqual(shift.simulator.requests, []);
+      assert.deepEqual(run.simulator.requests, []);
     });
 
     it("tells a failed measurement and an unknown outcome apart", async () => {
-      const { newer, faults } = shift.simulator;
+      const { newer, faults } = run.simulator;
       newer.setParcel(null);
       const vain = "Measured in vain: place it anew";
       assert.match(await hear("09", "Scan a parcel at dock 1", vain), /^Dock 1: .+/);

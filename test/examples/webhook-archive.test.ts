@@ -4,11 +4,11 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/index.ts";
-import { openEditorFeed } from "../../tools/demo/editor-feed.ts";
+import { openEditorEvents } from "../../tools/demo/editor-events.ts";
 import { connected, nodeNamed, readExample } from "../../tools/demo/examples.ts";
 import { startNodeRed } from "../support/node-red.ts";
 import { filesIn, readJson } from "./archive.ts";
-import { nodeRedMajor } from "./stage.ts";
+import { nodeRedMajor } from "./one-example.ts";
 
 const secret = "s3cret-of-the-dock";
 const barcode = "395212340000004173";
@@ -40,7 +40,7 @@ describe("example 20: operators' scans to archive", function () {
     );
     const heard = new EventEmitter();
     const said: string[] = [];
-    const feed = await openEditorFeed(
+    const editorEvents = await openEditorEvents(
       nodeRed.url,
       ({ kind, nodeId, text }) => {
         if (kind === "debug") {
@@ -76,7 +76,7 @@ describe("example 20: operators' scans to archive", function () {
       const jpeg = files.find((name) => name.endsWith(".jpg")) ?? assert.fail();
       assert.equal((await readFile(join(archive, day, folder, jpeg))).readUInt16BE(0), 0xffd8);
     } finally {
-      feed.close();
+      editorEvents.close();
       await nodeRed.stop();
       await simulator.close();
       await rm(archive, { recursive: true, force: true, maxRetries: 3 });

@@ -4,7 +4,7 @@
  *   node --import tsx test/long/model-based.ts [minutes, 10]     MODEL_SEED, MODEL_PATH
  */
 import { randomInt } from "node:crypto";
-import { openTheatre, tryMany } from "../model-based/model.ts";
+import { openEnvironment, tryMany } from "../model-based/model.ts";
 
 const [minutes = "10"] = process.argv.slice(2);
 const until = performance.now() + Number(minutes) * 60_000;
@@ -18,15 +18,15 @@ let failed = 0;
 do {
   const seed = Number(given ?? randomInt(2 ** 31));
   // A runtime of its own now and then: Node-RED and the simulator remember what they have seen.
-  const theatre = await openTheatre();
+  const environment = await openEnvironment();
   const withinMs = Math.max(1_000, until - performance.now());
-  const { runs, failure } = await tryMany(theatre, {
+  const { runs, failure } = await tryMany(environment, {
     seed,
     runs: sequencesEach,
     withinMs,
     path: process.env["MODEL_PATH"],
   });
-  await theatre.close();
+  await environment.close();
   passed += runs;
   if (failure !== undefined) {
     failed += 1;

@@ -1,15 +1,15 @@
 import type { SurfaceName } from "../../src/simulator/index.ts";
 import type { Message } from "../support/flow.ts";
 import { deviceCode } from "../support/operations.ts";
-import type { Goal } from "./expected.ts";
-import type { World } from "./world.ts";
+import type { CountedOperation } from "./expected.ts";
+import type { Peer } from "./peer.ts";
 
 /** An action node, set up for one operation. */
-export interface ActionNode extends Goal {
+export interface ActionNode extends CountedOperation {
   readonly type: string;
   readonly path: string;
   readonly properties: Readonly<Record<string, unknown>>;
-  readonly message: (world: World) => Message;
+  readonly message: (peer: Peer) => Message;
   /** It asks for something else besides, which is not counted. */
   readonly asksMore?: true;
 }

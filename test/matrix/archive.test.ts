@@ -10,9 +10,9 @@ import { token } from "../support/operations.ts";
 import { endingOf, type Row } from "./row.ts";
 import { transaction } from "./scripted-server.ts";
 import { families } from "./tables/index.ts";
-import { openGround, openWorld, type Asked } from "./world.ts";
+import { openRowResources, openPeer, type AskedOperation } from "./peer.ts";
 
-const download: Asked = {
+const download: AskedOperation = {
   kind: "download",
   operation: "media",
   surface: "cloud",
@@ -28,8 +28,8 @@ const rows = Object.fromEntries(
 );
 
 /** What a settings dialog has to put right does not pass by itself here. */
-const isForGood = ({ elsewhere, world }: Row): boolean =>
-  elsewhere !== undefined || world?.token !== undefined;
+const isForGood = ({ elsewhere, simulator }: Row): boolean =>
+  elsewhere !== undefined || simulator?.token !== undefined;
 
 describe("a job of the archive under every fault of its downloads", function () {
   this.timeout(60_000);
@@ -39,19 +39,19 @@ describe("a job of the archive under every fault of its downloads", function () 
 async function archive(row: Row, opened: Opened): Promise<void> {
   const ending = endingOf(row, download);
   assert.ok(ending !== undefined);
-  const world = await openWorld(row, download, await openGround(row, opened), opened);
+  const peer = await openPeer(row, download, await openRowResources(row, opened), opened);
   const folder = await realpath(await mkdtemp(join(tmpdir(), "matrix-")));
   opened({ close: () => rm(folder, { recursive: true }) });
   const client = opened(
     new CloudClient({
-      baseUrl: world.origins.cloud.origin,
+      baseUrl: peer.origins.cloud.origin,
       token,
       timeoutMs: row.timeoutMs ?? 5_000,
-      tls: world.tls,
+      tls: peer.tls,
     }),
   );
   const { runner } = opened(await openArchive(folder, client));
-  await world.arm();
+  await peer.arm();
   const ticket = await runner.submit(intentOf(transaction, { origin: client.peer.origin }));
   if (ending.code !== undefined && ending.archive !== "goes on") {
     const code = ending.archive === "ends" ? ending.code : "ERR_MEDIA_INCOMPLETE";
@@ -68,11 +68,11 @@ async function archive(row: Row, opened: Opened): Promise<void> {
       ticket.end().catch(() => undefined);
       return;
     }
-    world.relent();
+    peer.recover();
   }
   const { manifest } = await ticket.end();
   assert.equal(manifest.items.length, 1);
   ticket.report();
   assert.equal((await readPackages(folder)).size, 1, "whole, and once");
-  assert.equal(await world.acts(), 0);
+  assert.equal(await peer.acts(), 0);
 }

@@ -10,7 +10,7 @@ import { closesAfterEach } from "../support/opened.ts";
 import { connectClients, downloads, token } from "../support/operations.ts";
 import { filesIn, furnish, type Room } from "./disk-room.ts";
 import { fileOf, transaction } from "./scripted-server.ts";
-import { openScripted } from "./scripted-world.ts";
+import { openScriptedPeer } from "./scripted-peer.ts";
 import { disk, type DiskRow } from "./tables/disk.ts";
 
 const content = fileOf(1);
@@ -34,7 +34,7 @@ const media = downloads.find(({ operation }) => operation === "media");
 
 describe("a file under every fault of disks and names", () => {
   const opened = closesAfterEach();
-  const serve = () => openScripted({ script: [{}] }, opened);
+  const serve = () => openScriptedPeer({ script: [{}] }, opened);
 
   for (const [name, row] of Object.entries(disk)) {
     const {
@@ -47,8 +47,8 @@ describe("a file under every fault of disks and names", () => {
     } = row;
 
     it(`${name}: in the sources`, async () => {
-      const [world, room] = [await serve(), await furnish(row, opened)];
-      const clients = opened(connectClients(world.origins, 5_000));
+      const [peer, room] = [await serve(), await furnish(row, opened)];
+      const clients = opened(connectClients(peer.origins, 5_000));
       const faulty = watchedDisk((call, [path]) => {
         const isMeant = call !== "open" || String(path).endsWith(".part");
         if (call === refuses?.call && isMeant) {
@@ -71,13 +71,13 @@ describe("a file under every fault of disks and names", () => {
         const error = await failureOf(running);
         assert.deepEqual([error.code, error.cause.retryable, error.cause.outcome], [code, retryable, null]);
       }
-      assert.ok(world.requests === requests || refuses?.call === "open", `${world.requests} requests`);
+      assert.ok(peer.requests === requests || refuses?.call === "open", `${peer.requests} requests`);
       await look(row, room);
     });
 
     if (refuses === undefined) {
       it(`${name}: in a node`, async () => {
-        const [world, room] = [await serve(), await furnish(row, opened)];
+        const [peer, room] = [await serve(), await furnish(row, opened)];
         const properties = {
           output: "file",
           folder: room.folder,
@@ -87,7 +87,7 @@ describe("a file under every fault of disks and names", () => {
         };
         const flow = await TestFlow.start(
           [
-            { id: "cloud", type: "dimensioner-cloud", baseUrl: world.origins.cloud.origin },
+            { id: "cloud", type: "dimensioner-cloud", baseUrl: peer.origins.cloud.origin },
             { id: "node", z: "tab", type: "dimensioner-fetch-media", cloud: "cloud", ...properties },
           ],
           { cloud: { token } },
@@ -99,7 +99,7 @@ describe("a file under every fault of disks and names", () => {
         assert.equal(sent.length, code === undefined ? 1 : 0);
         assert.equal(flow.ends.filter(({ nodeId }) => nodeId === "node").length, 1);
         assert.ok(code === undefined || flow.lastStatus("node")?.text === failedTexts[code]);
-        assert.equal(world.requests, requests);
+        assert.equal(peer.requests, requests);
         await look(row, room);
       });
     }

@@ -1,5 +1,5 @@
 import { failedTexts } from "../../src/runtime/status/status-texts.ts";
-import { endingOf, type Kind, type Met, type PlainEnding, type Row } from "./row.ts";
+import { endingOf, type Kind, type OperationInfo, type PlainEnding, type Row } from "./row.ts";
 
 /** Operations that end alike, and how. */
 interface Group {
@@ -18,10 +18,10 @@ const kindWords: Readonly<Record<Kind, string>> = {
 const kinds: readonly Kind[] = ["measure", "video", "read", "download"];
 
 /** One line for all operations that end alike under a row. */
-export function groupsOf(row: Row, goals: readonly Met[]): Group[] {
+export function groupsOf(row: Row, operations: readonly OperationInfo[]): Group[] {
   const groups = new Map<string, { group: Omit<Group, "who">; who: Map<string, Kind[]> }>();
   for (const kind of kinds) {
-    for (const [scope, ending] of scopesOf(row, goals, kind)) {
+    for (const [scope, ending] of scopesOf(row, operations, kind)) {
       const group = describeEnding(ending, kind);
       const key = JSON.stringify(group);
       const entry = groups.get(key) ?? { group, who: new Map<string, Kind[]>() };
@@ -36,17 +36,17 @@ export function groupsOf(row: Row, goals: readonly Met[]): Group[] {
 }
 
 /** "" where all of a kind end alike; else the surface, or ":" and the operation. */
-function scopesOf(row: Row, goals: readonly Met[], kind: Kind): [string, PlainEnding][] {
-  const ofKind = goals.filter((goal) => goal.kind === kind);
-  const scopes: ((goal: Met) => string)[] = [
+function scopesOf(row: Row, operations: readonly OperationInfo[], kind: Kind): [string, PlainEnding][] {
+  const ofKind = operations.filter((operation) => operation.kind === kind);
+  const scopes: ((operation: OperationInfo) => string)[] = [
     () => "",
     ({ surface }) => (surface === "cloud" ? "cloud" : "device"),
     ({ operation }) => `:${kind === "download" ? (downloadWords[operation] ?? operation) : operation}`,
   ];
   for (const scope of scopes) {
     const byScope = new Map<string, (PlainEnding | undefined)[]>();
-    for (const goal of ofKind) {
-      byScope.set(scope(goal), [...(byScope.get(scope(goal)) ?? []), endingOf(row, goal)]);
+    for (const operation of ofKind) {
+      byScope.set(scope(operation), [...(byScope.get(scope(operation)) ?? []), endingOf(row, operation)]);
     }
     const all = [...byScope].map(([name, endings]) => ({
       name,
@@ -57,10 +57,10 @@ function scopesOf(row: Row, goals: readonly Met[], kind: Kind): [string, PlainEn
       return all.flatMap(({ name, ending }) => (ending === undefined ? [] : [[name, ending]]));
     }
   }
-  // What one generation alone can meet.
+  // Only one generation can have it.
   return scopesOf(
     row,
-    goals.filter((goal) => endingOf(row, goal) !== undefined),
+    operations.filter((operation) => endingOf(row, operation) !== undefined),
     kind,
   );
 }

@@ -1,6 +1,6 @@
 import { errorCodes, type ErrorCode } from "../../src/errors.ts";
 import { failedTexts } from "../../src/runtime/status/status-texts.ts";
-import { chosen, type Chosen } from "./chosen.ts";
+import { chosen, type ChosenRow } from "./chosen-rows.ts";
 import { groupsOf } from "./document-rows.ts";
 import { expectedOf, type Expected } from "./expected.ts";
 import { endingOf } from "./row.ts";
@@ -34,7 +34,7 @@ function head(total: Expected): string {
 # Faults
 
 What the network, the machines, the cloud and the disk can do to a flow, what the node says then, and what to do. Every row
-is tried against every operation that it can meet: by the clients, to a buffer and to a file, and once more by real nodes
+is tried against every operation that it can happen to: by the clients, to a buffer and to a file, and once more by real nodes
 in a real Node-RED. Requests are counted at the socket of a [simulator](simulator.md), acts in its machines.
 
 **${rows} rows, ${count(total.tried)} calls and messages, ${requestsOf(total)} requests, ${count(total.acts)} acts of a machine.**
@@ -65,13 +65,13 @@ const unpadded = (rows: string): string =>
 function usedCodes(): ErrorCode[] {
   const used = new Set<string>(["ERR_QUEUE_FULL", "ERR_EXPIRED", "ERR_CANCELLED", "ERR_FILE", "ERR_INPUT"]);
   for (const { row } of chosen) {
-    operations.forEach((goal) => used.add(endingOf(row, goal)?.code ?? ""));
+    operations.forEach((operation) => used.add(endingOf(row, operation)?.code ?? ""));
   }
   return errorCodes.filter((code) => used.has(code));
 }
 
 function renderFamily(family: Family): string {
-  const byText = new Map<string, Chosen[]>();
+  const byText = new Map<string, ChosenRow[]>();
   for (const one of chosen.filter((any) => any.family === family)) {
     const groups = groupsOf(one.row, operations);
     const column = (pick: (group: (typeof groups)[number]) => string): string =>
@@ -181,7 +181,7 @@ To see any of this in a flow of your own, let the [simulator](simulator.md#fault
 
 const count = (amount: number): string => amount.toLocaleString("en-US");
 
-function expectedOfBoth({ row, nodes }: Chosen): Expected {
+function expectedOfBoth({ row, nodes }: ChosenRow): Expected {
   return sum(expectedOf(row, operations), expectedOf(row, nodes));
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { endingOf, type Met, type Row } from "./row.ts";
-import type { Count } from "./tally.ts";
+import { endingOf, type OperationInfo, type Row } from "./row.ts";
+import type { Count } from "./count.ts";
 
 /** What a whole row is expected to count: what its cells say, added up. */
 export interface Expected extends Omit<Count, "requests" | "partial"> {
@@ -9,31 +9,31 @@ export interface Expected extends Omit<Count, "requests" | "partial"> {
 }
 
 /** An operation or a node; of a download also where it goes. */
-export interface Goal extends Met {
+export interface CountedOperation extends OperationInfo {
   readonly savesFile?: boolean;
 }
 
-export function expectedOf(row: Row, goals: readonly Goal[]): Expected {
+export function expectedOf(row: Row, operations: readonly CountedOperation[]): Expected {
   const sum = { tried: 0, fewestRequests: 0, mostRequests: 0, acts: 0, ended: 0, whole: 0 };
-  for (const goal of goals) {
-    const ending = endingOf(row, goal);
+  for (const operation of operations) {
+    const ending = endingOf(row, operation);
     if (ending !== undefined) {
       sum.tried += 1;
       sum.ended += 1;
       sum.fewestRequests += ending.fewest;
       sum.mostRequests += ending.most;
       sum.acts += ending.acts;
-      sum.whole += goal.savesFile === true && ending.code === undefined ? 1 : 0;
+      sum.whole += operation.savesFile === true && ending.code === undefined ? 1 : 0;
     }
   }
   return sum;
 }
 
 /** Holds what was counted against what the cells of the row say. */
-export function checkCount(count: Count, row: Row, goals: readonly Goal[]): void {
-  const { fewestRequests, mostRequests, ...expected } = expectedOf(row, goals);
+export function checkCount(count: Count, row: Row, operations: readonly CountedOperation[]): void {
+  const { fewestRequests, mostRequests, ...expected } = expectedOf(row, operations);
   const { requests, ...counted } = count;
-  assert.ok(expected.tried > 0, "a row that nobody can meet");
+  assert.ok(expected.tried > 0, "a row that can happen to no operation");
   assert.deepEqual(counted, { ...expected, partial: 0 });
   assert.ok(requests >= fewestRequests && requests <= mostRequests, `${requests} requests`);
 }

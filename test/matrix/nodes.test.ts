@@ -7,13 +7,13 @@ import { failedTexts } from "../../src/runtime/status/status-texts.ts";
 import { TestFlow } from "../support/flow.ts";
 import { manyAtOnce, type Opened } from "../support/opened.ts";
 import { token } from "../support/operations.ts";
-import { chosen, titleOf } from "./chosen.ts";
+import { chosen, titleOf } from "./chosen-rows.ts";
 import { checkCount } from "./expected.ts";
-import { nodesOf, prepareMeetings, type Meeting } from "./meeting.ts";
+import { nodesOf, prepareNodeCases, type NodeCase } from "./node-cases.ts";
 import { keepResults } from "./results.ts";
 import { endingOf, type Row } from "./row.ts";
 import { lookInto } from "./sources.ts";
-import { add, nothing, type Count } from "./tally.ts";
+import { add, nothing, type Count } from "./count.ts";
 
 const rows = Object.fromEntries(
   chosen.filter(({ nodes }) => nodes.length > 0).map((one) => [titleOf(one), one]),
@@ -23,19 +23,19 @@ describe("real nodes under every fault", function () {
   this.timeout(60_000);
   let flow: TestFlow;
   const results: Record<string, Count> = {};
-  const meetings = new Map<Row, Meeting[]>();
+  const cases = new Map<Row, NodeCase[]>();
   const open: { close(): unknown }[] = [];
   const opened: Opened = (thing) => {
     open.push(thing);
     return thing;
   };
 
-  // One flow with a config node of its own for each meeting: a flow at a time is all that one process can run.
+  // One flow with a config node of its own for each case: a flow at a time is all that one process can run.
   before(async () => {
     for (const [index, { row, nodes }] of Object.values(rows).entries()) {
-      meetings.set(row, await prepareMeetings(row, nodes, `${index}`, opened));
+      cases.set(row, await prepareNodeCases(row, nodes, `${index}`, opened));
     }
-    const pairs = [...meetings.values()].flat().flatMap((meeting) => Object.values(nodesOf(meeting)));
+    const pairs = [...cases.values()].flat().flatMap((nodeCase) => Object.values(nodesOf(nodeCase)));
     const clouds = pairs.filter(({ type }) => type === "dimensioner-cloud");
     flow = await TestFlow.start(pairs, Object.fromEntries(clouds.map(({ id }) => [id, { token }])));
   });
@@ -48,11 +48,11 @@ describe("real nodes under every fault", function () {
   });
 
   manyAtOnce(rows, async ({ row, nodes }, _, title) => {
-    const all = meetings.get(row) ?? [];
+    const all = cases.get(row) ?? [];
     const counts = await Promise.all(
-      all.map((meeting) =>
-        meet(flow, meeting).catch((error: unknown) => {
-          throw new Error(meeting.node.type, { cause: error });
+      all.map((nodeCase) =>
+        runCase(flow, nodeCase).catch((error: unknown) => {
+          throw new Error(nodeCase.node.type, { cause: error });
         }),
       ),
     );
@@ -62,18 +62,18 @@ describe("real nodes under every fault", function () {
   });
 });
 
-async function meet(flow: TestFlow, { node, row, world, folder, id }: Meeting): Promise<Count> {
+async function runCase(flow: TestFlow, { node, row, peer, folder, id }: NodeCase): Promise<Count> {
   const ending = endingOf(row, node);
   assert.ok(ending !== undefined);
-  await world.arm();
+  await peer.arm();
   if (row.warm === true) {
-    const { error } = await flow.run(id, node.message(world));
+    const { error } = await flow.run(id, node.message(peer));
     assert.equal(error, undefined);
     await rmAll(folder);
     await turn();
-    await world.again();
+    await peer.again();
   }
-  const { msgId, error } = await flow.start(id, node.message(world));
+  const { msgId, error } = await flow.start(id, node.message(peer));
   const { code, outcome, retryable } = ending;
   const isWell = code === undefined;
   assert.deepEqual(
@@ -88,12 +88,12 @@ async function meet(flow: TestFlow, { node, row, world, folder, id }: Meeting): 
   const look = shown.at(-1);
   assert.equal(`${look?.fill} ${look?.shape}`, isWell ? "green dot" : "red ring");
   assert.ok(isWell || look?.text === failedTexts[code], look?.text);
-  const requests = node.asksMore === true ? world.requestsTo(node.path) : world.requests;
+  const requests = node.asksMore === true ? peer.requestsTo(node.path) : peer.requests;
   assert.ok(requests >= ending.fewest && requests <= ending.most, `${requests} requests`);
-  assert.deepEqual(world.complaints(), []);
-  const files = node.savesFile === true ? await lookInto(folder, world.content()) : { whole: 0, partial: 0 };
+  assert.deepEqual(peer.complaints(), []);
+  const files = node.savesFile === true ? await lookInto(folder, peer.content()) : { whole: 0, partial: 0 };
   const ended = flow.ends.filter((end) => end.nodeId === id && end.msgId === msgId).length;
-  return { tried: 1, requests, acts: await world.acts(), ended, ...files };
+  return { tried: 1, requests, acts: await peer.acts(), ended, ...files };
 }
 
 async function rmAll(folder: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Count } from "./tally.ts";
+import type { Count } from "./count.ts";
 
 /** What tries the rows. */
 export type Part = "sources" | "nodes";

@@ -20,7 +20,7 @@ export interface Ending {
   readonly archive?: "goes on" | "ends" | "is incomplete";
 }
 
-/** The same for all, or by operation ("video stop"), else by surface; what is left out cannot meet the fault. */
+/** The same for all, or by operation ("video stop"), else by surface; what is left out cannot have the fault. */
 type Endings = Ending | Readonly<Record<string, Ending>>;
 
 /** What happens before the operation begins. */
@@ -48,7 +48,7 @@ export interface Row {
   /** The same operation has just gone well on the connection that the fault strikes. */
   readonly warm?: true;
   readonly elsewhere?: Elsewhere;
-  readonly world?: StartOptions;
+  readonly simulator?: StartOptions;
   readonly given?: readonly Given[];
   /** What the peer answers, byte by byte, instead of what the simulator would; downloads only. */
   readonly script?: readonly Step[];
@@ -73,14 +73,14 @@ export type Kind = "measure" | "video" | "read" | "download";
 /** Rows by what happens, in the words of the documentation. */
 export type Rows = Readonly<Record<string, Row>>;
 
-export interface Met {
+export interface OperationInfo {
   readonly kind: Kind;
   readonly operation: string;
   readonly surface: SurfaceName;
 }
 
-/** How the operation ends under the row, or undefined where it cannot meet it. */
-export function endingOf(row: Row, { kind, operation, surface }: Met): Required<Plain> | undefined {
+/** How the operation ends under the row, or undefined where the fault cannot happen to it. */
+export function endingOf(row: Row, { kind, operation, surface }: OperationInfo): Required<Plain> | undefined {
   const endings = row[kind];
   const ending = endings === undefined || isOne(endings) ? endings : (endings[operation] ?? endings[surface]);
   if (ending === undefined) {

@@ -18,7 +18,7 @@ describe("several messages, and what happens meanwhile", function () {
   for (const [name, scenario] of Object.entries({ ...concurrency, ...redeploys })) {
     it(name, async () => {
       const sim = opened(
-        await startSimulator({ mode: "video-with-measurement", token, deviceCode, ...scenario.world }),
+        await startSimulator({ mode: "video-with-measurement", token, deviceCode, ...scenario.simulator }),
       );
       const { contentId } = sim.cloud.addMedia("905865", {
         contentType: "video/mp4",

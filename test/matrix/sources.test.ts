@@ -1,11 +1,11 @@
 import { manyAtOnce } from "../support/opened.ts";
-import { chosen, titleOf } from "./chosen.ts";
+import { chosen, titleOf } from "./chosen-rows.ts";
 import { shortMs } from "./endings.ts";
 import { checkCount } from "./expected.ts";
 import { keepResults } from "./results.ts";
 import type { Row, Rows } from "./row.ts";
-import { meetAll, operations } from "./sources.ts";
-import type { Count } from "./tally.ts";
+import { runRow, operations } from "./sources.ts";
+import type { Count } from "./count.ts";
 
 describe("every operation under every fault", function () {
   this.timeout(60_000);
@@ -18,7 +18,7 @@ describe("every operation under every fault", function () {
     );
     describe(group, () =>
       manyAtOnce(rows, async (row, opened, title) => {
-        const count = await meetAll(row, opened);
+        const count = await runRow(row, opened);
         checkCount(count, row, operations);
         results[title] = count;
       }),

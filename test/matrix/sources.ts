@@ -17,10 +17,10 @@ import {
   type Clients,
 } from "../support/operations.ts";
 import { shortMs } from "./endings.ts";
-import type { Goal } from "./expected.ts";
+import type { CountedOperation } from "./expected.ts";
 import { endingOf, type PlainEnding, type Row } from "./row.ts";
-import { add, nothing, type Count } from "./tally.ts";
-import { openGround, openWorld, type Asked, type World } from "./world.ts";
+import { add, nothing, type Count } from "./count.ts";
+import { openRowResources, openPeer, type AskedOperation, type Peer } from "./peer.ts";
 
 /** How a try looks at what came of it. */
 interface Trial {
@@ -30,9 +30,9 @@ interface Trial {
 }
 
 /** An operation of the sources; a download is one to a buffer and another one to a file. */
-export interface Tried extends Asked, Goal {
+export interface Tried extends AskedOperation, CountedOperation {
   readonly name: string;
-  begin(clients: Clients, world: World, row: Row, opened: Opened): Promise<Trial>;
+  begin(clients: Clients, peer: Peer, row: Row, opened: Opened): Promise<Trial>;
 }
 
 /** What a busy machine may need beyond a deadline. */
@@ -63,22 +63,21 @@ export const operations: readonly Tried[] = [
     };
     const name = download.path.split("/").at(-1) || download.operation;
     const start =
-      (clients: Clients, { id }: World, { waitMs = 0 }: Row): Download =>
+      (clients: Clients, { id }: Peer, { waitMs = 0 }: Row): Download =>
       (sink) =>
         download.start(clients, id, sink, waitMs);
     return [
       {
         ...download,
         name: `${name} to a buffer`,
-        async begin(clients, world, row) {
+        async begin(clients, peer, row) {
           let got: Buffer | undefined;
           return {
             async run() {
-              got = (await readToBuffer(start(clients, world, row), { suggestedBase: "x", ...facts }))
-                .payload;
+              got = (await readToBuffer(start(clients, peer, row), { suggestedBase: "x", ...facts })).payload;
             },
             async look(isWell) {
-              assert.ok(!isWell || got?.equals(world.content()), "the whole, and nothing else");
+              assert.ok(!isWell || got?.equals(peer.content()), "the whole, and nothing else");
               return noFiles;
             },
           };
@@ -88,13 +87,13 @@ export const operations: readonly Tried[] = [
         ...download,
         name: `${name} to a file`,
         savesFile: true,
-        async begin(clients, world, row, opened) {
+        async begin(clients, peer, row, opened) {
           const folder = await mkdtemp(join(tmpdir(), "matrix-"));
           opened({ close: () => rm(folder, { recursive: true }) });
           const target = { folder, suggestedBase: "x", ifExists: "rename" } as const;
           return {
-            run: () => saveToFile(start(clients, world, row), target, facts),
-            look: () => lookInto(folder, world.content()),
+            run: () => saveToFile(start(clients, peer, row), target, facts),
+            look: () => lookInto(folder, peer.content()),
           };
         },
       },
@@ -111,24 +110,24 @@ export async function lookInto(folder: string, content: Buffer): Promise<{ whole
 }
 
 /**
- * Lets every operation that can meet a row meet it, and holds what comes of each against what is expected. All worlds
- * are there before the first one begins: a deadline that is to pass shall pass for no other reason.
+ * Runs every operation that a row can happen to, and compares each ending with the expected one. All peers are
+ * there before the first one begins: a deadline that is to pass shall pass for no other reason.
  */
-export async function meetAll(row: Row, opened: Opened): Promise<Count> {
-  const ground = await openGround(row, opened);
+export async function runRow(row: Row, opened: Opened): Promise<Count> {
+  const resources = await openRowResources(row, opened);
   const met = operations.flatMap((tried) => {
     const ending = endingOf(row, tried);
     return ending === undefined ? [] : [{ tried, ending }];
   });
   const ready = await Promise.all(
     met.map(async ({ tried, ending }) => {
-      const world = await openWorld(row, tried, ground, opened);
-      return { tried, ending, world };
+      const peer = await openPeer(row, tried, resources, opened);
+      return { tried, ending, peer };
     }),
   );
   const counts = await Promise.all(
-    ready.map(({ tried, ending, world }) =>
-      meet(row, tried, ending, world, opened).catch((error: unknown) => {
+    ready.map(({ tried, ending, peer }) =>
+      runCase(row, tried, ending, peer, opened).catch((error: unknown) => {
         throw new Error(tried.name, { cause: error });
       }),
     ),
@@ -136,40 +135,40 @@ export async function meetAll(row: Row, opened: Opened): Promise<Count> {
   return counts.reduce(add, nothing);
 }
 
-async function meet(
+async function runCase(
   row: Row,
   tried: Tried,
   ending: PlainEnding,
-  world: World,
+  peer: Peer,
   opened: Opened,
 ): Promise<Count> {
   const { takesMs } = row;
   const isWell = ending.code === undefined;
   // A short deadline is for what is to miss it: what is to go well shall not on a busy computer.
   const { timeoutMs = longMs } = isWell && row.timeoutMs === shortMs ? {} : row;
-  const clients = opened(connectClients(world.origins, timeoutMs, world.tls));
-  const trial = await tried.begin(clients, world, row, opened);
-  await world.arm();
+  const clients = opened(connectClients(peer.origins, timeoutMs, peer.tls));
+  const trial = await tried.begin(clients, peer, row, opened);
+  await peer.arm();
   if (row.warm === true) {
     await trial.run();
     // A turn later undici takes the connection for free.
     await turn();
-    await world.again();
+    await peer.again();
   }
   const since = performance.now();
-  await settle(trial.run(), ending, tried, world);
+  await settle(trial.run(), ending, tried, peer);
   const took = performance.now() - since;
   // Downloads may last as long as bytes come.
   const [shortest, longest] = takesMs ?? [0, tried.kind === "download" ? Infinity : timeoutMs + graceMs];
   assert.ok(took >= shortest && took < longest, `${took} ms`);
   const files = await trial.look(isWell);
-  const { requests } = world;
+  const { requests } = peer;
   assert.ok(requests >= ending.fewest && requests <= ending.most, `${requests} requests`);
-  const acts = await world.acts();
+  const acts = await peer.acts();
   assert.equal(acts, ending.acts, "acts");
   assert.equal(files.partial, 0, "partial files");
   assert.ok(files.whole === 0 || isWell, "a file, though it failed");
-  assert.deepEqual(world.complaints(), []);
+  assert.deepEqual(peer.complaints(), []);
   return { tried: 1, requests, acts, ended: 1, ...files };
 }
 
@@ -177,7 +176,7 @@ async function settle(
   running: Promise<unknown>,
   { code, outcome, retryable, statusCode }: PlainEnding,
   { surface, operation, path, kind }: Tried,
-  { origins }: World,
+  { origins }: Peer,
 ): Promise<void> {
   if (code === undefined || code === "ERR_MEASURE_FAILED") {
     const value: unknown = await running;

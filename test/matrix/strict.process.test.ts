@@ -7,9 +7,9 @@ import { startNodeRed, type NodeRed } from "../support/node-red.ts";
 import type { Opened } from "../support/opened.ts";
 import { token } from "../support/operations.ts";
 import { actionNodes } from "./action-nodes.ts";
-import { chosen } from "./chosen.ts";
+import { chosen } from "./chosen-rows.ts";
 import { furnish } from "./disk-room.ts";
-import { nodesOf, prepareMeetings, type Meeting } from "./meeting.ts";
+import { nodesOf, prepareNodeCases, type NodeCase } from "./node-cases.ts";
 import { endingOf, type Row } from "./row.ts";
 import { lookInto } from "./sources.ts";
 import { disk } from "./tables/disk.ts";
@@ -38,28 +38,28 @@ describe(`Node-RED ${major} as a process that any unhandled error would end`, fu
   };
   let nodeRed: NodeRed;
   let flows: object[];
-  const meetings = new Map<string, Meeting[]>();
+  const cases = new Map<string, NodeCase[]>();
 
-  const meetingsOf = (name: string): readonly Meeting[] => meetings.get(name) ?? assert.fail(name);
-  const linesOf = ({ id }: Meeting, what: "TAKEN" | "ENDED"): string[] =>
+  const meetingsOf = (name: string): readonly NodeCase[] => cases.get(name) ?? assert.fail(name);
+  const linesOf = ({ id }: NodeCase, what: "TAKEN" | "ENDED"): string[] =>
     nodeRed.logs
       .filter((line) => line.startsWith(`${what} ${id} `))
       .map((line) => line.split(" ").slice(2).join(" "));
 
   before(async () => {
     for (const { name, row, nodes } of chosen.filter((one) => worstRows.includes(one.name))) {
-      meetings.set(name, await prepareMeetings(row, nodes, `row-${meetings.size}`, opened));
+      cases.set(name, await prepareNodeCases(row, nodes, `row-${cases.size}`, opened));
     }
     const media = actionNodes.filter(({ operation }) => operation === "media");
     for (const name of worstDisks) {
-      meetings.set(name, await prepareMeetings({ script: [{}] }, media, `disk-${meetings.size}`, opened));
+      cases.set(name, await prepareNodeCases({ script: [{}] }, media, `disk-${cases.size}`, opened));
     }
     for (const [name, row] of Object.entries({ silent, halfway })) {
       const able = actionNodes.filter((node) => endingOf(row, node) !== undefined);
-      meetings.set(name, await prepareMeetings(row, able, name, opened));
+      cases.set(name, await prepareNodeCases(row, able, name, opened));
     }
     const made = await Promise.all(
-      [...meetings].flatMap(([name, some]) => some.map((one) => flowOf(name, one))),
+      [...cases].flatMap(([name, some]) => some.map((one) => flowOf(name, one))),
     );
     flows = [{ id: "tab", type: "tab" }, ...made.flat()];
     const userDir = await mkdtemp(join(tmpdir(), "strict-"));
@@ -83,9 +83,9 @@ describe(`Node-RED ${major} as a process that any unhandled error would end`, fu
   });
 
   /** A post goes in as the message, and how it ended comes out as the answer. */
-  async function flowOf(name: string, meeting: Meeting): Promise<FlowNode[]> {
-    const { config, action } = nodesOf(meeting);
-    const { id } = meeting;
+  async function flowOf(name: string, nodeCase: NodeCase): Promise<FlowNode[]> {
+    const { config, action } = nodesOf(nodeCase);
+    const { id } = nodeCase;
     const place = { z: "tab", x: 100, y: 100 };
     const row = disk[name];
     const room = row === undefined ? undefined : await furnish(row, opened);
@@ -100,7 +100,7 @@ describe(`Node-RED ${major} as a process that any unhandled error would end`, fu
         ...place,
         id: `in-${id}`,
         type: "http in",
-        url: `/meet/${id}`,
+        url: `/runCase/${id}`,
         method: "post",
         wires: [[`take-${id}`]],
       },
@@ -111,11 +111,11 @@ describe(`Node-RED ${major} as a process that any unhandled error would end`, fu
     ];
   }
 
-  function post({ id, node, world }: Meeting, more: Message = {}, signal?: AbortSignal): Promise<Response> {
-    return nodeRed.adminFetch(`/meet/${id}`, {
+  function post({ id, node, peer }: NodeCase, more: Message = {}, signal?: AbortSignal): Promise<Response> {
+    return nodeRed.adminFetch(`/runCase/${id}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ ...node.message(world), ...more }),
+      body: JSON.stringify({ ...node.message(peer), ...more }),
       ...(signal === undefined ? {} : { signal }),
     });
   }
@@ -132,19 +132,19 @@ describe(`Node-RED ${major} as a process that any unhandled error would end`, fu
   for (const name of worstRows) {
     it(name, async () => {
       await Promise.all(
-        meetingsOf(name).map(async (meeting) => {
-          const { node, row, world, folder } = meeting;
+        meetingsOf(name).map(async (nodeCase) => {
+          const { node, row, peer, folder } = nodeCase;
           const { code = null, outcome, fewest, most } = endingOf(row, node) ?? assert.fail();
-          await world.arm();
-          const answer = await post(meeting);
+          await peer.arm();
+          const answer = await post(nodeCase);
           assert.deepEqual(await answer.json(), { code }, node.type);
-          const [end = "", ...more] = linesOf(meeting, "ENDED");
+          const [end = "", ...more] = linesOf(nodeCase, "ENDED");
           assert.equal(more.length, 0, "ended once");
           assert.match(end, new RegExp(` ${code ?? "well"} ${outcome}$`));
-          const requests = node.asksMore === true ? world.requestsTo(node.path) : world.requests;
+          const requests = node.asksMore === true ? peer.requestsTo(node.path) : peer.requests;
           assert.ok(requests >= fewest && requests <= most, `${requests} requests`);
           if (node.savesFile === true) {
-            const files = await lookInto(folder, world.content());
+            const files = await lookInto(folder, peer.content());
             assert.deepEqual(files, { whole: code === null ? 1 : 0, partial: 0 });
           }
         }),
@@ -156,10 +156,10 @@ describe(`Node-RED ${major} as a process that any unhandled error would end`, fu
   for (const name of worstDisks) {
     it(name, async () => {
       const { code = null, filename = "video.mp4" } = disk[name] ?? assert.fail(name);
-      for (const meeting of meetingsOf(name)) {
-        const answer = await post(meeting, { file: filename });
+      for (const nodeCase of meetingsOf(name)) {
+        const answer = await post(nodeCase, { file: filename });
         assert.deepEqual(await answer.json(), { code });
-        assert.equal(linesOf(meeting, "ENDED").length, 1);
+        assert.equal(linesOf(nodeCase, "ENDED").length, 1);
       }
       await isWell();
     });
@@ -168,22 +168,22 @@ describe(`Node-RED ${major} as a process that any unhandled error would end`, fu
   it("deployed anew while commands run and wait, and downloads are halfway", async () => {
     const all = [...meetingsOf("silent"), ...meetingsOf("halfway")];
     const gone = new AbortController();
-    await Promise.all(all.map(({ world }) => world.arm()));
+    await Promise.all(all.map(({ peer }) => peer.arm()));
     // Two of each: of two commands the second waits.
-    const posts = [...all, ...all].map((meeting) => post(meeting, {}, gone.signal).catch(() => undefined));
-    const isUnderWay = (meeting: Meeting): boolean =>
-      meeting.world.requests > 0 && linesOf(meeting, "TAKEN").length === 2;
+    const posts = [...all, ...all].map((nodeCase) => post(nodeCase, {}, gone.signal).catch(() => undefined));
+    const isUnderWay = (nodeCase: NodeCase): boolean =>
+      nodeCase.peer.requests > 0 && linesOf(nodeCase, "TAKEN").length === 2;
     while (!all.every(isUnderWay)) {
       await isWell();
     }
     await nodeRed.deploy(flows);
     gone.abort();
     await Promise.all(posts);
-    for (const meeting of all) {
-      const ends = linesOf(meeting, "ENDED");
+    for (const nodeCase of all) {
+      const ends = linesOf(nodeCase, "ENDED");
       assert.equal(new Set(ends.map((end) => end.split(" ")[0])).size, ends.length, "none ended twice");
       assert.ok(ends.length === 2 && ends.every((end) => end.includes(" ERR_CANCELLED ")), ends.join("; "));
-      assert.deepEqual(await lookInto(meeting.folder, meeting.world.content()), { whole: 0, partial: 0 });
+      assert.deepEqual(await lookInto(nodeCase.folder, nodeCase.peer.content()), { whole: 0, partial: 0 });
     }
     await isWell();
   });

@@ -9,7 +9,7 @@ import { DimensionerError } from "../../src/errors.ts";
 import type { IfExists } from "../../src/media/place-file.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import type { SentenceKey } from "../../src/sentences.ts";
-import { strikeEach, type Counter } from "../sweep/fault-points.ts";
+import { failAtEach, type Counter } from "../sweep/fault-points.ts";
 import {
   blocks,
   facts,
@@ -247,7 +247,7 @@ describe("the sweep over every call to the disk", function () {
         for (const code of ["EIO", "ENOSPC"]) {
           const name = `${links ? "links" : "no links"}, ${ifExists}, ${before} there before, ${code}`;
           it(name, async () => {
-            const calls = await strikeEach((points) => strike(points, code, links, ifExists, before));
+            const calls = await failAtEach((points) => strike(points, code, links, ifExists, before));
             assert.ok(calls > 10, `${calls} calls`);
           });
         }

@@ -8,7 +8,7 @@ export const timeoutMs = 1_000;
 export const transactionId = "905865";
 
 /** What a node has a machine do, and the queue in which that waits; reads have none. */
-export interface Deed {
+export interface CommandRoute {
   readonly action: Action;
   readonly queue: "earlier" | "local" | "remote";
   /** Path of the request, and whether it carries the reference. */
@@ -18,7 +18,7 @@ export interface Deed {
 
 const trigger = (name: string): string => `/api/remotetrigger/${name}`;
 
-export const deeds: Readonly<Partial<Record<NodeName, Deed>>> = {
+export const routes: Readonly<Partial<Record<NodeName, CommandRoute>>> = {
   measure: { action: "measure", queue: "local", path: "/api/v1/measure", isNamed: true },
   "measure-b": { action: "measure", queue: "local", path: "/api/v1/measure", isNamed: true },
   "measure-earlier": { action: "earlier-measure", queue: "earlier", path: "/api/measure", isNamed: false },

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openTheatre, tryMany, type OpenTheatre } from "./model.ts";
-import { Play } from "./play.ts";
+import { openEnvironment, tryMany, type OpenEnvironment } from "./model.ts";
+import { Scenario } from "./scenario.ts";
 import type { Step } from "./steps.ts";
 
 /** Another one each time; MODEL_SEED and MODEL_PATH go back to one that failed. Thousands: test/long/model-based.ts */
@@ -22,19 +22,19 @@ const kept = JSON.parse(readFileSync(join(import.meta.dirname, "seeds.json"), "u
 
 describe("the model: whatever happens in whatever order", function () {
   this.timeout(150_000);
-  let theatre: OpenTheatre;
+  let environment: OpenEnvironment;
 
   before(async () => {
-    theatre = await openTheatre();
+    environment = await openEnvironment();
   });
-  after(() => theatre.close());
+  after(() => environment.close());
 
   for (const { why, seed: found, steps } of kept) {
-    it(`${why} (seed ${found})`, () => new Play(theatre).run(steps));
+    it(`${why} (seed ${found})`, () => new Scenario(environment).run(steps));
   }
 
   it(`holds over ${runs} random sequences (seed ${seed})`, async () => {
-    const tried = await tryMany(theatre, { seed, runs, withinMs, path });
+    const tried = await tryMany(environment, { seed, runs, withinMs, path });
     assert.equal(tried.failure, undefined, tried.failure);
     assert.ok(tried.runs > 0);
   });

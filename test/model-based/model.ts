@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { asyncProperty, check, type RunDetails } from "fast-check";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { TestFlow } from "../support/flow.ts";
-import { Play, type Theatre } from "./play.ts";
+import { Scenario, type ScenarioEnvironment } from "./scenario.ts";
 import { sequences, type Step } from "./steps.ts";
 import { WallClock } from "./wall-clock.ts";
 
-export interface OpenTheatre extends Theatre {
+export interface OpenEnvironment extends ScenarioEnvironment {
   close(): Promise<void>;
 }
 
 /** A Node-RED runtime and a simulator, for one play after the other. */
-export async function openTheatre(): Promise<OpenTheatre> {
+export async function openEnvironment(): Promise<OpenEnvironment> {
   const sim = await startSimulator({ mode: "video-with-measurement" });
   const flow = await TestFlow.start([]);
   const clock = new WallClock();
@@ -52,7 +52,10 @@ export interface Tried {
 const shrinkMs = 40_000;
 
 /** Plays random sequences; a failing one is cut down to what matters. */
-export async function tryMany(theatre: Theatre, { seed, runs, withinMs, path }: Tries): Promise<Tried> {
+export async function tryMany(
+  environment: ScenarioEnvironment,
+  { seed, runs, withinMs, path }: Tries,
+): Promise<Tried> {
   let until = performance.now() + withinMs;
   let played = 0;
   let hasFailed = false;
@@ -62,7 +65,7 @@ export async function tryMany(theatre: Theatre, { seed, runs, withinMs, path }: 
       return;
     }
     try {
-      await new Play(theatre).run(steps);
+      await new Scenario(environment).run(steps);
       played += 1;
     } catch (error) {
       if (!hasFailed) {

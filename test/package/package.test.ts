@@ -3,7 +3,7 @@ import { readdir, readFile, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { findProblems, readPackage } from "../../tools/checks/scorecard.ts";
 import { exampleNames, readExample } from "../../tools/demo/examples.ts";
-import { nodeRedMajor, startStage, type Stage } from "../examples/stage.ts";
+import { nodeRedMajor, startExample, type ExampleRun } from "../examples/one-example.ts";
 import { filesIn } from "../examples/archive.ts";
 import { compile, makeProject, resolutions, runnablePrograms } from "./consumer.ts";
 import { brokenMaps, bytesIn, notAllowed, strayDeclarations } from "./content.ts";
@@ -145,21 +145,21 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
   });
 
   describe("in a real Node-RED", () => {
-    let stage: Stage;
+    let run: ExampleRun;
 
     before(async () => {
-      stage = await startStage({ example: "01", userDir: packed.userDir });
+      run = await startExample({ example: "01", userDir: packed.userDir });
     });
-    after(() => stage.close());
+    after(() => run.close());
 
     it(`runs Node-RED ${nodeRedMajor} with the installed files`, async () => {
-      const { version } = (await getJson(stage, "/settings")) as { version: string };
+      const { version } = (await getJson(run, "/settings")) as { version: string };
       assert.equal(Number.parseInt(version, 10), nodeRedMajor);
     });
 
     it("loads every type", async () => {
       const { "node-red": manifest, version } = await readManifest();
-      const sets = ((await getJson(stage, "/nodes")) as NodeSet[]).filter(
+      const sets = ((await getJson(run, "/nodes")) as NodeSet[]).filter(
         ({ module }) => module === packageName,
       );
       assert.deepEqual(
@@ -171,15 +171,15 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
 
     it("serves the form, the help, the catalog and an icon that is there", async () => {
       const { "node-red": manifest } = await readManifest();
-      const icons = (await getJson(stage, "/icons")) as Record<string, string[]>;
+      const icons = (await getJson(run, "/icons")) as Record<string, string[]>;
       for (const type of Object.keys(manifest.nodes)) {
         const set = `${packageName}/${type}`;
         const headers = { Accept: "text/html", "Accept-Language": "en-US" };
-        const page = await (await stage.nodeRed.adminFetch(`/nodes/${set}`, { headers })).text();
+        const page = await (await run.nodeRed.adminFetch(`/nodes/${set}`, { headers })).text();
         assert.match(page, new RegExp(`registerType\\(\\s*"${type}"`), `${type}: registration`);
         assert.match(page, new RegExp(`data-template-name="${type}"`), `${type}: form`);
         assert.match(page, new RegExp(`data-help-name="${type}"`), `${type}: help`);
-        const catalog = await getJson(stage, `/nodes/${set}/messages?lng=en-US`);
+        const catalog = await getJson(run, `/nodes/${set}/messages?lng=en-US`);
         assert.ok(Object.keys(catalog as object).length > 0, `${type}: catalog`);
         const icon = /\bicon:\s*"([^"]+)"/.exec(page)?.[1];
         if (icon !== undefined) {
@@ -187,7 +187,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
             icons[packageName]?.includes(icon) === true || icon.startsWith("font-awesome/"),
             `${type}: ${icon}`,
           );
-          const served = await stage.nodeRed.adminFetch(`/icons/${packageName}/${icon}`);
+          const served = await run.nodeRed.adminFetch(`/icons/${packageName}/${icon}`);
           assert.equal(served.status, 200, icon);
         }
       }
@@ -197,13 +197,13 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
       for (const file of await exampleNames()) {
         const name = file.replace(/\.json$/, "");
         const path = `/library/examples/flows/${packageName}/${encodeURIComponent(name)}`;
-        assert.deepEqual(await getJson(stage, path), await readExample(name));
+        assert.deepEqual(await getJson(run, path), await readExample(name));
       }
     });
 
     it("runs example 01 from the scan to the archive", async () => {
       const until = ["Archived: measurement and pictures", "Archived: video"];
-      const said = await stage.scan({ until });
+      const said = await run.scan({ until });
       const folder = said.get("Archived: measurement and pictures") ?? "";
       const files = await filesIn(folder);
       assert.deepEqual(files, ["annotated.jpg", "answer.json", "depth.bmp", "result.json", "video.mp4"]);
@@ -212,10 +212,10 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     it("takes a flow that 0.1.0 has saved, and gives it back unchanged", async () => {
       const file = join(repository, "test/fixtures/flows/0.1.0.json");
       const saved = JSON.parse(await readFile(file, "utf8")) as object[];
-      const before = stage.nodeRed.logs.length;
-      await stage.nodeRed.deploy(saved);
-      assert.deepEqual(await getJson(stage, "/flows"), saved);
-      const said = stage.nodeRed.logs.slice(before);
+      const before = run.nodeRed.logs.length;
+      await run.nodeRed.deploy(saved);
+      assert.deepEqual(await getJson(run, "/flows"), saved);
+      const said = run.nodeRed.logs.slice(before);
       assert.ok(!said.some((line) => /\[error\]/.test(line)), said.join("\n"));
     });
   });
@@ -239,8 +239,8 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     return JSON.parse(await readFile(join(packed.installed, "package.json"), "utf8")) as Manifest;
   }
 
-  async function getJson(stage: Stage, path: string): Promise<unknown> {
-    const answer = await stage.nodeRed.adminFetch(path, { headers: { Accept: "application/json" } });
+  async function getJson(run: ExampleRun, path: string): Promise<unknown> {
+    const answer = await run.nodeRed.adminFetch(path, { headers: { Accept: "application/json" } });
     assert.equal(answer.status, 200, path);
     return answer.json();
   }

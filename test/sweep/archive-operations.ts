@@ -10,7 +10,7 @@ import { CloudClient } from "../../src/cloud/client.ts";
 import { intentOf, openArchive, pictureOf, readPackages, sha256Of, type Opened } from "../archive/support.ts";
 import { token } from "../support/operations.ts";
 import type { End, Run, SweptOperation } from "./operations.ts";
-import type { Stage } from "./stage.ts";
+import type { Testbed } from "./testbed.ts";
 
 const id = "905866";
 /** Long enough to get over one fault, short enough to be given up where it lasts. */
@@ -50,7 +50,7 @@ async function archiveOnce(
   return archived;
 }
 
-function runOf({ sim }: Stage, submit: Submit): Run {
+function runOf({ sim }: Testbed, submit: Submit): Run {
   for (const bytes of pictures) {
     sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes });
   }
@@ -134,5 +134,5 @@ export const sweptArchives: readonly SweptOperation[] = (
   name,
   kind: "archive",
   surface: "cloud",
-  prepare: async (stage) => runOf(stage, submit),
+  prepare: async (testbed) => runOf(testbed, submit),
 }));

@@ -7,7 +7,7 @@ import type { ByteSink, Download } from "../../src/model/download.ts";
 import type { CallOptions } from "../../src/http/transport.ts";
 import type { SurfaceName } from "../../src/simulator/index.ts";
 import { commands, reads, surfaceNames, type Clients } from "../support/operations.ts";
-import type { RelayName, Stage } from "./stage.ts";
+import type { RelayName, Testbed } from "./testbed.ts";
 
 /** How a run ended. */
 export type End = { readonly value: unknown } | { readonly error: unknown };
@@ -32,7 +32,7 @@ export interface Standing {
   readonly content: Buffer;
 }
 
-/** One run of an operation on a stage that was made ready for it. */
+/** One run of an operation on a testbed that was made ready for it. */
 export interface Run {
   start(means: Means): Promise<unknown>;
   /** Ends what runs, where that is not the clients' closing. */
@@ -52,7 +52,7 @@ export interface SweptOperation {
   readonly name: string;
   readonly kind: "archive" | "command" | "download" | "read" | "webhook";
   readonly surface: RelayName;
-  prepare(stage: Stage): Promise<Run>;
+  prepare(testbed: Testbed): Promise<Run>;
 }
 
 const transaction = "905865";
@@ -83,7 +83,7 @@ const sweptCommands = commands.map((command): SweptOperation => ({
 
 /** Calls whose ids are not the same in every simulator. */
 const readById: Readonly<
-  Record<string, (stage: Stage, clients: Clients, options: CallOptions) => Promise<unknown>>
+  Record<string, (testbed: Testbed, clients: Clients, options: CallOptions) => Promise<unknown>>
 > = {
   device: ({ sim }, { cloud }, options) => cloud.device(sim.cloud.devices[0]?.id ?? "", options),
   terminal: ({ sim }, { cloud }, options) =>
@@ -94,11 +94,11 @@ const sweptReads = reads.map((read): SweptOperation => ({
   name: read.surface === "earlier" ? "earlier ping" : read.operation,
   kind: "read",
   surface: read.surface,
-  async prepare(stage) {
-    stage.sim.cloud.addMedia(transaction, { contentType: "image/jpeg", bytes: jpeg });
+  async prepare(testbed) {
+    testbed.sim.cloud.addMedia(transaction, { contentType: "image/jpeg", bytes: jpeg });
     return {
       start: ({ clients, signal }) =>
-        readById[read.operation]?.(stage, clients, { signal }) ?? read.run(clients, { signal }),
+        readById[read.operation]?.(testbed, clients, { signal }) ?? read.run(clients, { signal }),
       check(value) {
         if (Array.isArray(value)) {
           assert.equal(value.length, 1);
@@ -114,7 +114,7 @@ interface Source {
   readonly surface: SurfaceName;
   readonly operation: string;
   /** Makes the medium, and says how it is fetched and what it is. */
-  make(stage: Stage): Promise<{
+  make(testbed: Testbed): Promise<{
     content: Buffer;
     fetch(
       clients: Clients,
@@ -134,11 +134,11 @@ const sources: Readonly<Record<string, Source>> = {
   image: {
     surface: "newer",
     operation: "image",
-    async make(stage) {
-      stage.sim.newer.setMode("measurement-only");
-      await stage.sim.newer.pressAtDevice("measure");
-      const id = stage.sim.newer.state.last?.imageIdentifier ?? "";
-      const content = await stage.ask("newer", `/api/v1/image/color/${id}`);
+    async make(testbed) {
+      testbed.sim.newer.setMode("measurement-only");
+      await testbed.sim.newer.pressAtDevice("measure");
+      const id = testbed.sim.newer.state.last?.imageIdentifier ?? "";
+      const content = await testbed.ask("newer", `/api/v1/image/color/${id}`);
       return { content, fetch: ({ newer }, sink, options) => newer.image("color", id, sink, options) };
     },
   },
@@ -156,12 +156,12 @@ const sources: Readonly<Record<string, Source>> = {
   media: {
     surface: "cloud",
     operation: "fetch media",
-    async make(stage) {
-      const { contentId } = stage.sim.cloud.addMedia(transaction, {
+    async make(testbed) {
+      const { contentId } = testbed.sim.cloud.addMedia(transaction, {
         contentType: "video/mp4",
         generateBytes: 150_000,
       });
-      const content = await stage.ask("cloud", `/api/transactionmedia/${transaction}/${contentId}`);
+      const content = await testbed.ask("cloud", `/api/transactionmedia/${transaction}/${contentId}`);
       return {
         content,
         fetch: ({ cloud }, sink, options) => cloud.media(transaction, contentId, sink, options),
@@ -192,8 +192,8 @@ const sweptDownloads = Object.entries(sources).flatMap(([name, source]): SweptOp
     name: `${name} to buffer`,
     kind: "download",
     surface: source.surface,
-    async prepare(stage) {
-      const { content, fetch } = await source.make(stage);
+    async prepare(testbed) {
+      const { content, fetch } = await source.make(testbed);
       return {
         content,
         start: ({ clients, signal, onSign }) =>
@@ -212,8 +212,8 @@ const sweptDownloads = Object.entries(sources).flatMap(([name, source]): SweptOp
     name: `${name} to file`,
     kind: "download",
     surface: source.surface,
-    async prepare(stage) {
-      const { content, fetch } = await source.make(stage);
+    async prepare(testbed) {
+      const { content, fetch } = await source.make(testbed);
       return {
         content,
         file: { ifExists, standing: isTaken ? standing : null },

@@ -6,44 +6,44 @@ import { token } from "../support/operations.ts";
 import { sayPoint } from "./fault-points.ts";
 import type { Conversation } from "./relay.ts";
 import type { End } from "./operations.ts";
-import type { Evidence } from "./trial.ts";
+import type { TrialResult } from "./trial.ts";
 
 /** A margin for a machine that is busy with other things; what would never end is caught by the trial itself. */
 const marginMs = 10_000;
 
 /** Holds one run against everything that is promised of every run. */
-export async function assertPromises(evidence: Evidence): Promise<void> {
-  const { operation, point } = evidence;
+export async function assertPromises(result: TrialResult): Promise<void> {
+  const { operation, point } = result;
   try {
-    const [end] = evidence.ends;
-    assert.equal(evidence.ends.length, 1, "one end");
+    const [end] = result.ends;
+    assert.equal(result.ends.length, 1, "one end");
     assert.ok(end !== undefined);
-    assert.ok(evidence.tookMs < evidence.limitMs + marginMs, `no operation outlives its deadline`);
-    assert.equal(evidence.lateSigns, 0, "nothing happens after the end");
-    assert.equal(evidence.openSockets, 0, "no socket is left open");
-    assert.equal(evidence.openFiles, 0, "no file is left open");
-    assert.equal(evidence.strayConnections, 0, "no connection leads elsewhere");
-    assertTokenStays(evidence, end);
+    assert.ok(result.tookMs < result.limitMs + marginMs, `no operation outlives its deadline`);
+    assert.equal(result.lateSigns, 0, "nothing happens after the end");
+    assert.equal(result.openSockets, 0, "no socket is left open");
+    assert.equal(result.openFiles, 0, "no file is left open");
+    assert.equal(result.strayConnections, 0, "no connection leads elsewhere");
+    assertTokenStays(result, end);
     // What posts to a webhook is no client of ours.
     if ("error" in end && operation.kind !== "webhook") {
-      await assertHonestError(evidence, end.error);
+      await assertHonestError(result, end.error);
     }
     if (operation.kind === "command") {
-      assertOnce(evidence);
+      assertOnce(result);
     }
-    if (evidence.run.acts !== undefined) {
-      assertDoneOnce(evidence, end);
+    if (result.run.acts !== undefined) {
+      assertDoneOnce(result, end);
     }
     if ("value" in end) {
-      assertSuccess(evidence, end.value);
+      assertSuccess(result, end.value);
     }
     if (operation.kind !== "archive") {
-      assertFiles(evidence, end);
+      assertFiles(result, end);
     }
-    assert.ifError(evidence.aftermath ?? null);
+    assert.ifError(result.aftermath ?? null);
   } catch (error) {
     const where = `${operation.name}, ${point === null ? "no fault" : sayPoint(point)}`;
-    const shown = inspect(evidence.ends, { depth: 3, breakLength: 110 }).slice(0, 1_500);
+    const shown = inspect(result.ends, { depth: 3, breakLength: 110 }).slice(0, 1_500);
     throw new Error(`${where}: ${error instanceof Error ? error.message : String(error)}\n${shown}`, {
       cause: error,
     });
@@ -51,7 +51,7 @@ export async function assertPromises(evidence: Evidence): Promise<void> {
 }
 
 /** The token goes to the cloud alone, in one header field, and comes out nowhere. */
-function assertTokenStays({ conversations, operation, files }: Evidence, end: End): void {
+function assertTokenStays({ conversations, operation, files }: TrialResult, end: End): void {
   for (const line of conversations) {
     const sent = textOf(line.up);
     if (operation.surface !== "cloud") {
@@ -69,7 +69,7 @@ function assertTokenStays({ conversations, operation, files }: Evidence, end: En
 }
 
 async function assertHonestError(
-  { operation, bytesWritten, requests, acts }: Evidence,
+  { operation, bytesWritten, requests, acts }: TrialResult,
   error: unknown,
 ): Promise<void> {
   // Holds every error against what all errors promise: its sentence, its cause, no secret in it.
@@ -92,7 +92,7 @@ async function assertHonestError(
 }
 
 /** At most one request on at most one connection. */
-function assertOnce({ conversations, requests }: Evidence): void {
+function assertOnce({ conversations, requests }: TrialResult): void {
   const used = conversations.filter(({ up }) => up.length > 0);
   assert.ok(used.length <= 1, `bytes on ${used.length} connections`);
   const heads = used.flatMap(({ up }) => textOf(up).split("\r\n\r\n").slice(0, -1));
@@ -101,14 +101,14 @@ function assertOnce({ conversations, requests }: Evidence): void {
 }
 
 /** At most one act, and where it is told that it was done, exactly one. */
-function assertDoneOnce({ acts }: Evidence, end: End): void {
+function assertDoneOnce({ acts }: TrialResult, end: End): void {
   assert.ok(acts <= 1, `done ${acts} times`);
   if ("value" in end) {
     assert.equal(acts, 1, "told to be done, but it was not");
   }
 }
 
-function assertSuccess({ run, conversations }: Evidence, value: unknown): void {
+function assertSuccess({ run, conversations }: TrialResult, value: unknown): void {
   run.check?.(value);
   if (typeof value === "object" && value !== null && "rawResponse" in value) {
     const [line] = conversations.filter(({ down }) => down.length > 0);
@@ -121,7 +121,7 @@ function assertSuccess({ run, conversations }: Evidence, value: unknown): void {
 }
 
 /** Under its final name a file is whole or absent; what stood there is untouched unless it was to be replaced. */
-function assertFiles({ run, files, brokenCall }: Evidence, end: End): void {
+function assertFiles({ run, files, brokenCall }: TrialResult, end: End): void {
   const hidden = [...files.keys()].filter((name) => name.startsWith("."));
   // Only where its removal failed can something be left.
   if (brokenCall !== "unlink") {

@@ -5,7 +5,7 @@ import { sweep, sweptOperations } from "./sweep.ts";
 
 /** The ends, a tenth or so of what is between, and the same points each time; all of them: test/long/sweep.ts */
 const density = { stride: 8, bytesApart: Number.POSITIVE_INFINITY, mostSteps: 30 };
-const stagesEach = 3;
+const testbedsEach = 3;
 const fewestCases = 1_000;
 
 describe("the sweep: at every point at which it can fail, every promise holds", function () {
@@ -20,7 +20,7 @@ describe("the sweep: at every point at which it can fail, every promise holds", 
 
   const rows = Object.fromEntries(sweptOperations.map((operation) => [operation.name, operation]));
   manyAtOnce(rows, async (operation) => {
-    const report = await sweep(watch, operation, density, stagesEach);
+    const report = await sweep(watch, operation, density, testbedsEach);
     cases += report.cases;
     assert.deepEqual(report.failures, [], report.failures.slice(0, 3).join("\n\n"));
     assert.ok(report.ends.size > 1, "no point made a difference");

@@ -3,7 +3,7 @@ import { sweptArchives } from "./archive-operations.ts";
 import { faultPoints, sayPoint, type Density, type FaultPoint } from "./fault-points.ts";
 import { sweptCalls, type End, type SweptOperation } from "./operations.ts";
 import { assertPromises } from "./promises.ts";
-import { Stage } from "./stage.ts";
+import { Testbed } from "./testbed.ts";
 import type { StepWatch } from "./steps.ts";
 import { runTrial } from "./trial.ts";
 import { sweptWebhook } from "./webhook-operation.ts";
@@ -31,14 +31,14 @@ export async function sweep(
   density: Density,
   atOnce: number,
 ): Promise<SweepReport> {
-  const stages = await Promise.all(Array.from({ length: atOnce }, () => Stage.open(watch)));
+  const testbeds = await Promise.all(Array.from({ length: atOnce }, () => Testbed.open(watch)));
   const ends = new Map<string, number>();
   const failures: string[] = [];
   let cases = 0;
   try {
-    const [first] = stages;
+    const [first] = testbeds;
     if (first === undefined) {
-      throw new Error("no stage");
+      throw new Error("no testbed");
     }
     const good = await runTrial(first, operation, null);
     await assertPromises(good);
@@ -50,13 +50,13 @@ export async function sweep(
       density,
       operation.kind === "read" || operation.kind === "download",
     );
-    const work = async (stage: Stage): Promise<void> => {
+    const work = async (testbed: Testbed): Promise<void> => {
       for (const point of points) {
         if (failures.length >= mostFailures) {
           return;
         }
         cases += 1;
-        const end = await tryPoint(stage, operation, point);
+        const end = await tryPoint(testbed, operation, point);
         if (typeof end === "object") {
           failures.push(end.failure);
         } else {
@@ -64,22 +64,22 @@ export async function sweep(
         }
       }
     };
-    await Promise.all(stages.map(work));
+    await Promise.all(testbeds.map(work));
   } finally {
-    await Promise.all(stages.map((stage) => stage.close()));
+    await Promise.all(testbeds.map((testbed) => testbed.close()));
   }
   return { cases, ends, failures };
 }
 
 async function tryPoint(
-  stage: Stage,
+  testbed: Testbed,
   operation: SweptOperation,
   point: FaultPoint,
 ): Promise<string | { readonly failure: string }> {
   try {
-    const evidence = await runTrial(stage, operation, point);
-    await assertPromises(evidence);
-    const [end] = evidence.ends;
+    const result = await runTrial(testbed, operation, point);
+    await assertPromises(result);
+    const [end] = result.ends;
     return end === undefined ? "no end" : sayEnd(end);
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);

@@ -9,11 +9,11 @@ import { connectClients } from "../support/operations.ts";
 import { Counter, type FaultPoint, type Recording } from "./fault-points.ts";
 import type { End, Run, SweptOperation } from "./operations.ts";
 import type { Conversation } from "./relay.ts";
-import { relayNames, type Stage } from "./stage.ts";
+import { relayNames, type Testbed } from "./testbed.ts";
 import { Steps } from "./steps.ts";
 
 /** All that is known of one run once everything is closed. */
-export interface Evidence {
+export interface TrialResult {
   readonly operation: SweptOperation;
   readonly run: Run;
   readonly point: FaultPoint | null;
@@ -52,13 +52,13 @@ const patienceMs = 15_000;
 
 /** Runs the operation once, with this point struck, and closes everything. */
 export async function runTrial(
-  stage: Stage,
+  testbed: Testbed,
   operation: SweptOperation,
   point: FaultPoint | null,
-): Promise<Evidence> {
-  const { sim, relays, watch } = stage;
+): Promise<TrialResult> {
+  const { sim, relays, watch } = testbed;
   sim.reset();
-  const run = await operation.prepare(stage);
+  const run = await operation.prepare(testbed);
   const folder = await realpath(await mkdtemp(join(tmpdir(), "dimensioner-sweep-")));
   try {
     const standing = run.file?.standing;
@@ -79,7 +79,7 @@ export async function runTrial(
       const isMine = point?.in === "wire" && surface === operation.surface;
       relays[surface].arm(isMine ? point : undefined, {
         onOwnEffect: ownEffect,
-        elsewhere: `${stage.elsewhere.origin}/elsewhere`,
+        elsewhere: `${testbed.elsewhere.origin}/elsewhere`,
       });
     }
     const steps = new Steps({
@@ -121,7 +121,7 @@ export async function runTrial(
     let lateSigns = 0;
     const since = performance.now();
 
-    const dead = `http://127.0.0.1:${stage.deadPort}`;
+    const dead = `http://127.0.0.1:${testbed.deadPort}`;
     const at = (origin: string) => ({ origin: point?.in === "connect" ? dead : origin });
     const opened = watch.run(steps, () =>
       connectClients(

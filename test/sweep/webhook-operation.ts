@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
-import { post } from "./hook.ts";
+import { post } from "./webhook-server.ts";
 import type { SweptOperation } from "./operations.ts";
 
 const record = {
@@ -14,15 +14,15 @@ export const sweptWebhook: SweptOperation = {
   name: "webhook delivery",
   kind: "webhook",
   surface: "webhook",
-  async prepare({ hook }) {
+  async prepare({ webhook }) {
     // A new one each time: the receiver knows what it had.
-    const id = `record-${hook.delivered.length}`;
-    const deliveries = (): number => hook.delivered.filter((one) => one === id).length;
+    const id = `record-${webhook.delivered.length}`;
+    const deliveries = (): number => webhook.delivered.filter((one) => one === id).length;
     return {
       acts: deliveries,
-      shut: () => hook.redeploy(),
+      shut: () => webhook.redeploy(),
       async start({ webhookOrigin, signal, limitMs }) {
-        const redeploy = (): void => hook.redeploy();
+        const redeploy = (): void => webhook.redeploy();
         signal.addEventListener("abort", redeploy);
         try {
           const status = await post(webhookOrigin, { id, ...record }, limitMs);
@@ -38,7 +38,7 @@ export const sweptWebhook: SweptOperation = {
         }
       },
       async again() {
-        const status = await post(`http://127.0.0.1:${hook.port}`, { id, ...record }, 10_000);
+        const status = await post(`http://127.0.0.1:${webhook.port}`, { id, ...record }, 10_000);
         assert.equal(status, 204);
         await turn();
         await turn();

@@ -1,11 +1,11 @@
 import type { FlowNode } from "./examples.ts";
 import { nodeNamed } from "./examples.ts";
-import { openEditorFeed, type FeedEvent } from "./editor-feed.ts";
+import { openEditorEvents, type EditorEvent } from "./editor-events.ts";
 
 /** Something that a person at the editor would see, with the node that shows it. */
 export interface Seen {
   readonly node: FlowNode;
-  readonly event: FeedEvent;
+  readonly event: EditorEvent;
 }
 
 export interface FlowRun {
@@ -33,7 +33,7 @@ export async function runFlow({ url, nodes, press, until, onSeen, timeoutMs }: F
   const said = new Map<string, string>();
   const ended = withResolvers();
 
-  function see(event: FeedEvent): void {
+  function see(event: EditorEvent): void {
     const node = byId.get(event.nodeId);
     if (node === undefined) {
       return;
@@ -53,7 +53,7 @@ export async function runFlow({ url, nodes, press, until, onSeen, timeoutMs }: F
     }
   }
 
-  const feed = await openEditorFeed(url, see, () => ended.reject(new Error("Node-RED has ended.")));
+  const editorEvents = await openEditorEvents(url, see, () => ended.reject(new Error("Node-RED has ended.")));
   const timer = setTimeout(() => {
     const names = [...missing].map((id) => byId.get(id)?.name).join(", ");
     ended.reject(new Error(`After ${timeoutMs / 1000} s nothing has come to: ${names}.`));
@@ -67,7 +67,7 @@ export async function runFlow({ url, nodes, press, until, onSeen, timeoutMs }: F
     return said;
   } finally {
     clearTimeout(timer);
-    feed.close();
+    editorEvents.close();
   }
 }
 

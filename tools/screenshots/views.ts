@@ -2,12 +2,12 @@ import type { Browser, Page } from "playwright-core";
 import { openConfigDialog, openDialog } from "../../test/editor/dialog.ts";
 import { openEditor } from "../../test/support/browser.ts";
 import { nodeNamed } from "../demo/examples.ts";
-import type { Stage } from "../demo/stage.ts";
+import type { DemoEnvironment } from "../demo/environment.ts";
 
 /** The palette and example 01 after a run, with the statuses that it left. */
-export function flow(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
-  return inEditor(browser, stage, dark, { width: 1460, height: 830 }, async (page) => {
-    await show(page, nodeNamed(stage.flow, "Measure the parcel").id);
+export function flow(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, demo, dark, { width: 1460, height: 830 }, async (page) => {
+    await show(page, nodeNamed(demo.flow, "Measure the parcel").id);
     // Node-RED 5 has the flows above the palette; here the palette is to be seen whole.
     const explorer = page.locator(".red-ui-sidebar-tab-bar button").first();
     if ((await explorer.count()) > 0) {
@@ -20,9 +20,9 @@ export function flow(browser: Browser, stage: Stage, dark: boolean): Promise<Buf
 }
 
 /** The last image of a parcel on the canvas: what a click on the sign above a fetch image node opens. Node-RED 5 only. */
-export function imageOnCanvas(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
-  return inEditor(browser, stage, dark, { width: 1280, height: 735 }, async (page) => {
-    const { id } = nodeNamed(stage.flow, "Save the annotated image");
+export function imageOnCanvas(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, demo, dark, { width: 1280, height: 735 }, async (page) => {
+    const { id } = nodeNamed(demo.flow, "Save the annotated image");
     await show(page, id);
     await page.locator(`[id="${id}"] .dimensioner-preview-badge:not(.hide) rect`).click();
     const image = page.locator(".red-ui-popover .dimensioner-preview img");
@@ -42,9 +42,9 @@ export function imageOnCanvas(browser: Browser, stage: Stage, dark: boolean): Pr
 }
 
 /** The dialog of example 01's measure node. */
-export function measureDialog(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
-  return inEditor(browser, stage, dark, { width: 1280, height: 735 }, async (page) => {
-    const { id } = nodeNamed(stage.flow, "Measure the parcel");
+export function measureDialog(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, demo, dark, { width: 1280, height: 735 }, async (page) => {
+    const { id } = nodeNamed(demo.flow, "Measure the parcel");
     await show(page, id);
     await openDialog(page, id);
     return dialog(page);
@@ -52,9 +52,9 @@ export function measureDialog(browser: Browser, stage: Stage, dark: boolean): Pr
 }
 
 /** The dialog of a device, after Test connection where this build has the button. */
-export function deviceDialog(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
-  return inEditor(browser, stage, dark, { width: 1280, height: 920 }, async (page) => {
-    await openConfigDialog(page, nodeNamed(stage.flow, "Packing table 1").id);
+export function deviceDialog(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, demo, dark, { width: 1280, height: 920 }, async (page) => {
+    await openConfigDialog(page, nodeNamed(demo.flow, "Packing table 1").id);
     const test = page.locator(".dimensioner-test");
     if ((await test.count()) > 0) {
       await test.click();
@@ -65,9 +65,9 @@ export function deviceDialog(browser: Browser, stage: Stage, dark: boolean): Pro
 }
 
 /** The dialog of example 02's remote trigger, with the cloud's devices to choose from where this build lists them. */
-export function pickerDialog(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
-  return inEditor(browser, stage, dark, { width: 1280, height: 920 }, async (page) => {
-    const id = stage.flows.find(
+export function pickerDialog(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, demo, dark, { width: 1280, height: 920 }, async (page) => {
+    const id = demo.flows.find(
       ({ type, name }) => type === "dimensioner-remote-trigger" && name === "Measure the parcel",
     )?.id;
     if (id === undefined) {
@@ -85,7 +85,7 @@ export function pickerDialog(browser: Browser, stage: Stage, dark: boolean): Pro
 }
 
 /** The simulator's page, with a parcel on the table, what was filmed and the requests of the run. */
-export async function simulatorPage(browser: Browser, stage: Stage, dark: boolean): Promise<Buffer> {
+export async function simulatorPage(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
   const context = await browser.newContext({
     locale: "en-US",
     colorScheme: dark ? "dark" : "light",
@@ -95,7 +95,7 @@ export async function simulatorPage(browser: Browser, stage: Stage, dark: boolea
   });
   try {
     const page = await context.newPage();
-    await page.goto(`${stage.simulator.control.origin}/`);
+    await page.goto(`${demo.simulator.control.origin}/`);
     await page.locator("#parcel-cube").waitFor();
     await page.locator('input[name="view"][value="annotated"]').check();
     await page.evaluate("scrollTo(0, 0)");
@@ -109,12 +109,12 @@ export async function simulatorPage(browser: Browser, stage: Stage, dark: boolea
 
 async function inEditor(
   browser: Browser,
-  stage: Stage,
+  demo: DemoEnvironment,
   dark: boolean,
   viewport: { width: number; height: number },
   take: (page: Page) => Promise<Buffer>,
 ): Promise<Buffer> {
-  const editor = await openEditor(browser, stage.nodeRed.url, { dark, context: { viewport } });
+  const editor = await openEditor(browser, demo.nodeRed.url, { dark, context: { viewport } });
   try {
     return await take(editor.page);
   } finally {

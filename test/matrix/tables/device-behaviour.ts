@@ -72,7 +72,7 @@ export const deviceBehaviour: Rows = {
     measure: { newer: failed, cloud: failed },
   },
   "a scan at the device measures at the same moment": {
-    world: { measureMs: 50 },
+    simulator: { measureMs: 50 },
     given: [{ scan: "395212340000005323" }],
     // The flow's own measure and the operator's: both, once each.
     measure: { newer: { acts: 2 }, cloud: { acts: 2 } },
@@ -82,18 +82,18 @@ export const deviceBehaviour: Rows = {
     download: { video: noVideo },
   },
   "a video that is still being encoded, and waited for": {
-    world: { encodingMs: 700 },
+    simulator: { encodingMs: 700 },
     given: [{ video: "start" }, { video: "stop" }],
     waitMs: 8_000,
     download: { video: { requests: [2, 12] } },
   },
   "a device code that the cloud does not know": {
-    world: { deviceCode: "ZZZZ9999" },
+    simulator: { deviceCode: "ZZZZ9999" },
     measure: { cloud: notForDevice },
     video: { cloud: notForDevice },
   },
   "a token that was withdrawn": {
-    world: { token: "another" },
+    simulator: { token: "another" },
     measure: tokenRefused,
     video: tokenRefused,
     read: tokenRefusedRead,

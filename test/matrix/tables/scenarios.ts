@@ -26,7 +26,7 @@ interface Ends {
 
 /** Several messages, or one and what happens meanwhile. */
 export interface Scenario {
-  readonly world?: StartOptions;
+  readonly simulator?: StartOptions;
   /** Properties of the config nodes. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly actors: Readonly<Record<string, Actor>>;
@@ -56,7 +56,7 @@ const films = Array.from({ length: 20 }, (_, index) => `film-${index + 10}.mp4`)
 
 export const concurrency: Readonly<Record<string, Scenario>> = {
   "the same scan twice within 80 ms": {
-    world: { measureMs: 60 },
+    simulator: { measureMs: 60 },
     actors: measure,
     sends: [{ to: "node" }, { to: "node", afterMs: 40 }],
     well: 2,
@@ -65,7 +65,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     says: "Two messages are two measurements, one after the other. To drop the second, filter in front.",
   },
   "50 messages at once to one device": {
-    world: { measureMs: 5 },
+    simulator: { measureMs: 5 },
     actors: measure,
     sends: [{ to: "node", count: 50 }],
     well: 11,
@@ -75,7 +75,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     says: "One runs, ten wait (the queue limit), the others fail at once and were not sent.",
   },
   "two config nodes and two tabs with the same address": {
-    world: { measureMs: 20 },
+    simulator: { measureMs: 20 },
     actors: {
       first: { type: "dimensioner-measure", config: "one" },
       second: { type: "dimensioner-measure", config: "two", tab: "other tab" },
@@ -90,7 +90,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     says: "One queue for the machine, whoever asks: never two commands at a time.",
   },
   "cancel while start runs": {
-    world: { mode: "video-only" },
+    simulator: { mode: "video-only" },
     actors: {
       start: { type: "dimensioner-video-control", properties: { action: "start" } },
       cancel: { type: "dimensioner-video-control", properties: { action: "cancel" } },
@@ -180,7 +180,7 @@ export const redeploys: Readonly<Record<string, Scenario>> = {
     says: "It is aborted, and its part is removed.",
   },
   "redeploy while media are waited for": {
-    world: { unknownTransaction: "empty-list" },
+    simulator: { unknownTransaction: "empty-list" },
     actors: { node: { type: "dimensioner-media-list", properties: { wait: 60, expect: "video/mp4" } } },
     sends: [{ to: "node", msg: { transactionId: "1" } }],
     meanwhile: { when: { status: "waiting for media" }, happens: "redeploy" },

@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { startSimulator, type Simulator, type SurfaceName } from "../../src/simulator/index.ts";
 import { token } from "../support/operations.ts";
 import { startServer, type RawServer } from "../support/servers.ts";
-import { Hook } from "./hook.ts";
+import { WebhookServer } from "./webhook-server.ts";
 import { Relay } from "./relay.ts";
 import type { StepWatch } from "./steps.ts";
 
@@ -13,21 +13,21 @@ export const relayNames = ["newer", "earlier", "cloud", "webhook"] as const;
 export type RelayName = (typeof relayNames)[number];
 
 /** A simulator behind relays of our own, for one case after the other. */
-export class Stage {
+export class Testbed {
   readonly sim: Simulator;
   readonly relays: Readonly<Record<RelayName, Relay>>;
-  readonly hook: Hook;
+  readonly webhook: WebhookServer;
   /** Where redirects lead; nobody may ever come here. */
   readonly elsewhere: RawServer;
   readonly watch: StepWatch;
   readonly #holder: Socket;
 
   private constructor(
-    parts: Pick<Stage, "elsewhere" | "hook" | "relays" | "sim" | "watch"> & { readonly holder: Socket },
+    parts: Pick<Testbed, "elsewhere" | "webhook" | "relays" | "sim" | "watch"> & { readonly holder: Socket },
   ) {
     this.sim = parts.sim;
     this.relays = parts.relays;
-    this.hook = parts.hook;
+    this.webhook = parts.webhook;
     this.elsewhere = parts.elsewhere;
     this.watch = parts.watch;
     this.#holder = parts.holder;
@@ -38,19 +38,19 @@ export class Stage {
     return this.#holder.localPort ?? 0;
   }
 
-  static async open(watch: StepWatch): Promise<Stage> {
+  static async open(watch: StepWatch): Promise<Testbed> {
     const sim = await startSimulator({ token, mode: "video-only" });
-    const hook = await Hook.start();
+    const webhook = await WebhookServer.start();
     const relays = {
       newer: await Relay.start(sim.newer.port),
       earlier: await Relay.start(sim.earlier.port),
       cloud: await Relay.start(sim.cloud.port),
-      webhook: await Relay.start(hook.port),
+      webhook: await Relay.start(webhook.port),
     };
     const elsewhere = await startServer(() => undefined);
-    const holder = connect(hook.port, "127.0.0.1");
+    const holder = connect(webhook.port, "127.0.0.1");
     await once(holder, "connect");
-    return new Stage({ sim, hook, elsewhere, watch, holder, relays });
+    return new Testbed({ sim, webhook, elsewhere, watch, holder, relays });
   }
 
   /** What a peer answers when it is asked without any relay. */
@@ -67,7 +67,7 @@ export class Stage {
   async close(): Promise<void> {
     this.#holder.destroy();
     await Promise.all(
-      [...Object.values(this.relays), this.elsewhere, this.hook, this.sim].map((one) => one.close()),
+      [...Object.values(this.relays), this.elsewhere, this.webhook, this.sim].map((one) => one.close()),
     );
   }
 }

@@ -2,7 +2,7 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { once } from "node:events";
 
 /** Stands between a client and a server and keeps what the server said, byte for byte. */
-export interface Tap {
+export interface RecordingProxy {
   /** Takes the place of the server's origin. */
   readonly origin: string;
   /** True when one of the server's answers had exactly this body. */
@@ -11,7 +11,7 @@ export interface Tap {
 }
 
 /** Answers are told apart by their Content-Length: the server has to send one. */
-export async function startTap(serverOrigin: string): Promise<Tap> {
+export async function startRecordingProxy(serverOrigin: string): Promise<RecordingProxy> {
   const target = new URL(serverOrigin);
   const sockets = new Set<Socket>();
   const streams: Buffer[][] = [];

@@ -5,38 +5,38 @@ import type { FlowNode } from "../support/flow.ts";
 import type { Opened } from "../support/opened.ts";
 import type { ActionNode } from "./action-nodes.ts";
 import type { Row } from "./row.ts";
-import { openGround, openWorld, type World } from "./world.ts";
+import { openRowResources, openPeer, type Peer } from "./peer.ts";
 
-/** One node that is to meet one row, with a world, a folder and a config node of its own. */
-export interface Meeting {
+/** One node under one row, with a peer, a folder and a config node of its own. */
+export interface NodeCase {
   readonly node: ActionNode;
   readonly row: Row;
-  readonly world: World;
+  readonly peer: Peer;
   readonly folder: string;
   /** Of the node in its flow; the config node's is `config-` and this. */
   readonly id: string;
 }
 
-export async function prepareMeetings(
+export async function prepareNodeCases(
   row: Row,
   nodes: readonly ActionNode[],
   name: string,
   opened: Opened,
-): Promise<Meeting[]> {
-  const ground = await openGround(row, opened);
+): Promise<NodeCase[]> {
+  const resources = await openRowResources(row, opened);
   return Promise.all(
-    nodes.map(async (node, index): Promise<Meeting> => {
-      const world = await openWorld(row, node, ground, opened);
+    nodes.map(async (node, index): Promise<NodeCase> => {
+      const peer = await openPeer(row, node, resources, opened);
       const folder = await mkdtemp(join(tmpdir(), "matrix-"));
       opened({ close: () => rm(folder, { recursive: true }) });
-      return { node, row, world, folder, id: `${name}-${index}` };
+      return { node, row, peer, folder, id: `${name}-${index}` };
     }),
   );
 }
 
-/** The config node that leads to the world, and the node's own properties. */
-export function nodesOf({ node, row, world, folder, id }: Meeting): { config: FlowNode; action: FlowNode } {
-  const { origin } = world.origins[node.surface];
+/** The config node that leads to the peer, and the node's own properties. */
+export function nodesOf({ node, row, peer, folder, id }: NodeCase): { config: FlowNode; action: FlowNode } {
+  const { origin } = peer.origins[node.surface];
   const timeout = (row.timeoutMs ?? 10_000) / 1000;
   const { type, surface, properties } = node;
   const isCloud = surface === "cloud";

@@ -2,8 +2,8 @@ import { actionNodes, type ActionNode } from "./action-nodes.ts";
 import { endingOf, type Kind, type Row } from "./row.ts";
 import { families, type Family } from "./tables/index.ts";
 
-/** A row, and the nodes that meet it. */
-export interface Chosen {
+/** A row, and the nodes that it can happen to. */
+export interface ChosenRow {
   readonly family: Family;
   readonly name: string;
   readonly row: Row;
@@ -12,8 +12,8 @@ export interface Chosen {
 
 const kinds: readonly Kind[] = ["measure", "video", "read", "download"];
 
-/** Every row with one node of each kind that can meet it, another one with each row. */
-export const chosen: readonly Chosen[] = families
+/** Every row with one node of each kind that it can happen to; each row takes another one. */
+export const chosen: readonly ChosenRow[] = families
   .flatMap((family) => Object.entries(family.rows).map(([name, row]) => ({ family, name, row })))
   .map((one, index) => ({ ...one, nodes: one.row.sourcesOnly === true ? [] : choose(one.row, index) }));
 
@@ -26,5 +26,5 @@ function choose(row: Row, turnOfRow: number): ActionNode[] {
 }
 
 /** How a row is called among all others. */
-export const titleOf = ({ family, name }: Pick<Chosen, "family" | "name">): string =>
+export const titleOf = ({ family, name }: Pick<ChosenRow, "family" | "name">): string =>
   `${family.title}: ${name}`;

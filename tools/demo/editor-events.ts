@@ -1,22 +1,22 @@
 import { WebSocket } from "undici";
 
 /** What the editor shows of a running flow: statuses below nodes, and messages in the debug sidebar. */
-export type FeedEvent =
+export type EditorEvent =
   | { readonly kind: "status"; readonly nodeId: string; readonly fill: string; readonly text: string }
   | { readonly kind: "debug"; readonly nodeId: string; readonly text: string };
 
-export interface EditorFeed {
+export interface EditorEvents {
   close(): void;
 }
 
 /**
  * Listens to what Node-RED tells its editor (the /comms socket). `onEnd` is called when Node-RED ends the connection.
  */
-export async function openEditorFeed(
+export async function openEditorEvents(
   url: string,
-  onEvent: (event: FeedEvent) => void,
+  onEvent: (event: EditorEvent) => void,
   onEnd: () => void,
-): Promise<EditorFeed> {
+): Promise<EditorEvents> {
   const socket = new WebSocket(`${url.replace(/^http/, "ws")}/comms`);
   let open = true;
   socket.addEventListener("message", ({ data }) => {
@@ -51,7 +51,7 @@ export async function openEditorFeed(
   };
 }
 
-function readPacket(packet: unknown): FeedEvent | undefined {
+function readPacket(packet: unknown): EditorEvent | undefined {
   if (!isRecord(packet) || typeof packet["topic"] !== "string" || !isRecord(packet["data"])) {
     return undefined;
   }

@@ -1,9 +1,9 @@
 import type { Content } from "./content.ts";
-import type { World } from "./world.ts";
-import { IMAGE_KINDS, type ImageKind } from "./table.ts";
+import type { SimulatorCore } from "./core.ts";
+import { IMAGE_KINDS, type ImageKind } from "./parcels.ts";
 
-/** Pictures and videos that the control port shows, past the devices' and the cloud's own doors. */
-export interface Showcase {
+/** Pictures and videos that the control port shows, past the devices' and the cloud's own ports. */
+export interface PageMedia {
   /** By the segments of a path, decoded; null when there is no such thing. */
   find(segments: readonly string[]): Content | null;
 }
@@ -12,21 +12,21 @@ function imageKind(name: string): ImageKind | undefined {
   return IMAGE_KINDS.find((kind) => kind === name);
 }
 
-/** What the simulated world has to show. None of it counts as a request, and no fault gets at it. */
-export function createShowcase(world: World): Showcase {
-  const { depot, fleet, transactions } = world;
+/** Finds what the page shows. None of it counts as a request, and no fault applies to it. */
+export function createPageMedia(core: SimulatorCore): PageMedia {
+  const { parcels, devices, transactions } = core;
 
   function catalogue(parcel: string, kind: string): Content | null {
     const picture = kind === "video" ? kind : imageKind(kind);
-    if (picture === undefined || !depot.names.includes(parcel)) {
+    if (picture === undefined || !parcels.names.includes(parcel)) {
       return null;
     }
-    const found = depot.find(parcel);
-    return found === null ? null : depot.image(found, picture);
+    const found = parcels.find(parcel);
+    return found === null ? null : parcels.image(found, picture);
   }
 
   function savedVideo(recordingId: string): Content | null {
-    const { state, savedContent } = fleet.newer;
+    const { state, savedContent } = devices.newer;
     return state.savedVideo?.recordingId === recordingId ? savedContent : null;
   }
 
@@ -53,7 +53,7 @@ export function createShowcase(world: World): Showcase {
         return media(first, second);
       }
       const kind = what === "images" ? imageKind(second) : undefined;
-      return kind === undefined ? null : fleet.newer.image(kind, first);
+      return kind === undefined ? null : devices.newer.image(kind, first);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Seen } from "./run-flow.ts";
 const nameWidth = 46;
 
 /** Says in plain words what a flow's nodes show, one line a step, with the seconds since the scan. */
-export function narrator(say: (line: string) => void = console.log) {
+export function stepPrinter(say: (line: string) => void = console.log) {
   const startedAt = performance.now();
   const shown = new Map<string, string>();
 

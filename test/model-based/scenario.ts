@@ -3,16 +3,16 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import type { RequestRecord, Simulator } from "../../src/simulator/index.ts";
-import { knock } from "./knock.ts";
+import { connectAndClose } from "./connect-and-close.ts";
 import type { End, TestFlow } from "../support/flow.ts";
 import { losePower, setMode } from "./device-model.ts";
-import { deeds, flowOf, idOf, timeoutMs, transactionId, type Deed } from "./flow-nodes.ts";
-import { settleAccounts, type Command, type Event } from "./ledger.ts";
-import { assertEnd, type Sending } from "./sendings.ts";
+import { routes, flowOf, idOf, timeoutMs, transactionId, type CommandRoute } from "./flow-nodes.ts";
+import { compareWithModel, type Command, type Event } from "./compare.ts";
+import { assertEnd, type SentMessage } from "./sent-messages.ts";
 import { faults, type NodeName, type Step } from "./steps.ts";
 import type { WallClock } from "./wall-clock.ts";
 
-export interface Theatre {
+export interface ScenarioEnvironment {
   readonly flow: TestFlow;
   readonly sim: Simulator;
   readonly clock: WallClock;
@@ -23,12 +23,12 @@ export interface Theatre {
 const patienceMs = 10_000;
 
 /** One sequence of steps in a flow that is deployed for it, with everything that has to hold all along. */
-export class Play {
+export class Scenario {
   readonly #flow: TestFlow;
   readonly #sim: Simulator;
   readonly #clock: WallClock;
   readonly #folder: string;
-  readonly #sendings: Sending[] = [];
+  readonly #messages: SentMessage[] = [];
   readonly #events: Event[] = [];
   readonly #unlisten: () => void;
   #edition = 0;
@@ -40,7 +40,7 @@ export class Play {
   #endsBefore = 0;
   #sentBefore = 0;
 
-  constructor({ flow, sim, clock, folder }: Theatre) {
+  constructor({ flow, sim, clock, folder }: ScenarioEnvironment) {
     this.#flow = flow;
     this.#sim = sim;
     this.#clock = clock;
@@ -97,18 +97,18 @@ export class Play {
         break;
       case "mode":
         newer.setMode(step.mode);
-        this.#note((world) => ({ ...world, devices: setMode(world.devices, step.mode) }));
+        this.#note((state) => ({ ...state, devices: setMode(state.devices, step.mode) }));
         break;
       case "table":
         newer.setParcel(step.isEmpty ? null : "shoe-box");
-        this.#note((world) => ({ ...world, devices: { ...world.devices, isTableEmpty: step.isEmpty } }));
+        this.#note((state) => ({ ...state, devices: { ...state.devices, isTableEmpty: step.isEmpty } }));
         break;
       case "power":
         if (newer.powered === step.on) {
           break;
         }
         newer.setPower(step.on);
-        this.#note((world) => ({ isOn: step.on, devices: losePower(world.devices) }));
+        this.#note((state) => ({ isOn: step.on, devices: losePower(state.devices) }));
         break;
       case "fault":
         this.#sim.faults.add({ name: step.name, surface: step.surface, fault: faults[step.name] });
@@ -131,8 +131,8 @@ export class Play {
     const unanswered = asked.filter(
       (one) => queueOf(one.path) === queue && one.statusCode === undefined && one.tookMs === undefined,
     );
-    const givenUp = this.#sendings.filter(
-      ({ to, ended }) => deeds[to]?.queue === queue && ended?.error?.cause.outcome === "unknown",
+    const givenUp = this.#messages.filter(
+      ({ to, ended }) => routes[to]?.queue === queue && ended?.error?.cause.outcome === "unknown",
     );
     if (unanswered.length > givenUp.length) {
       this.#crowd ??= `${path} went out while another command was under way`;
@@ -144,9 +144,9 @@ export class Play {
   }
 
   #send(to: NodeName): void {
-    const id = `message-${this.#sentBefore}-${this.#sendings.length}`;
-    const reference = `parcel-${this.#sendings.length}`;
-    const sending: Sending = {
+    const id = `message-${this.#sentBefore}-${this.#messages.length}`;
+    const reference = `parcel-${this.#messages.length}`;
+    const message: SentMessage = {
       id,
       to,
       reference,
@@ -154,7 +154,7 @@ export class Play {
       endedAt: 0,
       mayBeCancelled: false,
     };
-    this.#sendings.push(sending);
+    this.#messages.push(message);
     const msg = {
       _msgid: id,
       transactionReference: reference,
@@ -164,8 +164,8 @@ export class Play {
       untouched: reference,
     };
     const noteEnd = (end: End): void => {
-      sending.ended = end;
-      sending.endedAt = performance.now();
+      message.ended = end;
+      message.endedAt = performance.now();
       if (end.error === undefined && to.startsWith("measure")) {
         this.#imageIdentifier = msg.imageIdentifier;
       }
@@ -203,8 +203,8 @@ export class Play {
     }
   }
 
-  #open(): Sending[] {
-    return this.#sendings.filter(({ ended }) => ended === undefined);
+  #open(): SentMessage[] {
+    return this.#messages.filter(({ ended }) => ended === undefined);
   }
 
   /** Waits until all has ended, and holds it against everything that has to hold. */
@@ -225,17 +225,17 @@ export class Play {
       ends: this.#flow.ends.slice(this.#endsBefore),
       sent: this.#flow.sent.slice(this.#sentBefore),
     };
-    for (const one of this.#sendings) {
+    for (const one of this.#messages) {
       assertEnd(one, seen);
     }
-    const commands = this.#sendings.flatMap((one): Command[] => {
+    const commands = this.#messages.flatMap((one): Command[] => {
       const told = one.ended?.error === undefined ? "success" : one.ended.error.cause.outcome;
-      return deeds[one.to] === undefined || told === null
+      return routes[one.to] === undefined || told === null
         ? []
         : [{ to: one.to, reference: one.reference, told }];
     });
-    const overtakes = this.#sendings.some(({ to }) => to === "video");
-    settleAccounts(this.#sim, this.#events, commands, overtakes);
+    const overtakes = this.#messages.some(({ to }) => to === "video");
+    compareWithModel(this.#sim, this.#events, commands, overtakes);
   }
 
   /** What was on its way when its sender gave up has arrived before what was sent later has. */
@@ -243,7 +243,7 @@ export class Play {
     const { newer, earlier, cloud } = this.#sim;
     for (let round = 0; round < 2; round += 1) {
       // An answer is not needed, nor that there is one: it may be off, or a fault may strike here.
-      await Promise.all([newer, earlier, cloud].map(({ port }) => knock(port)));
+      await Promise.all([newer, earlier, cloud].map(({ port }) => connectAndClose(port)));
     }
     await Promise.all(this.#sim.requests.map((request) => this.#sim.settled(request)));
   }
@@ -262,6 +262,6 @@ export class Play {
   }
 }
 
-function queueOf(path: string): Deed["queue"] | undefined {
-  return Object.values(deeds).find((deed) => deed.path === path)?.queue;
+function queueOf(path: string): CommandRoute["queue"] | undefined {
+  return Object.values(routes).find((route) => route.path === path)?.queue;
 }

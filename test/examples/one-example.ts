@@ -6,14 +6,14 @@ import { connected, readExample, type FlowNode, type Origins } from "../../tools
 import { runFlow, type Seen } from "../../tools/demo/run-flow.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
 import "./installed.ts";
-import { startTap, type Tap } from "./tap.ts";
+import { startRecordingProxy, type RecordingProxy } from "./recording-proxy.ts";
 
 /** A real Node-RED that runs one example against a simulator. */
-export interface Stage {
+export interface ExampleRun {
   readonly simulator: Simulator;
   readonly nodeRed: NodeRed;
-  readonly newerTap: Tap;
-  readonly cloudTap: Tap;
+  readonly newerProxy: RecordingProxy;
+  readonly cloudProxy: RecordingProxy;
   /** The root folder of the archive. */
   readonly archive: string;
   /** Presses “Scan a parcel” and resolves with what the awaited debug nodes said; any other debug node fails it. */
@@ -28,7 +28,7 @@ export interface Scan {
   readonly onSeen?: (seen: Seen) => void;
 }
 
-export interface StageOptions {
+export interface ExampleOptions {
   /** "01" */
   readonly example: string;
   /** With the package installed; without it the package is linked into one. */
@@ -42,7 +42,11 @@ const longestScanMs = 20_000;
 /** Node-RED 5 where the Node that runs the tests is new enough, else 4.1. */
 export const nodeRedMajor: 4 | 5 = Number.parseInt(process.versions.node, 10) >= 22 ? 5 : 4;
 
-export async function startStage({ example, userDir, withArchive = true }: StageOptions): Promise<Stage> {
+export async function startExample({
+  example,
+  userDir,
+  withArchive = true,
+}: ExampleOptions): Promise<ExampleRun> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).toReversed()) {
@@ -66,15 +70,15 @@ export async function startStage({ example, userDir, withArchive = true }: Stage
       webhooks: [{ url: `${nodeRed.url}/dimensioner/transaction` }],
     });
     closers.push(() => simulator.close());
-    const newerTap = await startTap(simulator.newer.origin);
-    closers.push(() => newerTap.close());
-    const cloudTap = await startTap(simulator.cloud.origin);
-    closers.push(() => cloudTap.close());
+    const newerProxy = await startRecordingProxy(simulator.newer.origin);
+    closers.push(() => newerProxy.close());
+    const cloudProxy = await startRecordingProxy(simulator.cloud.origin);
+    closers.push(() => cloudProxy.close());
 
     const origins = {
-      newer: newerTap.origin,
+      newer: newerProxy.origin,
       earlier: simulator.earlier.origin,
-      cloud: cloudTap.origin,
+      cloud: cloudProxy.origin,
     };
     const nodes = await loadExample(example, origins, simulator.cloud.token);
     await nodeRed.deploy(nodes);
@@ -86,7 +90,7 @@ export async function startStage({ example, userDir, withArchive = true }: Stage
       const run = { url: nodeRed.url, nodes: deployed, press: "Scan a parcel", timeoutMs: longestScanMs };
       return runFlow({ ...run, ...rest });
     };
-    return { simulator, nodeRed, newerTap, cloudTap, archive, scan, close };
+    return { simulator, nodeRed, newerProxy, cloudProxy, archive, scan, close };
   } catch (error) {
     await close();
     throw error;

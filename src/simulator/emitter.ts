@@ -1,5 +1,5 @@
 /** A place to listen for things that happen. */
-export interface Feed<T> {
+export interface Emitter<T> {
   emit(thing: T): void;
   /** Returns a function that ends the listening. */
   on(listener: (thing: T) => void): () => void;
@@ -8,7 +8,7 @@ export interface Feed<T> {
   close(): void;
 }
 
-export function createFeed<T>(): Feed<T> {
+export function createEmitter<T>(): Emitter<T> {
   const listeners = new Set<(thing: T) => void>();
   const waiting = new Set<(reason: Error) => void>();
   function on(listener: (thing: T) => void): () => void {

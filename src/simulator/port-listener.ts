@@ -4,22 +4,22 @@ import type { ConnectionFault } from "./fault-types.ts";
 import type { Timers } from "./timers.ts";
 
 /** A listening port that can be shut and opened again, and that knows every connection through it. */
-export interface FrontDoor {
+export interface PortListener {
   readonly port: number;
   readonly connections: number;
   /** Shut: the port refuses and open connections die. */
-  setOpen(open: boolean): void;
+  setListening(open: boolean): void;
   /** Ends a connection with RST; for TLS the bare connection below it. */
   reset(socket: Socket): void;
   close(): Promise<void>;
 }
 
-export interface FrontDoorParts {
+export interface PortListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly timers: Timers;
-  /** Hands a connection to the HTTP server behind the door. */
-  admit(socket: Socket): void;
+  /** Hands a connection to the HTTP server behind the listener. */
+  accept(socket: Socket): void;
   /** The fault that strikes a new connection. */
   strike(): ConnectionFault["kind"] | null;
 }
@@ -37,7 +37,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-export async function openFrontDoor(parts: FrontDoorParts): Promise<FrontDoor> {
+export async function openPortListener(parts: PortListenerOptions): Promise<PortListener> {
   const { host, timers } = parts;
   const sockets = new Map<number, Socket>();
   let wanted = true;
@@ -53,7 +53,7 @@ export async function openFrontDoor(parts: FrontDoorParts): Promise<FrontDoor> {
     } else if (fault === "connect-silence") {
       socket.pause();
     } else {
-      parts.admit(socket);
+      parts.accept(socket);
     }
   }
 
@@ -76,7 +76,7 @@ export async function openFrontDoor(parts: FrontDoorParts): Promise<FrontDoor> {
     get connections() {
       return sockets.size;
     },
-    setOpen(next) {
+    setListening(next) {
       if (next === wanted) {
         return;
       }

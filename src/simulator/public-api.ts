@@ -9,7 +9,7 @@ import type {
   SimulatedEarlierDevice,
   SimulatedNewerDevice,
 } from "./simulator.ts";
-import type { World } from "./world.ts";
+import type { SimulatorCore } from "./core.ts";
 
 const PRESSED = {
   start: "recording-started",
@@ -26,9 +26,9 @@ async function press(machine: Machine, button: DeviceButton): Promise<ScanReply>
   return reply === "done" ? PRESSED[button] : "nothing";
 }
 
-export function newerFacade(world: World, at: Listening): SimulatedNewerDevice {
-  const { fleet, depot } = world;
-  const { newer } = fleet;
+export function simulatedNewerDevice(core: SimulatorCore, at: Listening): SimulatedNewerDevice {
+  const { devices, parcels } = core;
+  const { newer } = devices;
   return {
     origin: at.origin,
     port: at.port,
@@ -42,17 +42,17 @@ export function newerFacade(world: World, at: Listening): SimulatedNewerDevice {
       return newer.actions;
     },
     get powered() {
-      return fleet.powered;
+      return devices.powered;
     },
     get localApi() {
-      return world.localApi;
+      return core.localApi;
     },
     setMode: (mode) => newer.setMode(mode),
-    setParcel: (parcel) => newer.setTable(depot.find(parcel)),
-    setPower: (on) => fleet.setPower(on),
-    setLocalApi: (on) => world.setLocalApi(on),
-    scanAtDevice: async (barcode) => (fleet.powered ? newer.scan(barcode) : "nothing"),
-    pressAtDevice: async (button) => (fleet.powered ? press(newer, button) : "nothing"),
+    setParcel: (parcel) => newer.setParcel(parcels.find(parcel)),
+    setPower: (on) => devices.setPower(on),
+    setLocalApi: (on) => core.setLocalApi(on),
+    scanAtDevice: async (barcode) => (devices.powered ? newer.scan(barcode) : "nothing"),
+    pressAtDevice: async (button) => (devices.powered ? press(newer, button) : "nothing"),
     readSavedVideo() {
       const content = newer.savedContent;
       return content === null ? null : content.read(0, content.size);
@@ -60,7 +60,10 @@ export function newerFacade(world: World, at: Listening): SimulatedNewerDevice {
   };
 }
 
-export function earlierFacade({ earlier, depot }: World, at: Listening): SimulatedEarlierDevice {
+export function simulatedEarlierDevice(
+  { earlier, parcels }: SimulatorCore,
+  at: Listening,
+): SimulatedEarlierDevice {
   return {
     origin: at.origin,
     port: at.port,
@@ -73,7 +76,7 @@ export function earlierFacade({ earlier, depot }: World, at: Listening): Simulat
     get actions() {
       return earlier.actions;
     },
-    setParcel: (parcel) => earlier.setTable(depot.find(parcel)),
+    setParcel: (parcel) => earlier.setParcel(parcels.find(parcel)),
     setLegalForTrade: (on) => earlier.setLegalForTrade(on),
     async measureAtDevice() {
       await earlier.measure();
@@ -87,7 +90,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "video/mp4": "ColorVideoMp4",
 };
 
-function contentOf(world: World, media: NewMedia): Content {
+function contentOf(core: SimulatorCore, media: NewMedia): Content {
   const { bytes, contentType, generateBytes = 0 } = media;
   if (bytes !== undefined) {
     return bytesContent(contentType, bytes);
@@ -95,11 +98,11 @@ function contentOf(world: World, media: NewMedia): Content {
   if (contentType !== "video/mp4") {
     return filledContent(contentType, Buffer.alloc(0), generateBytes);
   }
-  return videoContent(world.depot.mp4(), "placed by hand", generateBytes);
+  return videoContent(core.parcels.mp4(), "placed by hand", generateBytes);
 }
 
-export function cloudFacade(world: World, at: Listening): SimulatedCloud {
-  const { transactions, registry, options, webhookPosts } = world;
+export function simulatedCloud(core: SimulatorCore, at: Listening): SimulatedCloud {
+  const { transactions, registeredDevices, options, webhookPosts } = core;
   return {
     origin: at.origin,
     port: at.port,
@@ -108,12 +111,12 @@ export function cloudFacade(world: World, at: Listening): SimulatedCloud {
     },
     token: options.token,
     transactions: transactions.all,
-    devices: registry.registrations,
+    devices: registeredDevices.registrations,
     get simulationMode() {
-      return world.simulationMode;
+      return core.simulationMode;
     },
     webhookPosts,
-    setSimulationMode: (on) => world.setSimulationMode(on),
+    setSimulationMode: (on) => core.setSimulationMode(on),
     addMedia(transactionId, media) {
       const transaction =
         transactions.find(transactionId) ??
@@ -121,14 +124,14 @@ export function cloudFacade(world: World, at: Listening): SimulatedCloud {
           {
             ...NO_REFERENCES,
             kind: "by-hand",
-            deviceClientId: registry.registrations[0]?.id ?? "",
+            deviceClientId: registeredDevices.registrations[0]?.id ?? "",
             barcodeReference: null,
             trigger: null,
             measurement: null,
           },
           transactionId,
         );
-      const content = contentOf(world, media);
+      const content = contentOf(core, media);
       const description = media.description ?? DESCRIPTIONS[media.contentType] ?? "";
       return transactions.attach(transaction, {
         contentType: media.contentType,

@@ -31,7 +31,7 @@ export interface Registration {
   readonly terminalId: number | string;
 }
 
-export interface Registry {
+export interface RegisteredDevices {
   readonly registrations: readonly Registration[];
   readonly terminals: readonly Terminal[];
   byCode(code: string): Registration | undefined;
@@ -47,10 +47,10 @@ const SITES = [
 const DEVICES_PER_TERMINAL = 20;
 
 /** The devices and terminals on file; the simulated newer device comes first. */
-export function createRegistry(
+export function createRegisteredDevices(
   options: Pick<SimulatorOptions, "deviceCode" | "cloudDevices" | "terminalIds">,
   random: Random,
-): Registry {
+): RegisteredDevices {
   const count = options.cloudDevices + 1;
   const firstTerminal = random.integer(100, 899);
   const terminals = Array.from({ length: Math.ceil(count / DEVICES_PER_TERMINAL) }, (_, index): Terminal => {

@@ -8,17 +8,17 @@ import type { Opened } from "../support/opened.ts";
 import { deviceCode, token, type Origins } from "../support/operations.ts";
 import { startServer } from "../support/servers.ts";
 import { identity, pem } from "../support/tls.ts";
-import type { Given, Met, Row } from "./row.ts";
-import { openScripted } from "./scripted-world.ts";
+import type { Given, OperationInfo, Row } from "./row.ts";
+import { openScriptedPeer } from "./scripted-peer.ts";
 import { fileOf, transaction } from "./scripted-server.ts";
 
-/** An operation as a world has to know it. */
-export interface Asked extends Met {
+/** An operation as a peer has to know it. */
+export interface AskedOperation extends OperationInfo {
   readonly path: string;
 }
 
 /** The other side of one operation under one row. */
-export interface World {
+export interface Peer {
   /** Where the client is to look for each surface. */
   readonly origins: Origins;
   readonly tls: TlsOptions | undefined;
@@ -29,7 +29,7 @@ export interface World {
   /** Makes ready for the same operation once more, and counts from there. */
   again(): Promise<void>;
   /** From now on the peer answers well. */
-  relent(): void;
+  recover(): void;
   /** Requests that reached any HTTP server since. */
   readonly requests: number;
   /** Those whose path begins so. */
@@ -43,12 +43,12 @@ export interface World {
 }
 
 /** What the worlds of one row share. */
-export interface Ground {
+export interface RowResources {
   /** A port that neither takes nor refuses a connection, where the row needs one. */
   readonly fullPort: number;
 }
 
-export async function openGround({ elsewhere }: Row, opened: Opened): Promise<Ground> {
+export async function openRowResources({ elsewhere }: Row, opened: Opened): Promise<RowResources> {
   if (elsewhere !== "nobody takes the connection") {
     return { fullPort: 0 };
   }
@@ -59,7 +59,10 @@ export async function openGround({ elsewhere }: Row, opened: Opened): Promise<Gr
 }
 
 /** Whose port the row closes. */
-function freedSurface({ faults = [], given = [] }: Row, { surface }: Asked): SurfaceName | undefined {
+function freedSurface(
+  { faults = [], given = [] }: Row,
+  { surface }: AskedOperation,
+): SurfaceName | undefined {
   if (given.some((one) => "power" in one)) {
     return "newer";
   }
@@ -86,12 +89,24 @@ async function takes(port: number, opened: Opened): Promise<boolean> {
   return taken;
 }
 
-export async function openWorld(row: Row, asked: Asked, ground: Ground, opened: Opened): Promise<World> {
-  return row.script === undefined ? openSimulated(row, asked, ground, opened) : openScripted(row, opened);
+export async function openPeer(
+  row: Row,
+  asked: AskedOperation,
+  resources: RowResources,
+  opened: Opened,
+): Promise<Peer> {
+  return row.script === undefined
+    ? openSimulatedPeer(row, asked, resources, opened)
+    : openScriptedPeer(row, opened);
 }
 
-async function openSimulated(row: Row, asked: Asked, { fullPort }: Ground, opened: Opened): Promise<World> {
-  const { elsewhere, world = {}, faults = [], passes = false } = row;
+async function openSimulatedPeer(
+  row: Row,
+  asked: AskedOperation,
+  { fullPort }: RowResources,
+  opened: Opened,
+): Promise<Peer> {
+  const { elsewhere, simulator = {}, faults = [], passes = false } = row;
   const isCommand = asked.kind === "measure" || asked.kind === "video";
   const needsVideo = asked.kind === "video" || asked.operation === "video";
   const sim = opened(
@@ -100,7 +115,7 @@ async function openSimulated(row: Row, asked: Asked, { fullPort }: Ground, opene
       token,
       deviceCode,
       ...(typeof elsewhere === "object" ? { tls: identity(elsewhere.certificate) } : {}),
-      ...world,
+      ...simulator,
     }),
   );
   const { id, content } = await prepare(sim, asked);
@@ -142,7 +157,7 @@ async function openSimulated(row: Row, asked: Asked, { fullPort }: Ground, opene
       await prepareCommand(sim, asked);
       restart();
     },
-    relent: () => sim.faults.clear(),
+    recover: () => sim.faults.clear(),
     get requests() {
       return sim.requests.length - before.requests;
     },
@@ -164,7 +179,7 @@ async function openSimulated(row: Row, asked: Asked, { fullPort }: Ground, opene
 /** Makes that there is what the operation asks for. */
 async function prepare(
   sim: Simulator,
-  { kind, operation }: Asked,
+  { kind, operation }: AskedOperation,
 ): Promise<{ id: string; content?: Buffer }> {
   const { newer, cloud } = sim;
   if (kind === "video" && operation.endsWith("stop")) {
@@ -197,7 +212,7 @@ async function prepare(
 }
 
 /** Where nothing is recorded, a stop is none. */
-async function prepareCommand({ newer }: Simulator, { kind, operation }: Asked): Promise<void> {
+async function prepareCommand({ newer }: Simulator, { kind, operation }: AskedOperation): Promise<void> {
   if (kind === "video" && operation.endsWith("stop")) {
     await newer.pressAtDevice("start");
   }

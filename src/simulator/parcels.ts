@@ -30,7 +30,7 @@ export interface CustomParcel {
   readonly errorMessage?: string;
 }
 
-export interface Depot {
+export interface Parcels {
   readonly names: readonly string[];
   /** By name of the catalogue or as given; null for an empty table. Throws for a name nobody knows. */
   find(parcel: string | CustomParcel | null): TableParcel | null;
@@ -64,7 +64,7 @@ export function imageType(kind: ImageKind): string {
 const ok = { errorCode: 0, errorMessage: "" } as const;
 
 /** Opens the catalogue's parcels for the tables of the simulated devices. */
-export function openDepot(videoBytes: number | undefined): Depot {
+export function openParcels(videoBytes: number | undefined): Parcels {
   const catalogue = openCatalogue();
   const contents = new Map<string, Content>();
   const [first] = catalogue.parcels;

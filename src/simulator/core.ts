@@ -1,27 +1,27 @@
 import { createEarlierDevice, type EarlierDevice } from "./earlier-device.ts";
-import { createFeed, type Feed } from "./feed.ts";
-import { createFleet, type Fleet } from "./fleet.ts";
+import { createEmitter, type Emitter } from "./emitter.ts";
+import { createDevices, type Devices } from "./devices.ts";
 import type { SimulatorOptions } from "./options.ts";
 import { createRandom, type Random } from "./random.ts";
-import { createRegistry, type Registry } from "./registry.ts";
+import { createRegisteredDevices, type RegisteredDevices } from "./registered-devices.ts";
 import type { SimulatorEvent } from "./simulator.ts";
-import { openDepot, type Depot } from "./table.ts";
+import { openParcels, type Parcels } from "./parcels.ts";
 import { createTimers, type Timers } from "./timers.ts";
 import { createTransactions, type Transactions } from "./transactions.ts";
 import { createWebhooks, type WebhookPost } from "./webhooks.ts";
 
 /** Everything that is simulated, before any of it can be reached over a network. */
-export interface World {
+export interface SimulatorCore {
   readonly options: SimulatorOptions;
   readonly random: Random;
   readonly timers: Timers;
-  readonly depot: Depot;
-  readonly registry: Registry;
+  readonly parcels: Parcels;
+  readonly registeredDevices: RegisteredDevices;
   readonly transactions: Transactions;
-  readonly fleet: Fleet;
+  readonly devices: Devices;
   readonly earlier: EarlierDevice;
   readonly webhookPosts: readonly WebhookPost[];
-  readonly events: Feed<SimulatorEvent>;
+  readonly events: Emitter<SimulatorEvent>;
   readonly localApi: boolean;
   readonly simulationMode: boolean;
   setLocalApi(on: boolean): void;
@@ -30,16 +30,19 @@ export interface World {
   close(): void;
 }
 
-export function createWorld(options: SimulatorOptions): World {
+export function createCore(options: SimulatorOptions): SimulatorCore {
   const random = createRandom(options.seed);
   const timers = createTimers();
-  const depot = openDepot(options.videoBytes);
-  const registry = createRegistry(options, random);
+  const parcels = openParcels(options.videoBytes);
+  const registeredDevices = createRegisteredDevices(options, random);
   const transactions = createTransactions(options.transactionIds, random);
-  const events = createFeed<SimulatorEvent>();
+  const events = createEmitter<SimulatorEvent>();
   const changed = (): void => events.emit({ type: "state" });
-  const fleet = createFleet({ options, random, timers, depot, transactions, changed }, registry);
-  const earlier = createEarlierDevice(options, random, timers, depot.find(options.parcel), changed);
+  const devices = createDevices(
+    { options, random, timers, parcels, transactions, changed },
+    registeredDevices,
+  );
+  const earlier = createEarlierDevice(options, random, timers, parcels.find(options.parcel), changed);
   const webhookPosts: WebhookPost[] = [];
   const webhooks = createWebhooks(options.webhooks, timers, (post) => {
     webhookPosts.push(post);
@@ -59,10 +62,10 @@ export function createWorld(options: SimulatorOptions): World {
     options,
     random,
     timers,
-    depot,
-    registry,
+    parcels,
+    registeredDevices,
     transactions,
-    fleet,
+    devices,
     earlier,
     webhookPosts,
     events,
@@ -85,7 +88,7 @@ export function createWorld(options: SimulatorOptions): World {
       transactions.clear();
       webhookPosts.length = 0;
       earlier.reset();
-      fleet.reset();
+      devices.reset();
     },
     close() {
       webhooks.close();

@@ -5,10 +5,10 @@ import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { connected, readExample, type FlowNode } from "../../tools/demo/examples.ts";
 import { runFlow } from "../../tools/demo/run-flow.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
-import { nodeRedMajor } from "./stage.ts";
+import { nodeRedMajor } from "./one-example.ts";
 
 /** One Node-RED that runs several examples at once against one simulator. */
-export interface Shift {
+export interface ExamplesRun {
   readonly simulator: Simulator;
   readonly nodeRed: NodeRed;
   readonly archive: string;
@@ -18,10 +18,10 @@ export interface Shift {
 }
 
 /** Starts them; `adapt` may change what a test cannot use as it is shipped, a fixed port for instance. */
-export async function startShift(
+export async function startExamples(
   examples: readonly string[],
   adapt: (node: FlowNode) => FlowNode = (node) => node,
-): Promise<Shift> {
+): Promise<ExamplesRun> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).toReversed()) {
@@ -29,7 +29,7 @@ export async function startShift(
     }
   };
   try {
-    const folder = await mkdtemp(join(tmpdir(), "shift-"));
+    const folder = await mkdtemp(join(tmpdir(), "run-"));
     closers.push(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
     const archive = join(folder, "archive");
     await mkdir(archive);

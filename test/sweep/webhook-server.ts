@@ -13,7 +13,7 @@ const rules = {
 } as const;
 
 /** A server whose webhook can be closed and opened again, as a deploy does it. */
-export class Hook {
+export class WebhookServer {
   readonly port: number;
   readonly delivered: string[] = [];
   readonly #server: Server;
@@ -26,9 +26,9 @@ export class Hook {
     server.on("request", (asked, response) => void this.#receiver.receive(asked, response, undefined));
   }
 
-  static async start(): Promise<Hook> {
+  static async start(): Promise<WebhookServer> {
     const server = createServer();
-    return new Hook(server, await listen(server));
+    return new WebhookServer(server, await listen(server));
   }
 
   /** A deploy: another receiver goes on with what the old one had taken. */

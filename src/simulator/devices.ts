@@ -1,9 +1,9 @@
 import type { Machine } from "./machine-types.ts";
 import { createMachine, type MachineParts } from "./machine.ts";
-import type { Registration, Registry } from "./registry.ts";
+import type { Registration, RegisteredDevices } from "./registered-devices.ts";
 
 /** The machines behind the registered devices. */
-export interface Fleet {
+export interface Devices {
   /** The one with a local API of its own. */
   readonly newer: Machine;
   readonly powered: boolean;
@@ -15,20 +15,23 @@ export interface Fleet {
 }
 
 /** The further devices are built when they are first asked to do something. */
-export function createFleet(parts: Omit<MachineParts, "deviceClientId">, registry: Registry): Fleet {
-  const { options, depot, random, changed } = parts;
-  const [first] = registry.registrations;
+export function createDevices(
+  parts: Omit<MachineParts, "deviceClientId">,
+  registeredDevices: RegisteredDevices,
+): Devices {
+  const { options, parcels, random, changed } = parts;
+  const [first] = registeredDevices.registrations;
   if (first === undefined) {
     throw new Error("No device is registered.");
   }
-  const newer = createMachine({ ...parts, deviceClientId: first.id }, depot.find(options.parcel));
+  const newer = createMachine({ ...parts, deviceClientId: first.id }, parcels.find(options.parcel));
   const others = new Map<string, Machine>();
   let offSince: Date | null = null;
 
   function other(registration: Registration): Machine {
     const machine =
       others.get(registration.id) ??
-      createMachine({ ...parts, deviceClientId: registration.id }, depot.pick(random.next()));
+      createMachine({ ...parts, deviceClientId: registration.id }, parcels.pick(random.next()));
     others.set(registration.id, machine);
     return machine;
   }

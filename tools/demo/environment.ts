@@ -13,7 +13,7 @@ const editorPort = 1880;
 const controlPort = 8100;
 
 /** Everything that the demo starts. */
-export interface Stage {
+export interface DemoEnvironment {
   readonly simulator: Simulator;
   readonly nodeRed: NodeRed;
   /** The flow that the demo runs, and all that are deployed. */
@@ -23,7 +23,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export interface StageOptions {
+export interface DemoOptions {
   /** An existing folder; without it a temporary one, gone with close(). */
   readonly archive: string | undefined;
   /** What lies on the table; null leaves it empty. */
@@ -35,12 +35,12 @@ export interface StageOptions {
 }
 
 /** Starts the simulator and a Node-RED that runs the examples on it, on the usual ports where they are free. */
-export async function startStage({
+export async function startDemo({
   archive,
   parcel,
   major = fittingMajor(),
   settings,
-}: StageOptions): Promise<Stage> {
+}: DemoOptions): Promise<DemoEnvironment> {
   const folder = await mkdtemp(join(tmpdir(), "dimensioner-demo-"));
   const closers = [() => rm(folder, { recursive: true, force: true, maxRetries: 3 })];
   const close = async () => {

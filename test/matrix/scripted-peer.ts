@@ -2,10 +2,10 @@ import type { Opened } from "../support/opened.ts";
 import { replyJson, startServer } from "../support/servers.ts";
 import type { Row } from "./row.ts";
 import { answerStep, asksFor, fileOf, transaction, type Step } from "./scripted-server.ts";
-import type { World } from "./world.ts";
+import type { Peer } from "./peer.ts";
 
 /** A peer that answers downloads step by step, the last one for ever, and has a list of the one medium there is. */
-export async function openScripted({ script = [] }: Row, opened: Opened): Promise<World> {
+export async function openScriptedPeer({ script = [] }: Row, opened: Opened): Promise<Peer> {
   const complaints: string[] = [];
   const good: Step = { version: script.at(-1)?.version ?? 1 };
   let requests = 0;
@@ -30,7 +30,7 @@ export async function openScripted({ script = [] }: Row, opened: Opened): Promis
     id: "film",
     arm: async () => undefined,
     again: async () => undefined,
-    relent: () => {
+    recover: () => {
       isWell = true;
     },
     get requests() {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { DimensionerError } from "../../src/errors.ts";
 import type { End, Sent } from "../support/flow.ts";
-import { deeds, idOf, timeoutMs } from "./flow-nodes.ts";
+import { routes, idOf, timeoutMs } from "./flow-nodes.ts";
 import type { NodeName } from "./steps.ts";
 
 /** A message that was handed to a node, and what became of it. */
-export interface Sending {
+export interface SentMessage {
   readonly id: string;
   readonly to: NodeName;
   readonly reference: string;
@@ -25,12 +25,12 @@ export interface Seen {
 }
 
 /** It has ended once: in one output before its node began to close, or in one honest error. */
-export function assertEnd(one: Sending, seen: Seen): void {
+export function assertEnd(one: SentMessage, seen: Seen): void {
   const isMine = (msgId: unknown, nodeId: string): boolean => msgId === one.id && nodeId === idOf(one.to);
   const ends = seen.ends.filter(({ msgId, nodeId }) => isMine(msgId, nodeId));
   assert.equal(ends.length, 1, `${one.to} ${one.reference} has ended ${ends.length} times`);
   const sent = seen.sent
-    .map((sending, index) => ({ ...sending, index }))
+    .map((message, index) => ({ ...message, index }))
     .filter(({ msg, nodeId }) => isMine(msg["_msgid"], nodeId));
   const error = one.ended?.error;
   assert.equal(
@@ -46,14 +46,18 @@ export function assertEnd(one: Sending, seen: Seen): void {
     );
   }
   if (error !== undefined) {
-    assertHonest(one, error);
+    assertError(one, error);
   }
 }
 
 /** What an error says of itself, beside the outcome that the accounts hold against what arrived. */
-function assertHonest(one: Sending, error: DimensionerError): void {
+function assertError(one: SentMessage, error: DimensionerError): void {
   const { outcome } = error.cause;
-  assert.equal(outcome === null, deeds[one.to] === undefined, `${one.to}: ${error.code}, outcome ${outcome}`);
+  assert.equal(
+    outcome === null,
+    routes[one.to] === undefined,
+    `${one.to}: ${error.code}, outcome ${outcome}`,
+  );
   assert.notEqual(error.code, "ERR_EXPIRED", "nothing waited for as long as that");
   assert.notEqual(error.code, "ERR_FILE", `the disk is well, but ${error.message}`);
   if (error.code === "ERR_CANCELLED") {

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import type { Outcome } from "../../src/errors.ts";
 import type { RequestRecord, Simulator } from "../../src/simulator/index.ts";
 import { act, firstState, type DeviceState, type Reply } from "./device-model.ts";
-import { deeds, type Deed } from "./flow-nodes.ts";
+import { routes, type CommandRoute } from "./flow-nodes.ts";
 import type { NodeName } from "./steps.ts";
 
-export interface World {
+export interface ModelState {
   readonly devices: DeviceState;
   readonly isOn: boolean;
 }
 
-type Change = (world: World) => World;
+type Change = (state: ModelState) => ModelState;
 
 /** What happened, in the order in which it did: a request, or something that no request asked for. */
 export type Event = { readonly request: RequestRecord } | { readonly change: Change };
@@ -24,42 +24,42 @@ export interface Command {
 
 /** A request of a command that has reached the simulator. */
 interface Arrival {
-  readonly deed: Deed;
+  readonly route: CommandRoute;
   readonly label: string;
   /** What the machine said of it; null: it never heard of it. */
   readonly reply: Reply | null;
   readonly change: Change;
 }
 
-const firstWorld: World = { devices: firstState, isOn: true };
-const allDeeds = Object.values(deeds);
+const firstModelState: ModelState = { devices: firstState, isOn: true };
+const allRoutes = Object.values(routes);
 
 /**
  * Holds what was told against what arrived and what the simulated devices are now: each request belongs to one command,
  * in the order of its machine's queue; what was told of it is what happened; and a model that knows nothing but that is
  * where the simulator is. `overtakes`: a video was read, which holds up start and cancel alone.
  */
-export function settleAccounts(
+export function compareWithModel(
   sim: Simulator,
   events: readonly Event[],
   commands: readonly Command[],
   overtakes: boolean,
 ): void {
-  let world = firstWorld;
+  let state = firstModelState;
   const course = events.flatMap((event): (Arrival | { readonly change: Change })[] => {
-    const entry = "request" in event ? arrive(event.request, world) : event;
+    const entry = "request" in event ? arrive(event.request, state) : event;
     if (entry === undefined) {
       return [];
     }
-    world = entry.change(world);
+    state = entry.change(state);
     return [entry];
   });
-  assert.deepEqual(stateOf(sim), world.devices, "the simulator is not where the model is");
+  assert.deepEqual(stateOf(sim), state.devices, "the simulator is not where the model is");
 
   const believed = new Map<object, Command>();
-  for (const isMine of lanesOf(overtakes)) {
-    const arrivals = course.filter((one) => "deed" in one).filter((one) => isMine(one.deed));
-    const told = commands.filter((one) => isMine(deedOf(one)));
+  for (const isMine of queuesOf(overtakes)) {
+    const arrivals = course.filter((one) => "route" in one).filter((one) => isMine(one.route));
+    const told = commands.filter((one) => isMine(routeOf(one)));
     const pairs = match(
       told.filter((one) => one.told !== "not-sent"),
       arrivals,
@@ -74,35 +74,35 @@ export function settleAccounts(
     return;
   }
   // Nothing is unknown: what the senders were told is enough to know the devices.
-  let belief = firstWorld;
+  let belief = firstModelState;
   for (const entry of course) {
     const told = believed.get(entry)?.told;
-    if (!("deed" in entry) || told === "success" || told === "failed") {
+    if (!("route" in entry) || told === "success" || told === "failed") {
       belief = entry.change(belief);
     }
   }
   assert.deepEqual(stateOf(sim), belief.devices, "the senders believe something else");
 }
 
-/** What a request makes of the world; undefined for one that is no command. */
-function arrive(request: RequestRecord, world: World): Arrival | undefined {
-  const deed = allDeeds.find(({ path }) => path === request.path);
-  if (deed === undefined) {
+/** What a request makes of the state; undefined for one that is no command. */
+function arrive(request: RequestRecord, state: ModelState): Arrival | undefined {
+  const route = allRoutes.find(({ path }) => path === request.path);
+  if (route === undefined) {
     return undefined;
   }
   const query = new URLSearchParams(request.query.toLowerCase());
   const reference = query.get("transactionreference");
-  const label = labelOf(deed, reference ?? "");
-  const isUnreachable = deed.queue === "remote" && !world.isOn;
+  const label = labelOf(route, reference ?? "");
+  const isUnreachable = route.queue === "remote" && !state.isOn;
   if (!isHeard(request) || isUnreachable) {
-    return { deed, label, reply: null, change: (same) => same };
+    return { route, label, reply: null, change: (same) => same };
   }
   const change: Change = (before) => {
-    const [devices] = act(before.devices, deed.action, reference);
+    const [devices] = act(before.devices, route.action, reference);
     return { ...before, devices };
   };
-  const [, reply] = act(world.devices, deed.action, reference);
-  return { deed, label, reply, change };
+  const [, reply] = act(state.devices, route.action, reference);
+  return { route, label, reply, change };
 }
 
 /** The names of the faults say whether the machine does what is asked. */
@@ -115,14 +115,17 @@ function isHeard({ outcome, statusCode }: RequestRecord): boolean {
 }
 
 /** Commands that keep their order among each other. */
-function lanesOf(overtakes: boolean): ((deed: Deed) => boolean)[] {
-  const spares = ({ action }: Deed): boolean => action === "start" || action === "cancel";
-  const local = (deed: Deed): boolean => deed.queue === "local";
+function queuesOf(overtakes: boolean): ((route: CommandRoute) => boolean)[] {
+  const spares = ({ action }: CommandRoute): boolean => action === "start" || action === "cancel";
+  const local = (route: CommandRoute): boolean => route.queue === "local";
   return [
     ({ queue }) => queue === "remote",
     ({ queue }) => queue === "earlier",
     ...(overtakes
-      ? [(deed: Deed) => local(deed) && spares(deed), (deed: Deed) => local(deed) && !spares(deed)]
+      ? [
+          (route: CommandRoute) => local(route) && spares(route),
+          (route: CommandRoute) => local(route) && !spares(route),
+        ]
       : [local]),
   ];
 }
@@ -147,7 +150,7 @@ function match(commands: readonly Command[], arrivals: readonly Arrival[]): [Arr
 }
 
 function fits(command: Command, { label, reply }: Arrival): boolean {
-  if (labelOf(deedOf(command), command.reference) !== label) {
+  if (labelOf(routeOf(command), command.reference) !== label) {
     return false;
   }
   switch (command.told) {
@@ -165,18 +168,18 @@ function fits(command: Command, { label, reply }: Arrival): boolean {
 }
 
 function explain(commands: readonly Command[], arrivals: readonly Arrival[]): string {
-  const told = commands.map((one) => `${labelOf(deedOf(one), one.reference)}: ${one.told}`);
+  const told = commands.map((one) => `${labelOf(routeOf(one), one.reference)}: ${one.told}`);
   const came = arrivals.map(({ label, reply }) => `${label}: ${reply ?? "not heard"}`);
   return `what arrived is not what was told, or not in its order\ntold:\n  ${told.join("\n  ")}\narrived:\n  ${came.join("\n  ")}`;
 }
 
-function deedOf({ to }: Command): Deed {
-  const deed = deeds[to];
-  assert.ok(deed !== undefined);
-  return deed;
+function routeOf({ to }: Command): CommandRoute {
+  const route = routes[to];
+  assert.ok(route !== undefined);
+  return route;
 }
 
-function labelOf({ path, isNamed }: Deed, reference: string): string {
+function labelOf({ path, isNamed }: CommandRoute, reference: string): string {
   return isNamed ? `${path} ${reference}` : path;
 }
 
