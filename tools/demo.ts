@@ -6,7 +6,7 @@
  */
 import { once } from "node:events";
 import { parseArgs } from "node:util";
-import { PARCELS } from "../src/simulator/catalogue/parcels.ts";
+import { catalogueParcels } from "../src/simulator/catalogue/parcels.ts";
 import { listArchive } from "./demo/archive.ts";
 import { build } from "./demo/build.ts";
 import { openEditorEvents } from "./demo/editor-events.ts";
@@ -16,7 +16,7 @@ import { stepPrinter } from "./demo/print-steps.ts";
 import { runFlow } from "./demo/run-flow.ts";
 import { startDemo, type DemoEnvironment } from "./demo/environment.ts";
 
-const parcels = PARCELS.map(({ name }) => name);
+const parcels = catalogueParcels.map(({ name }) => name);
 const usage = `Usage: npm run demo [-- options]
 
 Starts a simulated dimensioner, its cloud and a Node-RED on this computer, feeds one barcode scan to the example

@@ -12,10 +12,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-import { type Parcel, PARCELS } from "../src/simulator/catalogue/parcels.ts";
+import { type Parcel, catalogueParcels } from "../src/simulator/catalogue/parcels.ts";
 import { annotate } from "./render-catalogue/annotate.ts";
 import { benchThings } from "./render-catalogue/bench.ts";
-import { DIMENSIONER_CAMERA as VIEW } from "./render-catalogue/camera.ts";
+import { dimensionerCamera } from "./render-catalogue/camera.ts";
 import { depthMap } from "./render-catalogue/depth.ts";
 import { drawText, ffmpeg } from "./render-catalogue/ffmpeg.ts";
 import { handThings } from "./render-catalogue/hands.ts";
@@ -23,11 +23,11 @@ import { parcelThings } from "./render-catalogue/parcels.ts";
 import { render } from "./render-catalogue/trace.ts";
 import { smooth, type Vec } from "./render-catalogue/vector.ts";
 
-const SEED = 20261120;
-const CATALOGUE = join(import.meta.dirname, "../src/simulator/catalogue");
-const STILL = { width: 480, grid: 5, quality: 9 };
-const DEPTH_WIDTH = 240;
-const VIDEO = { width: 320, grid: 3, framesPerSecond: 12, frames: 30, constantRate: 32 };
+const seed = 20261120;
+const catalogueFolder = join(import.meta.dirname, "../src/simulator/catalogue");
+const stillFormat = { width: 480, grid: 5, quality: 9 };
+const depthWidth = 240;
+const videoFormat = { width: 320, grid: 3, framesPerSecond: 12, frames: 30, constantRate: 32 };
 
 function raw(width: number): string[] {
   return ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", `${width}x${(width * 3) / 4}`];
@@ -38,7 +38,7 @@ function jpeg(pixels: Uint8Array, filters: string): Buffer {
     "-c:v",
     "mjpeg",
     "-q:v",
-    `${STILL.quality}`,
+    `${stillFormat.quality}`,
     "-trellis",
     "1",
     "-pix_fmt",
@@ -48,7 +48,7 @@ function jpeg(pixels: Uint8Array, filters: string): Buffer {
     "image2pipe",
     "-",
   ];
-  return ffmpeg([...raw(STILL.width), "-i", "-", "-vf", filters, ...output], pixels);
+  return ffmpeg([...raw(stillFormat.width), "-i", "-", "-vf", filters, ...output], pixels);
 }
 
 /** Where the parcel is in the course of the video (0 to 1): carried in, put down, let go. */
@@ -63,14 +63,23 @@ function carried(parcel: Parcel, share: number): { at: Vec; apart: number } {
 function video(parcel: Parcel, number: number, place: (at: Vec) => ReturnType<typeof benchThings>): Buffer {
   const bench = benchThings();
   const frames: Uint8Array[] = [];
-  for (let frame = 0; frame < VIDEO.frames; frame += 1) {
-    const { at, apart } = carried(parcel, frame / (VIDEO.frames - 1));
+  for (let frame = 0; frame < videoFormat.frames; frame += 1) {
+    const { at, apart } = carried(parcel, frame / (videoFormat.frames - 1));
     const hands = apart < 45 ? handThings(parcel, at, apart) : [];
-    frames.push(render([...bench, ...place(at), ...hands], VIEW, VIDEO.width, VIDEO.grid, SEED));
+    frames.push(
+      render(
+        [...bench, ...place(at), ...hands],
+        dimensionerCamera,
+        videoFormat.width,
+        videoFormat.grid,
+        seed,
+      ),
+    );
   }
   const clock = (frame: number): string => {
     const time = new Date(
-      Date.UTC(2026, 8, 14, 9, 12 + number * 7, 8 + number * 5) + (frame * 1000) / VIDEO.framesPerSecond,
+      Date.UTC(2026, 8, 14, 9, 12 + number * 7, 8 + number * 5) +
+        (frame * 1000) / videoFormat.framesPerSecond,
     );
     return time.toISOString().slice(0, 22).replace("T", "  ").replaceAll(":", "\\\\:");
   };
@@ -92,9 +101,9 @@ function video(parcel: Parcel, number: number, place: (at: Vec) => ReturnType<ty
   try {
     const file = join(folder, "video.mp4");
     const input = [
-      ...raw(VIDEO.width),
+      ...raw(videoFormat.width),
       "-r",
-      `${VIDEO.framesPerSecond}`,
+      `${videoFormat.framesPerSecond}`,
       "-i",
       "-",
       "-vf",
@@ -106,7 +115,7 @@ function video(parcel: Parcel, number: number, place: (at: Vec) => ReturnType<ty
       "-preset",
       "veryslow",
       "-crf",
-      `${VIDEO.constantRate}`,
+      `${videoFormat.constantRate}`,
       "-pix_fmt",
       "yuv420p",
     ];
@@ -121,22 +130,22 @@ function video(parcel: Parcel, number: number, place: (at: Vec) => ReturnType<ty
 }
 
 const wanted = process.argv.slice(2);
-for (const [number, parcel] of PARCELS.entries()) {
+for (const [number, parcel] of catalogueParcels.entries()) {
   if (wanted.length > 0 && !wanted.includes(parcel.name)) {
     continue;
   }
   const place = parcelThings(parcel, number);
   const scene = [...benchThings(), ...place([0, 0, 0])];
-  const picture = render(scene, VIEW, STILL.width, STILL.grid, SEED);
-  const [outlined, texts] = annotate(picture, STILL.width, parcel, VIEW);
+  const picture = render(scene, dimensionerCamera, stillFormat.width, stillFormat.grid, seed);
+  const [outlined, texts] = annotate(picture, stillFormat.width, parcel, dimensionerCamera);
   const files: readonly (readonly [string, Buffer])[] = [
     ["color.jpg", jpeg(picture, "null")],
     ["annotated.jpg", jpeg(outlined, texts)],
-    ["depth.bmp.gz", gzipSync(depthMap(scene, VIEW, DEPTH_WIDTH), { level: 9 })],
+    ["depth.bmp.gz", gzipSync(depthMap(scene, dimensionerCamera, depthWidth), { level: 9 })],
     ["mp4", video(parcel, number, place)],
   ];
   for (const [ending, content] of files) {
-    writeFileSync(join(CATALOGUE, `${parcel.name}.${ending}`), content);
+    writeFileSync(join(catalogueFolder, `${parcel.name}.${ending}`), content);
     process.stdout.write(`${parcel.name}.${ending}: ${content.length} bytes\n`);
   }
 }

@@ -12,12 +12,12 @@ export type ArchiveDisk = Disk & Pick<typeof fsPromises, "rm" | "rmdir" | "utime
 export const archiveDisk: ArchiveDisk = fsPromises;
 
 /** Where an archive keeps its journal and its unfinished packages, below its root. */
-export const STATE_FOLDER = ".dimensioner-archive";
-export const JOURNAL_FILE = "journal.jsonl";
-export const PRUNE_LOG = "pruned.jsonl";
-export const MANIFEST_FILE = "manifest.json";
-export const MEASUREMENT_FILE = "measurement.json";
-export const RAW_FILE = "measurement.raw";
+export const stateFolderName = ".dimensioner-archive";
+export const journalFileName = "journal.jsonl";
+export const pruneLogName = "pruned.jsonl";
+export const manifestFileName = "manifest.json";
+export const measurementFileName = "measurement.json";
+export const rawFileName = "measurement.raw";
 
 /** A file or folder of this name in a package keeps it from being pruned. */
 export const holdName = /^hold(?:\.|$)/i;

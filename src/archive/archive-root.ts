@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import type { MediaFolders } from "../media/media-folders.ts";
 import { checkRoot } from "../media/target-folder.ts";
-import { asFileError, diskFacts, JOURNAL_FILE, STATE_FOLDER, type ArchiveDisk } from "./archive-disk.ts";
+import {
+  asFileError,
+  diskFacts,
+  journalFileName,
+  stateFolderName,
+  type ArchiveDisk,
+} from "./archive-disk.ts";
 import { Compactor } from "./journal/compaction.ts";
 import { Journal } from "./journal/journal.ts";
 import { JournalState, type OpenJob } from "./journal/open-job.ts";
@@ -66,7 +72,7 @@ export class ArchiveRoot {
     nonce: string,
   ): Promise<ArchiveRoot> {
     const path = await checkRoot(folder, disk, diskFacts);
-    const stateFolder = join(path, STATE_FOLDER);
+    const stateFolder = join(path, stateFolderName);
     const work = new WorkFolders(stateFolder, disk);
     try {
       await work.prepare();
@@ -77,7 +83,7 @@ export class ArchiveRoot {
     let journal: Journal | undefined;
     try {
       const state = new JournalState();
-      journal = await Journal.open(join(stateFolder, JOURNAL_FILE), {
+      journal = await Journal.open(join(stateFolder, journalFileName), {
         disk,
         guard: () => lock.check(),
         onRecord: (record, offset, bytes) => state.apply(record, offset, bytes),
@@ -97,7 +103,7 @@ export class ArchiveRoot {
   }
 
   get stateFolder(): string {
-    return join(this.folder, STATE_FOLDER);
+    return join(this.folder, stateFolderName);
   }
 
   /** Resolves once the intent is on the disk: from then on the job is done, whatever happens. */

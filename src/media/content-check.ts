@@ -3,7 +3,7 @@ import { phrase, type Phrase } from "../fill-in.ts";
 import type { DownloadFacts } from "../model/download.ts";
 import { errorFacts, type TransferFacts } from "./disk.ts";
 import { createFormatEnd, type FormatEnd } from "./format-end.ts";
-import { extensionFor, looksLikeHtml, SNIFF_BYTES, sniffKind, type ContentKind } from "./sniff.ts";
+import { extensionFor, looksLikeHtml, sniffBytes, sniffKind, type ContentKind } from "./sniff.ts";
 
 /** What a body turned out to be. */
 export interface CheckedContent {
@@ -26,9 +26,9 @@ export class ContentCheck {
       this.#end?.update(chunk);
       return;
     }
-    const wanted = SNIFF_BYTES - this.#head.length;
+    const wanted = sniffBytes - this.#head.length;
     this.#head = Buffer.concat([this.#head, chunk.subarray(0, wanted)]);
-    if (this.#head.length < SNIFF_BYTES) {
+    if (this.#head.length < sniffBytes) {
       return;
     }
     this.#sniff();

@@ -6,11 +6,11 @@ import { field, phrase, type Phrase } from "../fill-in.ts";
 import { errorFacts, type TransferFacts } from "./disk.ts";
 
 /** What every file system in use takes as one name, in bytes of UTF-8. */
-const NAME_BYTES = 255;
+const nameBytes = 255;
 /** Kept free for " (12)", so that a second file of the same name has the same beginning. */
-const NUMBER_BYTES = Buffer.byteLength(" (12)");
-const LONGEST_EXTENSION_BYTES = 32;
-const DEEPEST = 32;
+const numberBytes = Buffer.byteLength(" (12)");
+const longestExtensionBytes = 32;
+const deepestFolders = 32;
 
 /** Names of files that are being written; nothing else may be called that. */
 export const partName = /^\.dimensioner-[0-9a-f-]{36}\.(?:part|name)$/i;
@@ -55,15 +55,15 @@ export function safeParts(filename: string, facts: TransferFacts): string[] {
   if (named.length === 0) {
     throw refuse(phrase("namesNothing"));
   }
-  if (named.length > DEEPEST) {
-    throw refuse(phrase("tooManyParts", { most: DEEPEST }));
+  if (named.length > deepestFolders) {
+    throw refuse(phrase("tooManyParts", { most: deepestFolders }));
   }
-  return named.map((part, index) => safeName(part, index === named.length - 1 ? NUMBER_BYTES : 0));
+  return named.map((part, index) => safeName(part, index === named.length - 1 ? numberBytes : 0));
 }
 
 /** One safe file name from a base that is not given by a person, and an extension. */
 export function suggestedName(base: string, extension: string): string {
-  return safeName(`${base.trim() || "file"}.${extension}`, NUMBER_BYTES);
+  return safeName(`${base.trim() || "file"}.${extension}`, numberBytes);
 }
 
 /** The name with a number before its extension, as file managers write it; 0 is the name itself. */
@@ -73,7 +73,7 @@ export function numberedName(name: string, number: number): string {
   }
   const { stem, extension } = split(name);
   const tail = ` (${number})${extension}`;
-  return cut(stem, NAME_BYTES - Buffer.byteLength(tail)) + tail;
+  return cut(stem, nameBytes - Buffer.byteLength(tail)) + tail;
 }
 
 /** The numbers that `entries` of a folder hold of this name, 0 for the name itself. */
@@ -95,14 +95,14 @@ function safeName(raw: string, reservedBytes: number): string {
   // What the disk would make of half a character is made of it here, so that the name in the answer is the disk's.
   const wellFormed = Buffer.from(raw.normalize("NFC")).toString();
   const { stem, extension } = split(wellFormed);
-  const name = cut(stem, NAME_BYTES - reservedBytes - Buffer.byteLength(extension)) + extension;
+  const name = cut(stem, nameBytes - reservedBytes - Buffer.byteLength(extension)) + extension;
   const free = windowsReserved.test(name) || partName.test(name) ? `_${name}` : name;
   return sanitize(free, { replacement: "_" });
 }
 
 function split(name: string): { stem: string; extension: string } {
   const extension = extname(name);
-  return Buffer.byteLength(extension) > LONGEST_EXTENSION_BYTES
+  return Buffer.byteLength(extension) > longestExtensionBytes
     ? { stem: name, extension: "" }
     : { stem: name.slice(0, name.length - extension.length), extension };
 }

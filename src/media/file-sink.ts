@@ -10,15 +10,15 @@ import { cannotSync } from "./disk.ts";
  * As much is given to the thread pool at once, while the main thread fills and hashes the next such batch. Smaller ones
  * leave the disk idle: their end is noticed only after the socket has been read, which takes as long as several writes.
  */
-const BATCH_BYTES = 2 * 1024 * 1024;
+const batchBytes = 2 * 1024 * 1024;
 /** So much waits for the disk at most; then the sender is told to wait until there is room for a batch. */
-const PAUSE_BYTES = 2 * BATCH_BYTES;
-const RESUME_BYTES = BATCH_BYTES;
+const pauseBytes = 2 * batchBytes;
+const resumeBytes = batchBytes;
 /** Syncing on the way leaves little to wait for at the end; on a slow disk it would only hold up the thread pool. */
-const SYNC_BYTES = 64 * 1024 * 1024;
-const SLOW_SYNC_MS = 500;
+const syncBytes = 64 * 1024 * 1024;
+const slowSyncMs = 500;
 /** What a chunk costs beside its bytes, so that a drip of single bytes cannot pile up either. */
-const CHUNK_BYTES = 256;
+const chunkBytes = 256;
 
 /**
  * Writes what a download pushes to an open file, hashing and checking it on the way. Memory stays at what is buffered,
@@ -44,7 +44,7 @@ export class FileSink implements ByteSink {
   #restarts = 0;
   #restarted: Promise<void> | undefined;
   /** Where the next sync on the way is due. */
-  #syncAt = SYNC_BYTES;
+  #syncAt = syncBytes;
   #pump: Promise<void> | undefined;
   #failure: DimensionerError | undefined;
 
@@ -85,7 +85,7 @@ export class FileSink implements ByteSink {
       this.#hash.update(chunk);
       this.#content.update(chunk);
     }
-    this.#paused ||= this.#buffered >= PAUSE_BYTES;
+    this.#paused ||= this.#buffered >= pauseBytes;
     return !this.#paused;
   }
 
@@ -113,7 +113,7 @@ export class FileSink implements ByteSink {
       this.fail(error);
     }
     this.#written = 0;
-    this.#syncAt = SYNC_BYTES;
+    this.#syncAt = syncBytes;
     this.#restarts -= 1;
     this.#startPump();
     if (this.#failure === undefined) {
@@ -147,7 +147,7 @@ export class FileSink implements ByteSink {
     if (this.#restarts > 0) {
       return false;
     }
-    return this.#queued >= BATCH_BYTES || (this.#ended && this.#queue.length > 0);
+    return this.#queued >= batchBytes || (this.#ended && this.#queue.length > 0);
   }
 
   /** Started with a batch due, so that it ends after `#pump` is set; no chunk slips in between look and end. */
@@ -156,7 +156,7 @@ export class FileSink implements ByteSink {
       while (this.#isBatchDue()) {
         const weight = await this.#writeBatch();
         this.#buffered -= weight;
-        if (this.#buffered <= RESUME_BYTES) {
+        if (this.#buffered <= resumeBytes) {
           this.#resume();
         }
         if (this.#written >= this.#syncAt) {
@@ -174,7 +174,7 @@ export class FileSink implements ByteSink {
     let count = 0;
     let weight = 0;
     for (const chunk of this.#queue) {
-      if (weight >= BATCH_BYTES) {
+      if (weight >= batchBytes) {
         break;
       }
       weight += weightOf(chunk);
@@ -207,8 +207,8 @@ export class FileSink implements ByteSink {
         this.fail(error);
       }
     }
-    if (performance.now() - startedAtMs < SLOW_SYNC_MS) {
-      this.#syncAt = this.#written + SYNC_BYTES;
+    if (performance.now() - startedAtMs < slowSyncMs) {
+      this.#syncAt = this.#written + syncBytes;
     }
   }
 
@@ -238,7 +238,7 @@ export class FileSink implements ByteSink {
 }
 
 function weightOf(chunk: Uint8Array): number {
-  return chunk.byteLength + CHUNK_BYTES;
+  return chunk.byteLength + chunkBytes;
 }
 
 /** What a short write has left of a batch. */

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { Disk } from "./disk.ts";
 import { isOwnPart, partName } from "./file-names.ts";
 
-const HOUR_MS = 3_600_000;
-const LEFT_OVER_MS = 24 * HOUR_MS;
+const hourMs = 3_600_000;
+const leftOverMs = 24 * hourMs;
 
 /**
  * What saves know of each other: where they have looked for the unfinished files that a killed process left. Whoever saves
@@ -22,7 +22,7 @@ export function createMediaFolders(): MediaFolders {
 
   async function removeIfLeftOver(path: string, nowMs: number, disk: Disk): Promise<void> {
     const stats = await disk.lstat(path);
-    if (stats.isFile() && nowMs - stats.mtimeMs > LEFT_OVER_MS) {
+    if (stats.isFile() && nowMs - stats.mtimeMs > leftOverMs) {
       await disk.unlink(path);
     }
   }
@@ -31,7 +31,7 @@ export function createMediaFolders(): MediaFolders {
     async sweep(folder, disk) {
       const nowMs = Date.now();
       for (const [swept, atMs] of sweptAtMs) {
-        if (Math.abs(nowMs - atMs) >= HOUR_MS) {
+        if (Math.abs(nowMs - atMs) >= hourMs) {
           sweptAtMs.delete(swept);
         }
       }

@@ -9,9 +9,9 @@ import { compareWith } from "./same-content.ts";
 /** What happens when the name is taken by other content. */
 export type IfExists = "error" | "rename" | "replace";
 
-const MOST_NUMBERS = 100_000;
-const CLAIM_POLL_MS = 20;
-const CLAIM_STALE_MS = 3_000;
+const mostNumbers = 100_000;
+const claimPollMs = 20;
+const claimStaleMs = 3_000;
 
 /** Everything that moving one finished file needs. */
 export interface Placement {
@@ -73,7 +73,7 @@ async function numbered(placement: Placement): Promise<string> {
       return path;
     }
   }
-  for (let number = 0; number < MOST_NUMBERS; number += 1) {
+  for (let number = 0; number < mostNumbers; number += 1) {
     if (used.has(number)) {
       continue;
     }
@@ -182,10 +182,10 @@ async function holdClaim(claim: string, disk: Disk, facts: TransferFacts): Promi
     if (holder !== seen) {
       seen = holder;
       seenAtMs = performance.now();
-    } else if (holder !== "" && performance.now() - seenAtMs > CLAIM_STALE_MS) {
+    } else if (holder !== "" && performance.now() - seenAtMs > claimStaleMs) {
       await disk.unlink(claim).catch(() => undefined);
     }
-    await delay(CLAIM_POLL_MS);
+    await delay(claimPollMs);
   }
 }
 

@@ -5,10 +5,10 @@ import { ContentCheck } from "./content-check.ts";
 import { errorFacts, throwIfAborted, type TransferFacts } from "./disk.ts";
 import { suggestedName } from "./file-names.ts";
 
-const MEGABYTE = 1024 * 1024;
-const LIMIT_BYTES = 256 * MEGABYTE;
+const megabyte = 1024 * 1024;
+const defaultLimitBytes = 256 * megabyte;
 /** Smaller chunks are gathered, so that a drip of single bytes costs no more than its bytes. */
-const SMALL_BYTES = 4 * 1024;
+const smallBytes = 4 * 1024;
 
 /** A medium in memory. */
 export interface BufferedMedia {
@@ -66,16 +66,16 @@ class BufferSink implements ByteSink {
       return true;
     }
     this.#bytes += chunk.byteLength;
-    const { limitBytes = LIMIT_BYTES } = this.#options;
+    const { limitBytes = defaultLimitBytes } = this.#options;
     if (this.#bytes > limitBytes) {
       this.#fail(limitBytes);
       return true;
     }
     this.content.update(chunk);
-    if (chunk.byteLength < SMALL_BYTES) {
+    if (chunk.byteLength < smallBytes) {
       this.#small.push(chunk);
       this.#smallBytes += chunk.byteLength;
-      if (this.#smallBytes >= SMALL_BYTES) {
+      if (this.#smallBytes >= smallBytes) {
         this.#gather();
       }
     } else {
@@ -115,8 +115,8 @@ class BufferSink implements ByteSink {
     const { host, surface } = this.#options;
     this.#drop();
     const limit =
-      limitBytes % MEGABYTE === 0
-        ? phrase("megabytes", { count: limitBytes / MEGABYTE })
+      limitBytes % megabyte === 0
+        ? phrase("megabytes", { count: limitBytes / megabyte })
         : phrase("bytes", { count: limitBytes });
     this.failure = new DimensionerError("tooLarge", errorFacts(this.#options, surface), { host, limit });
     this.onError?.(this.failure);

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { systemCode, throwIfAborted, type Disk, type TransferFacts } from "./disk.ts";
 
-const BLOCK_BYTES = 256 * 1024;
+const blockBytes = 256 * 1024;
 
 /**
  * How what stands at a path compares with a file just written. Byte by byte rather than by hash: pictures of equal size
@@ -44,7 +44,7 @@ export async function compareWith(
 }
 
 async function sameBytes(a: FileHandle, b: FileHandle, facts: TransferFacts): Promise<boolean> {
-  const blocks = [Buffer.allocUnsafe(BLOCK_BYTES), Buffer.allocUnsafe(BLOCK_BYTES)] as const;
+  const blocks = [Buffer.allocUnsafe(blockBytes), Buffer.allocUnsafe(blockBytes)] as const;
   for (let position = 0; ;) {
     throwIfAborted(facts);
     const [left, right] = await Promise.all([
@@ -54,7 +54,7 @@ async function sameBytes(a: FileHandle, b: FileHandle, facts: TransferFacts): Pr
     if (left !== right || blocks[0].compare(blocks[1], 0, right, 0, left) !== 0) {
       return false;
     }
-    if (left < BLOCK_BYTES) {
+    if (left < blockBytes) {
       return true;
     }
     position += left;

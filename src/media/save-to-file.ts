@@ -46,7 +46,7 @@ export interface SaveFacts extends TransferFacts {
 }
 
 /** The longest that a save waits for its own cleaning up, when it was aborted on a disk that hangs. */
-const CLEAN_UP_MS = 2_000;
+const cleanUpMs = 2_000;
 
 /**
  * Runs a download into a file. Under its final name the file is whole and verified, or it is not there at all: the
@@ -161,7 +161,7 @@ async function discard(part: string, file: FileHandle, disk: Disk, facts: Transf
     return await cleanedUp;
   }
   let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((done) => (timer = setTimeout(done, CLEAN_UP_MS)));
+  const patience = new Promise<void>((done) => (timer = setTimeout(done, cleanUpMs)));
   await Promise.race([cleanedUp, patience]);
   clearTimeout(timer);
 }

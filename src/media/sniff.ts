@@ -12,9 +12,9 @@ export interface ContentKind {
 }
 
 /** How many bytes `sniffKind` and `looksLikeHtml` want to see, where the body has that many. */
-export const SNIFF_BYTES = 1024;
+export const sniffBytes = 1024;
 
-const MP4: ContentKind = { contentType: "video/mp4", extension: "mp4", format: "mp4" };
+const mp4: ContentKind = { contentType: "video/mp4", extension: "mp4", format: "mp4" };
 
 /**
  * The names of magic-bytes.js that are taken at their word. Its list holds signatures of one or two bytes too, which
@@ -30,7 +30,7 @@ const kinds: ReadonlyMap<string, ContentKind> = new Map<string, ContentKind>([
   ["tiff", { contentType: "image/tiff", extension: "tif" }],
   ["avif", { contentType: "image/avif", extension: "avif" }],
   ["heif", { contentType: "image/heif", extension: "heic" }],
-  ["mp4", MP4],
+  ["mp4", mp4],
   ["mov", { contentType: "video/quicktime", extension: "mov", format: "mp4" }],
   ["avi", { contentType: "video/x-msvideo", extension: "avi" }],
 ]);
@@ -55,7 +55,7 @@ export function sniffKind(head: Uint8Array): ContentKind | undefined {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   // Segments of a fragmented MP4 may begin with a segment type instead of a file type.
   if (bytes.toString("latin1", 4, 8) === "styp" && bytes[0] === 0) {
-    return MP4;
+    return mp4;
   }
   for (const name of filetypename(bytes)) {
     const kind = kinds.get(name);

@@ -1,15 +1,15 @@
 import { parseArgs } from "node:util";
 
-import { isLoopback, MODES, TRANSACTION_IDS, type StartOptions } from "./options.ts";
+import { isLoopback, modes, transactionIdKinds, type StartOptions } from "./options.ts";
 
-export const HELP = `Usage: dimensioner-simulator [options]
+export const helpText = `Usage: dimensioner-simulator [options]
 
 Stands in for the machines at a packing table, so that a flow can be built and tried without them:
 a newer and an earlier measuring device, and the cloud that keeps transactions, pictures and videos.
 Each has an address of its own. It stays up until you press Ctrl+C, and keeps nothing.
 
 What lies on the table
-  --mode <mode>           ${MODES.join(", ")}
+  --mode <mode>           ${modes.join(", ")}
                           (default video-with-measurement)
   --parcel <name>         parcel on the table at the start, "none" for an empty table (default shoe-box)
   --video-bytes <size>    make every video this large, for example 512M or 4G; it stays playable
@@ -20,7 +20,7 @@ What lies on the table
 The cloud
   --token <token>         the token that it accepts (default simulator)
   --cloud-devices <n>     further registered devices (default 0)
-  --transaction-ids <how> ${TRANSACTION_IDS.join(", ")} (default integer-string)
+  --transaction-ids <how> ${transactionIdKinds.join(", ")} (default integer-string)
   --webhook <address>     post each measurement to this address; may be given up to three times
   --webhook-secret <header: value>   a header that goes with every such post
   --simulation-mode       answer remote measurements with made-up values, as the portal's switch does
@@ -57,7 +57,7 @@ export type Command =
 
 const text = { type: "string" } as const;
 const flag = { type: "boolean" } as const;
-const OPTIONS = {
+const optionConfig = {
   mode: text,
   parcel: text,
   "video-bytes": text,
@@ -84,7 +84,8 @@ const OPTIONS = {
 
 function parse(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
+    return parseArgs({ args: [...args], options: optionConfig, strict: true, allowPositionals: false })
+      .values;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new UsageError(message.replace(/\.?$/, "."));
@@ -198,9 +199,9 @@ export function readArguments(args: readonly string[]): Command {
     webhooks: webhooks.map((url) => ({ url, ...without({ header }) })),
     ...(given.parcel === undefined ? {} : { parcel: given.parcel === "none" ? null : given.parcel }),
     ...without({
-      mode: oneOf("mode", given.mode, MODES),
+      mode: oneOf("mode", given.mode, modes),
       token: given.token,
-      transactionIds: oneOf("transaction-ids", given["transaction-ids"], TRANSACTION_IDS),
+      transactionIds: oneOf("transaction-ids", given["transaction-ids"], transactionIdKinds),
       videoBytes: size(given["video-bytes"]),
     }),
   };

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { HELP, readArguments, UsageError, type Command } from "./cli-arguments.ts";
+import { helpText, readArguments, UsageError, type Command } from "./cli-arguments.ts";
 import { startSimulator, type RequestRecord, type Simulator, type StartOptions } from "./index.ts";
 import { isLoopback } from "./options.ts";
 
@@ -85,7 +85,7 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     const command = readArguments(args);
     if (command.do === "help") {
-      process.stdout.write(HELP);
+      process.stdout.write(helpText);
     } else if (command.do === "version") {
       print(version());
     } else {

@@ -7,12 +7,12 @@ import {
   type SimRequest,
 } from "./answers.ts";
 import type { Machine, VideoReply } from "./machine-types.ts";
-import { isVideoMode, NO_REFERENCES } from "./machine.ts";
+import { isVideoMode, noReferences } from "./machine.ts";
 import { cloudResult, measureParcel } from "./measurement.ts";
 import { videoOnlyFailure } from "./newer-device.ts";
 import type { SimulatorCore } from "./core.ts";
 
-const VERSIONS = { "api-supported-versions": "1.0" } as const;
+const versions = { "api-supported-versions": "1.0" } as const;
 
 /** The cloud service: media of transactions, remote triggers, devices and terminals. */
 export function cloudService(core: SimulatorCore): (request: SimRequest) => Promise<Answer> {
@@ -36,7 +36,7 @@ export function cloudService(core: SimulatorCore): (request: SimRequest) => Prom
   /** Values as the portal's simulation makes them up: always a success, no device asked, nothing stored. */
   function simulated(transactionReference: string): Answer {
     const table = parcels.pick(random.next());
-    const facts = { ...NO_REFERENCES, transactionReference, trackId: 1, legalForTrade: false };
+    const facts = { ...noReferences, transactionReference, trackId: 1, legalForTrade: false };
     const units = { ...options, measureMs: 0 };
     const id = random.integer(100_000, 999_999);
     const wireId =
@@ -45,24 +45,24 @@ export function cloudService(core: SimulatorCore): (request: SimRequest) => Prom
         : options.transactionIds === "integer"
           ? id
           : String(id);
-    return jsonTextAnswer(cloudResult(measureParcel(table, units, random, facts), wireId), VERSIONS);
+    return jsonTextAnswer(cloudResult(measureParcel(table, units, random, facts), wireId), versions);
   }
 
   async function measure(machine: Machine, transactionReference: string): Promise<Answer> {
-    const references = { ...NO_REFERENCES, transactionReference };
+    const references = { ...noReferences, transactionReference };
     const taken = await machine.measure(references, "cloud");
     if (taken === "switched-off") {
-      return emptyAnswer(504, VERSIONS);
+      return emptyAnswer(504, versions);
     }
     if (taken !== "never-measures") {
       const id = transactions.idOnTheWire(taken.transaction);
-      return jsonTextAnswer(cloudResult(taken.measurement, id), VERSIONS);
+      return jsonTextAnswer(cloudResult(taken.measurement, id), versions);
     }
     const refusal = options.measureInVideoOnly;
     if (typeof refusal === "number") {
-      return emptyAnswer(refusal, VERSIONS);
+      return emptyAnswer(refusal, versions);
     }
-    return jsonTextAnswer(cloudResult(videoOnlyFailure(options, references), ""), VERSIONS);
+    return jsonTextAnswer(cloudResult(videoOnlyFailure(options, references), ""), versions);
   }
 
   function video(machine: Machine, action: string, { query }: SimRequest): Answer {
@@ -75,7 +75,7 @@ export function cloudService(core: SimulatorCore): (request: SimRequest) => Prom
     const stopsHere = action !== "stoprecording" || machine.state.mode === "video-only";
     const allowed = isVideoMode(machine.state.mode) && stopsHere;
     if (!allowed) {
-      return emptyAnswer(options.remoteVideoInWrongMode, VERSIONS);
+      return emptyAnswer(options.remoteVideoInWrongMode, versions);
     }
     const act: Readonly<Record<string, () => VideoReply>> = {
       startrecording: () => machine.start(references),
@@ -83,18 +83,18 @@ export function cloudService(core: SimulatorCore): (request: SimRequest) => Prom
       cancelrecording: () => machine.cancel(),
     };
     const reply = act[action]?.() ?? "done";
-    return emptyAnswer(typeof reply === "number" ? reply : 200, VERSIONS);
+    return emptyAnswer(typeof reply === "number" ? reply : 200, versions);
   }
 
   async function trigger(request: SimRequest, action: string): Promise<Answer> {
     const registration = registeredDevices.byCode(request.query.get("devicereference") ?? "");
     if (registration === undefined) {
-      return emptyAnswer(400, VERSIONS);
+      return emptyAnswer(400, versions);
     }
     const reference = request.query.get("transactionreference") ?? "";
     const needsReference = action === "measure" || action === "startrecording";
     if (needsReference && reference === "") {
-      return emptyAnswer(400, VERSIONS);
+      return emptyAnswer(400, versions);
     }
     if (action === "measure" && core.simulationMode) {
       return simulated(reference);
@@ -102,7 +102,7 @@ export function cloudService(core: SimulatorCore): (request: SimRequest) => Prom
     const machine = devices.machineOf(registration);
     if (machine === null) {
       await timers.sleep(options.triggerTimeoutMs);
-      return emptyAnswer(504, VERSIONS);
+      return emptyAnswer(504, versions);
     }
     return action === "measure" ? measure(machine, reference) : video(machine, action, request);
   }

@@ -14,7 +14,7 @@ export interface Content extends Body {
   readonly etag: string;
 }
 
-const FILL = Buffer.alloc(256 * 1024);
+const filler = Buffer.alloc(256 * 1024);
 
 /** A body that lies in memory. */
 export function bytesBody(bytes: Uint8Array): Body {
@@ -29,8 +29,8 @@ export function filledBody(head: Uint8Array, size: number): Body {
       if (start < head.length) {
         yield head.subarray(start, Math.min(end, head.length));
       }
-      for (let at = Math.max(start, head.length); at < end; at += FILL.length) {
-        yield FILL.subarray(0, Math.min(FILL.length, end - at));
+      for (let at = Math.max(start, head.length); at < end; at += filler.length) {
+        yield filler.subarray(0, Math.min(filler.length, end - at));
       }
     },
   };

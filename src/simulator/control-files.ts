@@ -11,7 +11,7 @@ import type { Timers } from "./timers.ts";
 import { sendPlan } from "./send-plan.ts";
 
 /** Headers of every answer of the control port. */
-export const CONTROL_HEADERS: Readonly<Record<string, string>> = {
+export const controlHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",
@@ -19,7 +19,7 @@ export const CONTROL_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** Nothing but the page's own files, and no text ever becomes markup or script. */
-const PAGE_POLICY = [
+const pageSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -32,7 +32,7 @@ const PAGE_POLICY = [
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ].join("; ");
-const FILE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
+const fileSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 interface Served {
   readonly content: Content;
@@ -44,7 +44,7 @@ async function page(): Promise<Served> {
   if (content === null) {
     throw new ControlError(503, "The page is not built. Run: npm run build");
   }
-  return { content, policy: PAGE_POLICY };
+  return { content, policy: pageSecurityPolicy };
 }
 
 /** The page for browsers that ask for `/`, its files, pictures and videos; null for all the rest. */
@@ -58,7 +58,7 @@ async function contentFor(request: IncomingMessage, pageMedia: PageMedia): Promi
   }
   const segments = segmentsOf(path);
   const content = pageMedia.find(segments) ?? (await pageFile(path.slice(1)));
-  return content === null ? null : { content, policy: FILE_POLICY };
+  return content === null ? null : { content, policy: fileSecurityPolicy };
 }
 
 /** Serves a file to a person's browser. False: the request is for something else. */
@@ -77,7 +77,7 @@ export async function serveFile(
     return Array.isArray(value) ? value.join(", ") : (value ?? null);
   };
   const asked = { method: "GET", segments: [], query: new Map<string, string>(), header, contentFault: {} };
-  const headers = { ...CONTROL_HEADERS, "content-security-policy": served.policy, vary: "accept" };
+  const headers = { ...controlHeaders, "content-security-policy": served.policy, vary: "accept" };
   const plan = normalPlan(contentAnswer(asked, served.content, headers), false);
   await sendPlan(response, request.socket, plan, {
     sleep: (ms) => timers.sleep(ms),

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 
-import { PARCELS } from "./catalogue/parcels.ts";
+import { catalogueParcels } from "./catalogue/parcels.ts";
 import { faultRuleSchema } from "./fault-kinds.ts";
-import { DEVICE_BUTTONS } from "./machine-types.ts";
-import { MODES } from "./options.ts";
-import { SURFACES } from "./requests.ts";
+import { deviceButtons } from "./machine-types.ts";
+import { modes } from "./options.ts";
+import { surfaces } from "./requests.ts";
 import type { Simulator } from "./simulator.ts";
 
 /** What a route answers. */
@@ -52,12 +52,12 @@ const mediaBody = v.strictObject({
   generateBytes: v.pipe(v.number(), v.integer(), v.minValue(0)),
 });
 const pressBody = v.variant("device", [
-  v.strictObject({ device: v.literal("newer"), button: v.picklist(DEVICE_BUTTONS) }),
+  v.strictObject({ device: v.literal("newer"), button: v.picklist(deviceButtons) }),
   v.strictObject({ device: v.literal("earlier"), button: v.literal("measure") }),
 ]);
 const recentQuery = v.object({ recent: v.optional(wholeNumber, "0") });
 const requestsQuery = v.object({
-  surface: v.optional(v.picklist(SURFACES)),
+  surface: v.optional(v.picklist(surfaces)),
   path: v.optional(v.string(), ""),
   since: v.optional(wholeNumber, "0"),
   limit: v.optional(wholeNumber, "1000"),
@@ -128,7 +128,7 @@ function requests(sim: Simulator, query: URLSearchParams): Reply {
 }
 
 /** Pictures and videos, by what the state and the lists say. */
-const FILES = [
+const fileRoutes = [
   "GET /catalogue/{parcel}/{color|annotated|depth|video}",
   "GET /images/{imageIdentifier}/{color|annotated|depth}",
   "GET /video/{recordingId}",
@@ -136,15 +136,15 @@ const FILES = [
 ];
 
 /** `METHOD /path` to what it does; `DELETE /faults/{id}` and `GET /events` are apart. */
-export const ROUTES: Readonly<Record<string, Route>> = {
+export const controlRoutes: Readonly<Record<string, Route>> = {
   "GET /": () => ({
     status: 200,
     body: {
       name: "dimensioner-simulator",
-      routes: [...Object.keys(ROUTES), "DELETE /faults/{id}", "GET /events", ...FILES],
+      routes: [...Object.keys(controlRoutes), "DELETE /faults/{id}", "GET /events", ...fileRoutes],
     },
   }),
-  "GET /catalogue": () => ({ status: 200, body: PARCELS }),
+  "GET /catalogue": () => ({ status: 200, body: catalogueParcels }),
   "GET /state": (sim) => ({ status: 200, body: stateOf(sim) }),
   "GET /requests": requests,
   "GET /transactions": (sim) => ({ status: 200, body: sim.cloud.transactions }),
@@ -158,7 +158,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
     sim.faults.clear();
     return done;
   },
-  "POST /mode": put(v.strictObject({ mode: v.picklist(MODES) }), (sim, { mode }) => sim.newer.setMode(mode)),
+  "POST /mode": put(v.strictObject({ mode: v.picklist(modes) }), (sim, { mode }) => sim.newer.setMode(mode)),
   "POST /parcel": put(parcelBody, (sim, { device, parcel }) => {
     if (typeof parcel === "string" && !sim.parcels.includes(parcel)) {
       throw new ControlError(

@@ -1,15 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 
-import { CONTROL_HEADERS, serveFile } from "./control-files.ts";
-import { ControlError, recentWanted, ROUTES, type Reply } from "./control-routes.ts";
+import { controlHeaders, serveFile } from "./control-files.ts";
+import { ControlError, recentWanted, controlRoutes, type Reply } from "./control-routes.ts";
 import { streamEvents } from "./event-stream.ts";
 import { openPortListener, type PortListener } from "./port-listener.ts";
 import type { PageMedia } from "./page-media.ts";
 import type { Simulator } from "./simulator.ts";
 import type { Timers } from "./timers.ts";
 
-const LARGEST_BODY_BYTES = 5 * 1024 * 1024;
+const largestBodyBytes = 5 * 1024 * 1024;
 
 /**
  * A page of a foreign site can make its own name point at this machine, and the browser then lets it in. Such a name
@@ -36,7 +36,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
       continue;
     }
     bytes += chunk.length;
-    if (bytes > LARGEST_BODY_BYTES) {
+    if (bytes > largestBodyBytes) {
       throw new ControlError(413, "The body is larger than 5 MB");
     }
     chunks.push(chunk);
@@ -54,11 +54,11 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
 
 function send(response: ServerResponse, { status, body }: Reply): void {
   if (body === undefined) {
-    response.writeHead(status, CONTROL_HEADERS).end();
+    response.writeHead(status, controlHeaders).end();
     return;
   }
   const type = { "content-type": "application/json; charset=utf-8", vary: "accept" };
-  response.writeHead(status, { ...CONTROL_HEADERS, ...type }).end(JSON.stringify(body));
+  response.writeHead(status, { ...controlHeaders, ...type }).end(JSON.stringify(body));
 }
 
 function sendError(response: ServerResponse, error: unknown): void {
@@ -88,7 +88,7 @@ async function answer(sim: Simulator, request: IncomingMessage, url: URL): Promi
     return removeFault(sim, fault);
   }
   const key = `${method} ${url.pathname}`;
-  const route = Object.hasOwn(ROUTES, key) ? ROUTES[key] : undefined;
+  const route = Object.hasOwn(controlRoutes, key) ? controlRoutes[key] : undefined;
   if (route === undefined) {
     throw new ControlError(404, `There is no ${key}; GET / lists what there is`);
   }

@@ -1,5 +1,5 @@
 import { emptyAnswer, jsonAnswer, jsonTextAnswer, type Answer, type SimRequest } from "./answers.ts";
-import { NO_REFERENCES } from "./machine.ts";
+import { noReferences } from "./machine.ts";
 import { earlierResult, measureParcel, type Measurement } from "./measurement.ts";
 import type { SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
@@ -48,7 +48,7 @@ export function createEarlierDevice(
       await timers.sleep(options.measureMs).finally(() => {
         measuring = false;
       });
-      const facts = { ...NO_REFERENCES, trackId: measures, legalForTrade };
+      const facts = { ...noReferences, trackId: measures, legalForTrade };
       last = measureParcel(table, options, random, facts);
       changed();
       return last;

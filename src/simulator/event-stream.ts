@@ -4,11 +4,11 @@ import { stateOf } from "./control-routes.ts";
 import type { Simulator } from "./simulator.ts";
 
 // State changes come in bursts; a watcher needs the last one only.
-const STATE_EVERY_MS = 50;
+const stateEveryMs = 50;
 // A watcher that doesn't read is let go rather than kept in memory.
-const MOST_UNREAD_BYTES = 1024 * 1024;
+const mostUnreadBytes = 1024 * 1024;
 // How soon a browser that was let go, or whose simulator was started anew, comes back.
-const RETRY_MS = 1000;
+const retryMs = 1000;
 
 /** The last few of everything, for a watcher that shows lists. */
 function recentOf(sim: Simulator, count: number): Record<string, unknown> {
@@ -29,7 +29,7 @@ export function streamEvents(sim: Simulator, response: ServerResponse, recent: n
 
   function tell(event: string, data: unknown): void {
     response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-    if (response.writableLength > MOST_UNREAD_BYTES) {
+    if (response.writableLength > mostUnreadBytes) {
       response.destroy();
     }
   }
@@ -43,7 +43,7 @@ export function streamEvents(sim: Simulator, response: ServerResponse, recent: n
     sim.onSettled((record) => tell("settled", record)),
     sim.onEvent((event) => {
       if (event.type === "state") {
-        timer ??= setTimeout(tellState, STATE_EVERY_MS);
+        timer ??= setTimeout(tellState, stateEveryMs);
       } else {
         tell(event.type, event);
       }
@@ -53,7 +53,7 @@ export function streamEvents(sim: Simulator, response: ServerResponse, recent: n
     ends.forEach((end) => end());
     clearTimeout(timer);
   });
-  response.write(`retry: ${RETRY_MS}\n`);
+  response.write(`retry: ${retryMs}\n`);
   if (recent > 0) {
     tell("recent", recentOf(sim, recent));
   }

@@ -8,7 +8,7 @@ import type {
   OtherAnswerFault,
   SlowFault,
 } from "./fault-types.ts";
-import { SURFACES } from "./requests.ts";
+import { surfaces } from "./requests.ts";
 
 /** A schema of what fault-types.ts says, where each field is explained. */
 type Of<T> = v.GenericSchema<T>;
@@ -122,7 +122,7 @@ const faultSchema = v.union([connectionFault, lostAnswerFault, slowFault, otherA
 
 export const faultRuleSchema = v.strictObject({
   name: optional(v.string()),
-  surface: optional(v.picklist(SURFACES)),
+  surface: optional(v.picklist(surfaces)),
   method: optional(v.string()),
   path: optional(
     v.pipe(

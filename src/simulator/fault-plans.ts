@@ -6,8 +6,8 @@ import type { Plan } from "./send-plan.ts";
 
 type Of<K extends RequestFault["kind"]> = Extract<RequestFault, { kind: K }>;
 
-const STANDARD_END = { framing: "length", end: "keep" } as const;
-const SILENT: Plan = { head: null, body: null, framing: "length", end: "hold" };
+const standardEnd = { framing: "length", end: "keep" } as const;
+const silentPlan: Plan = { head: null, body: null, framing: "length", end: "hold" };
 
 /** The plan that a well-behaved server follows. */
 export function normalPlan(answer: Answer, chunked: boolean): Plan {
@@ -77,7 +77,7 @@ function statusPlan(fault: Of<"status">): Plan {
   const { status, body, bodyBytes, retryInMs } = fault;
   const text = body === undefined ? null : bytesBody(Buffer.from(body));
   const filled = bodyBytes === undefined ? text : filledBody(Buffer.from(body ?? ""), bodyBytes);
-  const plan: Plan = { head: { status, headers: [] }, body: filled, ...STANDARD_END };
+  const plan: Plan = { head: { status, headers: [] }, body: filled, ...standardEnd };
   const date = retryInMs === undefined ? null : new Date(Date.now() + retryInMs).toUTCString();
   return withHeaders(plan, { ...(date === null ? {} : { "retry-after": date }), ...fault.headers });
 }
@@ -105,14 +105,14 @@ function partial(fault: Of<"partial">, plan: Plan): Plan {
 
 /** What a fault makes of the plan. `plan` is null where the machine did not act. */
 export function faultyPlan(fault: RequestFault, normal: Plan | null): Plan {
-  const plan = normal ?? { ...SILENT, head: { status: 200, headers: [] }, end: "keep" };
+  const plan = normal ?? { ...silentPlan, head: { status: 200, headers: [] }, end: "keep" };
   const size = plan.body?.size ?? 0;
   switch (fault.kind) {
     case "reset":
     case "close":
-      return { ...SILENT, end: fault.kind };
+      return { ...silentPlan, end: fault.kind };
     case "silence":
-      return SILENT;
+      return silentPlan;
     case "headers-then-silence":
       return { ...plan, cutAt: 0, end: "hold" };
     case "cut":

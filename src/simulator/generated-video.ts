@@ -1,17 +1,17 @@
 import { filledContent, type Content } from "./content.ts";
 
-const SHORT_HEADER_BYTES = 8;
-const LONG_HEADER_BYTES = 16;
-const LARGEST_SHORT_BOX = 2 ** 32 - 1;
+const shortHeaderBytes = 8;
+const longHeaderBytes = 16;
+const largestShortBox = 2 ** 32 - 1;
 
 /** The start of an MP4 `free` box, which players skip: its header and the first bytes of its payload. */
 function freeBox(size: number, payload: Buffer): Buffer {
-  const long = size > LARGEST_SHORT_BOX;
-  const header = Buffer.alloc(long ? LONG_HEADER_BYTES : SHORT_HEADER_BYTES);
+  const long = size > largestShortBox;
+  const header = Buffer.alloc(long ? longHeaderBytes : shortHeaderBytes);
   header.writeUInt32BE(long ? 1 : size, 0);
   header.write("free", 4, "latin1");
   if (long) {
-    header.writeBigUInt64BE(BigInt(size), SHORT_HEADER_BYTES);
+    header.writeBigUInt64BE(BigInt(size), shortHeaderBytes);
   }
   return Buffer.concat([header, payload]);
 }
@@ -22,7 +22,7 @@ function freeBox(size: number, payload: Buffer): Buffer {
  */
 export function videoContent(mp4: Buffer, recordingId: string, totalBytes: number | undefined): Content {
   const payload = Buffer.from(`recording ${recordingId}`, "latin1");
-  const smallest = mp4.length + SHORT_HEADER_BYTES + payload.length;
+  const smallest = mp4.length + shortHeaderBytes + payload.length;
   const size = Math.max(smallest, totalBytes ?? 0);
   return filledContent("video/mp4", Buffer.concat([mp4, freeBox(size - mp4.length, payload)]), size);
 }

@@ -11,7 +11,7 @@ import { createPageMedia } from "./page-media.ts";
 import type { Listening, Simulator } from "./simulator.ts";
 import { createCore, type SimulatorCore } from "./core.ts";
 
-export { MODES, type Mode, type SimulatorOptions, type StartOptions, type Webhook } from "./options.ts";
+export { modes, type Mode, type SimulatorOptions, type StartOptions, type Webhook } from "./options.ts";
 export type { Fault, FaultRule } from "./fault-types.ts";
 export type { ListedFault } from "./faults.ts";
 export type { RequestRecord, SurfaceName } from "./requests.ts";

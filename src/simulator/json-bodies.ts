@@ -2,7 +2,7 @@ import { LosslessNumber, parse, stringify } from "lossless-json";
 
 import { bytesBody, type Body } from "./content.ts";
 
-const MEDIA_ITEM = {
+const mediaItem = {
   contentId: "00000000-0000-4000-8000-000000000000",
   contentType: "image/jpeg",
   description: "ColorImageJpeg",
@@ -85,7 +85,7 @@ export function repeatedJson(wanted: {
   readonly jsonBytes?: number;
   readonly item?: unknown;
 }): Body {
-  const item = JSON.stringify(wanted.item ?? MEDIA_ITEM);
+  const item = JSON.stringify(wanted.item ?? mediaItem);
   const unit = Buffer.from(`${item},`);
   const items = wanted.jsonItems ?? Math.max(1, Math.ceil(((wanted.jsonBytes ?? 0) - 1) / unit.length));
   if (items === 0) {

@@ -49,8 +49,8 @@ export type NotMeasured = "never-measures" | "switched-off";
 export type VideoReply = "done" | "wrong-mode" | number;
 
 /** The buttons on the device's screen. */
-export const DEVICE_BUTTONS = ["measure", "start", "stop", "cancel"] as const;
-export type DeviceButton = (typeof DEVICE_BUTTONS)[number];
+export const deviceButtons = ["measure", "start", "stop", "cancel"] as const;
+export type DeviceButton = (typeof deviceButtons)[number];
 
 /** What came of a scan or a press of a button. */
 export type ScanReply =

@@ -11,7 +11,7 @@ import type { Content } from "./content.ts";
 import { measureParcel, type References } from "./measurement.ts";
 import type { Mode, SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
-import { IMAGE_KINDS, imageType, type Parcels, type ImageKind, type TableParcel } from "./parcels.ts";
+import { imageKinds, imageType, type Parcels, type ImageKind, type TableParcel } from "./parcels.ts";
 import type { Timers } from "./timers.ts";
 import type { Transaction, Transactions, Trigger } from "./transactions.ts";
 import { createVideoRecorder, type Recording } from "./video-recorder.ts";
@@ -26,20 +26,20 @@ export interface MachineParts {
   readonly changed: () => void;
 }
 
-export const NO_REFERENCES: References = {
+export const noReferences: References = {
   transactionReference: null,
   customReference1: null,
   customReference2: null,
   customReference3: null,
 };
 
-const KEPT_IMAGES = 1000;
-const DESCRIPTIONS: Readonly<Record<ImageKind, string>> = {
+const keptImages = 1000;
+const descriptions: Readonly<Record<ImageKind, string>> = {
   annotated: "AnnotatedColorImageJpeg",
   color: "ColorImageJpeg",
   depth: "DepthImage16Bit",
 };
-const VIDEO = { contentType: "video/mp4", description: "ColorVideoMp4" } as const;
+const videoMedia = { contentType: "video/mp4", description: "ColorVideoMp4" } as const;
 
 /** True in the two modes that record. */
 export function isVideoMode(mode: Mode): boolean {
@@ -80,7 +80,7 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
   );
 
   function attachVideo(transaction: Transaction, content: Content): void {
-    transactions.attach(transaction, { ...VIDEO, load: () => content });
+    transactions.attach(transaction, { ...videoMedia, load: () => content });
   }
 
   function did(action: keyof Actions): void {
@@ -91,7 +91,7 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
   function keepImages(imageIdentifier: string, parcel: TableParcel): void {
     images.set(imageIdentifier, parcel);
     const [oldest] = images.keys();
-    if (images.size > KEPT_IMAGES && oldest !== undefined) {
+    if (images.size > keptImages && oldest !== undefined) {
       images.delete(oldest);
     }
   }
@@ -116,8 +116,8 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
     if (seen !== null) {
       keepImages(imageIdentifier, seen);
       timers.after(options.mediaDelayMs, () => {
-        for (const kind of IMAGE_KINDS) {
-          const facts = { contentType: imageType(kind), description: DESCRIPTIONS[kind] };
+        for (const kind of imageKinds) {
+          const facts = { contentType: imageType(kind), description: descriptions[kind] };
           transactions.attach(transaction, { ...facts, load: () => parcels.image(seen, kind) });
         }
       });
@@ -203,7 +203,7 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
 
   async function scan(barcode: string): Promise<ScanReply> {
     if (barcode === "VIDEO_START" || barcode === "VIDEO_RESET") {
-      const reply = barcode === "VIDEO_START" ? start(NO_REFERENCES) : cancel();
+      const reply = barcode === "VIDEO_START" ? start(noReferences) : cancel();
       if (reply !== "done") {
         return "nothing";
       }
@@ -220,7 +220,7 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
       stopBy(barcode);
       return "recording-stopped";
     }
-    const taken = await measure(NO_REFERENCES, "scan", barcode);
+    const taken = await measure(noReferences, "scan", barcode);
     return typeof taken === "string" ? "nothing" : "measured";
   }
 

@@ -37,12 +37,12 @@ type Units = Pick<
   "dimsUnit" | "weightUnit" | "weightJitterKg" | "measureMs" | "emptyTable"
 >;
 
-const UNITS_PER_CM = { cm: 1, mm: 10, in: 1 / 2.54 } as const;
+const unitsPerCm = { cm: 1, mm: 10, in: 1 / 2.54 } as const;
 
 /** Fidelity of the newer device: half units. */
-export const NEWER_FIDELITY = 0.5;
+export const newerFidelity = 0.5;
 /** Fidelity of the earlier device: one-fifth units. */
-const EARLIER_FIDELITY = 0.2;
+const earlierFidelity = 0.2;
 
 function rounded(value: number, places: number): number {
   return Number(value.toFixed(places));
@@ -73,7 +73,7 @@ export function measureParcel(
   if (errorCode !== 0) {
     return { ...common, errorCode, errorMessage, weight, object: null };
   }
-  const inUnits = (cm: number): number => rounded(cm * UNITS_PER_CM[units.dimsUnit], 2);
+  const inUnits = (cm: number): number => rounded(cm * unitsPerCm[units.dimsUnit], 2);
   return {
     ...common,
     errorCode,
@@ -112,7 +112,7 @@ function newerFields(measurement: Measurement, words: string): Record<string, un
     objectCount: object === null ? 0 : 1,
     dimsUnitOfMeasure: measurement.dimsUnit,
     weightUnitOfMeasure: measurement.weightUnit,
-    measurementFidelity: String(NEWER_FIDELITY),
+    measurementFidelity: String(newerFidelity),
     legalForTrade: measurement.legalForTrade,
     // Two decimals even where the second one is 0: the text on the wire must survive.
     weight: new LosslessNumber(measurement.weight.toFixed(2)),
@@ -155,7 +155,7 @@ export function earlierResult(measurement: Measurement, imageId: string, withIma
     errorMessage,
     objectCount: object === null ? 0 : 1,
     unitOfMeasure: measurement.dimsUnit,
-    measurementFidelity: EARLIER_FIDELITY,
+    measurementFidelity: earlierFidelity,
     dimensionsLegalForTrade: measurement.legalForTrade,
     imageId,
     ...(withImageFields ? { depthImage: null, colorImage: null, annotatedColorImage: null } : {}),

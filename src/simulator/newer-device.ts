@@ -12,7 +12,7 @@ import { newerResult, type Measurement, type References } from "./measurement.ts
 import type { SimulatorOptions } from "./options.ts";
 import type { ImageKind } from "./parcels.ts";
 
-const IMAGE_PATHS: ReadonlyMap<string, ImageKind> = new Map([
+const imagePaths: ReadonlyMap<string, ImageKind> = new Map([
   ["annotatedcolor", "annotated"],
   ["color", "color"],
   ["depth", "depth"],
@@ -69,7 +69,7 @@ export function newerDevice(
 
   function image(request: SimRequest, segments: readonly string[]): Answer {
     const [first = "", second] = segments;
-    const kind = second === undefined ? "annotated" : IMAGE_PATHS.get(first.toLowerCase());
+    const kind = second === undefined ? "annotated" : imagePaths.get(first.toLowerCase());
     const content = kind === undefined ? null : machine.image(kind, second ?? first);
     return content === null ? emptyAnswer(404) : contentAnswer(request, content);
   }

@@ -1,12 +1,12 @@
 import { validateHeaderName } from "node:http";
 
 /** The operating modes of the newer device. Legal for Trade is a measuring mode without video. */
-export const MODES = ["measurement-only", "video-with-measurement", "video-only", "legal-for-trade"] as const;
-export type Mode = (typeof MODES)[number];
+export const modes = ["measurement-only", "video-with-measurement", "video-only", "legal-for-trade"] as const;
+export type Mode = (typeof modes)[number];
 
 /** How the cloud writes transaction ids: `"905865"`, a GUID, or the JSON number 905865. */
-export const TRANSACTION_IDS = ["integer-string", "guid", "integer"] as const;
-export type TransactionIds = (typeof TRANSACTION_IDS)[number];
+export const transactionIdKinds = ["integer-string", "guid", "integer"] as const;
+export type TransactionIds = (typeof transactionIdKinds)[number];
 
 /** The ports to listen on; 0 takes any free one. */
 interface Ports {
@@ -111,7 +111,7 @@ export interface SimulatorOptions {
 /** What a caller may leave out: everything. */
 export type StartOptions = Partial<Omit<SimulatorOptions, "ports">> & { readonly ports?: Partial<Ports> };
 
-const DEFAULTS: SimulatorOptions = {
+const defaultOptions: SimulatorOptions = {
   host: "127.0.0.1",
   expose: false,
   ports: { newer: 0, earlier: 0, cloud: 0, control: 0 },
@@ -150,16 +150,16 @@ const DEFAULTS: SimulatorOptions = {
   keepRequests: 100_000,
 };
 
-const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/i;
+const loopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/i;
 
 /** True for an address that only this machine can reach. */
 export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host);
+  return loopback.test(host);
 }
 
 /** Fills in the defaults and refuses what can't work. */
 export function completeOptions(given: StartOptions): SimulatorOptions {
-  const options = { ...DEFAULTS, ...given, ports: { ...DEFAULTS.ports, ...given.ports } };
+  const options = { ...defaultOptions, ...given, ports: { ...defaultOptions.ports, ...given.ports } };
   if (!isLoopback(options.host) && !options.expose) {
     throw new Error(`The simulator listens on ${options.host} only when it is told to be exposed.`);
   }

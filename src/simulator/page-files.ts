@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { bytesContent, type Content } from "./content.ts";
 
-const TYPES: Readonly<Record<string, string>> = {
+const contentTypes: Readonly<Record<string, string>> = {
   "index.html": "text/html; charset=utf-8",
   "page.css": "text/css; charset=utf-8",
   "page.js": "text/javascript; charset=utf-8",
@@ -21,7 +21,7 @@ function folder(): string | undefined {
 
 /** One of the page's files; null when there is none of this name, or no page was built. */
 export async function pageFile(name: string): Promise<Content | null> {
-  const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
+  const type = Object.hasOwn(contentTypes, name) ? contentTypes[name] : undefined;
   const found = type === undefined ? undefined : folder();
   if (type === undefined || found === undefined) {
     return null;

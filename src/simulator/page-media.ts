@@ -1,6 +1,6 @@
 import type { Content } from "./content.ts";
 import type { SimulatorCore } from "./core.ts";
-import { IMAGE_KINDS, type ImageKind } from "./parcels.ts";
+import { imageKinds, type ImageKind } from "./parcels.ts";
 
 /** Pictures and videos that the control port shows, past the devices' and the cloud's own ports. */
 export interface PageMedia {
@@ -9,7 +9,7 @@ export interface PageMedia {
 }
 
 function imageKind(name: string): ImageKind | undefined {
-  return IMAGE_KINDS.find((kind) => kind === name);
+  return imageKinds.find((kind) => kind === name);
 }
 
 /** Finds what the page shows. None of it counts as a request, and no fault applies to it. */

@@ -46,10 +46,10 @@ export interface Parcels {
   mp4(): Buffer;
 }
 
-export const IMAGE_KINDS = ["annotated", "color", "depth"] as const;
-export type ImageKind = (typeof IMAGE_KINDS)[number];
+export const imageKinds = ["annotated", "color", "depth"] as const;
+export type ImageKind = (typeof imageKinds)[number];
 
-const IMAGE_TYPES: Readonly<Record<PictureKind, string>> = {
+const imageTypes: Readonly<Record<PictureKind, string>> = {
   annotated: "image/jpeg",
   color: "image/jpeg",
   depth: "image/bmp",
@@ -58,7 +58,7 @@ const IMAGE_TYPES: Readonly<Record<PictureKind, string>> = {
 
 /** The MIME type of a kind of image. */
 export function imageType(kind: ImageKind): string {
-  return IMAGE_TYPES[kind];
+  return imageTypes[kind];
 }
 
 const ok = { errorCode: 0, errorMessage: "" } as const;
@@ -98,7 +98,7 @@ export function openParcels(videoBytes: number | undefined): Parcels {
     pick: (chance) => known(catalogue.parcels[Math.floor(chance * catalogue.parcels.length)] ?? first),
     image({ pictured }, kind) {
       const key = `${pictured.name} ${kind}`;
-      const content = contents.get(key) ?? bytesContent(IMAGE_TYPES[kind], catalogue.read(pictured, kind));
+      const content = contents.get(key) ?? bytesContent(imageTypes[kind], catalogue.read(pictured, kind));
       contents.set(key, content);
       return content;
     },

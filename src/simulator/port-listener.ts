@@ -24,7 +24,7 @@ export interface PortListenerOptions {
   strike(): ConnectionFault["kind"] | null;
 }
 
-const REOPEN_RETRY_MS = 20;
+const reopenRetryMs = 20;
 
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -68,7 +68,7 @@ export async function openPortListener(parts: PortListenerOptions): Promise<Port
     }
     server = open();
     // Somebody may have taken the port while it was shut.
-    listen(server, host, port).catch(() => timers.after(REOPEN_RETRY_MS, reopen));
+    listen(server, host, port).catch(() => timers.after(reopenRetryMs, reopen));
   }
 
   return {

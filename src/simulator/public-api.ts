@@ -1,7 +1,7 @@
 import { bytesContent, filledContent, type Content } from "./content.ts";
 import { videoContent } from "./generated-video.ts";
 import type { DeviceButton, Machine, ScanReply } from "./machine-types.ts";
-import { NO_REFERENCES } from "./machine.ts";
+import { noReferences } from "./machine.ts";
 import type {
   Listening,
   NewMedia,
@@ -11,7 +11,7 @@ import type {
 } from "./simulator.ts";
 import type { SimulatorCore } from "./core.ts";
 
-const PRESSED = {
+const pressedReplies = {
   start: "recording-started",
   stop: "recording-stopped",
   cancel: "recording-cancelled",
@@ -19,11 +19,11 @@ const PRESSED = {
 
 async function press(machine: Machine, button: DeviceButton): Promise<ScanReply> {
   if (button === "measure") {
-    const taken = await machine.measure(NO_REFERENCES, "button");
+    const taken = await machine.measure(noReferences, "button");
     return typeof taken === "string" ? "nothing" : "measured";
   }
-  const reply = button === "start" ? machine.start(NO_REFERENCES) : machine[button]();
-  return reply === "done" ? PRESSED[button] : "nothing";
+  const reply = button === "start" ? machine.start(noReferences) : machine[button]();
+  return reply === "done" ? pressedReplies[button] : "nothing";
 }
 
 export function simulatedNewerDevice(core: SimulatorCore, at: Listening): SimulatedNewerDevice {
@@ -84,7 +84,7 @@ export function simulatedEarlierDevice(
   };
 }
 
-const DESCRIPTIONS: Readonly<Record<string, string>> = {
+const descriptions: Readonly<Record<string, string>> = {
   "image/jpeg": "ColorImageJpeg",
   "image/bmp": "DepthImage16Bit",
   "video/mp4": "ColorVideoMp4",
@@ -122,7 +122,7 @@ export function simulatedCloud(core: SimulatorCore, at: Listening): SimulatedClo
         transactions.find(transactionId) ??
         transactions.add(
           {
-            ...NO_REFERENCES,
+            ...noReferences,
             kind: "by-hand",
             deviceClientId: registeredDevices.registrations[0]?.id ?? "",
             barcodeReference: null,
@@ -132,7 +132,7 @@ export function simulatedCloud(core: SimulatorCore, at: Listening): SimulatedClo
           transactionId,
         );
       const content = contentOf(core, media);
-      const description = media.description ?? DESCRIPTIONS[media.contentType] ?? "";
+      const description = media.description ?? descriptions[media.contentType] ?? "";
       return transactions.attach(transaction, {
         contentType: media.contentType,
         description,

@@ -11,7 +11,7 @@ export interface Random {
 }
 
 // Without I, O, 0 and 1, which nobody can tell apart on a label.
-const CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+const codeLetters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 /** The mulberry32 generator. */
 export function createRandom(seed: number): Random {
@@ -30,6 +30,6 @@ export function createRandom(seed: number): Random {
       "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx".replace(/[xy]/g, (letter) =>
         (letter === "x" ? integer(0, 15) : integer(8, 11)).toString(16),
       ),
-    deviceCode: () => Array.from({ length: 8 }, () => CODE_LETTERS[integer(0, 31)]).join(""),
+    deviceCode: () => Array.from({ length: 8 }, () => codeLetters[integer(0, 31)]).join(""),
   };
 }

@@ -39,12 +39,12 @@ export interface RegisteredDevices {
   deviceClient(registration: Registration, lastHeartbeat: Date): DeviceClient;
 }
 
-const SITES = [
+const sites = [
   { name: "Outbound dock", city: "Rotterdam", country: "NL" },
   { name: "Returns", city: "Leipzig", country: "DE" },
   { name: "Packing hall", city: "Lyon", country: "FR" },
 ] as const;
-const DEVICES_PER_TERMINAL = 20;
+const devicesPerTerminal = 20;
 
 /** The devices and terminals on file; the simulated newer device comes first. */
 export function createRegisteredDevices(
@@ -53,8 +53,8 @@ export function createRegisteredDevices(
 ): RegisteredDevices {
   const count = options.cloudDevices + 1;
   const firstTerminal = random.integer(100, 899);
-  const terminals = Array.from({ length: Math.ceil(count / DEVICES_PER_TERMINAL) }, (_, index): Terminal => {
-    const site = SITES[index % SITES.length] ?? SITES[0];
+  const terminals = Array.from({ length: Math.ceil(count / devicesPerTerminal) }, (_, index): Terminal => {
+    const site = sites[index % sites.length] ?? sites[0];
     const number = firstTerminal + index;
     return {
       id: options.terminalIds === "number" ? number : String(number),
@@ -76,7 +76,7 @@ export function createRegisteredDevices(
     id: random.guid(),
     code: index === 0 ? options.deviceCode : code,
     name: index === 0 ? "Simulated device" : `Dock ${index}`,
-    terminalId: terminals[Math.floor(index / DEVICES_PER_TERMINAL)]?.id ?? "",
+    terminalId: terminals[Math.floor(index / devicesPerTerminal)]?.id ?? "",
   }));
   const byCode = new Map(registrations.map((one) => [one.code.toUpperCase(), one]));
   return {

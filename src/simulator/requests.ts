@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 
 import { createEmitter } from "./emitter.ts";
 
-export const SURFACES = ["newer", "earlier", "cloud"] as const;
-export type SurfaceName = (typeof SURFACES)[number];
+export const surfaces = ["newer", "earlier", "cloud"] as const;
+export type SurfaceName = (typeof surfaces)[number];
 
 /** One request as it arrived at the socket. */
 export interface RequestRecord {

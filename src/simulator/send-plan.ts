@@ -34,7 +34,7 @@ interface Sink {
   readonly destroyed: boolean;
 }
 
-const RESET_AFTER_MS = 20;
+const resetAfterMs = 20;
 
 type Sleep = (ms: number) => Promise<void>;
 
@@ -147,7 +147,7 @@ async function sendBySocket(socket: Socket, plan: Plan, sleep: Sleep, reset: () 
   if (plan.end === "reset") {
     // A reset that overtakes the last bytes looks like an ordinary end to some clients.
     if (plan.head !== null || body !== null) {
-      await sleep(RESET_AFTER_MS);
+      await sleep(resetAfterMs);
     }
     reset();
   } else if (plan.end !== "hold") {

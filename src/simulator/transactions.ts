@@ -1,6 +1,6 @@
 import type { Content } from "./content.ts";
 import { createEmitter } from "./emitter.ts";
-import { NEWER_FIDELITY, type Measurement, type References } from "./measurement.ts";
+import { newerFidelity, type Measurement, type References } from "./measurement.ts";
 import type { TransactionIds } from "./options.ts";
 import type { Random } from "./random.ts";
 
@@ -119,7 +119,7 @@ export function transactionRecord(transaction: Transaction, version: "v1" | "v2"
     isManualDimension: false,
     measurementUnitOfMeasureCd: measurement?.dimsUnit ?? null,
     weightUnitOfMeasureCd: measurement?.weightUnit ?? null,
-    measurementFidelity: NEWER_FIDELITY,
+    measurementFidelity: newerFidelity,
     rotationAngle: object?.rotationAngle ?? 0,
     length: object?.length ?? 0,
     width: object?.width ?? 0,

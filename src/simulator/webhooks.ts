@@ -21,7 +21,7 @@ export interface Webhooks {
   close(): void;
 }
 
-const ANSWER_WITHIN_MS = 10_000;
+const answerWithinMs = 10_000;
 
 /** Posts the records of measurements, and tells what came of each post. */
 export function createWebhooks(
@@ -50,7 +50,7 @@ export function createWebhooks(
       const { request } = hook.url.startsWith("https:") ? https : http;
       // No agent, so that no idle connection outlives the post.
       const call = request(hook.url, { method: "POST", headers, agent: false, signal: closing.signal });
-      call.setTimeout(ANSWER_WITHIN_MS, () => call.destroy(new Error("no answer in time")));
+      call.setTimeout(answerWithinMs, () => call.destroy(new Error("no answer in time")));
       call.on("response", (response) => {
         response.resume();
         done(response.statusCode ?? null, null);

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "..", "..");
 
-describe("the lint rules against globals of the wrong side", () => {
+describe("the lint rules", () => {
   let folder: string;
 
   before(async () => {
@@ -35,9 +35,16 @@ describe("the lint rules against globals of the wrong side", () => {
     ["nodes/measure/measure.editor.ts", node, browser],
   ] as const;
   for (const [path, wrong, right] of cases) {
-    it(`guards ${path}`, async () => {
+    it(`keep the globals of the other side out of ${path}`, async () => {
       assert.match(await complaints(path, wrong), /no-restricted-globals/);
       assert.doesNotMatch(await complaints(path, right), /no-restricted-globals/);
     });
   }
+
+  it("want constants in camelCase, and braces around every branch", async () => {
+    assert.match(await complaints("src/http/call.ts", "export const RETRY_MS = 1;\n"), /id-match/);
+    assert.doesNotMatch(await complaints("src/http/call.ts", "export const retryMs = 1;\n"), /id-match/);
+    const branch = "export function of(x: boolean): number {\n  if (x) return 1;\n  return 2;\n}\n";
+    assert.match(await complaints("src/http/call.ts", branch), /curly/);
+  });
 });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { HELP } from "../../src/simulator/cli-arguments.ts";
-import { ROUTES } from "../../src/simulator/control-routes.ts";
+import { helpText } from "../../src/simulator/cli-arguments.ts";
+import { controlRoutes } from "../../src/simulator/control-routes.ts";
 import { blocksIn, readPages, root } from "./pages.ts";
 
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -22,7 +22,7 @@ type Helps = ReadonlyMap<string, string>;
 /** What a bin says of itself. */
 function helpOf(bin: string): string {
   if (bin === "dimensioner-simulator") {
-    return HELP;
+    return helpText;
   }
   const source = join(root, (manifest.bin[bin] ?? "").replace(/^dist/, ".").replace(/\.js$/, ".ts"));
   const isOld = Number.parseInt(process.versions.node, 10) < 24;
@@ -141,7 +141,7 @@ function curlProblem(words: readonly string[]): string | undefined {
     return undefined;
   }
   const route = `${words.includes("-d") ? "POST" : "GET"} ${new URL(url).pathname}`;
-  return route in ROUTES ? undefined : `the control port has no ${route}`;
+  return route in controlRoutes ? undefined : `the control port has no ${route}`;
 }
 
 describe("the shell commands of the pages", () => {

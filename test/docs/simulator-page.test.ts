@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { HELP } from "../../src/simulator/cli-arguments.ts";
-import { ROUTES } from "../../src/simulator/control-routes.ts";
+import { helpText } from "../../src/simulator/cli-arguments.ts";
+import { controlRoutes } from "../../src/simulator/control-routes.ts";
 import {
   connectionFault,
   headerFault,
@@ -12,7 +12,7 @@ import {
   slowFault,
 } from "../../src/simulator/fault-kinds.ts";
 
-const KINDS = [
+const kinds = [
   ...connectionFault.options,
   ...lostAnswerFault.options,
   ...slowFault.options,
@@ -24,13 +24,13 @@ describe("simulator: documentation", () => {
   const page = readFileSync(join(import.meta.dirname, "../../docs/simulator.md"), "utf8");
 
   it("names every request of the control port", () => {
-    const missing = Object.keys(ROUTES).filter((route) => !page.includes(`\`${route}`));
+    const missing = Object.keys(controlRoutes).filter((route) => !page.includes(`\`${route}`));
     assert.deepEqual(missing, []);
   });
 
   it("names every kind of fault with all its fields", () => {
     const rows = page.split("\n").filter((line) => line.startsWith("| `"));
-    for (const fault of KINDS) {
+    for (const fault of kinds) {
       const { kind, ...fields } = fault.entries;
       const row = rows.find((line) => line.split("|")[1]?.includes(`\`${kind.literal}\``));
       assert.ok(row, kind.literal);
@@ -43,7 +43,7 @@ describe("simulator: documentation", () => {
     const named = [...page.matchAll(/`(--[a-z-]+)`/g)].map(([, option]) => option ?? "");
     assert.ok(named.length > 3);
     assert.deepEqual(
-      named.filter((option) => !HELP.includes(option)),
+      named.filter((option) => !helpText.includes(option)),
       [],
     );
   });

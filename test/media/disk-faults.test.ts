@@ -21,7 +21,7 @@ import {
   withFolder,
 } from "./support.ts";
 
-const MEGABYTE = 1024 * 1024;
+const megabyte = 1024 * 1024;
 const child = join(import.meta.dirname, "save-child.ts");
 
 /** Mounts that only the process sees and that end with it; root or not, where the kernel allows it. */
@@ -62,7 +62,7 @@ describe("real faults of a disk", function () {
       this.skip();
     } // The kernel allows no mounts here; the injected ENOSPC below still runs.
     await withFolder(async (folder) => {
-      const result = await saveBehind(`mount -t tmpfs -o size=3m none "$1"`, folder, 16 * MEGABYTE);
+      const result = await saveBehind(`mount -t tmpfs -o size=3m none "$1"`, folder, 16 * megabyte);
       assert.deepEqual([result["code"], result["sentence"], result["left"]], ["ERR_FILE", "fileFull", []]);
       assert.match(String(result["message"]), /full.*video\.mp4/);
     });
@@ -73,7 +73,7 @@ describe("real faults of a disk", function () {
       this.skip();
     } // As above.
     await withFolder(async (folder) => {
-      const result = await saveBehind(`mount -t tmpfs -o size=1m none "$1"`, folder, MEGABYTE + 10);
+      const result = await saveBehind(`mount -t tmpfs -o size=1m none "$1"`, folder, megabyte + 10);
       assert.deepEqual([result["sentence"], result["left"]], ["fileFull", []]);
     });
   });
@@ -83,8 +83,8 @@ describe("real faults of a disk", function () {
       this.skip();
     } // As above.
     await withFolder(async (folder) => {
-      const result = await saveBehind(`mount -t tmpfs -o size=1m none "$1"`, folder, MEGABYTE);
-      assert.deepEqual([result["bytes"], result["left"]], [MEGABYTE, ["video.mp4"]]);
+      const result = await saveBehind(`mount -t tmpfs -o size=1m none "$1"`, folder, megabyte);
+      assert.deepEqual([result["bytes"], result["left"]], [megabyte, ["video.mp4"]]);
     });
   });
 
@@ -94,7 +94,7 @@ describe("real faults of a disk", function () {
     } // As above.
     await withFolder(async (folder) => {
       const readOnly = `mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"`;
-      const result = await saveBehind(readOnly, folder, MEGABYTE);
+      const result = await saveBehind(readOnly, folder, megabyte);
       assert.deepEqual([result["code"], result["sentence"], result["left"]], ["ERR_FILE", "fileDenied", []]);
     });
   });
@@ -105,7 +105,7 @@ describe("real faults of a disk", function () {
       await chmod(folder, 0o555);
       // Root may write everywhere, so nobody tries.
       const user = isRoot ? { uid: 65_534, gid: 65_534 } : {};
-      const task = JSON.stringify({ folder, filename: "video.mp4", ifExists: "rename", bytes: MEGABYTE });
+      const task = JSON.stringify({ folder, filename: "video.mp4", ifExists: "rename", bytes: megabyte });
       const { stdout } = spawnSync(process.execPath, [...process.execArgv, child, task], {
         ...user,
         encoding: "utf8",
@@ -136,7 +136,7 @@ describe("a process that is killed in mid-download", function () {
 
   it("leaves no final name, only a part, and the next one saves the whole", async () => {
     await withFolder(async (folder) => {
-      const task = { folder, filename: "video.mp4", ifExists: "error", bytes: 0, stallAfter: 20 * MEGABYTE };
+      const task = { folder, filename: "video.mp4", ifExists: "error", bytes: 0, stallAfter: 20 * megabyte };
       const running = spawn(process.execPath, [...process.execArgv, child, JSON.stringify(task)], {
         stdio: ["ignore", "pipe", "inherit"],
       });
@@ -144,7 +144,7 @@ describe("a process that is killed in mid-download", function () {
       await once(running.stdout, "data");
       // What was buffered when it stalled is still on its way.
       const [part = ""] = await listAll(folder);
-      while ((await stat(join(folder, part))).size < 10 * MEGABYTE) {
+      while ((await stat(join(folder, part))).size < 10 * megabyte) {
         await delay(5);
       }
       running.kill("SIGKILL");

@@ -9,7 +9,7 @@ import { problemOf } from "../../src/fill-in.ts";
 import { FileSink } from "../../src/media/file-sink.ts";
 import { blocks, facts, sending, systemError, watchedDisk, withFolder } from "./support.ts";
 
-const MEGABYTE = 1024 * 1024;
+const megabyte = 1024 * 1024;
 
 async function withSink(disk: Disk, body: (sink: FileSink, path: string) => Promise<void>): Promise<void> {
   await withFolder(async (folder) => {
@@ -52,7 +52,7 @@ describe("the file sink", function () {
     const timer = setInterval(() => (ticks += 1), 5);
     try {
       await withSink(disk, async (sink, path) => {
-        const total = 512 * MEGABYTE + 11;
+        const total = 512 * megabyte + 11;
         const hash = createHash("sha256");
         function* counted(): Generator<Uint8Array> {
           for (const chunk of blocks(total)) {
@@ -67,7 +67,7 @@ describe("the file sink", function () {
         assert.equal(sink.bytes, total);
         assert.equal((await stat(path)).size, total);
         assert.equal(sink.sha256(), hash.digest("hex"));
-        assert.ok(grown < 64 * MEGABYTE, `${grown} bytes more`);
+        assert.ok(grown < 64 * megabyte, `${grown} bytes more`);
         assert.ok(batches > 200, `${batches} batches`);
         assert.ok(ticks > 16, `${ticks} ticks`);
       });
@@ -89,7 +89,7 @@ describe("the file sink", function () {
       written += bytesOf(batch);
     });
     await withSink(disk, async (sink, path) => {
-      const source = blocks(24 * MEGABYTE, 16 * 1024);
+      const source = blocks(24 * megabyte, 16 * 1024);
       await new Promise<void>((resolve) => {
         const push = (): void => {
           // Not for-of: leaving it would end the source.
@@ -108,15 +108,15 @@ describe("the file sink", function () {
         push();
       });
       await sink.end();
-      assert.equal((await stat(path)).size, 24 * MEGABYTE);
+      assert.equal((await stat(path)).size, 24 * megabyte);
     });
     assert.ok(pausedAt.length >= 5, `${pausedAt.length} pauses`);
     assert.equal(resumedAt.length, pausedAt.length);
     for (const bytes of pausedAt) {
-      assert.ok(bytes > 3.5 * MEGABYTE && bytes <= 4.1 * MEGABYTE, `${bytes}`);
+      assert.ok(bytes > 3.5 * megabyte && bytes <= 4.1 * megabyte, `${bytes}`);
     }
     for (const bytes of resumedAt) {
-      assert.ok(bytes <= 2 * MEGABYTE, `${bytes}`);
+      assert.ok(bytes <= 2 * megabyte, `${bytes}`);
     }
   });
 
@@ -201,16 +201,16 @@ describe("the file sink", function () {
       running -= 1;
     });
     await withSink(disk, async (sink) => {
-      await sending(blocks(300 * MEGABYTE))(sink);
+      await sending(blocks(300 * megabyte))(sink);
       await sink.end();
       assert.ok(syncs >= 2, `${syncs} syncs`);
     });
     syncs = 0;
     delayMs = 600;
     await withSink(disk, async (sink) => {
-      await sending(blocks(100 * MEGABYTE))(sink);
+      await sending(blocks(100 * megabyte))(sink);
       await delay(700);
-      await sending(blocks(200 * MEGABYTE))(sink);
+      await sending(blocks(200 * megabyte))(sink);
       await sink.end();
       assert.equal(syncs, 1);
     });
@@ -224,7 +224,7 @@ describe("the file sink", function () {
         }
       });
       await withSink(disk, async (sink) => {
-        const sent = sending(blocks(100 * MEGABYTE))(sink);
+        const sent = sending(blocks(100 * megabyte))(sink);
         await (code === "EIO" ? assert.rejects(sent, /abort error/) : sent);
         await (code === "EIO" ? assert.rejects(sink.end(), /EIO/) : sink.end());
       });
@@ -234,7 +234,7 @@ describe("the file sink", function () {
   it("forgets everything at a restart, also what is on its way to the disk", async () => {
     const disk = watchedDisk(async (call) => void (call === "file.writev" && (await delay(1))));
     await withSink(disk, async (sink, path) => {
-      for (const chunk of blocks(3 * MEGABYTE)) {
+      for (const chunk of blocks(3 * megabyte)) {
         sink.write(chunk);
       }
       await sink.restart();
@@ -252,19 +252,19 @@ describe("the file sink", function () {
   it("takes what comes during a restart for the new beginning", async () => {
     const disk = watchedDisk(async (call) => void (call === "file.writev" && (await delay(1))));
     await withSink(disk, async (sink, path) => {
-      for (const chunk of blocks(2 * MEGABYTE)) {
+      for (const chunk of blocks(2 * megabyte)) {
         sink.write(chunk);
       }
       const first = sink.restart();
       sink.write(Buffer.from("lost"));
       const second = sink.restart();
-      for (const chunk of blocks(MEGABYTE)) {
+      for (const chunk of blocks(megabyte)) {
         sink.write(chunk);
       }
       await first;
       await second;
       sink.write(Buffer.from("end"));
-      const third = Buffer.concat([...blocks(MEGABYTE), Buffer.from("end")]);
+      const third = Buffer.concat([...blocks(megabyte), Buffer.from("end")]);
       await sink.end();
       assert.ok((await readFile(path)).equals(third));
       assert.equal(sink.sha256(), sha256(third));

@@ -4,7 +4,7 @@ import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { bmp, jpeg, mp4s, png } from "./samples.ts";
 import { blocks, facts, rejectsWith, scripted, sending } from "./support.ts";
 
-const MEGABYTE = 1024 * 1024;
+const megabyte = 1024 * 1024;
 const options = { ...facts, suggestedBase: "annotated/42" };
 
 describe("reading a download into a buffer", () => {
@@ -65,10 +65,10 @@ describe("reading a download into a buffer", () => {
         yield Buffer.alloc(65_536);
       }
     })();
-    const work = readToBuffer(sending(endless), { ...options, limitBytes: 2 * MEGABYTE });
+    const work = readToBuffer(sending(endless), { ...options, limitBytes: 2 * megabyte });
     const error = await rejectsWith(work, "ERR_TOO_LARGE", "tooLarge");
     assert.match(error.message, /larger than 2 MB/);
-    assert.ok(sent <= 2 * MEGABYTE + 65_536, `${sent}`);
+    assert.ok(sent <= 2 * megabyte + 65_536, `${sent}`);
     const exact = await readToBuffer(sending(blocks(1000)), { ...options, limitBytes: 1000 });
     assert.equal(exact.payload.length, 1000);
     const odd = readToBuffer(sending(blocks(1001)), { ...options, limitBytes: 1000 });
@@ -77,7 +77,7 @@ describe("reading a download into a buffer", () => {
 
   it("has a limit of 256 MB where none is given", async function () {
     this.timeout(20_000);
-    const work = readToBuffer(sending(blocks(256 * MEGABYTE + 1)), options);
+    const work = readToBuffer(sending(blocks(256 * megabyte + 1)), options);
     assert.match((await rejectsWith(work, "ERR_TOO_LARGE", "tooLarge")).message, /256 MB/);
   });
 

@@ -10,9 +10,9 @@ import {
   weightLb,
 } from "../../src/simulator/catalogue/index.ts";
 
-const KINDS: readonly PictureKind[] = ["color", "annotated", "depth", "video"];
+const pictureKinds: readonly PictureKind[] = ["color", "annotated", "depth", "video"];
 /** What all pictures together may add to the package's archive. */
-const BUDGET_BYTES = 420_000;
+const budgetBytes = 420_000;
 
 /** Width and height from a JPEG's frame header. */
 function jpegSize(jpeg: Buffer): [number, number] {
@@ -124,17 +124,17 @@ describe("the simulator's catalogue", () => {
 
   it("shows each parcel in pictures of its own", () => {
     const files = catalogue.parcels.flatMap((parcel) =>
-      KINDS.map((kind) => catalogue.read(parcel, kind).toString("base64")),
+      pictureKinds.map((kind) => catalogue.read(parcel, kind).toString("base64")),
     );
-    assert.equal(new Set(files).size, catalogue.parcels.length * KINDS.length);
+    assert.equal(new Set(files).size, catalogue.parcels.length * pictureKinds.length);
   });
 
   it("stays within what the package may weigh", () => {
     const all = Buffer.concat(
-      catalogue.parcels.flatMap((parcel) => KINDS.map((kind) => catalogue.read(parcel, kind))),
+      catalogue.parcels.flatMap((parcel) => pictureKinds.map((kind) => catalogue.read(parcel, kind))),
     );
     const packed = gzipSync(all).length;
-    assert.ok(packed < BUDGET_BYTES, `${packed} bytes`);
+    assert.ok(packed < budgetBytes, `${packed} bytes`);
   });
 
   it("reads a file once and refuses names that are not in the table", () => {

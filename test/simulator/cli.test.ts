@@ -7,8 +7,8 @@ import type { Readable } from "node:stream";
 
 import { readArguments } from "../../src/simulator/cli-arguments.ts";
 
-const CLI = join(import.meta.dirname, "../../src/simulator/cli.ts");
-const ANY_PORTS = ["--control-port", "0", "--newer-port", "0", "--earlier-port", "0", "--cloud-port", "0"];
+const cliPath = join(import.meta.dirname, "../../src/simulator/cli.ts");
+const anyPorts = ["--control-port", "0", "--newer-port", "0", "--earlier-port", "0", "--cloud-port", "0"];
 
 interface Run {
   readonly child: ChildProcessByStdio<null, Readable, Readable>;
@@ -26,7 +26,9 @@ describe("simulator: command line", function () {
   function run(...args: string[]): Run {
     // Node 20 needs the loader that this very process was started with.
     const loader = process.execArgv.some((arg) => arg.includes("tsx")) ? ["--import", "tsx"] : [];
-    const child = spawn(process.execPath, [...loader, CLI, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [...loader, cliPath, ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     children.push(child);
     let out = "";
     let error = "";
@@ -67,7 +69,7 @@ describe("simulator: command line", function () {
 
   it("prints addresses, token and device code, a line a request, and ends on a signal", async () => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      const sim = run(...ANY_PORTS, "--measure", "0", "--token", "t0ken");
+      const sim = run(...anyPorts, "--measure", "0", "--token", "t0ken");
       const [, origin] = await sim.printed(/newer device +(http:\S+) +\(video-with-measurement\)/);
       await sim.printed(/token t0ken, device code ABCD2345/);
       await sim.printed(/control +http:/);
@@ -80,7 +82,7 @@ describe("simulator: command line", function () {
   });
 
   it("is quiet when told to, and warns when exposed", async () => {
-    const sim = run(...ANY_PORTS, "--quiet", "--host", "0.0.0.0", "--expose");
+    const sim = run(...anyPorts, "--quiet", "--host", "0.0.0.0", "--expose");
     const [, port] = await sim.printed(/earlier device +http:\/\/0\.0\.0\.0:(\d+)/);
     await sim.printed(/Ctrl\+C/);
     await fetch(`http://127.0.0.1:${port}/api/ping`);
@@ -95,12 +97,12 @@ describe("simulator: command line", function () {
     await once(taken, "listening");
     const address = taken.address();
     assert.ok(typeof address === "object" && address !== null);
-    const sim = run(...ANY_PORTS, "--cloud-port", String(address.port));
+    const sim = run(...anyPorts, "--cloud-port", String(address.port));
     assert.equal(await sim.code, 1);
     await new Promise((resolve) => taken.close(resolve));
     const expected = `Port ${address.port} is in use by another program. Choose another with --cloud-port, or 0 for any free one.\n`;
     assert.equal(sim.error(), expected);
-    const parcel = run(...ANY_PORTS, "--parcel", "elephant");
+    const parcel = run(...anyPorts, "--parcel", "elephant");
     assert.equal(await parcel.code, 1);
     assert.match(parcel.error(), /There is no parcel "elephant"\. The catalogue has: .*\n$/);
   });

@@ -3,11 +3,14 @@ import assert from "node:assert/strict";
 import type { Simulator } from "../../src/simulator/index.ts";
 import { asList, asObject, bytesOf, cloudGet, jsonOf, mediaOf, useSimulators, type Json } from "./support.ts";
 
-const DEVICE = "deviceReference=ABCD2345";
-const trigger = (sim: Simulator, action: string, query = DEVICE): Promise<Response> =>
+const deviceQuery = "deviceReference=ABCD2345";
+const trigger = (sim: Simulator, action: string, query = deviceQuery): Promise<Response> =>
   cloudGet(sim, `/api/remotetrigger/${action}?${query}`);
 
-async function remoteMeasure(sim: Simulator, query = `${DEVICE}&transactionReference=T1`): Promise<Json> {
+async function remoteMeasure(
+  sim: Simulator,
+  query = `${deviceQuery}&transactionReference=T1`,
+): Promise<Json> {
   return asObject(await jsonOf(await trigger(sim, "measure", query)));
 }
 
@@ -68,7 +71,7 @@ describe("simulator: cloud", () => {
 
   it("starts and cancels a recording, and stops one in Video Only alone", async () => {
     const sim = await start();
-    const query = `${DEVICE}&transactionReference=T&cRef1=a&CREF2=b&cref3=c`;
+    const query = `${deviceQuery}&transactionReference=T&cRef1=a&CREF2=b&cref3=c`;
     const response = await trigger(sim, "startrecording", query);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get("content-length"), "0");
@@ -93,7 +96,7 @@ describe("simulator: cloud", () => {
 
   it("a remote measurement ends the recording and takes the video along", async () => {
     const sim = await start();
-    await trigger(sim, "startrecording", `${DEVICE}&transactionReference=start`);
+    await trigger(sim, "startrecording", `${deviceQuery}&transactionReference=start`);
     const { transactionId } = await remoteMeasure(sim);
     const types = (await mediaOf(sim, String(transactionId))).map((item) => item["contentType"]);
     assert.ok(types.includes("video/mp4"));
@@ -105,8 +108,8 @@ describe("simulator: cloud", () => {
     const statuses = [
       await trigger(sim, "measure", "deviceReference=ZZZZ9999&transactionReference=T"),
       await trigger(sim, "measure", "transactionReference=T"),
-      await trigger(sim, "measure", DEVICE),
-      await trigger(sim, "startrecording", DEVICE),
+      await trigger(sim, "measure", deviceQuery),
+      await trigger(sim, "startrecording", deviceQuery),
       await trigger(sim, "cancelrecording", "deviceReference="),
     ].map(({ status }) => status);
     assert.deepEqual(statuses, [400, 400, 400, 400, 400]);
@@ -115,7 +118,7 @@ describe("simulator: cloud", () => {
 
   it("answers 504 while the device is switched off, also when it goes off during a measurement", async () => {
     const sim = await start({ measureMs: 60 });
-    const running = trigger(sim, "measure", `${DEVICE}&transactionReference=T`);
+    const running = trigger(sim, "measure", `${deviceQuery}&transactionReference=T`);
     await sim.nextEvent(() => sim.newer.actions.measures === 1);
     sim.newer.setPower(false);
     assert.equal((await running).status, 504);
@@ -130,7 +133,7 @@ describe("simulator: cloud", () => {
     const sim = await start({ mode: "video-only" });
     assert.notEqual((await remoteMeasure(sim))["errorCode"], 0);
     const strict = await start({ mode: "video-only", measureInVideoOnly: 422 });
-    assert.equal((await trigger(strict, "measure", `${DEVICE}&transactionReference=T`)).status, 422);
+    assert.equal((await trigger(strict, "measure", `${deviceQuery}&transactionReference=T`)).status, 422);
   });
 
   it("filters the media list by content type and serves items with parts", async () => {
@@ -211,7 +214,7 @@ describe("simulator: cloud", () => {
       400,
     );
     sim.cloud.setSimulationMode(false);
-    assert.equal((await trigger(sim, "measure", `${DEVICE}&transactionReference=T`)).status, 504);
+    assert.equal((await trigger(sim, "measure", `${deviceQuery}&transactionReference=T`)).status, 504);
   });
 
   it("takes media by hand: bytes, filling, and a video of any length", async () => {

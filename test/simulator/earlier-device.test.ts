@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import { asList, asObject, jsonOf, useSimulators } from "./support.ts";
 
-const FIELDS = [
+const fields = [
   "elapsedMilliseconds",
   "dateTimeLocal",
   "dateTimeUtc",
@@ -24,7 +24,7 @@ describe("simulator: earlier device", () => {
   it("measures with exactly the fields of the API", async () => {
     const { earlier } = await start();
     const result = await measure(earlier.origin);
-    assert.deepEqual(Object.keys(result).toSorted(), FIELDS.toSorted());
+    assert.deepEqual(Object.keys(result).toSorted(), fields.toSorted());
     assert.deepEqual([result["errorMessage"], result["measurementFidelity"]], ["(0) - SUCCESS", 0.2]);
     assert.equal(asList(result["measuredObjects"])[0]?.["length"], 33.5);
     assert.equal(earlier.actions.measures, 1);

@@ -12,7 +12,7 @@ import {
   useSimulators,
 } from "./support.ts";
 
-const VIDEO = "/api/v1/video/download";
+const videoPath = "/api/v1/video/download";
 
 function statusOf(text: string): number {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]);
@@ -37,7 +37,7 @@ describe("simulator: faults", () => {
       await fetch(`${sim.newer.origin}/api/v1/video/${action}`, { method: "POST" });
     }
     const whole = Buffer.concat([...(sim.newer.readSavedVideo() ?? [])]);
-    sim.faults.add({ path: VIDEO, fault });
+    sim.faults.add({ path: videoPath, fault });
     return { sim, whole };
   };
 
@@ -57,7 +57,7 @@ describe("simulator: faults", () => {
     for (const [fault, expected, end] of cases) {
       it(JSON.stringify(fault), async () => {
         const { sim, whole } = await withVideo(fault);
-        const got = await exchange(sim.newer.port, requestText(VIDEO), 150);
+        const got = await exchange(sim.newer.port, requestText(videoPath), 150);
         const body = bodyOf(got.bytes);
         assert.equal(got.end, end);
         assert.equal(body.length, expected(whole.length));
@@ -71,7 +71,7 @@ describe("simulator: faults", () => {
 
     it("cut within chunks: the last chunk never comes", async () => {
       const { sim } = await withVideo({ kind: "cut", framing: "chunked", atByte: 100 });
-      const { text, end } = await exchange(sim.newer.port, requestText(VIDEO));
+      const { text, end } = await exchange(sim.newer.port, requestText(videoPath));
       assert.equal(headerOf(text, "transfer-encoding"), "chunked");
       assert.match(text, /\r\n\r\n64\r\n/);
       assert.doesNotMatch(text, /0\r\n\r\n$/);
@@ -244,7 +244,7 @@ describe("simulator: faults", () => {
       const { sim, whole } = await withVideo(fault);
       const { text, bytes } = await exchange(
         sim.newer.port,
-        requestText(VIDEO, "GET", `${headers}Connection: close\r\n`),
+        requestText(videoPath, "GET", `${headers}Connection: close\r\n`),
       );
       return { text, body: bodyOf(bytes), whole, status: statusOf(text) };
     };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { request as httpRequest, Agent } from "node:http";
 
 import type { Fault, FaultRule, Simulator } from "../../src/simulator/index.ts";
-import { exchange, headerOf, MEASURE, measure, useSimulators } from "./support.ts";
+import { exchange, headerOf, measureRequest, measure, useSimulators } from "./support.ts";
 
 /** Sends a request on an agent's connection and gives the status, or the error's code. */
 function call(agent: Agent, url: string): Promise<number | string> {
@@ -43,7 +43,7 @@ describe("simulator: faults", () => {
           const sim = await withFault(fault, { name: "mine" });
           const { end: how, text } = await exchange(
             sim.newer.port,
-            MEASURE,
+            measureRequest,
             120,
             pattern === "^$" ? 120 : 2000,
           );
@@ -67,7 +67,7 @@ describe("simulator: faults", () => {
         [{ kind: "body", text: "null" }, 1],
       ] satisfies [Fault, number][]) {
         const sim = await withFault(fault);
-        await exchange(sim.newer.port, MEASURE, 60);
+        await exchange(sim.newer.port, measureRequest, 60);
         assert.equal(sim.newer.actions.measures, measures, fault.kind);
       }
     });
@@ -78,7 +78,7 @@ describe("simulator: faults", () => {
       const sim = await start();
       await measure(sim);
       const id = sim.faults.add({ surface: "newer", fault: { kind: "refuse" } });
-      assert.equal((await exchange(sim.newer.port, MEASURE)).end, "reset");
+      assert.equal((await exchange(sim.newer.port, measureRequest)).end, "reset");
       assert.equal((await fetch(`${sim.earlier.origin}/api/ping`)).status, 200);
       assert.equal(sim.faults.remove(id), true);
       assert.equal((await measure(sim))["errorCode"], 0);
@@ -90,7 +90,7 @@ describe("simulator: faults", () => {
       const sim = await start();
       sim.faults.add({ fault: { kind: "refuse", forMs: 40 } });
       for (const { port } of [sim.newer, sim.earlier, sim.cloud]) {
-        assert.equal((await exchange(port, MEASURE)).end, "reset");
+        assert.equal((await exchange(port, measureRequest)).end, "reset");
       }
       while (sim.faults.list().length > 0) {
         await new Promise((resolve) => setTimeout(resolve, 5));
@@ -100,11 +100,11 @@ describe("simulator: faults", () => {
 
     it("connect-silence and connect-reset: no request is ever read", async () => {
       const silent = await withFault({ kind: "connect-silence" }, { surface: "newer" });
-      const { end, bytes } = await exchange(silent.newer.port, MEASURE, 80, 80);
+      const { end, bytes } = await exchange(silent.newer.port, measureRequest, 80, 80);
       assert.deepEqual([end, bytes.length, silent.requests.length], ["open", 0, 0]);
       assert.equal((await measure(silent))["errorCode"], 0);
       const reset = await withFault({ kind: "connect-reset" }, { surface: "newer" });
-      assert.equal((await exchange(reset.newer.port, MEASURE)).end, "reset");
+      assert.equal((await exchange(reset.newer.port, measureRequest)).end, "reset");
       assert.equal(reset.requests.length, 0);
     });
 
@@ -127,7 +127,7 @@ describe("simulator: faults", () => {
 
     it("keep-alive-dies after the answer: promised, then closed", async () => {
       const sim = await withFault({ kind: "keep-alive-dies", when: "after-answer" });
-      const { end, text } = await exchange(sim.newer.port, MEASURE);
+      const { end, text } = await exchange(sim.newer.port, measureRequest);
       assert.equal(end, "fin");
       assert.equal(headerOf(text, "connection"), "keep-alive");
     });

@@ -12,7 +12,7 @@ import {
   video,
 } from "./support.ts";
 
-const MEASURE_FIELDS = [
+const measureFields = [
   "transactionReference",
   "customReference1",
   "customReference2",
@@ -32,7 +32,7 @@ const MEASURE_FIELDS = [
   "objectId",
   "measuredObjects",
 ];
-const OBJECT_FIELDS = ["trackId", "errorCode", "errorMessage", "rotationAngle", "length", "width", "height"];
+const objectFields = ["trackId", "errorCode", "errorMessage", "rotationAngle", "length", "width", "height"];
 
 describe("simulator: newer device", () => {
   const start = useSimulators();
@@ -44,10 +44,10 @@ describe("simulator: newer device", () => {
     assert.equal(response.headers.get("api-supported-versions"), "1.0");
     const text = await response.text();
     const result = asObject(JSON.parse(text));
-    assert.deepEqual(Object.keys(result).toSorted(), MEASURE_FIELDS.toSorted());
+    assert.deepEqual(Object.keys(result).toSorted(), measureFields.toSorted());
     const [object, ...more] = asList(result["measuredObjects"]);
     assert.deepEqual(more, []);
-    assert.deepEqual(Object.keys(object ?? {}).toSorted(), OBJECT_FIELDS.toSorted());
+    assert.deepEqual(Object.keys(object ?? {}).toSorted(), objectFields.toSorted());
     assert.equal(result["errorMessage"], "-");
     assert.equal(result["measurementFidelity"], "0.5");
     assert.equal(result["transactionReference"], null);

@@ -6,7 +6,7 @@ import { startSimulator, type Simulator, type StartOptions } from "../../src/sim
 import { buildPage, faultsOfPage, openPage, type OpenPage } from "./browser-page.ts";
 import { bytesOf, cloudGet, measure, useSimulators, video } from "./support.ts";
 
-const MOST_BYTES = 60_000;
+const mostBytes = 60_000;
 
 describe("simulator: page", function () {
   this.timeout(20_000);
@@ -70,7 +70,7 @@ describe("simulator: page", function () {
       assert.deepEqual([served.status, await bytesOf(served)], [200, content], file);
       assert.equal(served.headers.get("x-content-type-options"), "nosniff");
     }
-    assert.ok(bytes < MOST_BYTES, `the page has ${bytes} bytes`);
+    assert.ok(bytes < mostBytes, `the page has ${bytes} bytes`);
   });
 
   it("plays a shift in Video Only: scan, record, encode, watch, and see it in the cloud", async () => {

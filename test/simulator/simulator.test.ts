@@ -4,7 +4,7 @@ import { get } from "node:http";
 import { connect, createServer } from "node:net";
 
 import { startSimulator } from "../../src/simulator/index.ts";
-import { cloudGet, jsonOf, measure, MEASURE, useSimulators, video } from "./support.ts";
+import { cloudGet, jsonOf, measure, measureRequest, useSimulators, video } from "./support.ts";
 
 describe("simulator", () => {
   const start = useSimulators();
@@ -105,7 +105,7 @@ describe("simulator", () => {
     const sim = await startSimulator({ measureMs: 60_000, mediaDelayMs: 60_000 });
     const socket = connect(sim.newer.port, "127.0.0.1");
     socket.on("error", () => undefined);
-    socket.write(MEASURE);
+    socket.write(measureRequest);
     const watcher = get(`${sim.control.origin}/events`);
     watcher.on("error", () => undefined);
     const [stream] = await once(watcher, "response");

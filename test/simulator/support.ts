@@ -99,7 +99,7 @@ export function requestText(path: string, method = "GET", headers = ""): string 
   return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n`;
 }
 
-export const MEASURE = requestText("/api/v1/measure");
+export const measureRequest = requestText("/api/v1/measure");
 
 /** A header of an answer that came as text. */
 export function headerOf(text: string, name: string): string | undefined {

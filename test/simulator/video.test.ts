@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import type { Mode, Simulator, StartOptions } from "../../src/simulator/index.ts";
 import { bytesOf, cloudGet, measure, mediaOf, useSimulators, video } from "./support.ts";
 
-const VIDEO_ONLY = { mode: "video-only" } as const;
-const WITH_MEASUREMENT = { mode: "video-with-measurement" } as const;
+const videoOnly = { mode: "video-only" } as const;
+const withMeasurement = { mode: "video-with-measurement" } as const;
 
 function getVideo(sim: Simulator, how = "download", headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${sim.newer.origin}/api/v1/video/${how}`, { headers });
@@ -18,7 +18,7 @@ async function typesOf(sim: Simulator, index: number): Promise<unknown[]> {
 describe("simulator: video", () => {
   const start = useSimulators();
   const recorded = async (options: StartOptions): Promise<Simulator> => {
-    const sim = await start({ ...VIDEO_ONLY, ...options });
+    const sim = await start({ ...videoOnly, ...options });
     assert.equal(await video(sim, "start", "?transactionReference=order"), 200);
     assert.equal(await video(sim, "stop"), 200);
     return sim;
@@ -80,7 +80,7 @@ describe("simulator: video", () => {
   });
 
   it("cancel clears everything, at every stage", async () => {
-    const recording = await start(VIDEO_ONLY);
+    const recording = await start(videoOnly);
     await video(recording, "start");
     assert.equal(await video(recording, "cancel"), 200);
     assert.equal(recording.newer.state.recording, null);
@@ -106,7 +106,7 @@ describe("simulator: video", () => {
   });
 
   it("Video with Measurement: a measurement ends the recording and takes the video along", async () => {
-    const sim = await start(WITH_MEASUREMENT);
+    const sim = await start(withMeasurement);
     await video(sim, "start", "?transactionReference=start");
     await measure(sim, "?transactionReference=measured");
     assert.equal(sim.newer.state.recording, null);
@@ -117,14 +117,14 @@ describe("simulator: video", () => {
   });
 
   it("Video with Measurement: references of the start are overwritten even by none", async () => {
-    const sim = await start(WITH_MEASUREMENT);
+    const sim = await start(withMeasurement);
     await video(sim, "start", "?transactionReference=start");
     await measure(sim);
     assert.equal(sim.cloud.transactions[0]?.transactionReference, null);
   });
 
   it("Video with Measurement: the video stays on the device while measurements fail", async () => {
-    const sim = await start(WITH_MEASUREMENT);
+    const sim = await start(withMeasurement);
     await video(sim, "start");
     sim.newer.setParcel(null);
     await measure(sim);
@@ -139,7 +139,7 @@ describe("simulator: video", () => {
   });
 
   it("Video with Measurement: a success during the encoding after a failure takes the video too", async () => {
-    const sim = await start({ ...WITH_MEASUREMENT, encodingMs: 40 });
+    const sim = await start({ ...withMeasurement, encodingMs: 40 });
     await video(sim, "start");
     sim.newer.setParcel(null);
     await measure(sim);
@@ -154,17 +154,17 @@ describe("simulator: video", () => {
   });
 
   it("Video with Measurement: stop is refused and changes nothing", async () => {
-    const sim = await start(WITH_MEASUREMENT);
+    const sim = await start(withMeasurement);
     await video(sim, "start");
     assert.equal(await video(sim, "stop"), 401);
     assert.notEqual(sim.newer.state.recording, null);
-    const other = await start({ ...WITH_MEASUREMENT, stopInVideoWithMeasurement: 409 });
+    const other = await start({ ...withMeasurement, stopInVideoWithMeasurement: 409 });
     assert.equal(await video(other, "stop"), 409);
   });
 
   it("a failure's video is lost to a new start", async () => {
     for (const encodingMs of [0, 60_000]) {
-      const sim = await start({ ...WITH_MEASUREMENT, encodingMs });
+      const sim = await start({ ...withMeasurement, encodingMs });
       await video(sim, "start");
       sim.newer.setParcel(null);
       await measure(sim);
@@ -174,16 +174,16 @@ describe("simulator: video", () => {
   });
 
   it("what the API leaves open is an option: start while recording, stop and cancel while idle", async () => {
-    const restart = await start(VIDEO_ONLY);
+    const restart = await start(videoOnly);
     await video(restart, "start", "?transactionReference=1");
     await video(restart, "start", "?transactionReference=2");
     assert.equal(restart.newer.state.recording?.references.transactionReference, "2");
-    const goOn = await start({ ...VIDEO_ONLY, startWhileRecording: "continue" });
+    const goOn = await start({ ...videoOnly, startWhileRecording: "continue" });
     await video(goOn, "start", "?transactionReference=1");
     assert.equal(await video(goOn, "start", "?transactionReference=2"), 200);
     assert.equal(goOn.newer.state.recording?.references.transactionReference, "1");
     const strict = await start({
-      ...VIDEO_ONLY,
+      ...videoOnly,
       startWhileRecording: 409,
       stopWhileIdle: 410,
       cancelWhileIdle: 411,
@@ -197,7 +197,7 @@ describe("simulator: video", () => {
   });
 
   it("scans at the device start, reset, measure and stop as the mode says", async () => {
-    const sim = await start(WITH_MEASUREMENT);
+    const sim = await start(withMeasurement);
     assert.equal(await sim.newer.scanAtDevice("VIDEO_START"), "recording-started");
     assert.equal(await sim.newer.scanAtDevice("VIDEO_RESET"), "recording-cancelled");
     assert.equal(await sim.newer.scanAtDevice("VIDEO_START"), "recording-started");

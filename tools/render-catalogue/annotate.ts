@@ -15,8 +15,8 @@ interface Edge {
   readonly distance: number;
 }
 
-const OUTLINE: Vec = [70, 255, 90];
-const UNSEEN = 0.35;
+const outline: Vec = [70, 255, 90];
+const hiddenOpacity = 0.35;
 
 function boxEdges(parcel: Parcel, view: Camera, width: number): Edge[] {
   const half: Vec = [parcel.lengthCm / 2, parcel.heightCm / 2, parcel.widthCm / 2];
@@ -120,10 +120,10 @@ export function annotate(
   const drawn = picture.slice();
   const edges = boxEdges(parcel, view, width);
   for (const edge of edges.filter((one) => !one.visible)) {
-    line(drawn, width, edge.ends, 1, OUTLINE, UNSEEN);
+    line(drawn, width, edge.ends, 1, outline, hiddenOpacity);
   }
   for (const edge of edges.filter((one) => one.visible)) {
-    line(drawn, width, edge.ends, 2.4, OUTLINE, 1);
+    line(drawn, width, edge.ends, 2.4, outline, 1);
   }
   const middles = edges.map((edge) => middle(edge.ends));
   const center: Pixel = [

@@ -1,16 +1,16 @@
-import { bench, board, concrete, KRAFT, mat, paint, steel } from "./materials.ts";
+import { bench, board, concrete, kraft, mat, paint, steel } from "./materials.ts";
 import { noise } from "./noise.ts";
 import { box, placed, ring, type Surface, type Thing } from "./shapes.ts";
 import { scale, type Vec } from "./vector.ts";
 
-const HALF_X = 46;
-const HALF_Z = 34;
+const halfX = 46;
+const halfZ = 34;
 
 const sheet =
   (seed: number): Surface =>
   (at, normal) => ({
     color: scale(
-      board({ color: KRAFT, seed }, at[0], normal[1] > 0.5 ? at[2] : at[1] * 6),
+      board({ color: kraft, seed }, at[0], normal[1] > 0.5 ? at[2] : at[1] * 6),
       normal[1] > 0.5 ? 1 : 0.75,
     ),
     gloss: 0,
@@ -38,8 +38,8 @@ export function benchThings(): Thing[] {
     ),
   );
   return [
-    placed(box([-HALF_X, -1, -HALF_Z], [HALF_X, 0, HALF_Z]), mat(HALF_X, HALF_Z)),
-    placed(box([-HALF_X - 2, -4, -HALF_Z - 2], [HALF_X + 2, -0.35, HALF_Z + 2.6]), steel(HALF_Z + 2.6)),
+    placed(box([-halfX, -1, -halfZ], [halfX, 0, halfZ]), mat(halfX, halfZ)),
+    placed(box([-halfX - 2, -4, -halfZ - 2], [halfX + 2, -0.35, halfZ + 2.6]), steel(halfZ + 2.6)),
     placed(box([-150, -8, -62], [150, -4, 75]), bench),
     placed(box([-600, -96, -700], [600, -95, 300]), concrete),
     ...foldedCartons,

@@ -30,4 +30,4 @@ function camera(eye: Vec, target: Vec, widthDegrees: number): Camera {
 }
 
 /** The dimensioner's camera: on a pole behind the bench, looking down at the platform at an angle. */
-export const DIMENSIONER_CAMERA = camera([0, 140, 86], [0, 7, -3], 40);
+export const dimensionerCamera = camera([0, 140, 86], [0, 7, -3], 40);

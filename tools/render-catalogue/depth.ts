@@ -4,9 +4,9 @@ import { firstHit, hidden } from "./trace.ts";
 import { along, clamp, sub, type Vec } from "./vector.ts";
 
 // Where the palette ends, in centimetres from the camera: the table's far edge. It begins at the nearest point seen.
-const FARTHEST_CM = 186;
+const farthestCm = 186;
 // The second of the two depth lenses. Where it sees another surface, the depth is unknown.
-const SECOND_LENS: Vec = [7, 0, 0];
+const secondLens: Vec = [7, 0, 0];
 
 /** Google's Turbo color map, by its polynomial: red is near, blue is far. Color 0 is black: no depth. */
 function palette(): Buffer {
@@ -36,14 +36,13 @@ export function depthMap(things: readonly Thing[], view: Camera, width: number):
     for (let column = 0; column < width; column += 1) {
       const direction = view.ray(((column + 0.5) / width) * 2 - 1, 1 - ((row + 0.5) / height) * 2);
       const hit = firstHit(things, view.eye, direction);
-      const seen =
-        hit !== null && !hidden(things, along(hit.at, direction, -0.3), sub(view.eye, SECOND_LENS));
+      const seen = hit !== null && !hidden(things, along(hit.at, direction, -0.3), sub(view.eye, secondLens));
       depths.push(hit !== null && seen ? view.depth(hit.at) : Infinity);
     }
   }
-  const nearest = depths.reduce((least, depth) => Math.min(least, depth), FARTHEST_CM);
+  const nearest = depths.reduce((least, depth) => Math.min(least, depth), farthestCm);
   const color = (depth: number): number =>
-    depth === Infinity ? 0 : Math.round(1 + clamp((depth - nearest) / (FARTHEST_CM - nearest), 0, 1) * 254);
+    depth === Infinity ? 0 : Math.round(1 + clamp((depth - nearest) / (farthestCm - nearest), 0, 1) * 254);
   const pixels = Buffer.from(depths.map(color));
   const colors = palette();
   const header = Buffer.alloc(54);

@@ -3,18 +3,29 @@ import { weightLb } from "../../src/simulator/catalogue/parcels.ts";
 import { drawText, ffmpeg } from "./ffmpeg.ts";
 import { clamp } from "./vector.ts";
 
-const WIDTH = 400;
-const HEIGHT = 600;
+const labelWidth = 400;
+const labelHeight = 600;
 
 // Interleaved 2 of 5: the wide ones of the five bars (or spaces) of each digit.
-const WIDE = ["nnwwn", "wnnnw", "nwnnw", "wwnnn", "nnwnw", "wnwnn", "nwwnn", "nnnww", "wnnwn", "nwnwn"];
+const widePatterns = [
+  "nnwwn",
+  "wnnnw",
+  "nwnnw",
+  "wwnnn",
+  "nnwnw",
+  "wnwnn",
+  "nwwnn",
+  "nnnww",
+  "wnnwn",
+  "nwnwn",
+];
 
 /** The bars of an even number of digits: [offset, width] in modules. */
 function bars(digits: string): readonly (readonly [number, number])[] {
   let widths = "nnnn";
   for (let pair = 0; pair < digits.length; pair += 2) {
-    const black = WIDE[Number(digits[pair])] ?? "";
-    const white = WIDE[Number(digits[pair + 1])] ?? "";
+    const black = widePatterns[Number(digits[pair])] ?? "";
+    const white = widePatterns[Number(digits[pair + 1])] ?? "";
     for (const [i, width] of [...black].entries()) {
       widths += width + (white[i] ?? "");
     }
@@ -32,7 +43,7 @@ function bars(digits: string): readonly (readonly [number, number])[] {
   return found;
 }
 
-const ADDRESSES: readonly (readonly [string, string, string])[] = [
+const addresses: readonly (readonly [string, string, string])[] = [
   ["M. OKAFOR", "14 HARBOUR LANE", "PORTSIDE 20417"],
   ["LINDQVIST AB", "BRYGGATAN 7", "SODERVIK 61132"],
   ["J. MORENO", "88 ORCHARD STREET APT 5", "FAIRFIELD 45014"],
@@ -45,10 +56,10 @@ const ADDRESSES: readonly (readonly [string, string, string])[] = [
 export type Label = (across: number, down: number) => number;
 
 export function label(parcel: Parcel, number: number): Label {
-  const [who, street, town] = ADDRESSES[number % ADDRESSES.length] ?? ["", "", ""];
+  const [who, street, town] = addresses[number % addresses.length] ?? ["", "", ""];
   const module = 2;
   const boxes = bars(parcel.barcode).map(([at, wide]) => [28 + at * module, 400, wide * module, 130]);
-  const lines = [8, 96, 186, 330, 388].map((y) => [8, y, WIDTH - 16, y === 388 ? 6 : 3]);
+  const lines = [8, 96, 186, 330, 388].map((y) => [8, y, labelWidth - 16, y === 388 ? 6 : 3]);
   const frame = [
     [8, 8, 92, 88],
     [8, 8, 3, 584],
@@ -70,11 +81,18 @@ export function label(parcel: Parcel, number: number): Label {
     drawText({ text: `${number + 3}B`, x: 300, y: 338, size: 42 }),
     drawText({ text: parcel.barcode.replace(/(..)(?=.)/g, "$1 "), x: "(w-tw)/2", y: 548, size: 21 }),
   ];
-  const source = ["-f", "lavfi", "-i", `color=white:s=${WIDTH}x${HEIGHT}`, "-vf", filters.join(",")];
+  const source = [
+    "-f",
+    "lavfi",
+    "-i",
+    `color=white:s=${labelWidth}x${labelHeight}`,
+    "-vf",
+    filters.join(","),
+  ];
   const pixels = ffmpeg([...source, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray", "-"]);
   return (across, down) => {
-    const column = clamp(Math.floor(across * WIDTH), 0, WIDTH - 1);
-    const row = clamp(Math.floor(down * HEIGHT), 0, HEIGHT - 1);
-    return (pixels[row * WIDTH + column] ?? 255) / 255;
+    const column = clamp(Math.floor(across * labelWidth), 0, labelWidth - 1);
+    const row = clamp(Math.floor(down * labelHeight), 0, labelHeight - 1);
+    return (pixels[row * labelWidth + column] ?? 255) / 255;
   };
 }

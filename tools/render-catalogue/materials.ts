@@ -5,8 +5,8 @@ import { mix, scale, smooth, type Vec } from "./vector.ts";
 
 const matte = (color: Vec): Look => ({ color, gloss: 0, blur: 1 });
 
-export const KRAFT: Vec = [0.47, 0.3, 0.165];
-export const WHITE_BOARD: Vec = [0.62, 0.61, 0.575];
+export const kraft: Vec = [0.47, 0.3, 0.165];
+export const whiteBoard: Vec = [0.62, 0.61, 0.575];
 
 export const paint =
   (color: Vec, gloss = 0.04, blur = 0.35): Surface =>

@@ -12,7 +12,7 @@ function random(seed: number): Random {
   };
 }
 
-const STEPS = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29].map((prime) => Math.sqrt(prime) % 1);
+const steps = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29].map((prime) => Math.sqrt(prime) % 1);
 
 /**
  * The random numbers of one pixel's rays. The n-th number of each ray belongs to a sequence that fills 0 to 1 evenly,
@@ -20,13 +20,13 @@ const STEPS = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29].map((prime) => Math.sqrt(prim
  */
 export function samples(seed: number): (ray: number) => Random {
   const start = random(seed);
-  const starts = STEPS.map(() => start());
+  const starts = steps.map(() => start());
   return (ray) => {
     let asked = 0;
     return () => {
-      const at = asked % STEPS.length;
+      const at = asked % steps.length;
       asked += 1;
-      return ((starts[at] ?? 0) + ray * (STEPS[at] ?? 0)) % 1;
+      return ((starts[at] ?? 0) + ray * (steps[at] ?? 0)) % 1;
     };
   };
 }

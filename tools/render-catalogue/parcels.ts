@@ -1,13 +1,13 @@
 import type { Parcel } from "../../src/simulator/catalogue/parcels.ts";
 import { label, type Label } from "./label.ts";
-import { board, KRAFT, paint, sticker, type Sticker, taped, WHITE_BOARD } from "./materials.ts";
+import { board, kraft, paint, sticker, type Sticker, taped, whiteBoard } from "./materials.ts";
 import { clouds, noise } from "./noise.ts";
 import { box, cushion, placed, type Shape, type Surface, type Thing } from "./shapes.ts";
 import { mix, scale, type Vec } from "./vector.ts";
 
-const BROWN_TAPE: Vec = [0.36, 0.2, 0.075];
-const CLEAR_TAPE: Vec = [0.62, 0.5, 0.33];
-const INK: Vec = [0.07, 0.05, 0.04];
+const brownTape: Vec = [0.36, 0.2, 0.075];
+const clearTape: Vec = [0.62, 0.5, 0.33];
+const ink: Vec = [0.07, 0.05, 0.04];
 
 interface Carton {
   readonly size: Vec;
@@ -57,14 +57,14 @@ function carton({ size, color, seed, tape, tapeWide, stickers, print }: Carton):
 /** The signs of a shipping carton: this side up, and a line below. */
 function signs(along: number, up: number): Vec | null {
   if (up > 8 && up < 9 && Math.abs(along) < 14) {
-    return INK;
+    return ink;
   }
   for (const middle of [-7, 7]) {
     const off = Math.abs(along - middle);
     const head = up > 20 && up < 28 && off < (28 - up) * 0.6;
     const stem = up > 11 && up <= 20 && off < 1.6;
     if (head || stem) {
-      return INK;
+      return ink;
     }
   }
   return null;
@@ -142,30 +142,30 @@ function parts(parcel: Parcel, number: number): [Shape, Surface][] {
       return polybag(size, print);
     case "cube":
       return of({
-        color: KRAFT,
-        tape: BROWN_TAPE,
+        color: kraft,
+        tape: brownTape,
         tapeWide: 5,
         stickers: [{ label: print, x: 2.2, z: 0.8, wide: 10.5 }],
       });
     case "flat-carton":
       return of({
-        color: WHITE_BOARD,
-        tape: CLEAR_TAPE,
+        color: whiteBoard,
+        tape: clearTape,
         tapeWide: 5,
         stickers: [{ label: print, x: -5, z: 1, wide: 11 }],
       });
     case "tube-box":
       return of({
-        color: scale(KRAFT, 1.12),
-        tape: CLEAR_TAPE,
+        color: scale(kraft, 1.12),
+        tape: clearTape,
         tapeWide: 4,
         stickers: [{ label: print, x: -8, z: 0.2, wide: 9, turned: true }],
         print: fragile,
       });
     case "shipping-carton":
       return of({
-        color: scale(KRAFT, 0.95),
-        tape: BROWN_TAPE,
+        color: scale(kraft, 0.95),
+        tape: brownTape,
         tapeWide: 6.5,
         stickers: [
           { label: print, x: 9, z: 5.5, wide: 13 },
@@ -174,7 +174,7 @@ function parts(parcel: Parcel, number: number): [Shape, Surface][] {
         print: signs,
       });
     default:
-      return [[whole, paint(KRAFT)]];
+      return [[whole, paint(kraft)]];
   }
 }
 

@@ -21,7 +21,7 @@ export interface Thing extends Shape {
   look(at: Vec, normal: Vec): Look;
 }
 
-const NEAR = 1e-4;
+const nearestDistance = 1e-4;
 
 /** Where a ray is inside an upright box: [enters, leaves]; it misses when it leaves before it enters. */
 function slab(from: Vec, direction: Vec, low: Vec, high: Vec): [number, number] {
@@ -40,7 +40,7 @@ export function box(low: Vec, high: Vec): Shape {
   return {
     hit(from, direction) {
       const [enters, leaves] = slab(from, direction, low, high);
-      return enters <= leaves && enters > NEAR ? enters : Infinity;
+      return enters <= leaves && enters > nearestDistance ? enters : Infinity;
     },
     normal(at) {
       let best = Infinity;
@@ -67,7 +67,12 @@ export function box(low: Vec, high: Vec): Shape {
 export function ring(inner: number, outer: number, height: number): Shape {
   const inside = (p: Vec): boolean => {
     const radius = Math.hypot(p[0], p[2]);
-    return radius >= inner - NEAR && radius <= outer + NEAR && p[1] >= -NEAR && p[1] <= height + NEAR;
+    return (
+      radius >= inner - nearestDistance &&
+      radius <= outer + nearestDistance &&
+      p[1] >= -nearestDistance &&
+      p[1] <= height + nearestDistance
+    );
   };
   return {
     hit(from, direction) {
@@ -82,7 +87,7 @@ export function ring(inner: number, outer: number, height: number): Shape {
         }
       }
       return places
-        .filter((t) => t > NEAR && inside(along(from, direction, t)))
+        .filter((t) => t > nearestDistance && inside(along(from, direction, t)))
         .reduce((first, t) => Math.min(first, t), Infinity);
     },
     normal(at) {
@@ -107,13 +112,13 @@ export function cushion(
   return {
     hit(from, direction) {
       const [enters, leaves] = slab(from, direction, [-halfX, 0, -halfZ], [halfX, top, halfZ]);
-      if (enters > leaves || leaves < NEAR) {
+      if (enters > leaves || leaves < nearestDistance) {
         return Infinity;
       }
       const step = 0.35;
-      let before = Math.max(enters, NEAR);
+      let before = Math.max(enters, nearestDistance);
       if (above(along(from, direction, before)) < 0) {
-        return enters > NEAR ? enters : Infinity;
+        return enters > nearestDistance ? enters : Infinity;
       }
       for (let t = before + step; before < leaves; t += step) {
         if (above(along(from, direction, t)) < 0) {

@@ -32,23 +32,23 @@ export function hidden(things: readonly Thing[], from: Vec, to: Vec): boolean {
 }
 
 // Two rows of light panels in the hall's ceiling.
-const CEILING = 330;
-const PANELS: readonly Vec[] = [
-  [-120, CEILING, 90],
-  [130, CEILING, -110],
+const ceiling = 330;
+const panels: readonly Vec[] = [
+  [-120, ceiling, 90],
+  [130, ceiling, -110],
 ];
-const PANEL_HALF: readonly [number, number] = [75, 32];
-const LIGHT: Vec = [1.0, 0.96, 0.89];
-const AMBIENT: Vec = [0.4, 0.43, 0.48];
+const panelHalf: readonly [number, number] = [75, 32];
+const lightColor: Vec = [1.0, 0.96, 0.89];
+const ambient: Vec = [0.4, 0.43, 0.48];
 
 /** What a mirror sees of the hall above. */
 function hall(from: Vec, direction: Vec): Vec {
   if (direction[1] <= 0.02) {
     return [0.25, 0.25, 0.26];
   }
-  const at = along(from, direction, (CEILING - from[1]) / direction[1]);
-  const lit = PANELS.some(
-    (panel) => Math.abs(at[0] - panel[0]) < PANEL_HALF[0] && Math.abs(at[2] - panel[2]) < PANEL_HALF[1],
+  const at = along(from, direction, (ceiling - from[1]) / direction[1]);
+  const lit = panels.some(
+    (panel) => Math.abs(at[0] - panel[0]) < panelHalf[0] && Math.abs(at[2] - panel[2]) < panelHalf[1],
   );
   return lit ? [5, 4.9, 4.6] : [0.4, 0.42, 0.45];
 }
@@ -68,8 +68,8 @@ function shade(things: readonly Thing[], { thing, at }: Hit, direction: Vec, nex
   const { color, gloss, blur } = thing.look(at, normal);
   const start = along(at, normal, 0.02);
 
-  const panel = PANELS[next() < 0.6 ? 0 : 1] ?? [0, CEILING, 0];
-  const lamp = add(panel, [(next() * 2 - 1) * PANEL_HALF[0], 0, (next() * 2 - 1) * PANEL_HALF[1]]);
+  const panel = panels[next() < 0.6 ? 0 : 1] ?? [0, ceiling, 0];
+  const lamp = add(panel, [(next() * 2 - 1) * panelHalf[0], 0, (next() * 2 - 1) * panelHalf[1]]);
   const toLamp = unit(sub(lamp, start));
   const facing = Math.max(0, dot(normal, toLamp)) * toLamp[1];
   const direct = facing > 0 && !hidden(things, start, lamp) ? facing * 0.95 : 0;
@@ -78,9 +78,9 @@ function shade(things: readonly Thing[], { thing, at }: Hit, direction: Vec, nex
   const other = firstHit(things, start, bounce);
   const around =
     other === null
-      ? AMBIENT
-      : scale(mul(AMBIENT, other.thing.look(other.at, other.thing.normal(other.at)).color), 0.6);
-  const matte = mul(color, add(scale(LIGHT, direct), around));
+      ? ambient
+      : scale(mul(ambient, other.thing.look(other.at, other.thing.normal(other.at)).color), 0.6);
+  const matte = mul(color, add(scale(lightColor, direct), around));
   if (gloss === 0) {
     return matte;
   }

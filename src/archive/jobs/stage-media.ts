@@ -18,7 +18,7 @@ export interface GivenMedium {
   readonly filename: string | null;
 }
 
-const PIECE_BYTES = 256 * 1024;
+const pieceBytes = 256 * 1024;
 const never = new AbortController().signal;
 
 /**
@@ -77,8 +77,8 @@ function stemOf(filename: string | null): string | null {
 function sendBytes(bytes: Uint8Array, contentType: string | null): Download {
   return async (sink) => {
     const drained = drainsOf(sink);
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      if (!sink.write(bytes.subarray(at, at + PIECE_BYTES))) {
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      if (!sink.write(bytes.subarray(at, at + pieceBytes))) {
         await drained();
       }
     }
@@ -97,7 +97,7 @@ function sendFile(path: string, contentType: string | null, root: ArchiveRoot): 
       try {
         let bytes = 0;
         for (;;) {
-          const piece = Buffer.allocUnsafe(PIECE_BYTES);
+          const piece = Buffer.allocUnsafe(pieceBytes);
           const { bytesRead } = await file.read(piece, 0, piece.length, bytes);
           if (bytesRead === 0) {
             return { contentType, framing: "length", bytes };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Surface } from "../../errors.ts";
 import { suggestedName } from "../../media/file-names.ts";
 import { saveToFile } from "../../media/save-to-file.ts";
-import { SNIFF_BYTES, sniffKind } from "../../media/sniff.ts";
+import { sniffBytes, sniffKind } from "../../media/sniff.ts";
 import type { Download } from "../../model/download.ts";
 import { asFileError, diskFacts, holdName } from "../archive-disk.ts";
 import type { ArchiveRoot } from "../archive-root.ts";
@@ -103,7 +103,7 @@ async function typeOf(path: string, root: ArchiveRoot): Promise<string | null> {
       return null;
     }
     try {
-      const head = Buffer.alloc(SNIFF_BYTES);
+      const head = Buffer.alloc(sniffBytes);
       const { bytesRead } = await file.read(head, 0, head.length, 0);
       return sniffKind(head.subarray(0, bytesRead))?.contentType ?? null;
     } finally {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { asFileError, makeStateFolder, type ArchiveDisk } from "../archive-disk.ts";
 
-const WORK = "work";
-const GIVEN_UP = "given-up";
+const workFolderName = "work";
+const givenUpFolderName = "given-up";
 
 /** Where the media of unfinished packages lie: a folder for each job, in the archive's state folder. */
 export class WorkFolders {
@@ -17,16 +17,16 @@ export class WorkFolders {
   /** Makes the place for all of them. */
   async prepare(): Promise<void> {
     await makeStateFolder(this.#stateFolder, this.#disk);
-    await makeStateFolder(join(this.#stateFolder, WORK), this.#disk);
+    await makeStateFolder(join(this.#stateFolder, workFolderName), this.#disk);
   }
 
   /** Ids of the jobs that have one. */
   async list(): Promise<string[]> {
-    return this.#disk.readdir(join(this.#stateFolder, WORK));
+    return this.#disk.readdir(join(this.#stateFolder, workFolderName));
   }
 
   of(jobId: string): string {
-    return join(this.#stateFolder, WORK, jobId);
+    return join(this.#stateFolder, workFolderName, jobId);
   }
 
   /** Makes the folder, where it is not there yet. Throws ERR_FILE. */
@@ -46,7 +46,7 @@ export class WorkFolders {
 
   /** Out of the way, but not deleted: nobody can fetch its media again. */
   async putAside(jobId: string): Promise<void> {
-    const given = join(this.#stateFolder, GIVEN_UP);
+    const given = join(this.#stateFolder, givenUpFolderName);
     await makeStateFolder(given, this.#disk)
       .then(() => this.#disk.rename(this.of(jobId), join(given, jobId)))
       .catch(() => undefined);

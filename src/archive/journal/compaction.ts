@@ -5,7 +5,7 @@ import { recordsOf, type JournalState } from "./open-job.ts";
 import { PruneLog } from "../packages/prune-log.ts";
 import { decodeRecord } from "../packages/records.ts";
 
-const SLACK_BYTES = 1024 * 1024;
+const slackBytes = 1024 * 1024;
 
 /** Keeps an archive's journal from growing without end. */
 export class Compactor {
@@ -22,7 +22,7 @@ export class Compactor {
   /** Starts when the journal has doubled and more. */
   compactIfDue(): void {
     const { journal, state, stateFolder, disk } = this.#parts;
-    const isDue = journal.size > 2 * this.#compactedBytes + SLACK_BYTES;
+    const isDue = journal.size > 2 * this.#compactedBytes + slackBytes;
     if (!isDue || this.#compacting !== undefined) {
       return;
     }

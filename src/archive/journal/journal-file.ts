@@ -13,7 +13,7 @@ export type OnRecord = (record: JournalRecord, offset: number, bytes: number) =>
 /** Hands a line over to a compacted journal and returns its new offset. */
 export type Emit = (line: Buffer) => Promise<number>;
 
-const BATCH_BYTES = 256 * 1024;
+const batchBytes = 256 * 1024;
 
 /** Reads a journal to its last whole line. Throws ERR_FILE for what is none. */
 export async function replay(
@@ -69,7 +69,7 @@ export async function replaceWith(
       const at = size;
       waiting.push(line);
       size += line.length;
-      if (size - written >= BATCH_BYTES) {
+      if (size - written >= batchBytes) {
         await flush();
       }
       return at;

@@ -11,10 +11,10 @@ export interface JournalLine {
   readonly text: string;
 }
 
-const NEWLINE = 0x0a;
-const READ_BYTES = 1024 * 1024;
+const newline = 0x0a;
+const readBytes = 1024 * 1024;
 /** No line that this package writes is longer; what is, is damage, and must not fill the memory. */
-const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
+const longestLineBytes = 16 * 1024 * 1024;
 
 /** `<CRC-32 of the JSON, 8 hexadecimal digits> <JSON>\n`. */
 export function encodeLine(record: object): Buffer {
@@ -40,8 +40,8 @@ export async function* readLines(file: FileHandle, from = 0): AsyncGenerator<Jou
   let rest: Buffer = Buffer.alloc(0);
   let offset = from;
   for (let position = from; ;) {
-    const block = Buffer.allocUnsafe(READ_BYTES);
-    const { bytesRead } = await file.read(block, 0, READ_BYTES, position);
+    const block = Buffer.allocUnsafe(readBytes);
+    const { bytesRead } = await file.read(block, 0, readBytes, position);
     if (bytesRead === 0) {
       return;
     }
@@ -49,7 +49,7 @@ export async function* readLines(file: FileHandle, from = 0): AsyncGenerator<Jou
     const bytes = Buffer.concat([rest, block.subarray(0, bytesRead)]);
     const lines: JournalLine[] = [];
     let start = 0;
-    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
       const text = bytes.toString("utf8", start, end);
       lines.push({ offset: offset + start, end: offset + end + 1, text });
       start = end + 1;
@@ -59,7 +59,7 @@ export async function* readLines(file: FileHandle, from = 0): AsyncGenerator<Jou
     if (lines.length > 0) {
       yield lines;
     }
-    if (rest.length > LONGEST_LINE_BYTES) {
+    if (rest.length > longestLineBytes) {
       throw new ProblemError(phrase("journalEndless"));
     }
   }

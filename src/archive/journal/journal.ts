@@ -21,8 +21,8 @@ export interface JournalOptions {
   readonly guard: () => Promise<void>;
 }
 
-const CURRENT = { type: "journal", version: 1 } as const satisfies JournalRecord;
-const LONGEST_ARCHIVED_BYTES = 16 * 1024;
+const currentHeader = { type: "journal", version: 1 } as const satisfies JournalRecord;
+const longestArchivedBytes = 16 * 1024;
 
 /**
  * The append-only file that remembers what was promised. What is committed is on the disk when the promise resolves;
@@ -68,7 +68,7 @@ export class Journal {
         if (systemCode(error) !== "ENOENT") {
           throw error;
         }
-        await replaceWith(path, disk, async (emit) => void (await emit(encodeLine(CURRENT))));
+        await replaceWith(path, disk, async (emit) => void (await emit(encodeLine(currentHeader))));
         file = await disk.open(path, "r+");
       }
       const read = await replay(file, path, options.onRecord);
@@ -109,7 +109,7 @@ export class Journal {
 
   /** The record that stands at an offset; undefined where it can't be read. */
   async read(offset: number): Promise<JournalRecord | undefined> {
-    const block = Buffer.alloc(LONGEST_ARCHIVED_BYTES);
+    const block = Buffer.alloc(longestArchivedBytes);
     const { bytesRead } = await this.#file.read(block, 0, block.length, offset);
     const end = block.subarray(0, bytesRead).indexOf("\n");
     return end < 0 ? undefined : decodeRecord(decodeLine(block.toString("utf8", 0, end)));
@@ -126,7 +126,7 @@ export class Journal {
     const work = (async () => {
       await this.#guard();
       this.#size = await replaceWith(this.path, this.#disk, async (emit) => {
-        await emit(encodeLine(CURRENT));
+        await emit(encodeLine(currentHeader));
         await write(emit, this.#file);
       });
       move();

@@ -12,7 +12,7 @@ export interface LayoutValues {
 }
 
 const tokens = ["date", "reference", "transactionId", "device"] as const;
-const LONGEST_VALUE = 200;
+const longestValue = 200;
 
 /** What is wrong with a layout; null for one that can be used. */
 export function layoutProblem(layout: string): Phrase | null {
@@ -63,5 +63,5 @@ function valueOf(token: string, { date, reference, transactionId, device }: Layo
   };
   const text = (values[token] ?? "").replace(/[/\\:*?"<>|\p{Cc}]/gu, "_").trim();
   // The rest is in the manifest; half a character at the end would be made whole by the disk.
-  return text === "" ? "_" : text.slice(0, LONGEST_VALUE).toWellFormed();
+  return text === "" ? "_" : text.slice(0, longestValue).toWellFormed();
 }

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import * as v from "valibot";
-import { MEASUREMENT_FILE, RAW_FILE } from "../archive-disk.ts";
+import { measurementFileName, rawFileName } from "../archive-disk.ts";
 
 const optionalText = v.nullable(v.string());
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
@@ -45,8 +45,8 @@ const manifest = v.object({
   complete: v.boolean(),
   missing: v.array(v.string()),
   items: v.array(item),
-  measurement: v.nullable(v.object({ ...file.entries, path: v.literal(MEASUREMENT_FILE) })),
-  raw: v.nullable(v.object({ ...file.entries, path: v.literal(RAW_FILE) })),
+  measurement: v.nullable(v.object({ ...file.entries, path: v.literal(measurementFileName) })),
+  raw: v.nullable(v.object({ ...file.entries, path: v.literal(rawFileName) })),
   previous: v.nullable(v.object({ path: v.string(), sha256 })),
 });
 
@@ -54,7 +54,7 @@ const manifest = v.object({
 export type Manifest = v.InferOutput<typeof manifest>;
 
 /** Any larger file is none. */
-export const LARGEST_MANIFEST_BYTES = 16 * 1024 * 1024;
+export const largestManifestBytes = 16 * 1024 * 1024;
 
 /** Reads the text of a manifest.json; undefined where it is none, or one of a later version. */
 export function readManifest(text: string): Manifest | undefined {

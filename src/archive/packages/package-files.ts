@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { systemCode, throwIfAborted, type Disk, type TransferFacts } from "../../media/disk.ts";
-import { LARGEST_MANIFEST_BYTES, readManifest, type Manifest } from "./manifest.ts";
+import { largestManifestBytes, readManifest, type Manifest } from "./manifest.ts";
 
-const BLOCK_BYTES = 1024 * 1024;
+const blockBytes = 1024 * 1024;
 /** A file may be swapped for a link or a pipe: neither is followed or waited for. */
-const PLAIN_READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const plainRead = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** What a file on the disk is. */
 export interface FoundFile {
@@ -35,7 +35,7 @@ export async function hashFile(
   try {
     // One byte more than the file has, so that most files take a single read.
     const { size } = await file.stat();
-    const block = Buffer.allocUnsafe(Math.min(size + 1, BLOCK_BYTES));
+    const block = Buffer.allocUnsafe(Math.min(size + 1, blockBytes));
     for (;;) {
       if (facts !== undefined) {
         throwIfAborted(facts);
@@ -60,7 +60,7 @@ export async function loadManifest(path: string, disk: Disk): Promise<FoundManif
   }
   try {
     const { size } = await file.stat();
-    if (size > LARGEST_MANIFEST_BYTES) {
+    if (size > largestManifestBytes) {
       return "damaged";
     }
     const content = await file.readFile();
@@ -77,7 +77,7 @@ export async function loadManifest(path: string, disk: Disk): Promise<FoundManif
 export async function openPlain(path: string, disk: Disk): Promise<FileHandle | undefined> {
   let file: FileHandle;
   try {
-    file = await disk.open(path, PLAIN_READ);
+    file = await disk.open(path, plainRead);
   } catch (error) {
     const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") {

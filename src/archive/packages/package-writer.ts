@@ -6,9 +6,9 @@ import { makeSubfolders, syncFolder } from "../../media/target-folder.ts";
 import {
   diskFacts,
   exists,
-  MANIFEST_FILE,
-  MEASUREMENT_FILE,
-  RAW_FILE,
+  manifestFileName,
+  measurementFileName,
+  rawFileName,
   writeDurably,
   type ArchiveDisk,
 } from "../archive-disk.ts";
@@ -30,7 +30,7 @@ interface Placing extends Completeness {
   readonly onNamed: (placed: PlacedPackage) => Promise<void>;
 }
 
-const MOST_NUMBERS = 100_000;
+const mostNumbers = 100_000;
 
 /**
  * Turns a job's work folder into a package: measurement and manifest are added, all is synced, and then the folder gets
@@ -50,15 +50,15 @@ export class PackageWriter {
     const disk = this.#disk;
     const { measurement, raw } = job.intent;
     if (measurement !== null) {
-      await writeDurably(join(work, MEASUREMENT_FILE), measurement, disk);
+      await writeDurably(join(work, measurementFileName), measurement, disk);
     }
     if (raw !== null) {
-      await writeDurably(join(work, RAW_FILE), raw, disk);
+      await writeDurably(join(work, rawFileName), raw, disk);
     }
     const manifest = this.#manifest(job, placing);
     await this.#removeStrays(work, new Set(filesOf(manifest).map(({ path }) => path)));
     const text = writeManifest(manifest);
-    await writeDurably(join(work, MANIFEST_FILE), text, disk);
+    await writeDurably(join(work, manifestFileName), text, disk);
     await syncFolder(work, disk, diskFacts);
 
     const parts = job.intent.folder;
@@ -94,9 +94,9 @@ export class PackageWriter {
       complete,
       missing: missing.map(inEnglish),
       items: [...job.items.values()],
-      measurement: describe(MEASUREMENT_FILE, intent.measurement),
-      raw: describe(RAW_FILE, intent.raw),
-      previous: previous === null ? null : { ...previous, path: `${previous.path}/${MANIFEST_FILE}` },
+      measurement: describe(measurementFileName, intent.measurement),
+      raw: describe(rawFileName, intent.raw),
+      previous: previous === null ? null : { ...previous, path: `${previous.path}/${manifestFileName}` },
     };
   }
 
@@ -110,7 +110,7 @@ export class PackageWriter {
 
   /** Packages get their names one after the other, so that one that is free stays free. */
   async #freeName(parent: string, name: string): Promise<string> {
-    for (let number = 0; number < MOST_NUMBERS; number += 1) {
+    for (let number = 0; number < mostNumbers; number += 1) {
       const numbered = numberedFolder(name, number);
       if (!(await exists(join(parent, numbered), this.#disk))) {
         return numbered;
@@ -127,7 +127,7 @@ export async function findPackage(
   disk: ArchiveDisk,
 ): Promise<Manifest | undefined> {
   const folder = join(root, path);
-  const found = await loadManifest(join(folder, MANIFEST_FILE), disk);
+  const found = await loadManifest(join(folder, manifestFileName), disk);
   if (typeof found === "string" || found.sha256 !== sha256) {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { archiveDisk, PRUNE_LOG, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
+import { archiveDisk, pruneLogName, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
 import { decodeLine, encodeLine, readLines } from "../journal/journal-lines.ts";
 import { openPlain } from "./package-files.ts";
 
@@ -26,7 +26,7 @@ export class PruneLog {
   readonly #disk: ArchiveDisk;
 
   constructor(stateFolder: string, disk: ArchiveDisk = archiveDisk) {
-    this.#path = join(stateFolder, PRUNE_LOG);
+    this.#path = join(stateFolder, pruneLogName);
     this.#disk = disk;
   }
 

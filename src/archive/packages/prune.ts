@@ -6,8 +6,8 @@ import {
   diskFacts,
   holdName,
   makeStateFolder,
-  MANIFEST_FILE,
-  STATE_FOLDER,
+  manifestFileName,
+  stateFolderName,
 } from "../archive-disk.ts";
 import { filesOf } from "./manifest.ts";
 import { PruneLog } from "./prune-log.ts";
@@ -52,7 +52,7 @@ export async function* prune(folder: string, options: PruneOptions): AsyncGenera
   const { root, hasState } = await findRoot(folder);
   const start = await archiveDisk.realpath(folder);
   await archiveDisk.readdir(start);
-  const stateFolder = join(root, STATE_FOLDER);
+  const stateFolder = join(root, stateFolderName);
   const trash = join(stateFolder, "trash");
   if (!options.isDryRun && hasState) {
     // What a killed run had moved there is in the log already.
@@ -92,7 +92,7 @@ export async function* prune(folder: string, options: PruneOptions): AsyncGenera
 }
 
 async function reasonToKeep({ folder, manifest }: FoundPackage): Promise<string | null> {
-  const named = new Set([MANIFEST_FILE, ...filesOf(manifest).map(({ path }) => path)]);
+  const named = new Set([manifestFileName, ...filesOf(manifest).map(({ path }) => path)]);
   let stray: string | null = null;
   for await (const name of straysOf(folder, named)) {
     if (holdName.test(name)) {

@@ -1,6 +1,12 @@
 import { join } from "node:path";
 import { systemCode } from "../../media/disk.ts";
-import { archiveDisk, holdName, JOURNAL_FILE, MANIFEST_FILE, STATE_FOLDER } from "../archive-disk.ts";
+import {
+  archiveDisk,
+  holdName,
+  journalFileName,
+  manifestFileName,
+  stateFolderName,
+} from "../archive-disk.ts";
 import { decodeLine, readLines } from "../journal/journal-lines.ts";
 import { filesOf } from "./manifest.ts";
 import { hashFile, openPlain } from "./package-files.ts";
@@ -42,7 +48,7 @@ interface Missing {
   readonly finding: Finding;
 }
 
-const MOST_MISSING = 1_000;
+const mostMissing = 1_000;
 
 /**
  * Checks an archive, one of its folders, or one package: every file against its manifest, every manifest against the
@@ -66,14 +72,14 @@ export class Verification {
     const { root, hasState } = await findRoot(this.#folder);
     this.#root = root;
     this.#hasState = hasState;
-    this.#log = new PruneLog(join(root, STATE_FOLDER));
+    this.#log = new PruneLog(join(root, stateFolderName));
     const { path, isWhole } = await this.#start();
     if (isWhole && hasState) {
       yield* this.#checkJournal();
     }
     for await (const met of walkPackages(root, path)) {
       yield* met.kind === "package" ? this.#checkPackage(met) : findingOf(met);
-      if (this.#missing.length >= MOST_MISSING) {
+      if (this.#missing.length >= mostMissing) {
         yield* this.#settleMissing();
       }
     }
@@ -112,7 +118,7 @@ export class Verification {
         yield { kind: "unreadable", path: filePath, problem: sayError(error) };
       }
     }
-    const named = new Set([MANIFEST_FILE, ...files.map((file) => file.path)]);
+    const named = new Set([manifestFileName, ...files.map((file) => file.path)]);
     for await (const name of straysOf(folder, named)) {
       if (holdName.test(name)) {
         continue;
@@ -149,7 +155,7 @@ export class Verification {
 
   /** Every package that the journal remembers has to be there, or pruned. */
   async *#checkJournal(): AsyncGenerator<Finding> {
-    const path = `${STATE_FOLDER}/${JOURNAL_FILE}`;
+    const path = `${stateFolderName}/${journalFileName}`;
     const file = await openPlain(join(this.#root, path), archiveDisk);
     if (file === undefined) {
       yield { kind: "journal", path, problem: "the journal is not there" };
@@ -168,7 +174,7 @@ export class Verification {
             continue;
           }
           this.checked.expected += 1;
-          const manifest = join(this.#root, record.path, MANIFEST_FILE);
+          const manifest = join(this.#root, record.path, manifestFileName);
           const isThere = await archiveDisk.lstat(manifest).then(
             () => true,
             () => false,
@@ -179,7 +185,7 @@ export class Verification {
           const problem = "the journal has this package, and it is gone without having been pruned";
           const finding: Finding = { kind: "missing-package", path: record.path, problem };
           this.#missing.push({ sha256: record.sha256, finding });
-          if (this.#missing.length >= MOST_MISSING) {
+          if (this.#missing.length >= mostMissing) {
             yield* this.#settleMissing();
           }
         }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-import { PARCELS, type Parcel, type Size } from "./parcels.ts";
+import { catalogueParcels, type Parcel, type Size } from "./parcels.ts";
 
 export { weightLb, type Parcel, type Size } from "./parcels.ts";
 
@@ -15,7 +15,7 @@ export interface Catalogue {
   read(parcel: Parcel, kind: PictureKind): Buffer;
 }
 
-const ENDINGS: Readonly<Record<PictureKind, string>> = {
+const endings: Readonly<Record<PictureKind, string>> = {
   color: ".color.jpg",
   annotated: ".annotated.jpg",
   depth: ".depth.bmp.gz",
@@ -32,14 +32,14 @@ function unpacked(path: string): Buffer {
 export function openCatalogue(): Catalogue {
   const contents = new Map<string, Buffer>();
   return {
-    parcels: PARCELS,
+    parcels: catalogueParcels,
     read(parcel, kind) {
       // Only names of the table become file names, whatever a caller made up.
-      const known = PARCELS.find((one) => one.name === parcel.name);
+      const known = catalogueParcels.find((one) => one.name === parcel.name);
       if (known === undefined) {
         throw new Error(`The catalogue has no pictures of "${parcel.name}".`);
       }
-      const file = known.name + ENDINGS[kind];
+      const file = known.name + endings[kind];
       const content = contents.get(file) ?? unpacked(join(import.meta.dirname, file));
       contents.set(file, content);
       return content;
@@ -48,12 +48,12 @@ export function openCatalogue(): Catalogue {
 }
 
 // The least a dimensioner with half-unit fidelity reports; keeps the ratios below finite.
-const SMALLEST_CM = 0.5;
+const smallestCm = 0.5;
 
 /** Length, width and height as ratios to their common size, so that only the shape counts. */
 function shape(size: Size): readonly number[] {
   const onTable = [size.lengthCm, size.widthCm].toSorted((a, b) => b - a);
-  const logs = [...onTable, size.heightCm].map((cm) => Math.log(Math.max(cm, SMALLEST_CM)));
+  const logs = [...onTable, size.heightCm].map((cm) => Math.log(Math.max(cm, smallestCm)));
   const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length;
   return logs.map((log) => log - mean);
 }

@@ -18,7 +18,7 @@ export interface Parcel extends Size {
 }
 
 /** The parcels the simulator knows. The pictures are rendered from this table by tools/render-catalogue.ts. */
-export const PARCELS: readonly Parcel[] = [
+export const catalogueParcels: readonly Parcel[] = [
   {
     name: "shoe-box",
     title: "Shoe box",
@@ -81,9 +81,9 @@ export const PARCELS: readonly Parcel[] = [
   },
 ];
 
-const KG_PER_LB = 0.45359237;
+const kgPerLb = 0.45359237;
 
 /** The weight as the device reports it: pounds with two decimals. */
 export function weightLb(parcel: Pick<Parcel, "weightKg">): number {
-  return Math.round((parcel.weightKg / KG_PER_LB) * 100) / 100;
+  return Math.round((parcel.weightKg / kgPerLb) * 100) / 100;
 }

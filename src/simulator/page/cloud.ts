@@ -13,7 +13,7 @@ import type { MediaItem, Post, State, Transaction } from "./shapes.ts";
 import type { View } from "./viewer.ts";
 import { clock, outcome, references, trigger } from "./words.ts";
 
-const MOST_SHOWN = 50;
+const mostShown = 50;
 
 /** A transaction with what became of its record. Each change makes a new one, so that the list sees it. */
 interface Entry {
@@ -132,7 +132,7 @@ export function createCloud(control: Control, view: View): Cloud {
   function add(transaction: Transaction): void {
     known.set(transaction.id, { transaction, posts: [] });
     const [oldest] = known.keys();
-    if (known.size > MOST_SHOWN && oldest !== undefined) {
+    if (known.size > mostShown && oldest !== undefined) {
       known.delete(oldest);
     }
     render();

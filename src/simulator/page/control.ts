@@ -2,7 +2,7 @@ import * as v from "valibot";
 
 import { byId } from "./dom.ts";
 
-const SHOWN_MS = 6000;
+const shownMs = 6000;
 
 /** The page's hand on the control port. What fails is said at the bottom of the page. */
 export interface Control {
@@ -22,7 +22,7 @@ export function createControl(): Control {
     clearTimeout(timer);
     notice.textContent = text;
     notice.classList.add("shown");
-    timer = setTimeout(() => notice.classList.remove("shown"), SHOWN_MS);
+    timer = setTimeout(() => notice.classList.remove("shown"), shownMs);
   }
 
   async function call(path: string, init: RequestInit): Promise<unknown> {

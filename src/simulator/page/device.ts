@@ -5,10 +5,10 @@ import { bindInput, bindSwitch, byId, choose, setText } from "./dom.ts";
 import { createReadout } from "./readout.ts";
 import { createScreen } from "./screen.ts";
 import type { Generation, Newer, State } from "./shapes.ts";
-import { REPLIES } from "./words.ts";
+import { replies } from "./words.ts";
 
-const BUTTONS = ["measure", "start", "stop", "cancel"] as const;
-type Button = (typeof BUTTONS)[number];
+const buttonNames = ["measure", "start", "stop", "cancel"] as const;
+type Button = (typeof buttonNames)[number];
 
 const reply = v.object({ did: v.string() });
 
@@ -42,7 +42,7 @@ export function createDevice(control: Control, shown: () => Generation): (state:
   const readout = createReadout();
   const title = byId("device-title", HTMLElement);
   const address = copyButton("device-address", control);
-  const buttons = BUTTONS.map((name) => ({ name, element: byId(`press-${name}`, HTMLButtonElement) }));
+  const buttons = buttonNames.map((name) => ({ name, element: byId(`press-${name}`, HTMLButtonElement) }));
   const scanForm = byId("scan-form", HTMLFormElement);
   const barcode = byId("barcode", HTMLInputElement);
   const label = byId("scan-label", HTMLButtonElement);
@@ -59,7 +59,7 @@ export function createDevice(control: Control, shown: () => Generation): (state:
 
   function sayReply(answer: unknown): void {
     const did = v.safeParse(reply, answer);
-    const words = did.success ? REPLIES.get(did.output.did) : undefined;
+    const words = did.success ? replies.get(did.output.did) : undefined;
     if (words !== undefined) {
       control.say(words);
     }

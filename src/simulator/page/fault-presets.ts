@@ -8,9 +8,9 @@ export interface Preset {
   readonly connection?: true;
 }
 
-const SIGN_IN = "<!doctype html><title>Guest network</title><h1>Sign in to go on</h1>";
+const signIn = "<!doctype html><title>Guest network</title><h1>Sign in to go on</h1>";
 
-export const PRESETS: readonly Preset[] = [
+export const presets: readonly Preset[] = [
   {
     name: "loses the answer",
     hint: "done, then cut off",
@@ -55,7 +55,7 @@ export const PRESETS: readonly Preset[] = [
   {
     name: "sends a sign-in page",
     hint: "as a guest network",
-    fault: { kind: "body", text: SIGN_IN, contentType: "text/html", acts: false },
+    fault: { kind: "body", text: signIn, contentType: "text/html", acts: false },
   },
   {
     name: "restarts",

@@ -1,6 +1,6 @@
 import type { Control } from "./control.ts";
 import { byId, fromTemplate, keyedList, setText, within } from "./dom.ts";
-import { PRESETS, type Preset } from "./fault-presets.ts";
+import { presets, type Preset } from "./fault-presets.ts";
 import type { ListedFault, State } from "./shapes.ts";
 
 /** Which requests it waits for. */
@@ -71,7 +71,7 @@ export function createFaults(control: Control): (state: State) => void {
     };
   }
 
-  const buttons = PRESETS.map(button);
+  const buttons = presets.map(button);
   const others = keyedList(
     byId("other-faults", HTMLElement),
     (fault: ListedFault) => fault.id,
@@ -95,7 +95,7 @@ export function createFaults(control: Control): (state: State) => void {
   return ({ faults }) => {
     inForce = faults;
     buttons.forEach((one) => one.show(faults));
-    others(faults.filter(({ name }) => PRESETS.every((preset) => preset.name !== name)));
+    others(faults.filter(({ name }) => presets.every((preset) => preset.name !== name)));
     clear.hidden = faults.length === 0;
     setText(count, faults.length === 0 ? "" : `${faults.length} on`);
   };

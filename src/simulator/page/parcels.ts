@@ -5,7 +5,7 @@ import { byId, fromTemplate, setText, within } from "./dom.ts";
 import { catalogueParcel, type CatalogueParcel, type Generation, type TableParcel } from "./shapes.ts";
 import { dimensions, number } from "./words.ts";
 
-const FAILING = {
+const failingParcel = {
   lengthCm: 60,
   widthCm: 40,
   heightCm: 39.5,
@@ -13,7 +13,7 @@ const FAILING = {
   errorCode: 3,
   errorMessage: "The parcel reaches over the edge of the table",
 };
-const OWN_ERROR_CODE = 4;
+const ownErrorCode = 4;
 
 function described(parcel: TableParcel | null): string {
   if (parcel === null) {
@@ -32,7 +32,7 @@ function tileOf(parcel: TableParcel | null): string {
   if (parcel.name !== null) {
     return `parcel-${parcel.name}`;
   }
-  return parcel.errorMessage === FAILING.errorMessage ? "parcel-failing" : "parcel-own";
+  return parcel.errorMessage === failingParcel.errorMessage ? "parcel-failing" : "parcel-own";
 }
 
 /** Puts parcels on the table of the device that is shown. */
@@ -83,7 +83,7 @@ export function createParcels(
   }
 
   byId("parcel-none", HTMLElement).addEventListener("click", () => void put(null));
-  byId("parcel-failing", HTMLElement).addEventListener("click", () => void put(FAILING));
+  byId("parcel-failing", HTMLElement).addEventListener("click", () => void put(failingParcel));
   own.addEventListener("click", () => openForm(form.hidden !== false));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -94,7 +94,7 @@ export function createParcels(
       heightCm: field("height").valueAsNumber,
       weightKg: field("weight").valueAsNumber,
       barcode: field("barcode").value,
-      ...(error === "" ? {} : { errorCode: OWN_ERROR_CODE, errorMessage: error }),
+      ...(error === "" ? {} : { errorCode: ownErrorCode, errorMessage: error }),
     });
   });
   void load();

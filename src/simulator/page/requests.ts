@@ -3,7 +3,7 @@ import type { Request } from "./shapes.ts";
 import { clock, surface } from "./words.ts";
 
 /** More than that nobody reads, and a page that is open for a shift must not grow. */
-const MOST_SHOWN = 200;
+const mostShown = 200;
 
 interface Outcome {
   readonly words: string;
@@ -69,7 +69,7 @@ export function createRequests(): Requests {
     const shown = filter.value === "" ? all : all.filter((one) => one.surface === filter.value);
     show(shown);
     nothing.hidden = shown.length > 0;
-    const howMany = shown.length === MOST_SHOWN ? `the latest ${MOST_SHOWN}` : String(shown.length);
+    const howMany = shown.length === mostShown ? `the latest ${mostShown}` : String(shown.length);
     setText(count, known.size === 0 ? "" : howMany);
   });
   function add(request: Request): void {
@@ -79,7 +79,7 @@ export function createRequests(): Requests {
     }
     known.set(request.id, request);
     const [oldest] = known.keys();
-    if (known.size > MOST_SHOWN && oldest !== undefined) {
+    if (known.size > mostShown && oldest !== undefined) {
       known.delete(oldest);
     }
     render();

@@ -2,11 +2,11 @@ import { byId, choose, onChoice, setSource, setTextOrHide } from "./dom.ts";
 import type { Generation, Newer, State, TableParcel } from "./shapes.ts";
 import { duration } from "./words.ts";
 
-const IMAGE_VIEWS = ["annotated", "color", "depth"] as const;
-type ImageView = (typeof IMAGE_VIEWS)[number];
+const imageViews = ["annotated", "color", "depth"] as const;
+type ImageView = (typeof imageViews)[number];
 type View = "camera" | "video" | ImageView;
 
-const TICK_MS = 200;
+const tickMs = 200;
 
 /** The parts of a state that the screen follows. */
 interface Seen {
@@ -21,7 +21,7 @@ function viewOf(value: string): View {
   if (value === "video") {
     return value;
   }
-  return IMAGE_VIEWS.find((one) => one === value) ?? "camera";
+  return imageViews.find((one) => one === value) ?? "camera";
 }
 
 function imageOf({ powered, last }: Newer): string | null {
@@ -93,7 +93,7 @@ export function createScreen(): (state: State, generation: Generation) => void {
     setTextOrHide(veil, on ? "" : "Switched off");
     const busy = recording !== null || encoded !== null;
     if (busy && ticking === 0) {
-      ticking = setInterval(tick, TICK_MS);
+      ticking = setInterval(tick, tickMs);
     }
     if (!busy && ticking !== 0) {
       clearInterval(ticking);
@@ -147,7 +147,7 @@ export function createScreen(): (state: State, generation: Generation) => void {
 
   onChoice(views, (value) => {
     view = viewOf(value);
-    favourite = IMAGE_VIEWS.find((one) => one === view) ?? favourite;
+    favourite = imageViews.find((one) => one === view) ?? favourite;
     render();
   });
   return (state, generation) => {

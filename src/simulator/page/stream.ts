@@ -15,7 +15,7 @@ import {
   type Transaction,
 } from "./shapes.ts";
 
-const LATEST = 200;
+const latestCount = 200;
 
 export interface Watcher {
   connected(is: boolean): void;
@@ -31,7 +31,7 @@ export interface Watcher {
 
 /** Watches the simulator, and comes back to it when it was started anew. */
 export function watch(watcher: Watcher): void {
-  const source = new EventSource(`events?recent=${LATEST}`);
+  const source = new EventSource(`events?recent=${latestCount}`);
   function on<const S extends v.GenericSchema>(
     event: string,
     schema: S,

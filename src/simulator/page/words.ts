@@ -39,7 +39,7 @@ export function bytes(count: number): string {
   return `${shortest.format(Number((count / 1000 ** power).toFixed(power > 1 ? 1 : 0)))} ${units[power] ?? ""}`;
 }
 
-const TRIGGERS: ReadonlyMap<string, string> = new Map([
+const triggers: ReadonlyMap<string, string> = new Map([
   ["local-api", "over the local API"],
   ["cloud", "from the cloud"],
   ["scan", "by a scan"],
@@ -48,21 +48,21 @@ const TRIGGERS: ReadonlyMap<string, string> = new Map([
 
 /** How a measurement was started. */
 export function trigger(name: string | null): string {
-  return TRIGGERS.get(name ?? "") ?? "";
+  return triggers.get(name ?? "") ?? "";
 }
 
-const SURFACES: ReadonlyMap<string, string> = new Map([
+const surfaceNames: ReadonlyMap<string, string> = new Map([
   ["newer", "newer device"],
   ["earlier", "earlier device"],
   ["cloud", "cloud"],
 ]);
 
 export function surface(name: string | undefined): string {
-  return name === undefined ? "everywhere" : (SURFACES.get(name) ?? name);
+  return name === undefined ? "everywhere" : (surfaceNames.get(name) ?? name);
 }
 
 /** What came of a scan or a press of a button; of a measurement, the device's screen says more: it may have failed. */
-export const REPLIES: ReadonlyMap<string, string> = new Map([
+export const replies: ReadonlyMap<string, string> = new Map([
   ["recording-started", "The recording has started."],
   ["recording-stopped", "The recording has ended."],
   ["recording-cancelled", "The recording was cancelled, nothing is kept."],
