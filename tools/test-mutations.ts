@@ -1,7 +1,7 @@
 /**
  * The tests' own test:  npm run test:mutations
  *
- * Breaks each promise of the README on purpose, one after the other, in a copy of the sources, and expects the test that
+ * Breaks each promise of docs/promises.md on purpose, one after the other, in a copy of the sources, and expects the test that
  * holds it to go red. The last line is `N passed, N failed`.
  *
  *   npm run test:mutations -- p1 p7    only those whose names begin so

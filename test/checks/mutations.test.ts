@@ -6,14 +6,14 @@ import { mutate, readMutations } from "../../tools/test/mutations.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 
-/** The promise sheet of the README: number and the files that it names. */
+/** The promise sheet, docs/promises.md: number and the files that it names. */
 async function readPromises(): Promise<ReadonlyMap<string, readonly string[]>> {
-  const readme = await readFile(join(root, "README.md"), "utf8");
-  const rows = [...readme.matchAll(/^\| (P\d+) +\|.*\|(.*)\|$/gm)];
+  const page = await readFile(join(root, "docs", "promises.md"), "utf8");
+  const rows = [...page.matchAll(/^\| (P\d+) +\|.*\|(.*)\|$/gm)];
   return new Map(
     rows.map(([, promise = "", tests = ""]) => [
       promise,
-      [...tests.matchAll(/\]\(([^)#]+)\)/g)].map(([, path = ""]) => path),
+      [...tests.matchAll(/\]\(\.\.\/([^)#]+)\)/g)].map(([, path = ""]) => path),
     ]),
   );
 }

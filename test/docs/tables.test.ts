@@ -7,7 +7,8 @@ import { readPages, root, type NamedPage } from "./pages.ts";
 
 const pages = readPages();
 const pageOf = (path: string): NamedPage => pages.find((page) => page.path === path) ?? assert.fail(path);
-const readme = pageOf("README.md");
+const nodesPage = pageOf("docs/nodes.md");
+const troubleshooting = pageOf("docs/troubleshooting.md");
 
 /** The first column of the table whose header begins like this. */
 function columnOf(page: NamedPage, header: string): string[] {
@@ -27,8 +28,8 @@ function paletteLabels(): Map<string, string> {
 }
 
 describe("the tables of the pages", () => {
-  it("README.md: has every node, as the palette calls it", () => {
-    const named = columnOf(readme, "node").flatMap((cell) =>
+  it("docs/nodes.md: has every node, as the palette calls it", () => {
+    const named = columnOf(nodesPage, "node").flatMap((cell) =>
       [...cell.matchAll(/(\*\*|_)(.+?)\1/g)].map(([, , name]) => name),
     );
     const labels = [...paletteLabels()].map(([name, label]) =>
@@ -44,18 +45,23 @@ describe("the tables of the pages", () => {
     }
   });
 
-  it("README.md: has every error code once", () => {
-    const named = columnOf(readme, "code").flatMap((cell) => cell.match(/ERR_[A-Z_]+(?=\])/g) ?? []);
+  it("docs/troubleshooting.md: has every error code once", () => {
+    const named = columnOf(troubleshooting, "code").flatMap((cell) => cell.match(/ERR_[A-Z_]+(?=\])/g) ?? []);
     assert.deepEqual(named.toSorted(), errorCodes.toSorted());
   });
 
-  it("README.md: has every outcome", () => {
-    assert.deepEqual(columnOf(readme, "outcome"), ["`not-sent`", "`refused`", "`failed`", "`unknown`"]);
+  it("docs/troubleshooting.md: has every outcome", () => {
+    assert.deepEqual(columnOf(troubleshooting, "outcome"), [
+      "`not-sent`",
+      "`refused`",
+      "`failed`",
+      "`unknown`",
+    ]);
   });
 
-  it("README.md: has every example, by its name", () => {
+  it("docs/nodes.md: has every example, by its name", () => {
     const files = readdirSync(join(root, "examples")).map((name) => name.replace(/\.json$/, ""));
-    const named = columnOf(readme, "example").map((cell) => cell.replaceAll("**", ""));
+    const named = columnOf(nodesPage, "example").map((cell) => cell.replaceAll("**", ""));
     assert.deepEqual(named, files.toSorted());
   });
 
