@@ -1,7 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { runningNode, typeScriptOptions } from "../tools/test/node-binaries.ts";
 
 /** Starts a script of this folder as a process of its own and resolves with the first thing that it says. */
 export async function forkAndHear<T>(
@@ -9,7 +8,6 @@ export async function forkAndHear<T>(
   args: readonly string[],
 ): Promise<{ heard: T; stop: () => Promise<void> }> {
   const child = fork(join(import.meta.dirname, script), args, {
-    execArgv: typeScriptOptions(runningNode()),
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const exited = once(child, "exit");

@@ -18,7 +18,7 @@ export interface Runtime {
 export function findRuntimes(): Runtime[] {
   const running = runningNode();
   const pairs = [
-    { major: 4, node: bundledNode(repository, 20) ?? (running.major < 24 ? running : undefined) },
+    { major: 4, node: bundledNode(repository, 22) ?? (running.major < 24 ? running : undefined) },
     { major: 5, node: bundledNode(repository, 24) ?? (running.major >= 24 ? running : undefined) },
   ];
   return pairs.flatMap(({ major, node }) => (node === undefined ? [] : [describe(major, node)]));

@@ -1,5 +1,5 @@
 /**
- * Builds the package into dist/:  node --import tsx tools/build.ts
+ * Builds the package into dist/:  node tools/build.ts
  *
  * dist/ mirrors the sources and holds what ships, nothing else: what an earlier build left is removed. Files are replaced
  * in one step and only when they differ, so that a Node-RED that runs from dist/ never reads half of one.

@@ -2,7 +2,7 @@
  * Draws the pictures of the simulator's parcels into src/simulator/catalogue/. Their results are committed: this runs
  * by hand, when the parcels or the drawing change, and is part of neither build nor tests.
  *
- *   node --import tsx tools/render-catalogue.ts [parcel ...]
+ *   node tools/render-catalogue.ts [parcel ...]
  *
  * Needs ffmpeg with libx264, libfreetype and fontconfig, and the DejaVu fonts (on Debian: ffmpeg, fonts-dejavu-core).
  * A small ray tracer draws the scenes, so no browser and no graphics card. The same seed gives the same pixels.

@@ -8,7 +8,7 @@
  */
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { bundledNode, runningNode, typeScriptOptions } from "./test/node-binaries.ts";
+import { bundledNode, runningNode } from "./test/node-binaries.ts";
 import { failedOnce, passedOnce, runSteps, type Step } from "./test/outcome.ts";
 import { runUntilSignal } from "./test/run.ts";
 
@@ -27,8 +27,10 @@ const programs = names
   .map((name): Step => ({
     name,
     async run() {
-      const args = [...typeScriptOptions(node), join(folder, `${name}.ts`)];
-      const { exitCode, output } = await run(node.path, args, { cwd: root, timeoutMs: longestProgramMs });
+      const { exitCode, output } = await run(node.path, [join(folder, `${name}.ts`)], {
+        cwd: root,
+        timeoutMs: longestProgramMs,
+      });
       if (exitCode !== 0) {
         return failedOnce(output);
       }

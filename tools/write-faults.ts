@@ -3,7 +3,7 @@
  * page and the tables equal.
  *
  *   npm run test:unit -- 'test/matrix/*.test.ts'
- *   node --import tsx tools/write-faults.ts
+ *   node tools/write-faults.ts
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

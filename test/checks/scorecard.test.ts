@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createRequire } from "node:module";
 import { findProblems, type Package } from "../../tools/checks/scorecard.ts";
 
 const type = "dimensioner-measure";
@@ -11,8 +12,8 @@ const good: Package = {
     keywords: ["node-red"],
     repository: { url: "git+https://example.com/x.git" },
     bugs: { url: "https://example.com/x/issues" },
-    engines: { node: ">=20.19" },
-    dependencies: { undici: "^7.1.2 || ^8.0.0" },
+    engines: { node: ">=22.19" },
+    dependencies: { undici: "^8.0.0" },
     "node-red": { version: ">=4.1.0", nodes: { [type]: "dist/measure.js" } },
   },
   files: ["LICENSE", "README.md"],
@@ -34,6 +35,13 @@ describe("tools/checks/scorecard", () => {
     assert.deepEqual(findProblems(good), []);
   });
 
+  it("asks for the Node.js that the installed undici asks for", () => {
+    const { engines } = createRequire(import.meta.url)("undici/package.json") as {
+      engines: { node: string };
+    };
+    assert.equal(engines.node, ">=22.19.0");
+  });
+
   const broken: readonly (readonly [rule: string, what: string, Package])[] = [
     ["P01", "no license", withManifest({ license: "" })],
     ["P01", "no LICENSE file", { ...good, files: ["README.md"] }],
@@ -41,14 +49,15 @@ describe("tools/checks/scorecard", () => {
     ["P03", "no bugs", withManifest({ bugs: {} })],
     ["P04", "no scope", withManifest({ name: "node-red-contrib-dimensioner" })],
     ["P05", "no keyword", withManifest({ keywords: ["parcel"] })],
-    ["P07", "an engine that shuts out 22.9.0", withManifest({ engines: { node: ">=22.12" } })],
+    ["P07", "an engine that undici does not run on", withManifest({ engines: { node: ">=22.9" } })],
+    ["P07", "an engine that shuts out 22.19", withManifest({ engines: { node: ">=24" } })],
     [
       "D01",
       "7 dependencies",
       withManifest({ dependencies: Object.fromEntries([..."abcdefg"].map((name) => [name, "^1.0.0"])) }),
     ],
-    ["D03", "a pinned dependency", withManifest({ dependencies: { undici: "7.1.2" } })],
-    ["D03", "a range that is half pinned", withManifest({ dependencies: { undici: "^7.1.2 || 8.0.0" } })],
+    ["D03", "a pinned dependency", withManifest({ dependencies: { undici: "8.0.0" } })],
+    ["D03", "a range that is half pinned", withManifest({ dependencies: { undici: "^8.0.0 || 9.0.0" } })],
     ["P06", "no Node-RED version", withManifest({ "node-red": { nodes: { [type]: "dist/measure.js" } } })],
     ["H01", "no colour", withPage(page.replace('color:"#86c5be"', "color"))],
     ["H02", "no icon", withPage(page.replace('icon:"measure.svg"', "icon"))],

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 const root = join(import.meta.dirname, "..", "..");
-const demoScript = ["--import", "tsx", join(root, "tools", "demo.ts")];
+const demoScript = [join(root, "tools", "demo.ts")];
 
 interface Demo {
   readonly process: ChildProcess;
@@ -30,9 +30,7 @@ describe("npm run demo", function () {
   });
 
   function startDemo(args: readonly string[]): Demo {
-    // Without the coverage of the process that runs the tests: tsx has its own idea of lines.
-    const { NODE_V8_COVERAGE: _, ...env } = process.env;
-    const child = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
     started.push(child);
     const lines: string[] = [];
     const input = createInterface({ input: child.stdout });

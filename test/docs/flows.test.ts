@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { connected, isFlow, type FlowNode } from "./flow-blocks.ts";
-import { startNodeRed } from "../support/node-red.ts";
+import { nodeRedMajor, startNodeRed } from "../support/node-red.ts";
 import { blocksIn, readPages, root } from "./pages.ts";
 
 const flows = blocksIn(readPages(), "json").flatMap(({ at, text }) => {
@@ -58,7 +58,7 @@ describe("the flows of the pages", function () {
 
     it(`${at} runs in a real Node-RED, against the simulator`, async () => {
       const sim = await startSimulator();
-      const nodeRed = await startNodeRed({ major: Number.parseInt(process.versions.node, 10) >= 24 ? 5 : 4 });
+      const nodeRed = await startNodeRed({ major: nodeRedMajor });
       try {
         await nodeRed.deploy(connected(nodes, sim));
         const unknown = nodeRed.logs.filter((line) => /missing types|Waiting for missing/i.test(line));

@@ -94,8 +94,7 @@ describe("the scripts of the pages", function () {
       const sim = await startSimulator();
       try {
         const path = await write(block, new URL(sim.newer.origin).host);
-        const isOld = Number.parseInt(process.versions.node, 10) < 24;
-        const args = [...(isOld ? ["--import", "tsx"] : []), "--no-warnings", path];
+        const args = ["--no-warnings", path];
         const { NODE_V8_COVERAGE: _, ...env } = process.env;
         const { stderr } = await execute(process.execPath, args, { cwd: root, env, timeout: 30_000 });
         assert.equal(stderr, "");

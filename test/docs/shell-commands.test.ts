@@ -25,9 +25,8 @@ function helpOf(bin: string): string {
     return helpText;
   }
   const source = join(root, (manifest.bin[bin] ?? "").replace(/^dist/, ".").replace(/\.js$/, ".ts"));
-  const isOld = Number.parseInt(process.versions.node, 10) < 24;
-  const args = [...(isOld ? ["--import", "tsx"] : []), source, "--help"];
-  return spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", timeout: 20_000 }).stdout;
+  return spawnSync(process.execPath, [source, "--help"], { cwd: root, encoding: "utf8", timeout: 20_000 })
+    .stdout;
 }
 
 /** The commands of a block, each as its words; comments and redirections are left out. */

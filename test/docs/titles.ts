@@ -12,11 +12,9 @@ export async function testTitles(): Promise<string[]> {
   try {
     const output = join(folder, "titles.json");
     const { NODE_V8_COVERAGE: _, ...env } = process.env;
-    const major = Number.parseInt(process.versions.node, 10);
     const child = spawn(
       process.execPath,
       [
-        ...(major >= 24 ? [] : ["--import", "tsx"]),
         join(root, "node_modules/mocha/bin/mocha.js"),
         "--dry-run",
         "--reporter=json",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { connected, readExample, type FlowNode, type Origins } from "../../tools/demo/examples.ts";
 import { runFlow, type Seen } from "../../tools/demo/run-flow.ts";
-import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import "./installed.ts";
 import { startRecordingProxy, type RecordingProxy } from "./recording-proxy.ts";
 
@@ -38,9 +38,6 @@ export interface ExampleOptions {
 }
 
 const longestScanMs = 20_000;
-
-/** Node-RED 5 where the Node that runs the tests is new enough, else 4.1. */
-export const nodeRedMajor: 4 | 5 = Number.parseInt(process.versions.node, 10) >= 22 ? 5 : 4;
 
 export async function startExample({
   example,

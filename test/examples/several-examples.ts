@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { connected, readExample, type FlowNode } from "../../tools/demo/examples.ts";
 import { runFlow } from "../../tools/demo/run-flow.ts";
-import { startNodeRed, type NodeRed } from "../support/node-red.ts";
-import { nodeRedMajor } from "./one-example.ts";
+import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 
 /** One Node-RED that runs several examples at once against one simulator. */
 export interface ExamplesRun {

@@ -3,8 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { openEditorEvents, type EditorEvents } from "../../tools/demo/editor-events.ts";
 import { connected, readExample, type FlowNode } from "../../tools/demo/examples.ts";
-import { startNodeRed, type NodeRed } from "../support/node-red.ts";
-import { nodeRedMajor } from "./one-example.ts";
+import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 
 /** What the debug nodes of an example say, as “name: text”. */
 class Listener {

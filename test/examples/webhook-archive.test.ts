@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { openEditorEvents } from "../../tools/demo/editor-events.ts";
 import { connected, nodeNamed, readExample } from "../../tools/demo/examples.ts";
-import { startNodeRed } from "../support/node-red.ts";
+import { nodeRedMajor, startNodeRed } from "../support/node-red.ts";
 import { filesIn, readJson } from "./archive.ts";
-import { nodeRedMajor } from "./one-example.ts";
 
 const secret = "s3cret-of-the-dock";
 const barcode = "395212340000004173";

@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { createRequire } from "node:module";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Message, TestFlow } from "../support/flow.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 import type { Places } from "./bench.ts";
 import { casesOf } from "./cases.ts";
 
@@ -102,8 +103,7 @@ export class Load {
 
   /** Resumed archive jobs come in without anybody sending them, so that it is the runtime that counts. */
   #watch(): void {
-    const major = Number.parseInt(process.versions.node, 10) >= 22 ? 5 : 4;
-    const { hooks } = createRequire(import.meta.url)(`node-red-${major}`) as { hooks: Hooks };
+    const { hooks } = createRequire(import.meta.url)(`node-red-${nodeRedMajor}`) as { hooks: Hooks };
     const isOurs = (type = ""): boolean => type.startsWith("dimensioner-");
     hooks.add("onReceive.load", ({ msg, destination }) => {
       if (isOurs(destination?.node.type)) {

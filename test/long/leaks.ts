@@ -1,7 +1,7 @@
 /**
  * What stays of messages and of deploys, ten times as many as in npm test:
  *
- *   node --import tsx test/long/leaks.ts [messages] [deploys]
+ *   node test/long/leaks.ts [messages] [deploys]
  */
 import { checkMessages, checkRedeploys } from "../leaks/rounds.ts";
 import type { Reading } from "../leaks/instruments.ts";

@@ -1,7 +1,7 @@
 /**
  * Random sequences for as long as it is given, where npm test takes forty.
  *
- *   node --import tsx test/long/model-based.ts [minutes, 10]     MODEL_SEED, MODEL_PATH
+ *   node test/long/model-based.ts [minutes, 10]     MODEL_SEED, MODEL_PATH
  */
 import { randomInt } from "node:crypto";
 import { openEnvironment, tryMany } from "../model-based/model.ts";

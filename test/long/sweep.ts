@@ -2,7 +2,7 @@
  * Every point at which an operation can fail, where npm test takes one in eight: every step, every timer, every call to
  * the disk, and the wire every so many bytes.
  *
- *   node --import tsx test/long/sweep.ts [name of an operation]     SWEEP_BYTES_APART=16 SWEEP_STRIDE=1
+ *   node test/long/sweep.ts [name of an operation]     SWEEP_BYTES_APART=16 SWEEP_STRIDE=1
  */
 import { StepWatch } from "../sweep/steps.ts";
 import { sweep, sweptOperations } from "../sweep/sweep.ts";

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FlowNode, Message } from "../support/flow.ts";
-import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import type { Opened } from "../support/opened.ts";
 import { token } from "../support/operations.ts";
 import { actionNodes } from "./action-nodes.ts";
@@ -14,8 +14,6 @@ import { endingOf, type Row } from "./row.ts";
 import { lookInto } from "./sources.ts";
 import { disk } from "./tables/disk.ts";
 import { worstDisks, worstRows } from "./tables/worst.ts";
-
-const major = Number(process.versions.node.split(".")[0]) >= 24 ? 5 : 4;
 
 /** Prints when each message comes to a node and how it ends there, as the runtime's own hooks see it. */
 const watcher = `module.exports = (RED) => {
@@ -29,7 +27,7 @@ const traces = /uncaught|unhandled|triggerUncaught|\bat .*\.js:\d+:\d+/i;
 const silent: Row = { faults: [{ kind: "silence", acts: false }], measure: {}, video: {} };
 const halfway: Row = { faults: [{ kind: "cut", end: "hold" }], download: {} };
 
-describe(`Node-RED ${major} as a process that any unhandled error would end`, function () {
+describe(`Node-RED ${nodeRedMajor} as a process that any unhandled error would end`, function () {
   this.timeout(90_000);
   const open: { close(): unknown }[] = [];
   const opened: Opened = (thing) => {
@@ -69,7 +67,7 @@ describe(`Node-RED ${major} as a process that any unhandled error would end`, fu
     // Node-RED takes no file without one of these beside it.
     await writeFile(join(userDir, "nodes", "watcher.html"), "");
     nodeRed = await startNodeRed({
-      major,
+      major: nodeRedMajor,
       userDir,
       flows,
       env: { NODE_OPTIONS: "--unhandled-rejections=strict" },

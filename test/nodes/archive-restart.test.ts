@@ -4,14 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { readPackages, until } from "../archive/support.ts";
-import { startNodeRed } from "../support/node-red.ts";
-
-const major = Number(process.versions.node.split(".")[0]) >= 24 ? 5 : 4;
+import { nodeRedMajor, startNodeRed } from "../support/node-red.ts";
 
 /** Without a place a node counts as a config node when the flows are read from their file. */
 const placed = (node: object): object => ("z" in node ? { x: 100, y: 100, ...node } : node);
 
-describe(`dimensioner-archive in a Node-RED ${major} that is killed`, function () {
+describe(`dimensioner-archive in a Node-RED ${nodeRedMajor} that is killed`, function () {
   this.timeout(90_000);
 
   it("finishes what was accepted after the next start, and sends its message", async () => {
@@ -53,7 +51,7 @@ describe(`dimensioner-archive in a Node-RED ${major} that is killed`, function (
       },
     ];
     try {
-      const first = await startNodeRed({ major, userDir, flows: flows.map(placed) });
+      const first = await startNodeRed({ major: nodeRedMajor, userDir, flows: flows.map(placed) });
       closers.push(() => first.stop());
       const asked = sim.nextRequest(({ path }) => path.startsWith("/api/transactionmedia/905865"));
       const body = JSON.stringify({ id: "905865", shift: "early" });
@@ -63,7 +61,7 @@ describe(`dimensioner-archive in a Node-RED ${major} that is killed`, function (
       await fetch(`${first.url}/die`, { method: "POST" }).catch(() => undefined);
       sim.cloud.addMedia("905865", { contentType: "video/mp4", generateBytes: 100_000 });
 
-      const second = await startNodeRed({ major, userDir });
+      const second = await startNodeRed({ major: nodeRedMajor, userDir });
       closers.push(() => second.stop());
       await until(async () => (await readPackages(root)).size === 1, "the package is there", 20_000);
       await until(

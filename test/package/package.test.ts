@@ -3,7 +3,8 @@ import { readdir, readFile, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { findProblems, readPackage } from "../../tools/checks/scorecard.ts";
 import { exampleNames, readExample } from "../../tools/demo/examples.ts";
-import { nodeRedMajor, startExample, type ExampleRun } from "../examples/one-example.ts";
+import { startExample, type ExampleRun } from "../examples/one-example.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 import { filesIn } from "../examples/archive.ts";
 import { compile, makeProject, resolutions, runnablePrograms } from "./consumer.ts";
 import { brokenMaps, bytesIn, notAllowed, strayDeclarations } from "./content.ts";
@@ -12,7 +13,6 @@ import { packAndInstall, packageName, repository, type Packed } from "./packed.t
 const largestPackedBytes = 1_000_000;
 /** With all that npm installs for it. */
 const largestInstalledBytes = 6_000_000;
-const [runningMajor = 0, runningMinor = 0] = process.versions.node.split(".").map(Number);
 
 describe(`the packed package on Node ${process.versions.node} and Node-RED ${nodeRedMajor}`, function () {
   this.timeout(120_000);
@@ -82,13 +82,11 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     assert.ok(text.split("Permission is hereby granted").length > 1);
   });
 
-  it("brings the undici that fits this Node, and no development dependency", async () => {
+  it("brings undici 8, and no development dependency", async () => {
     const { version } = JSON.parse(
       await readFile(join(packed.userDir, "node_modules", "undici", "package.json"), "utf8"),
     ) as { version: string };
-    // The newest undici wants 22.19.
-    const expected = runningMajor < 22 || (runningMajor === 22 && runningMinor < 19) ? 7 : 8;
-    assert.equal(Number.parseInt(version, 10), expected);
+    assert.equal(Number.parseInt(version, 10), 8);
     const modules = await readdir(join(packed.userDir, "node_modules"));
     for (const name of ["typescript", "mocha", "node-red", "esbuild", "valibot"]) {
       assert.ok(!modules.includes(name), name);

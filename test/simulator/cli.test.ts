@@ -24,11 +24,7 @@ describe("simulator: command line", function () {
   afterEach(() => children.splice(0).forEach((child) => child.kill("SIGKILL")));
 
   function run(...args: string[]): Run {
-    // Node 20 needs the loader that this very process was started with.
-    const loader = process.execArgv.some((arg) => arg.includes("tsx")) ? ["--import", "tsx"] : [];
-    const child = spawn(process.execPath, [...loader, cliPath, ...args], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(process.execPath, [cliPath, ...args], { stdio: ["ignore", "pipe", "pipe"] });
     children.push(child);
     let out = "";
     let error = "";

@@ -16,6 +16,7 @@ import remoteTrigger from "../../nodes/remote-trigger/remote-trigger.ts";
 import transactionIn from "../../nodes/transaction-in/transaction-in.ts";
 import videoControl from "../../nodes/video-control/video-control.ts";
 import type { DimensionerError } from "../../src/errors.ts";
+import { nodeRedMajor } from "./node-red.ts";
 
 export type Message = Record<string, unknown>;
 
@@ -60,9 +61,7 @@ interface StatusEvent {
 }
 
 const require = createRequire(import.meta.url);
-const major = Number(process.versions.node.split(".")[0]) >= 22 ? 5 : 4;
-/** Node-RED as it fits this Node.js: 4.1 on Node 20, 5.0 from Node 22.9 on. */
-const nodeRedPath = require.resolve(`node-red-${major}`);
+const nodeRedPath = require.resolve(`node-red-${nodeRedMajor}`);
 const core = createRequire(nodeRedPath);
 const nodeTypes: NodeInitializer[] = [
   core("@node-red/nodes/core/sequence/17-split.js") as NodeInitializer,

@@ -11,11 +11,14 @@ const repository = dirname(dirname(import.meta.dirname));
 const defaultLanguage = "en-US";
 const packageName = "@dimflow/node-red-dimensioner";
 
+/** The Node-RED that is tested on this Node.js: 4.1 on Node 22, 5.0 on Node 24 and later. */
+export const nodeRedMajor: 4 | 5 = Number.parseInt(process.versions.node, 10) >= 24 ? 5 : 4;
+
 /** How long Node-RED may take to start, to deploy or to say what a test waits for. */
 const patienceMs = 30_000;
 
 export interface NodeRedOptions {
-  /** Which Node-RED to start: 4 is 4.1 on the Node that runs the tests, 5 is 5.0 on that or, where it is too old, Node 24. */
+  /** Which Node-RED to start, on the Node.js that runs the tests: 4 is 4.1, 5 is 5.0. */
   major: 4 | 5;
   /** Kept by the caller and holding what it likes; without it a folder of its own, gone with stop(). */
   userDir?: string;
@@ -58,7 +61,7 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
   );
 
   const child = spawn(
-    nodeFor(options.major),
+    process.execPath,
     [redScript(options.major), "--settings", settingsFile, "--userDir", userDir],
     {
       cwd: userDir,
@@ -158,25 +161,6 @@ function logTexts(major: 4 | 5, language: string): { readonly running: RegExp; r
     running: new RegExp(escape(server["now-running"]).replace("__listenpath__", "(http://[\\w.:-]+)/")),
     started: new RegExp(started.map((key) => escape(nodes.flows[key])).join("|")),
   };
-}
-
-/**
- * Node-RED 5 needs a newer Node than the oldest one that the package supports, and 4.1 one that can `require` an ES module,
- * which the first of Node 22 cannot.
- */
-function nodeFor(major: 4 | 5): string {
-  const [running = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  const fits = major === 4 ? running !== 22 || minor >= 12 : running >= 22;
-  if (fits) {
-    return process.execPath;
-  }
-  const other = major === 4 ? 20 : 24;
-  const platform = `${process.platform}-${process.arch}`;
-  const path = join(repository, "node_modules", `node-${other}-${platform}`, "bin", "node");
-  if (!existsSync(path)) {
-    throw new Error(`Node-RED ${major} needs Node ${other}, and there is none for ${platform}`);
-  }
-  return path;
 }
 
 function readLines(child: ChildProcess) {

@@ -7,7 +7,7 @@ const repository = join(import.meta.dirname, "..", "..");
 
 /** Builds the package; what the build prints is shown when it fails. */
 export async function build(): Promise<void> {
-  const child = spawn(process.execPath, ["--import", "tsx", join(repository, "tools", "build.ts")], {
+  const child = spawn(process.execPath, [join(repository, "tools", "build.ts")], {
     cwd: repository,
     stdio: ["ignore", "pipe", "pipe"],
   });

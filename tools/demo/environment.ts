@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { once } from "node:events";
@@ -28,7 +27,7 @@ export interface DemoOptions {
   readonly archive: string | undefined;
   /** What lies on the table; null leaves it empty. */
   readonly parcel: string | null;
-  /** Which Node-RED; without it the newest that runs here. */
+  /** Which Node-RED; without it the newest. */
   readonly major?: 4 | 5;
   /** More of Node-RED's settings. */
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -38,7 +37,7 @@ export interface DemoOptions {
 export async function startDemo({
   archive,
   parcel,
-  major = fittingMajor(),
+  major = 5,
   settings,
 }: DemoOptions): Promise<DemoEnvironment> {
   const folder = await mkdtemp(join(tmpdir(), "dimensioner-demo-"));
@@ -129,14 +128,6 @@ async function isFree(port: number): Promise<boolean> {
   } finally {
     probe.close();
   }
-}
-
-/** Node-RED 5 where a Node for it is at hand, else 4.1. */
-function fittingMajor(): 4 | 5 {
-  const running = Number.parseInt(process.versions.node, 10);
-  const name = `node-24-${process.platform}-${process.arch}`;
-  const bundled = join(import.meta.dirname, "..", "..", "node_modules", name, "bin", "node");
-  return running >= 24 || existsSync(bundled) ? 5 : 4;
 }
 
 function endWithParentOption(): string {

@@ -31,7 +31,9 @@ export async function runFlow({ url, nodes, press, until, onSeen, timeoutMs }: F
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const missing = new Set(until.map((name) => nodeNamed(nodes, name).id));
   const said = new Map<string, string>();
-  const ended = withResolvers();
+  const ended = Promise.withResolvers<void>();
+  // A rejection that comes before anyone waits must not end the process.
+  ended.promise.catch(() => undefined);
 
   function see(event: EditorEvent): void {
     const node = byId.get(event.nodeId);
@@ -69,16 +71,4 @@ export async function runFlow({ url, nodes, press, until, onSeen, timeoutMs }: F
     clearTimeout(timer);
     editorEvents.close();
   }
-}
-
-/** Promise.withResolvers, which Node 20 does not have; a rejection that comes before anyone waits is no crash. */
-function withResolvers() {
-  let resolve: () => void = () => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

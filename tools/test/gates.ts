@@ -10,7 +10,7 @@ const leastCoverage = 95;
 
 /** The build, which is also the type check of everything (`tsc -b`). What comes after needs dist/. */
 export function buildGate(root: string, run: Run): Step {
-  return command("build and types", root, run, ["--import", "tsx", join(root, "tools", "build.ts")]);
+  return command("build and types", root, run, [join(root, "tools", "build.ts")]);
 }
 
 /** Everything about the sources and the package that can be checked without running it. */

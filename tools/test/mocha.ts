@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Outcome } from "./outcome.ts";
 import type { ReportLine } from "./reporter.ts";
-import { typeScriptOptions, type NodeBinary } from "./node-binaries.ts";
+import type { NodeBinary } from "./node-binaries.ts";
 import type { Run } from "./run.ts";
 
 export interface MochaSuite {
@@ -31,7 +31,6 @@ export async function runMocha(root: string, suite: MochaSuite, run: Run): Promi
   const report = join(reports, "report.jsonl");
   const bin = (path: string) => join(root, "node_modules", path);
   const mocha = [
-    ...typeScriptOptions(node),
     bin("mocha/bin/mocha.js"),
     ...suite.files,
     ...suite.ignore.flatMap((pattern) => ["--ignore", pattern]),

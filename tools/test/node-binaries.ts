@@ -5,14 +5,14 @@ import { join } from "node:path";
 /** A Node to run tests on. Named by its path: in npm scripts, `node` is whatever a package has put into .bin. */
 export interface NodeBinary {
   readonly path: string;
-  /** "20.20.2" */
+  /** "24.21.0" */
   readonly version: string;
   readonly major: number;
 }
 
-/** The Node that the user runs npm with. */
+/** The Node that runs this, which tools/with-node.mjs has chosen. */
 export function runningNode(): NodeBinary {
-  return describe(process.env["npm_node_execpath"] ?? process.execPath);
+  return describe(process.execPath);
 }
 
 /** The Node of this major version that came with `npm ci`; there are some for Linux only. */
@@ -20,11 +20,6 @@ export function bundledNode(root: string, major: number): NodeBinary | undefined
   const folder = `node-${major}-${process.platform}-${process.arch}`;
   const path = join(root, "node_modules", folder, "bin", "node");
   return existsSync(path) ? describe(path) : undefined;
-}
-
-/** How this Node runs TypeScript: by itself, or with tsx where it cannot. */
-export function typeScriptOptions({ major }: NodeBinary): string[] {
-  return major >= 24 ? [] : ["--import", "tsx"];
 }
 
 function describe(path: string): NodeBinary {
