@@ -1,4 +1,4 @@
-import { amount, count, oneOf, type Check } from "../../src/editor/checks.ts";
+import { amount, hours, layout, oneOf, wait, type Check } from "../../src/editor/checks.ts";
 import { configRows } from "../../src/editor/config-row.ts";
 import { config, messageProperty, plain, typed, type ConfigField } from "../../src/editor/fields.ts";
 import { currentValue, openForm, settingsOf } from "../../src/editor/form.ts";
@@ -23,22 +23,8 @@ function whenCloud(field: ConfigField): ConfigField {
   });
 }
 
-const layout: Check = (value) => {
-  const unknown = /\{(?!(?:date|reference|transactionId|device)\})[^{}]*\}/.exec(value);
-  if (unknown !== null) {
-    return texts("problem.token", { token: unknown[0] });
-  }
-  const parts = value.split(/[/\\]/).map((part) => part.trim());
-  if (parts.every((part) => part === "")) {
-    return texts("problem.layout");
-  }
-  return parts.includes("..") || /^\s*(?:[/\\]|[a-z]:)/i.test(value) ? texts("problem.layoutUp") : null;
-};
-
-const downloads: Check = (value, now) =>
-  count(value, now) ?? (/^\s*0+\s*$/.test(value) ? texts("problem.concurrency") : null);
-
-const hours: Check = (value) => (value.trim() === "" || Number(value) >= 0 ? null : texts("problem.giveUp"));
+const packageLayout: Check = (value, now) =>
+  value.trim() === "" ? texts("problem.layout") : layout(value, now);
 
 RED.nodes.registerType<ArchiveProperties>("dimensioner-archive", {
   category: "dimensioner",
@@ -51,14 +37,14 @@ RED.nodes.registerType<ArchiveProperties>("dimensioner-archive", {
     cloudFrom: messageProperty(defaults, "cloudFrom"),
     folder: typed(defaults, "folder", { types: folderTypes, required: "folder" }),
     folderType: { value: defaults.folderType },
-    layout: plain(defaults, "layout", { check: layout, texts }),
+    layout: plain(defaults, "layout", { check: packageLayout, texts }),
     transactionId: typed(defaults, "transactionId", { required: "transactionId", texts }),
     transactionIdType: { value: defaults.transactionIdType },
     contentType: typed(defaults, "contentType", { matters: fromCloud, texts }),
     contentTypeType: { value: defaults.contentTypeType },
     expect: { value: defaults.expect },
-    wait: plain(defaults, "wait", { check: amount, texts }),
-    concurrency: plain(defaults, "concurrency", { check: downloads, matters: fromCloud, texts }),
+    wait: plain(defaults, "wait", { check: wait, texts }),
+    concurrency: plain(defaults, "concurrency", { check: amount, matters: fromCloud, texts }),
     onIncomplete: plain(defaults, "onIncomplete", { check: oneOf(["error", "keep"]), texts }),
     giveUp: plain(defaults, "giveUp", { check: hours, texts }),
     keep: { value: defaults.keep },

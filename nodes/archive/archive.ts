@@ -1,12 +1,11 @@
 import { join } from "node:path";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { Archives } from "../../src/archive/archives.ts";
-import { layoutProblem } from "../../src/archive/packages/layout.ts";
 import type { OpenJob } from "../../src/archive/journal/open-job.ts";
 import type { Ticket } from "../../src/archive/jobs/ticket.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors.ts";
-import { phrase } from "../../src/fill-in.ts";
+import { layoutProblem } from "../../src/rules/names.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
 import { ArchiveDesks } from "../../src/runtime/archive/archive-desk.ts";
 import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
@@ -77,15 +76,7 @@ export default function (RED: NodeAPI): void {
 
     const readConcurrency = (operation: Operation): number => {
       const settings = new SettingsReader("node", operation);
-      const concurrency = settings.count(
-        "concurrency",
-        properties.concurrency,
-        defaults.concurrency as number,
-      );
-      if (concurrency === 0) {
-        throw settings.invalid("concurrency", phrase("oneOrMore"));
-      }
-      return concurrency;
+      return settings.amount("concurrency", properties.concurrency, defaults.concurrency as number);
     };
 
     const desks = new ArchiveDesks(archives, {

@@ -1,4 +1,4 @@
-import { amount, cloudAddress, count, deadline, isOpenHttp, required } from "../../src/editor/checks.ts";
+import { wait, cloudAddress, count, timeout, isOpenHttp, required } from "../../src/editor/checks.ts";
 import { reachableByKeyboard } from "../../src/editor/config-row.ts";
 import { connectionTest } from "../../src/editor/connection-test.ts";
 import { credential, optionalConfig, plain } from "../../src/editor/fields.ts";
@@ -18,12 +18,12 @@ RED.nodes.registerType<CloudProperties, { token: string }>("dimensioner-cloud", 
   defaults: {
     version: savedVersion("dimensioner-cloud", defaults),
     name: { value: defaults.name },
-    baseUrl: plain(defaults, "baseUrl", { check: cloudAddress, texts }),
+    baseUrl: plain(defaults, "baseUrl", { check: required("baseUrlMissing", cloudAddress), texts }),
     allowHttp: { value: defaults.allowHttp },
-    timeout: plain(defaults, "timeout", { check: deadline }),
+    timeout: plain(defaults, "timeout", { check: timeout }),
     queueLimit: plain(defaults, "queueLimit", { check: count }),
-    maxWait: plain(defaults, "maxWait", { check: amount }),
-    checkInterval: plain(defaults, "checkInterval", { check: amount }),
+    maxWait: plain(defaults, "maxWait", { check: wait }),
+    checkInterval: plain(defaults, "checkInterval", { check: wait }),
     tls: optionalConfig(defaults, "tls", "tls-config", texts),
     proxy: optionalConfig(defaults, "proxy", "http proxy", texts),
   },

@@ -1,6 +1,6 @@
 import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, CloudClient } from "../../src/cloud/client.ts";
-import { readBaseUrl } from "../../src/cloud/base-url.ts";
+import { readBaseUrl } from "../../src/rules/addresses.ts";
 import { serveCloudRoutes } from "../../src/runtime/admin/cloud-routes.ts";
 import { openOrExplain, type ConfigNode } from "../../src/runtime/config/config-node.ts";
 import { HealthWatch } from "../../src/runtime/config/health.ts";

@@ -1,4 +1,4 @@
-import { amount, oneOf } from "../../src/editor/checks.ts";
+import { wait, oneOf } from "../../src/editor/checks.ts";
 import { configRows } from "../../src/editor/config-row.ts";
 import { config, messageProperty, plain } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
@@ -21,7 +21,7 @@ RED.nodes.registerType<DeviceListProperties>("dimensioner-device-list", {
     emit: plain(defaults, "emit", { check: oneOf(["array", "split"]), texts }),
     changesOnly: { value: defaults.changesOnly },
     silentAfter: plain(defaults, "silentAfter", {
-      check: amount,
+      check: wait,
       matters: (now) => now("changesOnly") === "true",
       texts,
     }),

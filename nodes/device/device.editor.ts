@@ -1,4 +1,4 @@
-import { amount, count, deadline, deviceAddress, oneOf } from "../../src/editor/checks.ts";
+import { count, deviceAddress, oneOf, required, timeout, wait } from "../../src/editor/checks.ts";
 import { connectionTest } from "../../src/editor/connection-test.ts";
 import { plain } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
@@ -17,12 +17,12 @@ RED.nodes.registerType<DeviceProperties>("dimensioner-device", {
   defaults: {
     version: savedVersion("dimensioner-device", defaults),
     name: { value: defaults.name },
-    address: plain(defaults, "address", { check: deviceAddress, texts }),
+    address: plain(defaults, "address", { check: required("addressMissing", deviceAddress), texts }),
     generation: plain(defaults, "generation", { check: oneOf(["newer", "earlier", "gateway"]), texts }),
-    timeout: plain(defaults, "timeout", { check: deadline }),
+    timeout: plain(defaults, "timeout", { check: timeout }),
     queueLimit: plain(defaults, "queueLimit", { check: count }),
-    maxWait: plain(defaults, "maxWait", { check: amount }),
-    checkInterval: plain(defaults, "checkInterval", { check: amount }),
+    maxWait: plain(defaults, "maxWait", { check: wait }),
+    checkInterval: plain(defaults, "checkInterval", { check: wait }),
   },
   paletteLabel: () => texts("palette"),
   label() {

@@ -1,4 +1,4 @@
-import { amount, fileName, oneOf } from "../../src/editor/checks.ts";
+import { wait, fileName, oneOf } from "../../src/editor/checks.ts";
 import { configRows } from "../../src/editor/config-row.ts";
 import { config, folder, messageProperty, plain, typed } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
@@ -21,7 +21,7 @@ RED.nodes.registerType<FetchVideoProperties>("dimensioner-fetch-video", {
     device: config(defaults, "device", "dimensioner-device", "deviceFrom", needsNewer),
     deviceFrom: messageProperty(defaults, "deviceFrom"),
     method: plain(defaults, "method", { check: oneOf(["download", "stream"]), texts }),
-    wait: plain(defaults, "wait", { check: amount, texts }),
+    wait: plain(defaults, "wait", { check: wait, texts }),
     output: plain(defaults, "output", { check: oneOf(["buffer", "file"]) }),
     folder: folder(defaults, "folder"),
     folderType: { value: defaults.folderType },

@@ -1,4 +1,4 @@
-import { amount, oneOf } from "../../src/editor/checks.ts";
+import { wait, oneOf } from "../../src/editor/checks.ts";
 import { configRows } from "../../src/editor/config-row.ts";
 import { config, messageProperty, plain, typed } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
@@ -25,7 +25,7 @@ RED.nodes.registerType<MediaListProperties>("dimensioner-media-list", {
     contentTypeType: { value: defaults.contentTypeType },
     emit: plain(defaults, "emit", { check: oneOf(["array", "split"]), texts }),
     expect: { value: defaults.expect },
-    wait: plain(defaults, "wait", { check: amount, matters: (now) => now("expect").trim() !== "", texts }),
+    wait: plain(defaults, "wait", { check: wait, matters: (now) => now("expect").trim() !== "", texts }),
   },
   inputs: 1,
   outputs: 1,

@@ -1,31 +1,20 @@
-import { amount, count, oneOf, type Check } from "../../src/editor/checks.ts";
+import { amount, headerName, oneOf, wait, webhookPath, type Check } from "../../src/editor/checks.ts";
 import { credential, plain } from "../../src/editor/fields.ts";
 import { openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle } from "../../src/editor/labels.ts";
 import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
 import { savedVersion } from "../../src/editor/version.ts";
+import { trimSlashes } from "../../src/rules/names.ts";
 import { defaults, type TransactionInProperties } from "./transaction-in.shared.ts";
 
 const texts = textsOf("dimensioner-transaction-in");
 
-const webhookPath: Check = (value) => {
-  const path = trimSlashes(value);
-  if (path === "") {
-    return texts("problem.pathMissing");
-  }
-  const isFine = path.split("/").every((part) => /^[a-z0-9._~-]+$/i.test(part) && !/^\.+$/.test(part));
-  return isFine ? null : texts("problem.path");
-};
-
-const headerName: Check = (value) =>
-  /^[\w!#$%&'*+.^`|~-]+$/.test(value.trim()) ? null : texts("problem.header");
+const path: Check = (value, now) =>
+  trimSlashes(value) === "" ? texts("problem.pathMissing") : webhookPath(value, now);
 
 const secretGiven: Check = (value, now) =>
   now("secretIn") !== "none" && value.trim() === "" ? texts("problem.secret") : null;
-
-const someWait: Check = (value, now) =>
-  count(value, now) ?? (/^\s*0+\s*$/.test(value) ? texts("problem.queueLimit") : null);
 
 RED.nodes.registerType<TransactionInProperties, { secret: string }>("dimensioner-transaction-in", {
   category: "dimensioner",
@@ -33,15 +22,15 @@ RED.nodes.registerType<TransactionInProperties, { secret: string }>("dimensioner
   defaults: {
     version: savedVersion("dimensioner-transaction-in", defaults),
     name: { value: defaults.name },
-    path: plain(defaults, "path", { check: webhookPath, texts }),
+    path: plain(defaults, "path", { check: path, texts }),
     secretIn: plain(defaults, "secretIn", { check: oneOf(["header", "path", "none"]), texts }),
     header: plain(defaults, "header", {
       check: headerName,
       matters: (now) => now("secretIn") === "header",
       texts,
     }),
-    dedupe: plain(defaults, "dedupe", { check: amount, texts }),
-    queueLimit: plain(defaults, "queueLimit", { check: someWait, texts }),
+    dedupe: plain(defaults, "dedupe", { check: wait, texts }),
+    queueLimit: plain(defaults, "queueLimit", { check: amount, texts }),
     onlyOk: { value: defaults.onlyOk },
     deviceClientId: { value: defaults.deviceClientId },
   },
@@ -81,8 +70,4 @@ RED.nodes.registerType<TransactionInProperties, { secret: string }>("dimensioner
 function nodeRoot(): string {
   const root: unknown = Reflect.get(RED.settings, "httpNodeRoot");
   return typeof root === "string" ? root : "";
-}
-
-function trimSlashes(path: string): string {
-  return path.trim().replace(/^\/+|\/+$/g, "");
 }

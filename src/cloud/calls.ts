@@ -1,7 +1,8 @@
 import { DimensionerError } from "../errors.ts";
-import { field, phrase, type FieldName } from "../fill-in.ts";
+import { field, type FieldName } from "../fill-in.ts";
 import { writeQuery, type Command, type Read } from "../http/call.ts";
 import { encodePart, shorten } from "../http/path.ts";
+import { registrationCodeProblem } from "../rules/names.ts";
 
 type Query = Readonly<Record<string, string | undefined>>;
 
@@ -29,14 +30,15 @@ export class CloudCalls {
    */
   trigger(action: TriggerAction, deviceReference: string, query: Query): Command {
     const operation = `remote ${action}`;
-    if (!/^[a-z0-9]{8}$/i.test(deviceReference)) {
+    const problem = registrationCodeProblem(deviceReference);
+    if (problem !== null) {
       throw new DimensionerError(
         "inputValue",
         { surface: "cloud", operation, outcome: "not-sent" },
         {
           field: field("deviceReference"),
           value: shorten(deviceReference),
-          problem: phrase("registrationCode"),
+          problem,
         },
       );
     }

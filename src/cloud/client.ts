@@ -29,7 +29,7 @@ import {
 import type { ByteSink, DownloadFacts } from "../model/download.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import type { Measurement, References } from "../model/measurement.ts";
-import { readBaseUrl } from "./base-url.ts";
+import { readBaseUrl } from "../rules/addresses.ts";
 import { CloudCalls } from "./calls.ts";
 import { missingMedia } from "./expected-media.ts";
 import { readToken } from "./token.ts";

@@ -20,7 +20,7 @@ import type { ByteSink, DownloadFacts } from "../model/download.ts";
 import type { Measurement, References } from "../model/measurement.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import * as v from "valibot";
-import { readAddress } from "./address.ts";
+import { readAddress } from "../rules/addresses.ts";
 import {
   generations,
   type Generation,

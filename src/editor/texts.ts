@@ -1,3 +1,5 @@
+import type { Problem } from "../rules/problem.ts";
+
 const packageName = "@dimflow/node-red-dimensioner";
 
 export type Texts = (key: string, values?: Record<string, string | number>) => string;
@@ -11,6 +13,12 @@ const deviceTexts = textsOf("dimensioner-device");
 
 /** The texts that all types share; they live in the catalog of the device config node. */
 export const shared: Texts = (key, values) => deviceTexts(`common.${key}`, values);
+
+/** A problem that a rule has found, as a sentence of its own: the runtime says the same behind a colon. */
+export function sayProblem(problem: Problem): string {
+  const said = say(problem);
+  return said.charAt(0).toLocaleUpperCase() + said.slice(1);
+}
 
 /** What fills the marks of a sentence, as the runtime's src/fill-in.ts knows it: phrases by their keys, and plain text. */
 function say(value: unknown): string {

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import sanitize from "sanitize-filename";
 import { DimensionerError } from "../errors.ts";
-import { field, phrase, type Phrase } from "../fill-in.ts";
+import { field } from "../fill-in.ts";
+import { fileNameProblem, partsOf } from "../rules/names.ts";
 import { errorFacts, type TransferFacts } from "./disk.ts";
 
 /** What every file system in use takes as one name, in bytes of UTF-8. */
@@ -10,7 +11,6 @@ const nameBytes = 255;
 /** Kept free for " (12)", so that a second file of the same name has the same beginning. */
 const numberBytes = Buffer.byteLength(" (12)");
 const longestExtensionBytes = 32;
-const deepestFolders = 32;
 
 /** Names of files that are being written; nothing else may be called that. */
 export const partName = /^\.dimensioner-[0-9a-f-]{36}\.(?:part|name)$/i;
@@ -35,29 +35,15 @@ const windowsReserved = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(?
  * ERR_INPUT for what is absolute, climbs up, or names nothing.
  */
 export function safeParts(filename: string, facts: TransferFacts): string[] {
-  const refuse = (problem: Phrase): DimensionerError =>
-    new DimensionerError("inputValue", errorFacts(facts, facts.surface), {
+  const problem = fileNameProblem(filename);
+  if (problem !== null) {
+    throw new DimensionerError("inputValue", errorFacts(facts, facts.surface), {
       field: field("filename"),
       value: shown(filename),
       problem,
     });
-  if (filename.includes("\0")) {
-    throw refuse(phrase("nameNul"));
   }
-  if (/^\s*(?:[/\\]|[a-z]:)/i.test(filename)) {
-    throw refuse(phrase("notRelative"));
-  }
-  const parts = filename.split(/[/\\]/).map((part) => part.trim());
-  if (parts.includes("..")) {
-    throw refuse(phrase("outOfFolder"));
-  }
-  const named = parts.filter((part) => part !== "" && part !== ".");
-  if (named.length === 0) {
-    throw refuse(phrase("namesNothing"));
-  }
-  if (named.length > deepestFolders) {
-    throw refuse(phrase("tooManyParts", { most: deepestFolders }));
-  }
+  const named = partsOf(filename);
   return named.map((part, index) => safeName(part, index === named.length - 1 ? numberBytes : 0));
 }
 

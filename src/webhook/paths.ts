@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { phrase, type Phrase } from "../fill-in.ts";
 
 type Next = (error?: unknown) => void;
 export type Handler = (request: IncomingMessage, response: ServerResponse, next: Next) => unknown;
@@ -18,19 +17,6 @@ export interface WebhookPath {
   readonly base: string;
   /** Whether one more part, the secret, may follow. */
   readonly takesPart: boolean;
-}
-
-/** Reads a path as people write it; or says what is wrong with it. */
-export function readPath(given: string): { readonly base: string } | { readonly problem: Phrase } {
-  const base = given.trim().replace(/^\/+|\/+$/g, "");
-  if (base === "") {
-    return { problem: phrase("empty") };
-  }
-  const parts = base.split("/");
-  if (parts.some((part) => !/^[a-z0-9._~-]+$/i.test(part) || /^\.+$/.test(part))) {
-    return { problem: phrase("pathCharacters") };
-  }
-  return { base };
 }
 
 /** What stands behind the base in the address of a request; undefined where nothing does. */

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import * as fc from "fast-check";
 import type { Page } from "playwright-core";
+import { readAddress, readBaseUrl } from "../../src/rules/addresses.ts";
+import { readNumber } from "../../src/rules/numbers.ts";
 import { openBoth, type Both } from "./both.ts";
 import { names } from "./sources.ts";
 
@@ -55,9 +58,9 @@ const rows: readonly Row[] = [
   address("https://dock-3/", null),
   address("${DOCK}", null),
   address("", /IP address or a host name/),
-  address("dock 3", /no spaces/),
-  address("ftp://dock-3", /http:\/\/ or https/),
-  address("dock-3/api", /without a path/),
+  address("dock 3", /spaces/),
+  address("ftp://dock-3", /only http and https/i),
+  address("dock-3/api", /no path/),
   address("me@dock-3", /user name/),
   address("dock-3?x=1", /query/),
   address("fe80::1", /brackets/),
@@ -68,21 +71,21 @@ const rows: readonly Row[] = [
   baseUrl("https://cloud.example/base", null),
   baseUrl("http://127.0.0.1:8090", null),
   baseUrl("http://localhost", null),
-  baseUrl("http://cloud.example", /Use https/),
+  baseUrl("http://cloud.example", /https/),
   baseUrl("http://cloud.example", null, true),
-  baseUrl("http://127.0.0.1.example", /Use https/),
-  baseUrl("cloud.example", /begins with https/),
+  baseUrl("http://127.0.0.1.example", /https/),
+  baseUrl("cloud.example", /begin with https/),
   baseUrl("https://me:secret@cloud.example", /user name/),
   baseUrl("https://cloud.example?x", /query/),
   baseUrl("", /cloud's address/),
   number("timeout", "", null),
   number("timeout", "2.5", null),
   number("timeout", "${WAIT}", null),
-  number("timeout", "0", /above 0/),
-  number("timeout", "soon", /above 0/),
+  number("timeout", "0", /more than 0/),
+  number("timeout", "soon", /a number/),
   number("maxWait", "0", null),
-  number("maxWait", "-1", /0 or more/),
-  number("maxWait", "3000000", /0 or more/),
+  number("maxWait", "-1", /from 0 to/),
+  number("maxWait", "3000000", /from 0 to/),
   number("queueLimit", "0", null),
   number("queueLimit", "1.5", /whole number/),
   number("generation", "oldest", /one of the list/),
@@ -100,8 +103,8 @@ const rows: readonly Row[] = [
   toFile("filename", "", "str", null),
   toFile("filename", "2026/11/parcel.jpg", "str", null),
   toFile("filename", "../parcel.jpg", "str", /out of the folder/),
-  toFile("filename", "/etc/parcel.jpg", "str", /below the folder/),
-  toFile("filename", "C:\\parcel.jpg", "str", /below the folder/),
+  toFile("filename", "/etc/parcel.jpg", "str", /relative to the folder/),
+  toFile("filename", "C:\\parcel.jpg", "str", /relative to the folder/),
   { type: "fetch-image", property: "folder", value: "", reason: null },
   { type: "fetch-image", property: "imageIdentifier", value: "", reason: /image identifier/ },
   { type: "measure", property: "device", value: "", reason: /Choose a device/ },
@@ -117,7 +120,7 @@ const rows: readonly Row[] = [
   { type: "measure", property: "deviceFrom", value: "a..b", reason: /position/ },
   { type: "media-list", property: "cloud", value: "", reason: /Choose a cloud/ },
   { type: "media-list", property: "wait", value: "x", reason: null },
-  { type: "media-list", property: "wait", value: "x", others: { expect: "video/mp4" }, reason: /0 or more/ },
+  { type: "media-list", property: "wait", value: "x", others: { expect: "video/mp4" }, reason: /number/ },
   { type: "remote-trigger", property: "deviceReference", value: "ABCD2345", reason: null },
   { type: "remote-trigger", property: "deviceReference", value: "12345678", reason: null },
   { type: "remote-trigger", property: "deviceReference", value: "ABCD-234", reason: /8 letters or digits/ },
@@ -130,6 +133,57 @@ const rows: readonly Row[] = [
     reason: null,
   },
 ];
+
+const pieces = fc.constantFrom(
+  ...[
+    "http",
+    "https",
+    "ftp",
+    "://",
+    ":",
+    ":0",
+    ":80",
+    ":99999",
+    "/",
+    "//",
+    "@",
+    "?",
+    "#",
+    "\\",
+    " ",
+    ".",
+  ].concat(
+    "[::1] fe80::1 [fe80::1] 192.168.1.40 192.168.1 0x7f.1 127.0.0.1 localhost dock-3 dock_3 ö %41 0 -".split(
+      " ",
+    ),
+    "\u0000",
+  ),
+);
+const addresses = fc.oneof(
+  fc.array(pieces, { maxLength: 5 }).map((parts) => parts.join("")),
+  fc.webUrl(),
+  fc.string(),
+);
+const numbers = fc.oneof(
+  fc.constantFrom(
+    "",
+    " ",
+    "0",
+    "00",
+    "-0",
+    "1",
+    "1.0",
+    "1e3",
+    "0x10",
+    "2000000",
+    "2000001",
+    "Infinity",
+    "1,5",
+  ),
+  fc.double().map(String),
+  fc.integer().map(String),
+  fc.string(),
+);
 
 const flows = [
   { id: "tab", type: "tab", label: "Dock" },
@@ -171,6 +225,32 @@ describe("what the editor takes, in Node-RED 4.1 and 5.0", function () {
           assert.match(String(answers[index]), /^[A-Z][^.:]+: [A-Z$]/, what);
         }
       });
+    }));
+
+  it("of random addresses and numbers exactly those that the runtime takes", () =>
+    both.run(async ({ page }) => {
+      const asked = [
+        ...fc.sample(addresses, 400).flatMap((value) => [
+          { type: "device", property: "address", value, fits: "origin" in readAddress(value) },
+          { type: "cloud", property: "baseUrl", value, fits: "origin" in readBaseUrl(value, false) },
+        ]),
+        ...fc.sample(numbers, 200).flatMap((value) =>
+          [
+            ["device", "timeout", "timeout"] as const,
+            ["device", "maxWait", "wait"] as const,
+            ["device", "queueLimit", "count"] as const,
+            ["archive", "concurrency", "amount"] as const,
+            ["archive", "giveUp", "hours"] as const,
+          ].map(([type, property, kind]) => {
+            return { type, property, value, fits: "value" in readNumber(kind, value) };
+          }),
+        ),
+      ].filter(({ value }) => !/^\$[({]/.test(value));
+      const answers = await ask(page, asked);
+      asked.forEach(({ fits, ...given }, index) =>
+        assert.equal(answers[index] === true, fits, JSON.stringify({ ...given, said: answers[index] })),
+      );
+      assert.ok(asked.some(({ fits }) => fits) && asked.some(({ fits }) => !fits));
     }));
 
   it("labels and sentences that are texts, not keys", () =>

@@ -19,7 +19,9 @@ interface Floor {
 
 const clients = [/^src\/(?:device|cloud)\//];
 const errors = /^src\/(?:errors|error-codes|fill-in|phrases|sentences)\.ts$/;
-const shapes = [/^src\/model\//, errors];
+/** What values may be, for both halves of a node and for the clients. */
+const rules = /^src\/rules\//;
+const shapes = [/^src\/model\//, errors, rules];
 /** Everything but Node-RED: what lies below src/runtime runs without it. */
 const withoutNodeRed = /^(?!@?node-red)/;
 const nothing = /^(?!)/;
@@ -31,10 +33,11 @@ const editorTypes = /^(?:node-red|@node-red\/editor-client)$/;
 const floors: readonly Floor[] = [
   { name: "saved properties", files: /^nodes\/[^/]+\/[^/]+\.shared\.ts$/, may: [], modules: nothing },
   { name: "saved flows", files: saved, may: [], modules: nothing },
+  { name: "rules", files: rules, may: [], modules: nothing },
   {
     name: "editor half of a node",
     files: /^nodes\/[^/]+\/[^/]+\.editor\.ts$/,
-    may: [/^src\/editor\//],
+    may: [/^src\/editor\//, rules],
     modules: editorTypes,
   },
   {
@@ -42,7 +45,7 @@ const floors: readonly Floor[] = [
     files: /^nodes\/[^/]+\/[^/]+\.ts$/,
     may: [saved, /^src\/(?:runtime|media|archive|webhook)\//, ...clients, ...shapes],
   },
-  { name: "editor helpers", files: /^src\/editor\//, may: [saved], modules: editorTypes },
+  { name: "editor helpers", files: /^src\/editor\//, may: [saved, rules], modules: editorTypes },
   {
     name: "runtime helpers",
     files: /^src\/runtime\//,

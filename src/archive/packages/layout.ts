@@ -1,4 +1,3 @@
-import { phrase, type Phrase } from "../../fill-in.ts";
 import { numberedName, safeParts } from "../../media/file-names.ts";
 import { diskFacts } from "../archive-disk.ts";
 
@@ -11,29 +10,7 @@ export interface LayoutValues {
   readonly device: string | null;
 }
 
-const tokens = ["date", "reference", "transactionId", "device"] as const;
 const longestValue = 200;
-
-/** What is wrong with a layout; null for one that can be used. */
-export function layoutProblem(layout: string): Phrase | null {
-  const unknown = [...layout.matchAll(/\{([^{}]*)\}/g)].find(
-    ([, name]) => !tokens.some((one) => one === name),
-  );
-  if (unknown !== undefined) {
-    return phrase("noneOf", { value: unknown[0], choices: tokens.map((name) => `{${name}}`) });
-  }
-  const parts = layout.split(/[/\\]/).map((part) => part.trim());
-  if (parts.every((part) => part === "")) {
-    return phrase("empty");
-  }
-  if (parts.includes("..")) {
-    return phrase("outOfFolder");
-  }
-  if (/^\s*(?:[/\\]|[a-z]:)/i.test(layout)) {
-    return phrase("notRelative");
-  }
-  return null;
-}
 
 /**
  * The package's folder, one safe name a part. Values never make a part of their own: a slash in a reference becomes an

@@ -1,7 +1,7 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
 import { CloudClient, type CloudClientOptions } from "../../cloud/client.ts";
-import { readBaseUrl } from "../../cloud/base-url.ts";
+import { readBaseUrl } from "../../rules/addresses.ts";
 import { DimensionerError, isDimensionerError } from "../../errors.ts";
 import {
   answerWith,
@@ -15,6 +15,7 @@ import {
 } from "./admin-route.ts";
 import { chooseProxy } from "../config/proxy.ts";
 import { SettingsReader } from "../config/settings.ts";
+import { registrationCodeProblem } from "../../rules/names.ts";
 import { readTls } from "../config/tls.ts";
 
 const asked = v.object({
@@ -88,7 +89,7 @@ export function serveCloudRoutes(RED: NodeAPI): void {
       const devices = await deployed.output.access.client.devices({ signal });
       return {
         devices: devices
-          .filter(({ registrationCode }) => /^[a-z0-9]{8}$/i.test(registrationCode ?? ""))
+          .filter(({ registrationCode }) => registrationCodeProblem(registrationCode ?? "") === null)
           .map(({ name, registrationCode, lastHeartbeatUtc }) => ({
             name: (name ?? "").slice(0, longestName),
             registrationCode,
@@ -100,6 +101,7 @@ export function serveCloudRoutes(RED: NodeAPI): void {
 }
 
 async function testCloud(client: CloudClient, signal: AbortSignal): Promise<Answer> {
+  const { host } = client.peer;
   try {
     const devices = await client.devices({ signal });
     const facts = devices
@@ -109,24 +111,29 @@ async function testCloud(client: CloudClient, signal: AbortSignal): Promise<Answ
       state: "good",
       from: "test",
       key: "cloud",
-      values: { host: client.peer.host, count: devices.length },
+      values: { host, count: devices.length },
       facts: devices.length > mostNames ? [...facts, "…"] : facts,
     };
   } catch (error) {
+    if (isOtherJson(error)) {
+      return { state: "bad", from: "test", key: "noCloud", values: { host } };
+    }
     if (!isUnknown(error)) {
       throw error;
     }
   }
   // A cloud without a list of devices: a list of media that nobody has changes nothing either, and wants the token too.
-  const values = { host: client.peer.host };
   try {
     await client.listMedia("0", { signal });
-    return { state: "good", from: "test", key: "cloudMedia", values };
+    return { state: "good", from: "test", key: "cloudMedia", values: { host } };
   } catch (error) {
+    if (isOtherJson(error)) {
+      return { state: "bad", from: "test", key: "noCloud", values: { host } };
+    }
     if (!isUnknown(error)) {
       throw error;
     }
-    return { state: "unsure", from: "test", key: "cloudUnsure", values };
+    return { state: "unsure", from: "test", key: "cloudUnsure", values: { host } };
   }
 }
 
@@ -188,6 +195,14 @@ function findDeployed(RED: NodeAPI, id: string): Deployed | undefined {
   });
   const { credentials, access } = node.output;
   return { origin: access.client.peer.origin, token: credentials.token, ...saved };
+}
+
+/** An answer that is neither the cloud's nor a web page, which has a sentence of its own. */
+function isOtherJson(error: unknown): boolean {
+  return (
+    isDimensionerError(error) &&
+    ["responseShape", "responseNotJson", "responseEmpty"].includes(error.sentence)
+  );
 }
 
 function isUnknown(error: unknown): boolean {

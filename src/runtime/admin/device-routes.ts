@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
@@ -56,45 +57,48 @@ async function testDevice(test: Test): Promise<Answer> {
   if (generation === "gateway") {
     return openConnection(test);
   }
-  try {
-    return {
-      state: "good",
-      from: "test",
-      key: generation === "newer" ? "isNewer" : "isEarlier",
-      values: await ping(test),
-    };
-  } catch (error) {
-    if (!isUnknown(error)) {
-      throw error;
-    }
-    const other = generation === "newer" ? "earlier" : "newer";
-    return testOther({ ...test, generation: other }, error.values);
+  const chosen = await ping(test);
+  if (chosen.isDevice) {
+    return answerOf("good", generation === "newer" ? "isNewer" : "isEarlier", chosen);
   }
+  // The right machine, set up as the wrong generation, is told from a stranger.
+  const other = await ping({ ...test, generation: generation === "newer" ? "earlier" : "newer" });
+  if (other.isDevice) {
+    return answerOf("bad", generation === "newer" ? "butEarlier" : "butNewer", other);
+  }
+  if (chosen.error?.sentence === "responseHtml") {
+    throw chosen.error;
+  }
+  return answerOf("bad", "noDevice", chosen);
 }
 
-/** The right machine, set up as the wrong generation, is told from a stranger. */
-async function testOther(test: Test, values: DimensionerError["values"]): Promise<Answer> {
+function answerOf(state: Answer["state"], key: string, { host, ms }: Ping): Answer {
+  return { state, from: "test", key, values: { host, ms } };
+}
+
+interface Ping {
+  readonly host: string;
+  readonly ms: number;
+  /** Whether a device of this generation has answered. */
+  readonly isDevice: boolean;
+  /** How something else has answered; undefined where it was the wrong echo. */
+  readonly error?: DimensionerError;
+}
+
+/** A device echoes the word of its ping. With a random one, no other server gives the right answer by chance. */
+async function ping(test: Test): Promise<Ping> {
+  const client = clientOf(test);
+  const { host } = client.peer;
+  const word = randomUUID();
+  const since = performance.now();
   try {
-    return {
-      state: "bad",
-      from: "test",
-      key: test.generation === "newer" ? "butNewer" : "butEarlier",
-      values: await ping(test),
-    };
+    const { msg } = await client.ping(word, { signal: test.signal });
+    return { host, ms: Math.max(1, Math.round(performance.now() - since)), isDevice: msg === word };
   } catch (error) {
-    if (isUnknown(error)) {
-      return { state: "bad", from: "test", key: "noDevice", values };
+    if (isDimensionerError(error) && ["ERR_NOT_FOUND", "ERR_BAD_RESPONSE"].includes(error.code)) {
+      return { host, ms: 0, isDevice: false, error };
     }
     throw error;
-  }
-}
-
-async function ping(test: Test): Promise<{ host: string; ms: number }> {
-  const client = clientOf(test);
-  try {
-    const since = performance.now();
-    await client.ping("ping", { signal: test.signal });
-    return { host: client.peer.host, ms: Math.max(1, Math.round(performance.now() - since)) };
   } finally {
     await client.close();
   }
@@ -139,8 +143,4 @@ const connectSentences: Readonly<Record<string, SentenceKey>> = {
 
 function clientOf({ address, generation, until }: Test): DeviceClient {
   return new DeviceClient({ address, generation, timeoutMs: Math.max(1, until - performance.now()) });
-}
-
-function isUnknown(error: unknown): error is DimensionerError {
-  return isDimensionerError(error) && error.code === "ERR_NOT_FOUND";
 }

@@ -1,9 +1,10 @@
 import type { NodeAPI } from "node-red";
-import { layoutProblem, packageFolder } from "../../archive/packages/layout.ts";
+import { packageFolder } from "../../archive/packages/layout.ts";
 import type { Intent } from "../../archive/packages/records.ts";
 import { readExpected } from "../../cloud/expected-media.ts";
 import { outside, phrase, type Phrase } from "../../fill-in.ts";
 import { encodePart } from "../../http/path.ts";
+import { layoutProblem } from "../../rules/names.ts";
 import { readFacts } from "./archive-facts.ts";
 import { failBefore, type Operation } from "../action/failure.ts";
 import { readMessageProperty, type Message } from "../action/messages.ts";
@@ -38,7 +39,6 @@ export interface IntentReader {
 /** Properties that always survive a restart. */
 const alwaysKept = ["transactionId", "transactionReference", "topic"];
 const longestKept = 1_000_000;
-const hourMs = 3_600_000;
 
 /** What a message wants archived. Throws ERR_INPUT or ERR_CONFIG; nothing is accepted then. */
 export async function readIntent(reader: IntentReader, origin: string | null): Promise<Intent> {
@@ -74,7 +74,7 @@ export async function readIntent(reader: IntentReader, origin: string | null): P
     contentType: contentType ?? null,
     expect: readExpected(properties.expect),
     waitMs: settings.waitMs("wait", properties.wait, 900),
-    giveUpMs: readGiveUpMs(settings, properties.giveUp),
+    giveUpMs: settings.hoursMs("giveUp", properties.giveUp, 72),
     onIncomplete,
     folder: packageFolder(properties.layout, {
       date: new Date().toISOString().slice(0, 10),
@@ -137,12 +137,4 @@ export function restoreKept(RED: NodeAPI, msg: Message, kept: Readonly<Record<st
   for (const [name, value] of Object.entries(kept)) {
     RED.util.setMessageProperty(msg, name, value, true);
   }
-}
-
-function readGiveUpMs(settings: SettingsReader, given: string | number): number {
-  const hours = String(given).trim() === "" ? 72 : Number(given);
-  if (!Number.isFinite(hours) || hours < 0) {
-    throw settings.invalid("giveUp", phrase("hours"));
-  }
-  return hours * hourMs;
 }

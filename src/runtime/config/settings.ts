@@ -1,5 +1,6 @@
 import type { DimensionerError } from "../../errors.ts";
 import { field, phrase, type FieldName, type Phrase } from "../../fill-in.ts";
+import { readNumber, type NumberKind } from "../../rules/numbers.ts";
 import { failBefore, type Operation } from "../action/failure.ts";
 
 const ofConfigNode: Operation = { operation: "settings", surface: "config", acts: false };
@@ -16,45 +17,38 @@ export class SettingsReader {
 
   /** Seconds, as milliseconds; more than none. */
   timeoutMs(name: FieldName, given: unknown, defaultSeconds: number): number {
-    const seconds = this.#number(name, given, defaultSeconds);
-    if (seconds <= 0 || seconds > longestSeconds) {
-      throw this.invalid(name, phrase("secondsAbove", { most: longestSeconds }));
-    }
-    return seconds * 1000;
+    return this.#number("timeout", name, given, defaultSeconds) * 1000;
   }
 
   /** Seconds, as milliseconds; 0 = no limit. */
   waitMs(name: FieldName, given: unknown, defaultSeconds: number): number {
-    const seconds = this.#number(name, given, defaultSeconds);
-    if (seconds < 0 || seconds > longestSeconds) {
-      throw this.invalid(name, phrase("secondsFrom", { most: longestSeconds }));
-    }
-    return seconds * 1000;
+    return this.#number("wait", name, given, defaultSeconds) * 1000;
   }
 
+  /** Hours, as milliseconds. */
+  hoursMs(name: FieldName, given: unknown, defaultHours: number): number {
+    return this.#number("hours", name, given, defaultHours) * 3_600_000;
+  }
+
+  /** A whole number, 0 or more. */
   count(name: FieldName, given: unknown, defaultCount: number): number {
-    const count = this.#number(name, given, defaultCount);
-    if (!Number.isInteger(count) || count < 0) {
-      throw this.invalid(name, phrase("wholeNumber"));
-    }
-    return count;
+    return this.#number("count", name, given, defaultCount);
+  }
+
+  /** A whole number, 1 or more. */
+  amount(name: FieldName, given: unknown, defaultAmount: number): number {
+    return this.#number("amount", name, given, defaultAmount);
   }
 
   invalid(name: FieldName, problem: Phrase): DimensionerError {
     return failBefore(this.#operation, "configInvalid", { what: this.#what, field: field(name), problem });
   }
 
-  #number(name: FieldName, given: unknown, fallback: number): number {
-    if (given === undefined || given === null || (typeof given === "string" && given.trim() === "")) {
-      return fallback;
+  #number(kind: NumberKind, name: FieldName, given: unknown, fallback: number): number {
+    const read = readNumber(kind, given);
+    if ("problem" in read) {
+      throw this.invalid(name, read.problem);
     }
-    const value = typeof given === "number" || typeof given === "string" ? Number(given) : Number.NaN;
-    if (!Number.isFinite(value)) {
-      throw this.invalid(name, phrase("number"));
-    }
-    return value;
+    return read.value ?? fallback;
   }
 }
-
-/** A timer of Node.js holds at most 2^31 - 1 ms: a longer one would fire at once. */
-const longestSeconds = 2_000_000;

@@ -1,6 +1,6 @@
-import { validateHeaderName } from "node:http";
 import { phrase } from "../../fill-in.ts";
-import { readPath, type WebhookPath } from "../../webhook/paths.ts";
+import { headerNameProblem, readPath } from "../../rules/names.ts";
+import type { WebhookPath } from "../../webhook/paths.ts";
 import type { SecretRule, WebhookRules } from "../../webhook/receiver.ts";
 import { SettingsReader } from "./settings.ts";
 import { show } from "../action/failure.ts";
@@ -21,14 +21,10 @@ export function readWebhook(
   if ("problem" in path) {
     throw settings.invalid("path", path.problem);
   }
-  const queueLimit = settings.count("queueLimit", given.queueLimit, 1000);
-  if (queueLimit === 0) {
-    throw settings.invalid("queueLimit", phrase("queueNone"));
-  }
   const rules: WebhookRules = {
     secret: readSecret(given, secret.trim()),
     dedupeMs: settings.waitMs("dedupe", given.dedupe, 3600),
-    queueLimit,
+    queueLimit: settings.amount("queueLimit", given.queueLimit, 1000),
     onlyOk: given.onlyOk === true,
     deviceClientIds: textOf(given.deviceClientId)
       .toLowerCase()
@@ -58,10 +54,9 @@ function readSecret({ secretIn, header }: WebhookProperties, value: string): Sec
 
 function readHeaderName(given: string): string {
   const name = given.trim().toLowerCase();
-  try {
-    validateHeaderName(name);
-  } catch {
-    throw settings.invalid("header", phrase("headerName"));
+  const problem = headerNameProblem(name);
+  if (problem !== null) {
+    throw settings.invalid("header", problem);
   }
   return name;
 }

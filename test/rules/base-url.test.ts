@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readBaseUrl } from "../../src/cloud/base-url.ts";
+import { readBaseUrl } from "../../src/rules/addresses.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { readToken } from "../../src/cloud/token.ts";
 import { DimensionerError } from "../../src/errors.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readAddress } from "../../src/device/address.ts";
+import { readAddress } from "../../src/rules/addresses.ts";
 import { inEnglish } from "../../src/fill-in.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import { failsWith } from "../support/failures.ts";

@@ -1,0 +1,104 @@
+import { problem, type Problem } from "./problem.ts";
+
+/** A piece of text that cannot be used, and why. */
+interface Unusable {
+  readonly problem: Problem;
+}
+
+/**
+ * Reads a device's address: host, host:port, [v6]:port or an http(s) origin, with nothing behind it. Returns the origin,
+ * or what is wrong.
+ */
+export function readAddress(address: string): { origin: string; host: string } | Unusable {
+  const given = address.trim();
+  if (given === "") {
+    return { problem: problem("empty") };
+  }
+  if (hasOtherCharacters(given)) {
+    return { problem: problem("addressCharacters") };
+  }
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(given)?.[1]?.toLowerCase();
+  if (scheme !== undefined && scheme !== "http" && scheme !== "https") {
+    return { problem: problem("addressScheme") };
+  }
+  const rest = scheme === undefined ? given : given.slice(scheme.length + 3);
+  const hostAndPort = rest.replace(/\/$/, "");
+  if (/[/?#@]/.test(hostAndPort)) {
+    return { problem: problem("addressExtra") };
+  }
+  if (hostAndPort.split(":").length > 2 && !hostAndPort.startsWith("[")) {
+    return { problem: problem("addressBrackets") };
+  }
+  return readOrigin(scheme ?? "http", hostAndPort);
+}
+
+function readOrigin(scheme: string, hostAndPort: string): { origin: string; host: string } | Unusable {
+  const text = `${scheme}://${hostAndPort}`;
+  const url = parseUrl(text);
+  // Nothing can listen at port 0.
+  if (url === null || url.port === "0") {
+    return { problem: problem("addressUnreadable") };
+  }
+  const isIPv4 = /^\d{1,3}(?:\.\d{1,3}){3}$/.test(url.hostname);
+  // The URL standard completes and converts numbers ("192.168.1", "0x7f.1"): in a machine's address that is a slip.
+  if (isIPv4 && hostAndPort.replace(/:\d*$/, "") !== url.hostname) {
+    return { problem: problem("addressNumbers", { address: url.hostname }) };
+  }
+  return { origin: url.origin, host: url.host };
+}
+
+/** Where the cloud is: the origin gets the token, and the path stands before every call's own. */
+export interface CloudAddress {
+  readonly origin: string;
+  readonly host: string;
+  /** Without a slash at its end; mostly "". */
+  readonly basePath: string;
+}
+
+/** Reads the cloud's base URL, or says what is wrong. Plain http would show the token to the network. */
+export function readBaseUrl(baseUrl: string, allowHttp: boolean): CloudAddress | Unusable {
+  const given = baseUrl.trim();
+  if (given === "") {
+    return { problem: problem("empty") };
+  }
+  if (hasOtherCharacters(given)) {
+    return { problem: problem("addressCharacters") };
+  }
+  const url = parseUrl(given);
+  if (url === null || !/^https?:\/\//i.test(given)) {
+    return { problem: problem("baseUrlScheme") };
+  }
+  if (url.port === "0") {
+    return { problem: problem("addressUnreadable") };
+  }
+  if (url.username !== "" || url.password !== "" || /[?#]/.test(given)) {
+    return { problem: problem("baseUrlExtra") };
+  }
+  if (!allowHttp && isOpen(url)) {
+    return { problem: problem("baseUrlHttp") };
+  }
+  return { origin: url.origin, host: url.host, basePath: url.pathname.replace(/\/+$/, "") };
+}
+
+/** Whether this base URL sends the token over a network without encryption. */
+export function isOpenHttp(baseUrl: string): boolean {
+  const url = parseUrl(baseUrl.trim());
+  return url !== null && isOpen(url);
+}
+
+function isOpen({ protocol, hostname }: URL): boolean {
+  return protocol === "http:" && !/^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(hostname);
+}
+
+function hasOtherCharacters(address: string): boolean {
+  return /[\s\p{Cc}\\]/u.test(address);
+}
+
+/** Not URL.canParse(), which browsers of 2022 do not have. */
+function parseUrl(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,36 @@
+import { problem, type Problem } from "./problem.ts";
+
+/** A timer of Node.js holds at most 2^31 - 1 ms: a longer one would fire at once. */
+const mostSeconds = 2_000_000;
+
+/**
+ * What a number stands for: `timeout` seconds above 0, `wait` seconds from 0, `hours` from 0, `count` a whole number from
+ * 0, `amount` one from 1.
+ */
+export type NumberKind = "timeout" | "wait" | "hours" | "count" | "amount";
+
+/** Reads a number as dialogs, flows and environment variables hold it; null where nothing is given. */
+export function readNumber(
+  kind: NumberKind,
+  given: unknown,
+): { readonly value: number | null } | { readonly problem: Problem } {
+  if (given === undefined || given === null || (typeof given === "string" && given.trim() === "")) {
+    return { value: null };
+  }
+  const value = typeof given === "number" || typeof given === "string" ? Number(given) : Number.NaN;
+  if (!Number.isFinite(value)) {
+    return { problem: problem("number") };
+  }
+  const found = problems[kind](value);
+  return found === null ? { value } : { problem: found };
+}
+
+const problems: Readonly<Record<NumberKind, (value: number) => Problem | null>> = {
+  timeout: (value) =>
+    value > 0 && value <= mostSeconds ? null : problem("secondsAbove", { most: mostSeconds }),
+  wait: (value) =>
+    value >= 0 && value <= mostSeconds ? null : problem("secondsFrom", { most: mostSeconds }),
+  hours: (value) => (value >= 0 ? null : problem("hours")),
+  count: (value) => (Number.isSafeInteger(value) && value >= 0 ? null : problem("wholeNumber")),
+  amount: (value) => (Number.isSafeInteger(value) && value >= 1 ? null : problem("oneOrMore")),
+};

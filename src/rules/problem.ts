@@ -1,0 +1,46 @@
+/**
+ * Why a value cannot be used: the key of a phrase in the catalogs, below `phrases`, and what fills its marks. It is what
+ * src/errors calls a phrase, written down here once more because the rules also run in the browser and import nothing.
+ */
+export interface Problem {
+  readonly phrase: `phrases.${Key}`;
+  readonly values?: Values;
+}
+
+type Key =
+  | "addressBrackets"
+  | "addressCharacters"
+  | "addressExtra"
+  | "addressNumbers"
+  | "addressScheme"
+  | "addressUnreadable"
+  | "baseUrlExtra"
+  | "baseUrlHttp"
+  | "baseUrlScheme"
+  | "empty"
+  | "headerName"
+  | "hours"
+  | "nameNul"
+  | "namesNothing"
+  | "noneOf"
+  | "notRelative"
+  | "number"
+  | "oneOrMore"
+  | "outOfFolder"
+  | "pathCharacters"
+  | "registrationCode"
+  | "secondsAbove"
+  | "secondsFrom"
+  | "tooManyParts"
+  | "wholeNumber";
+
+interface Values {
+  readonly address?: string;
+  readonly choices?: readonly string[];
+  readonly most?: number;
+  readonly value?: string;
+}
+
+export function problem(key: Key, values?: Values): Problem {
+  return values === undefined ? { phrase: `phrases.${key}` } : { phrase: `phrases.${key}`, values };
+}
