@@ -42,7 +42,6 @@ export const phrases = {
   environmentUnset: "the environment variable __name__ is not set.",
   pathCharacters: "it may have letters, digits and . _ ~ - between the slashes.",
   headerName: "this is not the name of a header.",
-  queueNone: "at least 1 record has to be able to wait.",
   deviceName: "it has to be the name of a deployed device.",
   cloudName: "it has to be the name of a deployed cloud.",
   noDeviceNamed: "no device of that name is deployed.",
