@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
-import sanitize from "sanitize-filename";
 import { DimensionerError } from "../errors.ts";
 import { field } from "../fill-in.ts";
 import { fileNameProblem, partsOf } from "../rules/names.ts";
@@ -28,6 +27,8 @@ export function isOwnPart(name: string): boolean {
   return name.startsWith(ownBeginning);
 }
 
+/** What Windows, macOS or a file share refuses in a name, and control characters. */
+const unsafeCharacter = /[/\\?<>:*|"\p{Cc}]/gu;
 const windowsReserved = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(?:\.|$)/i;
 
 /**
@@ -83,7 +84,16 @@ function safeName(raw: string, reservedBytes: number): string {
   const { stem, extension } = split(wellFormed);
   const name = cut(stem, nameBytes - reservedBytes - Buffer.byteLength(extension)) + extension;
   const free = windowsReserved.test(name) || partName.test(name) ? `_${name}` : name;
-  return sanitize(free, { replacement: "_" });
+  return withSafeEnd(cut(free.replace(unsafeCharacter, "_"), nameBytes));
+}
+
+/** Windows drops dots and spaces at the end of a name. A loop, since a regular expression takes quadratic time here. */
+function withSafeEnd(name: string): string {
+  let end = name.length;
+  while (end > 0 && (name[end - 1] === "." || name[end - 1] === " ")) {
+    end -= 1;
+  }
+  return end === name.length ? name : `${name.slice(0, end)}_`;
 }
 
 function split(name: string): { stem: string; extension: string } {

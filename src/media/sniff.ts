@@ -1,6 +1,4 @@
-import { filetypename } from "magic-bytes.js";
-
-/** Formats whose end this pipeline can check. */
+/** Formats whose end can be checked. */
 export type CheckedFormat = "bmp" | "jpeg" | "mp4" | "png" | "webp";
 
 /** What the first bytes of a body say it is. */
@@ -14,29 +12,33 @@ export interface ContentKind {
 /** How many bytes `sniffKind` and `looksLikeHtml` want to see, where the body has that many. */
 export const sniffBytes = 1024;
 
-const mp4: ContentKind = { contentType: "video/mp4", extension: "mp4", format: "mp4" };
-
 /**
- * The names of magic-bytes.js that are taken at their word. Its list holds signatures of one or two bytes too, which
- * any text can begin with; those stay unknown here, and the announced content type decides.
+ * What the first bytes of each format look like, read as Latin-1; the first that fits counts. Where text could begin with
+ * a signature by chance ("BMW…", "The wide…"), a byte that no text has there is asked for too.
  */
-const kinds: ReadonlyMap<string, ContentKind> = new Map<string, ContentKind>([
-  ["jpg", { contentType: "image/jpeg", extension: "jpg", format: "jpeg" }],
-  ["png", { contentType: "image/png", extension: "png", format: "png" }],
-  ["bmp", { contentType: "image/bmp", extension: "bmp", format: "bmp" }],
-  ["webp", { contentType: "image/webp", extension: "webp", format: "webp" }],
-  ["gif", { contentType: "image/gif", extension: "gif" }],
-  ["tif", { contentType: "image/tiff", extension: "tif" }],
-  ["tiff", { contentType: "image/tiff", extension: "tif" }],
-  ["avif", { contentType: "image/avif", extension: "avif" }],
-  ["heif", { contentType: "image/heif", extension: "heic" }],
-  ["mp4", mp4],
-  ["mov", { contentType: "video/quicktime", extension: "mov", format: "mp4" }],
-  ["avi", { contentType: "video/x-msvideo", extension: "avi" }],
-]);
+const signatures: readonly (readonly [RegExp, ContentKind])[] = [
+  [/^\xff\xd8\xff/, { contentType: "image/jpeg", extension: "jpg", format: "jpeg" }],
+  [/^\x89PNG\r\n[^]\n/, { contentType: "image/png", extension: "png", format: "png" }],
+  // The size of the second header is a small number: 12 (\f) to 124 (|).
+  [/^BM[^]{12}[\f-|]\0\0\0/, { contentType: "image/bmp", extension: "bmp", format: "bmp" }],
+  [/^RIFF[^]{4}WEBP/, { contentType: "image/webp", extension: "webp", format: "webp" }],
+  [/^RIFF[^]{4}AVI /, { contentType: "video/x-msvideo", extension: "avi" }],
+  [/^GIF8[79]a/, { contentType: "image/gif", extension: "gif" }],
+  [/^(?:II\*\0|MM\0\*)/, { contentType: "image/tiff", extension: "tif" }],
+  [/^\0[^]{3}ftypavi[fs]/, { contentType: "image/avif", extension: "avif" }],
+  [/^\0[^]{3}ftyp(?:he[iv][cmsx]|mif1|msf1)/, { contentType: "image/heif", extension: "heic" }],
+  [/^\0[^]{3}ftyp(?!qt {2})/, { contentType: "video/mp4", extension: "mp4", format: "mp4" }],
+  // Segments of a fragmented MP4 may begin with a segment type instead of a file type.
+  [/^\0[^]{3}styp/, { contentType: "video/mp4", extension: "mp4", format: "mp4" }],
+  // Older QuickTime has no file type. A size of 16 MB and more has no zero in front; only the data is that large.
+  [
+    /^(?:\0[^]{3}(?:ftypqt {2}|moov|free|wide)|[^]{4}mdat)/,
+    { contentType: "video/quicktime", extension: "mov", format: "mp4" },
+  ],
+];
 
 const extensions: ReadonlyMap<string, string> = new Map([
-  ...[...kinds.values()].map((kind): [string, string] => [kind.contentType, kind.extension]),
+  ...signatures.map(([, kind]): [string, string] => [kind.contentType, kind.extension]),
   ["application/json", "json"],
   ["application/pdf", "pdf"],
   ["image/jpg", "jpg"],
@@ -52,38 +54,13 @@ const extensions: ReadonlyMap<string, string> = new Map([
 
 /** What a body is by its first bytes; undefined where they say nothing that can be relied on. */
 export function sniffKind(head: Uint8Array): ContentKind | undefined {
-  const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
-  // Segments of a fragmented MP4 may begin with a segment type instead of a file type.
-  if (bytes.toString("latin1", 4, 8) === "styp" && bytes[0] === 0) {
-    return mp4;
-  }
-  for (const name of filetypename(bytes)) {
-    const kind = kinds.get(name);
-    if (kind !== undefined && isPlausible(name, bytes)) {
-      return kind;
-    }
-  }
-  return undefined;
+  const beginning = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1", 0, 18);
+  return signatures.find(([signature]) => signature.test(beginning))?.[1];
 }
 
 /** The extension for a body: by content, else by the announced type, else "bin". */
 export function extensionFor(kind: ContentKind | undefined, announced: string | null): string {
   return kind?.extension ?? extensions.get(announced ?? "") ?? "bin";
-}
-
-/** Guards the signatures that text can begin with by chance: "BMW…", "The wide…". */
-function isPlausible(name: string, bytes: Buffer): boolean {
-  switch (name) {
-    case "bmp":
-      // The size of the second header is one of a handful of small numbers.
-      return bytes.length >= 18 && bytes.readUInt32LE(14) >= 12 && bytes.readUInt32LE(14) <= 124;
-    case "mov":
-      return bytes[0] === 0 || bytes.toString("latin1", 4, 8) === "mdat";
-    case "mp4":
-      return bytes[0] === 0;
-    default:
-      return true;
-  }
 }
 
 const htmlStart =

@@ -11,9 +11,22 @@ describe("what the first bytes say", () => {
     ["BMP", bmp, "image/bmp", "bmp"],
     ["WebP", webp, "image/webp", "webp"],
     ["GIF", Buffer.from("GIF89a\x01\0"), "image/gif", "gif"],
+    ["GIF of 1987", Buffer.from("GIF87a\x01\0"), "image/gif", "gif"],
+    ["AVI", Buffer.from("RIFF\x24\0\0\0AVI LIST", "latin1"), "video/x-msvideo", "avi"],
+    ["AVIF", ftyp("avif"), "image/avif", "avif"],
+    ["HEIC", ftyp("heic"), "image/heif", "heic"],
+    ["HEIF", ftyp("mif1"), "image/heif", "heic"],
+    ["TIFF of the other byte order", Buffer.from("MM\0*\0\0\0\x08", "latin1"), "image/tiff", "tif"],
     ["TIFF", Buffer.from("II*\0\x08\0\0\0", "latin1"), "image/tiff", "tif"],
     ["QuickTime", mp4s.quicktime, "video/quicktime", "mov"],
     ["QuickTime without a file type", box("moov", Buffer.alloc(9)), "video/quicktime", "mov"],
+    ["QuickTime with free space first", box("wide"), "video/quicktime", "mov"],
+    [
+      "QuickTime with more than 16 MB of data first",
+      Buffer.from([1, 0, 0, 8, 0x6d, 0x64, 0x61, 0x74, 0]),
+      "video/quicktime",
+      "mov",
+    ],
     ["QuickTime with the data first", box("mdat", Buffer.alloc(9)), "video/quicktime", "mov"],
     ["MP4 segment", mp4s.fragments, "video/mp4", "mp4"],
     ...[
@@ -55,6 +68,8 @@ describe("what the first bytes say", () => {
     "x",
     "RIFF",
     "an ftypical",
+    "GIF88a",
+    "RIFF1234WAVE",
   ]) {
     it(`makes no medium of ${JSON.stringify(text)}`, () => {
       assert.equal(sniffKind(Buffer.from(text)), undefined);
