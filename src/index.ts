@@ -22,11 +22,13 @@ export {
   errorCodes,
   isDimensionerError,
   isRetryable,
-  type ErrorCause,
+  needsCorrection,
+  needsLookAtDevice,
+  type ErrorDetails,
   type ErrorCode,
   type Outcome,
   type Surface,
-} from "./errors.ts";
+} from "./errors/dimensioner-error.ts";
 export { CommandQueues } from "./http/command-queue.ts";
 export type { CommandOptions, QueueRules } from "./http/command-sender.ts";
 export type { TlsOptions } from "./http/dispatchers.ts";

@@ -1,6 +1,6 @@
-import { phrases } from "../src/phrases.ts";
+import { phrases } from "../src/errors/phrases.ts";
 import { failedTexts, statusTexts } from "../src/runtime/status/status-texts.ts";
-import { sentences } from "../src/sentences.ts";
+import { sentences } from "../src/errors/sentences.ts";
 
 /** The part of the English catalog that the sources already say: what can go wrong, and what a node's status shows. */
 export function runtimeTexts() {

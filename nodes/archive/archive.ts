@@ -4,7 +4,7 @@ import { Archives } from "../../src/archive/archives.ts";
 import type { OpenJob } from "../../src/archive/journal/open-job.ts";
 import type { Ticket } from "../../src/archive/jobs/ticket.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
-import { DimensionerError } from "../../src/errors.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { layoutProblem } from "../../src/rules/names.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
 import { ArchiveDesks } from "../../src/runtime/archive/archive-desk.ts";
@@ -25,7 +25,7 @@ import type { Message, Outputs } from "../../src/runtime/action/messages.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve, type Job } from "../../src/runtime/action/serve.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { sayBytes } from "../../src/runtime/status/sizes.ts";
+import { formatBytes } from "../../src/runtime/status/sizes.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { isKnown } from "../../src/saved/migrations.ts";
 import { defaults, type ArchiveProperties } from "./archive.shared.ts";
@@ -120,7 +120,7 @@ export default function (RED: NodeAPI): void {
         delete msg["parts"];
       }
       const key = archived.wasThere ? "alreadyArchived" : "archived";
-      board.show("done", status.say(key, { size: sayBytes(payload.bytes) }));
+      board.show("done", status.say(key, { size: formatBytes(payload.bytes) }));
       return [msg];
     };
 

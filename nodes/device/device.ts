@@ -2,7 +2,7 @@ import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, DeviceClient } from "../../src/device/client.ts";
 import { generations, type Generation } from "../../src/device/generations.ts";
 import { openOrExplain, type ConfigNode } from "../../src/runtime/config/config-node.ts";
-import { phrase } from "../../src/fill-in.ts";
+import { phrase } from "../../src/errors/interpolation.ts";
 import { serveDeviceTest } from "../../src/runtime/admin/device-routes.ts";
 import { HealthWatch } from "../../src/runtime/config/health.ts";
 import { NamedNodes } from "../../src/runtime/config/named-nodes.ts";

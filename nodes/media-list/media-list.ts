@@ -1,7 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readExpected } from "../../src/cloud/expected-media.ts";
-import { DimensionerError } from "../../src/errors.ts";
-import { outside } from "../../src/fill-in.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { verbatim } from "../../src/errors/interpolation.ts";
 import type { MediaItem } from "../../src/model/cloud-records.ts";
 import { cloudChoice } from "../../src/runtime/config/config-node.ts";
 import type { Message } from "../../src/runtime/action/messages.ts";
@@ -46,7 +46,7 @@ export default function (RED: NodeAPI): void {
         throw new DimensionerError(
           "mediaIncomplete",
           { surface: "cloud", operation: operation.operation },
-          { seconds: waitMs / 1000, missing: missing.map(outside) },
+          { seconds: waitMs / 1000, missing: missing.map(verbatim) },
         );
       }
       status.say("done", "items", { count: items.length });

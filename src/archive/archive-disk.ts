@@ -1,8 +1,8 @@
 import * as fsPromises from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { DimensionerError } from "../errors.ts";
-import { phrase, ProblemError, problemOf } from "../fill-in.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { phrase, ProblemError, problemOf } from "../errors/interpolation.ts";
 import { diskError, fileError, systemCode, type Disk, type TransferFacts } from "../media/disk.ts";
 import { syncFolder } from "../media/target-folder.ts";
 
@@ -34,7 +34,7 @@ export function asFileError(error: unknown, path: string, folder = dirname(path)
   const explained = diskError(error, path, diskFacts, folder);
   return explained instanceof DimensionerError
     ? explained
-    : fileError("fileOther", path, diskFacts, problemOf(explained));
+    : fileError("fileOther", path, diskFacts, problemOf(explained), explained);
 }
 
 /** Writes a small file and waits until it is on the disk; a file of that name is replaced, not safely. */

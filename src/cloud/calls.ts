@@ -1,5 +1,5 @@
-import { DimensionerError } from "../errors.ts";
-import { field, type FieldName } from "../fill-in.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { field, type FieldName } from "../errors/interpolation.ts";
 import { writeQuery, type Command, type Read } from "../http/call.ts";
 import { encodePart, shorten } from "../http/path.ts";
 import { registrationCodeProblem } from "../rules/names.ts";

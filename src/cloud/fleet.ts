@@ -1,4 +1,4 @@
-import { isDimensionerError } from "../errors.ts";
+import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import type { CallOptions } from "../http/transport.ts";
 import type { CloudDevice, Terminal } from "../model/cloud-records.ts";
 import type { CloudClient } from "./client.ts";

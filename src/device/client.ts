@@ -1,5 +1,5 @@
-import { DimensionerError } from "../errors.ts";
-import { field, phrase } from "../fill-in.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { field, phrase } from "../errors/interpolation.ts";
 import { writeQuery, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import { checkChoice, checkNumbers } from "../http/client-options.ts";

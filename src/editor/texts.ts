@@ -20,7 +20,7 @@ export function sayProblem(problem: Problem): string {
   return said.charAt(0).toLocaleUpperCase() + said.slice(1);
 }
 
-/** What fills the marks of a sentence, as the runtime's src/fill-in.ts knows it: phrases by their keys, and plain text. */
+/** What fills the marks of a sentence, as the runtime's src/errors/interpolation.ts knows it: phrases by their keys, and plain text. */
 function say(value: unknown): string {
   if (Array.isArray(value)) {
     return value.map(say).join(", ");

@@ -1,4 +1,4 @@
-import { outside, phrase } from "../fill-in.ts";
+import { verbatim, phrase } from "../errors/interpolation.ts";
 import type { Call, Peer } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure, outcomeOf, statusFailure } from "./failures.ts";
@@ -77,7 +77,7 @@ export function refuseUnusable(peer: Peer, call: Call, statusCode: number, heade
   const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
   if (encoding !== "identity") {
     throw callFailure(peer, call, "responseEncoded", outcomeOf(call, "sent"), {
-      problem: outside(codings.test(encoding) ? encoding : "?"),
+      problem: verbatim(codings.test(encoding) ? encoding : "?"),
     });
   }
   if (statusCode !== 206 && headers["content-range"] !== undefined && !readRange(headers)?.isWhole) {
@@ -102,6 +102,6 @@ export function refusePart(peer: Peer, call: Call, headers: Headers): never {
   const problem =
     range === undefined
       ? phrase("noContentRange")
-      : outside(ranges.test(String(range)) ? String(range) : "?");
+      : verbatim(ranges.test(String(range)) ? String(range) : "?");
   throw callFailure(peer, call, "responsePartial", outcomeOf(call, "sent"), { problem });
 }

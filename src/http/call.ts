@@ -1,6 +1,6 @@
-import type { Surface } from "../errors.ts";
-import type { Values } from "../fill-in.ts";
-import type { SentenceKey } from "../sentences.ts";
+import type { Surface } from "../errors/dimensioner-error.ts";
+import type { Values } from "../errors/interpolation.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
 
 interface CallFacts {
   /** In the API's words: "measure", "video start", "media list". */

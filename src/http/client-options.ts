@@ -1,5 +1,5 @@
-import { DimensionerError } from "../errors.ts";
-import { outside, phrase } from "../fill-in.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { verbatim, phrase } from "../errors/interpolation.ts";
 
 /** A timer of Node.js holds no more; a longer one would fire at once. */
 const longestMs = 2 ** 31 - 1;
@@ -45,6 +45,6 @@ function unusable(what: "cloud" | "device", name: string, problem: string): Dime
   return new DimensionerError(
     "configInvalid",
     { surface: "config", operation: "settings" },
-    { what: phrase(what), field: outside(name), problem: outside(problem) },
+    { what: phrase(what), field: verbatim(name), problem: verbatim(problem) },
   );
 }

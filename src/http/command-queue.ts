@@ -1,6 +1,6 @@
-import type { DimensionerError } from "../errors.ts";
-import type { Values } from "../fill-in.ts";
-import type { SentenceKey } from "../sentences.ts";
+import type { DimensionerError } from "../errors/dimensioner-error.ts";
+import type { Values } from "../errors/interpolation.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
 import { cancelSentence } from "./wait.ts";
 
 /** How long and how one command may wait. */

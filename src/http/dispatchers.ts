@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import type { buildConnector, Dispatcher, Pool } from "undici";
-import { phrase, problemOf } from "../fill-in.ts";
+import { phrase, problemOf } from "../errors/interpolation.ts";
 import { ReadMemory } from "./read-memory.ts";
 import { isUntrusted, ProxyError } from "./failures.ts";
 import { loadUndici } from "./undici.ts";
@@ -110,7 +110,7 @@ function same(error: Error): Error {
 }
 
 function noProxy(error: Error): Error {
-  return new ProxyError(problemOf(error));
+  return new ProxyError(problemOf(error), { cause: error });
 }
 
 /** Whatever goes wrong is the proxy's, save TLS with the peer. Undici 7 would ask again, without end, one that hangs up. */
@@ -119,9 +119,9 @@ function noTunnel(error: Error): Error {
     return error;
   }
   const status = /^Proxy response \((\d+)\)/.exec(error.message)?.[1];
-  return new ProxyError(
-    status === undefined ? problemOf(error) : phrase("proxyStatus", { statusCode: Number(status) }),
-  );
+  const problem =
+    status === undefined ? problemOf(error) : phrase("proxyStatus", { statusCode: Number(status) });
+  return new ProxyError(problem, { cause: error });
 }
 
 /** What all connections of one dispatcher have in common. */

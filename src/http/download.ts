@@ -1,4 +1,4 @@
-import { isDimensionerError } from "../errors.ts";
+import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import type { ByteSink, DownloadFacts, Framing } from "../model/download.ts";
 import { readRange, refusePart, refuseUnusable } from "./answer.ts";
 import type { Peer, Read } from "./call.ts";

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import type { SentenceKey } from "../sentences.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
 import type { Call, Peer } from "./call.ts";
 import type { OpenDispatcher } from "./dispatchers.ts";
 import { callFailure, connectFailure, outcomeOf, wireFailure, type Reach } from "./failures.ts";

@@ -1,6 +1,6 @@
-import { DimensionerError, type FailureFacts, type Outcome } from "../errors.ts";
-import { outside, ProblemError, problemOf, type Problem, type Values } from "../fill-in.ts";
-import type { SentenceKey } from "../sentences.ts";
+import { DimensionerError, type FailureFacts, type Outcome } from "../errors/dimensioner-error.ts";
+import { verbatim, ProblemError, problemOf, type Problem, type Values } from "../errors/interpolation.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
 import type { Call, Peer } from "./call.ts";
 
 /** How far a request got: the line between "certainly not executed" and "it may have been executed". */
@@ -20,7 +20,7 @@ export function callFailure(
   sentence: SentenceKey,
   outcome: Outcome | null,
   values: Values = {},
-  more: Pick<FailureFacts, "statusCode"> = {},
+  more: Pick<FailureFacts, "cause" | "statusCode"> = {},
 ): DimensionerError {
   return new DimensionerError(
     sentence,
@@ -41,8 +41,9 @@ export function outcomeOf(call: Call, reach: Reach): Outcome | null {
 export function connectFailure(peer: Peer, call: Call, error: Error, seconds: number): DimensionerError {
   const code = codeOf(error);
   const outcome = outcomeOf(call, "not-sent");
+  const cause = error instanceof ProxyError ? error.cause : error;
   const fail = (sentence: SentenceKey): DimensionerError =>
-    callFailure(peer, call, sentence, outcome, { seconds, problem: connectProblem(error) });
+    callFailure(peer, call, sentence, outcome, { seconds, problem: connectProblem(error) }, { cause });
   if (code === "ECONNREFUSED") {
     return fail("unreachableRefused");
   }
@@ -67,7 +68,8 @@ export function wireFailure(peer: Peer, call: Call, error: Error): DimensionerEr
   const notHttp =
     (error.name === "HTTPParserError" && !error.message.includes("EOF")) ||
     codeOf(error) === "UND_ERR_HEADERS_OVERFLOW";
-  return callFailure(peer, call, notHttp ? "responseNotHttp" : "connectionLost", outcomeOf(call, "sent"));
+  const sentence = notHttp ? "responseNotHttp" : "connectionLost";
+  return callFailure(peer, call, sentence, outcomeOf(call, "sent"), {}, { cause: error });
 }
 
 /** Any status that is not the one the API promises. */
@@ -103,5 +105,5 @@ function codeOf(error: Error): string {
 /** A dual-stack connect that fails has a code and no words. */
 export function connectProblem(error: Error): Problem {
   const code = codeOf(error);
-  return error.message === "" && code !== "" ? outside(code) : problemOf(error);
+  return error.message === "" && code !== "" ? verbatim(code) : problemOf(error);
 }

@@ -2,11 +2,11 @@ import { isUtf8 } from "node:buffer";
 import type { Answer } from "./answer.ts";
 import type { Call, Peer } from "./call.ts";
 import { callFailure, outcomeOf } from "./failures.ts";
-import type { DimensionerError } from "../errors.ts";
-import { phrase, type Values } from "../fill-in.ts";
+import type { DimensionerError } from "../errors/dimensioner-error.ts";
+import { phrase, type Values } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
 import { parseJson } from "../model/parse-json.ts";
-import type { SentenceKey } from "../sentences.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
 
 /** The text of a JSON answer, exactly as it came, and what it says. */
 interface JsonAnswer {

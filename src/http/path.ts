@@ -1,5 +1,5 @@
-import { DimensionerError, type Surface } from "../errors.ts";
-import { field, phrase, type FieldName, type Phrase } from "../fill-in.ts";
+import { DimensionerError, type Surface } from "../errors/dimensioner-error.ts";
+import { field, phrase, type FieldName, type Phrase } from "../errors/interpolation.ts";
 
 const longestId = 200;
 

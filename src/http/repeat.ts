@@ -1,4 +1,4 @@
-import { isDimensionerError } from "../errors.ts";
+import { isDimensionerError } from "../errors/dimensioner-error.ts";
 
 /** How a read is repeated. Commands have no such thing. */
 export interface RepeatPolicy {
@@ -16,7 +16,7 @@ export function isPassing(error: unknown): boolean {
   if (!isDimensionerError(error)) {
     return false;
   }
-  const { statusCode } = error.cause;
+  const { statusCode } = error.details;
   return (
     error.code === "ERR_CONNECTION_LOST" ||
     (statusCode !== undefined && (statusCode === 408 || statusCode === 429 || statusCode >= 500))

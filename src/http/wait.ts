@@ -1,4 +1,4 @@
-import type { DimensionerError } from "../errors.ts";
+import type { DimensionerError } from "../errors/dimensioner-error.ts";
 
 /** Why something that waited was dropped: a controller aborted with the reason "reset" says so, all others mean the end. */
 export type CancelSentence = "cancelledReset" | "cancelledClose";

@@ -3,7 +3,7 @@
  * with the message, so that each of them may hold more.
  */
 import type { FleetDevice } from "../cloud/fleet.ts";
-import type { ErrorCause, ErrorCode } from "../errors.ts";
+import type { ErrorDetails, ErrorCode } from "../errors/dimensioner-error.ts";
 import type { SavedFile } from "../media/save-to-file.ts";
 import type { ArchivedPackage } from "../model/archived-package.ts";
 import type { MediaItem } from "../model/cloud-records.ts";
@@ -151,7 +151,7 @@ export interface ErrorMessage extends Message {
     code: ErrorCode;
     /** What happened and what to do, in the language of the Node-RED server. */
     message: string;
-    cause: ErrorCause;
+    cause: ErrorDetails;
     [property: string]: unknown;
   };
 }

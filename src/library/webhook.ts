@@ -1,5 +1,5 @@
-import { DimensionerError } from "../errors.ts";
-import { phrase } from "../fill-in.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { phrase } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
 import { parseJson } from "../model/parse-json.ts";
 import { decodeTransactionRecord, type TransactionRecord } from "../model/transaction-record.ts";

@@ -1,5 +1,5 @@
-import { DimensionerError } from "../errors.ts";
-import { phrase, type Phrase } from "../fill-in.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { phrase, type Phrase } from "../errors/interpolation.ts";
 import type { DownloadFacts } from "../model/download.ts";
 import { errorFacts, type TransferFacts } from "./disk.ts";
 import { createFormatEnd, type FormatEnd } from "./format-end.ts";

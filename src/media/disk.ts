@@ -1,7 +1,7 @@
 import * as fsPromises from "node:fs/promises";
 import { getSystemErrorMap } from "node:util";
-import { DimensionerError, type Surface } from "../errors.ts";
-import { outside, type Problem } from "../fill-in.ts";
+import { DimensionerError, type Surface } from "../errors/dimensioner-error.ts";
+import { verbatim, type Problem } from "../errors/interpolation.ts";
 
 /** The file system as this pipeline uses it. Another one can be passed, to slow it down or to make it fail. */
 export type Disk = Pick<
@@ -39,20 +39,22 @@ export function diskError(error: unknown, path: string, facts: TransferFacts, fo
   if (code === undefined) {
     return error;
   }
+  const fail = (sentence: FileSentence, about: string, problem?: Problem): DimensionerError =>
+    fileError(sentence, about, facts, problem, error);
   switch (code) {
     case "ENOSPC":
     case "EDQUOT":
-      return fileError("fileFull", path, facts);
+      return fail("fileFull", path);
     case "EACCES":
     case "EPERM":
     case "EROFS":
-      return fileError("fileDenied", path, facts);
+      return fail("fileDenied", path);
     case "ENOENT":
-      return fileError("fileNoFolder", folder, facts);
+      return fail("fileNoFolder", folder);
     case "ENOTDIR":
-      return fileError("fileNotFolder", folder, facts);
+      return fail("fileNotFolder", folder);
     default:
-      return fileError("fileOther", path, facts, outside(describe(error, code)));
+      return fail("fileOther", path, verbatim(describe(error, code)));
   }
 }
 
@@ -71,8 +73,13 @@ export function fileError(
   path: string,
   facts: TransferFacts,
   problem?: Problem,
+  cause?: unknown,
 ): DimensionerError {
-  return new DimensionerError(sentence, errorFacts(facts, "disk"), { path, ...(problem && { problem }) });
+  return new DimensionerError(
+    sentence,
+    { ...errorFacts(facts, "disk"), cause },
+    { path, ...(problem && { problem }) },
+  );
 }
 
 /** The part of a transfer's facts that an error carries. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
-import { DimensionerError } from "../errors.ts";
-import { field } from "../fill-in.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { field } from "../errors/interpolation.ts";
 import { fileNameProblem, partsOf } from "../rules/names.ts";
 import { errorFacts, type TransferFacts } from "./disk.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import type { DimensionerError } from "../errors.ts";
-import { phrase, ProblemError } from "../fill-in.ts";
+import type { DimensionerError } from "../errors/dimensioner-error.ts";
+import { phrase, ProblemError } from "../errors/interpolation.ts";
 import type { ByteSink } from "../model/download.ts";
 import { ContentCheck } from "./content-check.ts";
 import { cannotSync } from "./disk.ts";

@@ -1,4 +1,4 @@
-import { phrase, type Phrase } from "../fill-in.ts";
+import { phrase, type Phrase } from "../errors/interpolation.ts";
 import { ByteWalker, type Walk } from "./byte-walker.ts";
 import type { CheckedFormat } from "./sniff.ts";
 

@@ -1,5 +1,5 @@
-import { DimensionerError } from "../errors.ts";
-import { phrase } from "../fill-in.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { phrase } from "../errors/interpolation.ts";
 import type { ByteSink, Download } from "../model/download.ts";
 import { ContentCheck } from "./content-check.ts";
 import { errorFacts, throwIfAborted, type TransferFacts } from "./disk.ts";

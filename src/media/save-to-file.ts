@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { DimensionerError } from "../errors.ts";
-import { phrase, ProblemError, problemOf } from "../fill-in.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { phrase, ProblemError, problemOf } from "../errors/interpolation.ts";
 import type { Download, DownloadFacts } from "../model/download.ts";
 import type { CheckedContent } from "./content-check.ts";
 import {
@@ -76,7 +76,7 @@ export async function saveToFile(
     const explained = diskError(error, about, facts, folder);
     return explained instanceof DimensionerError
       ? explained
-      : fileError("fileOther", about, facts, problemOf(explained));
+      : fileError("fileOther", about, facts, problemOf(explained), explained);
   };
 
   const sweep = folders.sweep(folder, disk);

@@ -1,5 +1,5 @@
 import { dirname, join, resolve, sep } from "node:path";
-import { DimensionerError } from "../errors.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { cannotSync, diskError, fileError, systemCode, type Disk, type TransferFacts } from "./disk.ts";
 
 /** The root folder as an absolute path. It is never created: it may be a share that is not mounted. */

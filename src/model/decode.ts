@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { phrase, ProblemError } from "../fill-in.ts";
+import { phrase, ProblemError } from "../errors/interpolation.ts";
 
 /**
  * A value from the wire that does not have the shape the API promises. The message names the field and never quotes its

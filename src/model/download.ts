@@ -1,4 +1,4 @@
-import type { DimensionerError } from "../errors.ts";
+import type { DimensionerError } from "../errors/dimensioner-error.ts";
 
 /**
  * Where the bytes of a download go. The transport pushes, the sink answers at once and never throws; what goes wrong

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { beginning, phrase, type Phrase } from "../fill-in.ts";
+import { beginning, phrase, type Phrase } from "../errors/interpolation.ts";
 import { decimal, decode, flag, number, text } from "./decode.ts";
 
 const measuredObject = v.looseObject({

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { phrase, type Problem } from "../fill-in.ts";
+import { phrase, type Problem } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
 import { parseJson } from "../model/parse-json.ts";
 import { decodeTransactionRecord, type TransactionRecord } from "../model/transaction-record.ts";

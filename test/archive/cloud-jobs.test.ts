@@ -255,7 +255,7 @@ describe("archive: jobs of the cloud", () => {
       dropped.report();
       await archive.close();
       const error = await rejectsWith(kept.end(), "ERR_CANCELLED", "cancelledKept");
-      assert.equal(error.cause.retryable, false);
+      assert.equal(error.details.retryable, false);
 
       sim.cloud.addMedia("2", { contentType: "video/mp4", generateBytes: 9_000 });
       const next = await openArchive(root, client);

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { Archives } from "../../src/archive/archives.ts";
 import type { CloudClient } from "../../src/cloud/client.ts";
-import { isDimensionerError } from "../../src/errors.ts";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { rejectsWith, systemError, withFolder } from "../media/support.ts";
 import { failAtEach } from "../sweep/fault-points.ts";
@@ -86,7 +86,7 @@ describe("archive: a disk that is full, gone or closed", () => {
       const archive = await openArchive(root, client, { disk });
       isFull = true;
       const error = await rejectsWith(archive.runner.submit(forCloud("1")), "ERR_FILE", "fileFull");
-      assert.equal(error.cause.retryable, true);
+      assert.equal(error.details.retryable, true);
       const media = [
         { content: pictureOf("x"), contentType: null, contentId: null, description: null, filename: null },
       ];
@@ -259,7 +259,7 @@ describe("archive: a disk that is full, gone or closed", () => {
             await once();
           } catch (error) {
             // Not accepted, then; the caller sends it again.
-            assert.ok(isDimensionerError(error) && error.cause.retryable, `${where()}: ${String(error)}`);
+            assert.ok(isDimensionerError(error) && error.details.retryable, `${where()}: ${String(error)}`);
             await once();
           }
         };

@@ -22,7 +22,7 @@ describe("archive: one writer a root", () => {
         assert.equal(await child.nextLine(), "open");
         const error = await rejectsWith(new Archives().open(root), "ERR_FILE", "archiveLocked");
         assert.match(error.message, new RegExp(`process ${child.process.pid} on `));
-        assert.equal(error.cause.retryable, true);
+        assert.equal(error.details.retryable, true);
         const second = startChild(script, [root]);
         assert.match(await second.nextLine(), /in use by another program/);
         await second.kill();

@@ -20,17 +20,23 @@ describe("tools/checks/floors", () => {
     ["src/media/disk.ts", `const late = await import("../http/call.ts");`],
     ["src/runtime/action/serve.ts", `import { defaults } from "../../nodes/measure/measure.shared.ts";`],
     ["src/simulator/cloud.ts", `import { decode } from "../model/decode.ts";`],
-    ["src/simulator/cloud.ts", `import "../errors.ts";`],
+    ["src/simulator/cloud.ts", `import "../errors/dimensioner-error.ts";`],
     ["src/media/disk.ts", `import type { Node } from "node-red";`],
     ["src/index.ts", `export { startSimulator } from "./simulator/index.ts";`],
-    ["src/errors.ts", `import { readFile } from "node:fs/promises";`],
+    ["src/errors/codes.ts", `import { readFile } from "node:fs/promises";`],
     ["src/editor/form.ts", `import { join } from "node:path";`],
     ["nodes/measure/measure.ts", `import { startSimulator } from "../../src/simulator/index.ts";`],
     ["nodes/measure/measure.ts", `import { request } from "../../src/http/call.ts";`],
     ["nodes/measure/measure.ts", `import { defaults } from "../device/device.shared.ts";`],
-    ["nodes/measure/measure.editor.ts", `import { errorCodes } from "../../src/errors.ts";`],
+    [
+      "nodes/measure/measure.editor.ts",
+      `import { errorCodes } from "../../src/errors/dimensioner-error.ts";`,
+    ],
     ["nodes/measure/measure.editor.ts", `import { readFileSync } from "node:fs";`],
-    ["nodes/measure/measure.shared.ts", `import { errorCodes } from "../../src/errors.ts";`],
+    [
+      "nodes/measure/measure.shared.ts",
+      `import { errorCodes } from "../../src/errors/dimensioner-error.ts";`,
+    ],
     ["src/elsewhere/new.ts", ""],
   ];
   for (const [path, text] of wrong) {

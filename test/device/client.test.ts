@@ -111,12 +111,12 @@ describe("the device's client", () => {
   it("404 to a measure names Enable Local API and the generation", async () => {
     for (const generation of ["newer", "earlier"] as const) {
       const { client } = await connect((_, socket) => reply(socket, { status: 404 }), generation);
-      const { cause, message } = await failsWith(client.measure(), {
+      const { details, message } = await failsWith(client.measure(), {
         code: "ERR_NOT_FOUND",
         surface: `${generation}-device`,
       });
-      assert.match(cause.hint, /Enable Local API/);
-      assert.match(cause.hint, /generation/);
+      assert.match(details.hint, /Enable Local API/);
+      assert.match(details.hint, /generation/);
       assert.match(message, /generation/);
     }
   });

@@ -5,7 +5,7 @@ import { CloudCalls } from "../../src/cloud/calls.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import { generations } from "../../src/device/generations.ts";
-import { errorCodes } from "../../src/errors.ts";
+import { errorCodes } from "../../src/errors/dimensioner-error.ts";
 import { decodeDevice, decodeMediaList, decodeTerminal } from "../../src/model/cloud-records.ts";
 import { decodeMeasureResult } from "../../src/model/measure-result.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";

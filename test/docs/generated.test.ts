@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CloudCalls } from "../../src/cloud/calls.ts";
-import { DimensionerError, errorCodes, type Outcome } from "../../src/errors.ts";
+import { DimensionerError, errorCodes, type Outcome } from "../../src/errors/dimensioner-error.ts";
 import type { Call, Command, Peer, Read } from "../../src/http/call.ts";
 import { statusFailure } from "../../src/http/failures.ts";
-import { sentences, type SentenceKey } from "../../src/sentences.ts";
+import { sentences, type SentenceKey } from "../../src/errors/sentences.ts";
 import { errorFacts } from "../../tools/write-docs/error-facts.ts";
 import { writePages } from "../../tools/write-docs/pages.ts";
 
@@ -39,11 +39,11 @@ describe("the pages that are made from the sources", () => {
     const seen = new Map<string, Set<Outcome>>();
     for (const call of calls) {
       for (let status = 300; status < 600; status++) {
-        const { code, cause } = statusFailure(peer, call, status);
+        const { code, details } = statusFailure(peer, call, status);
         const outcomes = seen.get(code) ?? new Set();
         seen.set(code, outcomes);
-        if (cause.outcome !== null) {
-          outcomes.add(cause.outcome);
+        if (details.outcome !== null) {
+          outcomes.add(details.outcome);
         }
       }
     }
@@ -57,7 +57,7 @@ describe("the pages that are made from the sources", () => {
   it("promise a second try where the code allows it, and nowhere else", async () => {
     const page = await readFile(join(docs, "errors.md"), "utf8");
     const mayTryAgain = (key: SentenceKey, outcome: Outcome | null): boolean =>
-      new DimensionerError(key, { surface, operation: "measure", outcome }).cause.retryable;
+      new DimensionerError(key, { surface, operation: "measure", outcome }).details.retryable;
     for (const code of errorCodes) {
       const keys = (Object.keys(sentences) as SentenceKey[]).filter((key) => sentences[key].code === code);
       const { outcomes } = errorFacts[code];

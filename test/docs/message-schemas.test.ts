@@ -255,7 +255,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
       assert.ok(error !== undefined, id);
       // What Node-RED's runtime takes from an error for msg.error, beside the node that it came from.
       check("ErrorObject", { code: error.code, message: error.toString(), cause: error.cause });
-      const named = Object.keys(schemas.ErrorCause.properties ?? {});
+      const named = Object.keys(schemas.ErrorDetails.properties ?? {});
       assert.deepEqual(
         Object.keys(error.cause).filter((property) => !named.includes(property)),
         [],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorCodes } from "../../src/errors.ts";
+import { errorCodes } from "../../src/errors/dimensioner-error.ts";
 import { sentMessages } from "../../tools/write-docs/messages.ts";
 import { readPages, root, type NamedPage } from "./pages.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fields } from "../../src/phrases.ts";
+import { fields } from "../../src/errors/phrases.ts";
 import { runtimeTexts } from "../../tools/runtime-texts.ts";
 import { catalogOf, editorSources, languages, names, root, withoutUnit } from "./sources.ts";
 

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
-import type { Outcome } from "../../src/errors.ts";
+import type { Outcome } from "../../src/errors/dimensioner-error.ts";
 import { startFullBacklog } from "../support/full-backlog.ts";
 import { failsWith } from "../support/failures.ts";
 import { MemorySink } from "../support/memory-sink.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { DeviceClient } from "../../src/device/client.ts";
-import type { SentenceKey } from "../../src/sentences.ts";
+import type { SentenceKey } from "../../src/errors/sentences.ts";
 import { failsWith } from "../support/failures.ts";
 import { startFullBacklog } from "../support/full-backlog.ts";
 import { closesAfterEach } from "../support/opened.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DimensionerError } from "../../src/errors.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { begin, cut, etag, file, read, rest, size } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
 import { MemorySink } from "../support/memory-sink.ts";

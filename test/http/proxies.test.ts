@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
-import type { ErrorCause, Outcome } from "../../src/errors.ts";
-import type { SentenceKey } from "../../src/sentences.ts";
+import type { ErrorDetails, Outcome } from "../../src/errors/dimensioner-error.ts";
+import type { SentenceKey } from "../../src/errors/sentences.ts";
 import { failsWith } from "../support/failures.ts";
 import { MemorySink } from "../support/memory-sink.ts";
 import { closesAfterEach } from "../support/opened.ts";
@@ -166,7 +166,7 @@ describe("proxies", function () {
       const proxy = opened(await startProxy(onConnect));
       const server = await serve();
       const cloud = through(server, proxy);
-      const expected: { code: "ERR_UNREACHABLE"; surface: ErrorCause["surface"] } = {
+      const expected: { code: "ERR_UNREACHABLE"; surface: ErrorDetails["surface"] } = {
         code: "ERR_UNREACHABLE",
         surface: "cloud",
       };

@@ -32,8 +32,8 @@ describe("TLS", () => {
   it("TLS where plain HTTP is expected", async () => {
     const server = opened(await startServer(() => undefined, { tls: identity("good") }));
     const device = opened(new DeviceClient({ address: `127.0.0.1:${server.port}`, timeoutMs: 5000 }));
-    const { cause } = await failureOf(device.measure());
-    assert.deepEqual([cause.outcome, cause.retryable], ["unknown", false]);
+    const { details } = await failureOf(device.measure());
+    assert.deepEqual([details.outcome, details.retryable], ["unknown", false]);
     assert.equal(server.requests.length, 0);
   });
 

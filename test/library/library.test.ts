@@ -93,7 +93,7 @@ describe("the library", () => {
       const read = readMedia(cloud, (sink) => cloud.media(transactionId, contentId, sink), small);
       await assert.rejects(read, (error: DimensionerError) => {
         assert.equal(error.code, "ERR_TOO_LARGE");
-        assert.equal(error.cause.surface, "cloud");
+        assert.equal(error.details.surface, "cloud");
         return true;
       });
     });

@@ -26,7 +26,7 @@ const documented = {
   Terminal: describes<library.Terminal>()(definitions.Terminal),
   SavedFile: describes<library.SavedFile>()(definitions.SavedFile),
   ErrorObject: describes<library.ErrorMessage["error"]>()(definitions.ErrorObject),
-  ErrorCause: describes<library.ErrorCause>()(definitions.ErrorCause),
+  ErrorDetails: describes<library.ErrorDetails>()(definitions.ErrorDetails),
 };
 
 describe("the types of messages", () => {

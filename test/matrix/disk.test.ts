@@ -69,7 +69,10 @@ describe("a file under every fault of disks and names", () => {
         await running;
       } else {
         const error = await failureOf(running);
-        assert.deepEqual([error.code, error.cause.retryable, error.cause.outcome], [code, retryable, null]);
+        assert.deepEqual(
+          [error.code, error.details.retryable, error.details.outcome],
+          [code, retryable, null],
+        );
       }
       assert.ok(peer.requests === requests || refuses?.call === "open", `${peer.requests} requests`);
       await look(row, room);

@@ -1,4 +1,4 @@
-import { errorCodes, type ErrorCode } from "../../src/errors.ts";
+import { errorCodes, type ErrorCode } from "../../src/errors/dimensioner-error.ts";
 import { failedTexts } from "../../src/runtime/status/status-texts.ts";
 import { chosen, type ChosenRow } from "./chosen-rows.ts";
 import { groupsOf } from "./document-rows.ts";

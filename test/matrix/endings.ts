@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../src/errors.ts";
+import type { ErrorCode } from "../../src/errors/dimensioner-error.ts";
 import type { Ending } from "./row.ts";
 
 /** What comes of a fault often enough to have a name. */

@@ -1,4 +1,4 @@
-import type { ErrorCode, Outcome } from "../../src/errors.ts";
+import type { ErrorCode, Outcome } from "../../src/errors/dimensioner-error.ts";
 import type { Fault, Mode, StartOptions, SurfaceName } from "../../src/simulator/index.ts";
 import type { Step } from "./scripted-server.ts";
 

@@ -186,17 +186,22 @@ async function settle(
     return;
   }
   const error = await failureOf(running);
-  const { cause } = error;
+  const { details } = error;
   assert.deepEqual(
-    { code: error.code, outcome: cause.outcome, retryable: cause.retryable, statusCode: cause.statusCode },
-    { code, outcome, retryable, statusCode: statusCode ?? cause.statusCode },
+    {
+      code: error.code,
+      outcome: details.outcome,
+      retryable: details.retryable,
+      statusCode: details.statusCode,
+    },
+    { code, outcome, retryable, statusCode: statusCode ?? details.statusCode },
     error.message,
   );
-  assert.deepEqual([cause.surface, cause.operation], [surfaceNames[surface], operation]);
+  assert.deepEqual([details.surface, details.operation], [surfaceNames[surface], operation]);
   const { origin } = origins[surface];
   // What is wrong with a content is said without an address.
-  const needsNone = kind === "download" && code === "ERR_BAD_RESPONSE" && cause.url === undefined;
-  assert.ok(needsNone || cause.url?.startsWith(`${origin}${path}`), cause.url);
+  const needsNone = kind === "download" && code === "ERR_BAD_RESPONSE" && details.url === undefined;
+  assert.ok(needsNone || details.url?.startsWith(`${origin}${path}`), details.url);
 }
 
 function isOk(result: unknown): boolean {

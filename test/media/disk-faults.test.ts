@@ -5,10 +5,10 @@ import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { DimensionerError } from "../../src/errors.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { IfExists } from "../../src/media/place-file.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
-import type { SentenceKey } from "../../src/sentences.ts";
+import type { SentenceKey } from "../../src/errors/sentences.ts";
 import { failAtEach, type Counter } from "../sweep/fault-points.ts";
 import {
   blocks,
@@ -126,7 +126,7 @@ describe("real faults of a disk", function () {
         }
       });
       const error = await rejectsWith(save(folder, "error", { disk }), "ERR_FILE", "fileNoFolder");
-      assert.equal(error.cause.hint, folder);
+      assert.equal(error.details.hint, folder);
     });
   });
 });
@@ -200,10 +200,10 @@ describe("what each fault is called", () => {
           const error = await rejectsWith(save(folder, "rename", { disk }), "ERR_FILE", sentence);
           assert.ok(failed);
           assert.deepEqual(
-            [error.cause.surface, error.cause.outcome, error.cause.retryable],
+            [error.details.surface, error.details.outcome, error.details.retryable],
             ["disk", null, retryable],
           );
-          assert.ok(error.cause.hint.startsWith(folder) && error.message.includes(folder), error.message);
+          assert.ok(error.details.hint.startsWith(folder) && error.message.includes(folder), error.message);
           assert.deepEqual(await listAll(folder), []);
         });
       });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { numberedName, numbersInUse, safeParts, suggestedName } from "../../src/media/file-names.ts";
-import { DimensionerError } from "../../src/errors.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { facts } from "./support.ts";
 
 const bytesOf = (name: string): number => Buffer.byteLength(name);

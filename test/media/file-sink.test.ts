@@ -5,7 +5,7 @@ import { open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileError, nodeDisk, type Disk } from "../../src/media/disk.ts";
-import { problemOf } from "../../src/fill-in.ts";
+import { problemOf } from "../../src/errors/interpolation.ts";
 import { FileSink } from "../../src/media/file-sink.ts";
 import { blocks, facts, sending, systemError, watchedDisk, withFolder } from "./support.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inEnglish } from "../../src/fill-in.ts";
+import { inEnglish } from "../../src/errors/interpolation.ts";
 import { createFormatEnd } from "../../src/media/format-end.ts";
 import type { CheckedFormat } from "../../src/media/sniff.ts";
 import { bigBox, bmp, box, ftyp, jpeg, jpegWithPreview, mp4s, png, webp } from "./samples.ts";

@@ -75,7 +75,7 @@ for (const [kind, disk] of disks) {
       await withFolder(async (folder) => {
         await writeFile(join(folder, "a.jpg"), "old");
         const error = await rejectsWith(save(folder, "new", "error"), "ERR_FILE", "fileExists");
-        assert.deepEqual([error.cause.surface, error.cause.hint], ["disk", join(folder, "a.jpg")]);
+        assert.deepEqual([error.details.surface, error.details.hint], ["disk", join(folder, "a.jpg")]);
         assert.equal(await readFile(join(folder, "a.jpg"), "utf8"), "old");
         assert.deepEqual(await listAll(folder), ["a.jpg"]);
       });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DimensionerError } from "../../src/errors.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { bmp, jpeg, mp4s, png } from "./samples.ts";
 import { blocks, facts, rejectsWith, scripted, sending } from "./support.ts";
@@ -54,7 +54,7 @@ describe("reading a download into a buffer", () => {
     const cut = mp4s["index last"].subarray(0, -1);
     const unfinished = readToBuffer(sending([cut], { framing: "close" }), options);
     const error = await rejectsWith(unfinished, "ERR_BAD_RESPONSE", "responseUnfinished");
-    assert.equal(error.cause.outcome, null);
+    assert.equal(error.details.outcome, null);
   });
 
   it("ends the download at the limit, with the limit in the sentence", async () => {

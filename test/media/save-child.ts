@@ -4,7 +4,7 @@
  * Prints one line of JSON: the saved file, or code and sentence of the error; "stalled" where it stalls.
  */
 import { saveToFile } from "../../src/media/save-to-file.ts";
-import type { DimensionerError } from "../../src/errors.ts";
+import type { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { blocks, facts, sending } from "./support.ts";
 
 interface Task {

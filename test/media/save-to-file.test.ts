@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { DimensionerError } from "../../src/errors.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { saveToFile, type FileTarget } from "../../src/media/save-to-file.ts";
 import { bmp, jpeg, mp4s, png } from "./samples.ts";
 import { facts, listAll, rejectsWith, scripted, sending, watchedDisk, withFolder } from "./support.ts";
@@ -173,7 +173,7 @@ describe("saving a download to a file", () => {
             sentence,
           );
           assert.deepEqual(
-            [error.cause.surface, error.cause.operation, error.cause.url],
+            [error.details.surface, error.details.operation, error.details.url],
             ["cloud", facts.operation, facts.url],
           );
           assert.match(error.message, /the cloud/);
@@ -222,9 +222,9 @@ describe("saving a download to a file", () => {
         saveToFile(download, target(folder, more), facts);
       await rejectsWith(save({ filename: "../x" }), "ERR_INPUT", "inputValue");
       const blank = await rejectsWith(save({ folder: " " }), "ERR_CONFIG", "configFolder");
-      assert.equal(blank.cause.surface, "config");
+      assert.equal(blank.details.surface, "config");
       const missing = await rejectsWith(save({ folder: join(folder, "gone") }), "ERR_FILE", "fileNoFolder");
-      assert.deepEqual([missing.cause.surface, missing.cause.hint], ["disk", join(folder, "gone")]);
+      assert.deepEqual([missing.details.surface, missing.details.hint], ["disk", join(folder, "gone")]);
       await rejectsWith(save({ folder: `${folder}\0` }), "ERR_FILE", "fileNoFolder");
       await rejectsWith(save({ folder: file }), "ERR_FILE", "fileNotFolder");
       await rejectsWith(save({ folder: join(file, "below") }), "ERR_FILE", "fileNotFolder");
@@ -295,7 +295,7 @@ describe("saving a download to a file", () => {
           "ERR_CANCELLED",
           "cancelledClose",
         );
-        assert.equal(error.cause.surface, "cloud");
+        assert.equal(error.details.surface, "cloud");
       });
     });
 

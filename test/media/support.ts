@@ -4,8 +4,8 @@ import * as fsPromises from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DimensionerError, type ErrorCode } from "../../src/errors.ts";
-import type { SentenceKey } from "../../src/sentences.ts";
+import { DimensionerError, type ErrorCode } from "../../src/errors/dimensioner-error.ts";
+import type { SentenceKey } from "../../src/errors/sentences.ts";
 import type { Disk, TransferFacts } from "../../src/media/disk.ts";
 import type { ByteSink, Download, DownloadFacts } from "../../src/model/download.ts";
 

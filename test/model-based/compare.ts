@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Outcome } from "../../src/errors.ts";
+import type { Outcome } from "../../src/errors/dimensioner-error.ts";
 import type { RequestRecord, Simulator } from "../../src/simulator/index.ts";
 import { act, firstState, type DeviceState, type Reply } from "./device-model.ts";
 import { routes, type CommandRoute } from "./flow-nodes.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { DimensionerError } from "../../src/errors.ts";
+import type { NodeError } from "../../src/runtime/status/node-error.ts";
 import type { End, Sent } from "../support/flow.ts";
 import { routes, idOf, timeoutMs } from "./flow-nodes.ts";
 import type { NodeName } from "./steps.ts";
@@ -51,7 +51,7 @@ export function assertEnd(one: SentMessage, seen: Seen): void {
 }
 
 /** What an error says of itself, beside the outcome that the accounts hold against what arrived. */
-function assertError(one: SentMessage, error: DimensionerError): void {
+function assertError(one: SentMessage, error: NodeError): void {
   const { outcome } = error.cause;
   assert.equal(
     outcome === null,

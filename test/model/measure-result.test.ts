@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inEnglish } from "../../src/fill-in.ts";
+import { inEnglish } from "../../src/errors/interpolation.ts";
 import { ShapeError } from "../../src/model/decode.ts";
 import { decodeMeasureResult, explainFailure, type MeasureSource } from "../../src/model/measure-result.ts";
 import { parseJson } from "../../src/model/parse-json.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { phrase } from "../../src/fill-in.ts";
+import { phrase } from "../../src/errors/interpolation.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { startServer } from "../support/servers.ts";

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../src/errors.ts";
+import type { ErrorCode } from "../../src/errors/dimensioner-error.ts";
 import type { FaultRule, Simulator } from "../../src/simulator/index.ts";
 
 /** One way to fail, through a flow in a real Node-RED. */

@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errorCodes, type ErrorCause } from "../../src/errors.ts";
-import { fields, phrases } from "../../src/phrases.ts";
-import { sentences } from "../../src/sentences.ts";
+import { errorCodes, type ErrorDetails } from "../../src/errors/dimensioner-error.ts";
+import { fields, phrases } from "../../src/errors/phrases.ts";
+import { sentences } from "../../src/errors/sentences.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { catalogOf } from "../editor/sources.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
@@ -15,7 +15,7 @@ import { configNodes, deviceCode, failingCases, token, type FailingCase } from "
 interface Caught {
   readonly code: string;
   readonly message: string;
-  readonly cause: ErrorCause;
+  readonly cause: ErrorDetails;
 }
 
 /** The words of a text; names that are the same in every language have capitals inside. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readBaseUrl } from "../../src/rules/addresses.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { readToken } from "../../src/cloud/token.ts";
-import { DimensionerError } from "../../src/errors.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { secret } from "../support/failures.ts";
 
 describe("the cloud's base URL", () => {
@@ -109,7 +109,7 @@ describe("the token", () => {
         (error) =>
           error instanceof DimensionerError &&
           error.code === "ERR_CONFIG" &&
-          !JSON.stringify([error.message, error.cause, error.values]).includes(secret),
+          !JSON.stringify([error.message, error.details, error.values]).includes(secret),
       );
     });
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readAddress } from "../../src/rules/addresses.ts";
-import { inEnglish } from "../../src/fill-in.ts";
+import { inEnglish } from "../../src/errors/interpolation.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import { failsWith } from "../support/failures.ts";
 

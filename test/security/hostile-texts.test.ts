@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { DimensionerError } from "../../src/errors.ts";
+import type { NodeError } from "../../src/runtime/status/node-error.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
 import { controls, showyTexts } from "../support/hostile.ts";
@@ -21,7 +21,7 @@ const measured = {
   measuredObjects: [{ errorCode: 0, length: 1, width: 2, height: 3 }],
 };
 
-function isReadable(error: DimensionerError | undefined, about: string): void {
+function isReadable(error: NodeError | undefined, about: string): void {
   if (error === undefined) {
     return;
   }

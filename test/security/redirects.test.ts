@@ -37,9 +37,9 @@ describe(`redirects: ${statuses.join(", ")} are never followed, and no token goe
           ...downloads.map((one) => () => one.start(clients, "1", new MemorySink(), 0)),
         ];
         for (const [index, call] of calls.entries()) {
-          const { cause } = await failsWith(call(), { code: "ERR_HTTP", statusCode: status });
-          assert.ok(cause.outcome === "refused" || cause.outcome === null);
-          assert.equal(server.requests.length, index + 1, `${cause.operation} was sent again`);
+          const { details } = await failsWith(call(), { code: "ERR_HTTP", statusCode: status });
+          assert.ok(details.outcome === "refused" || details.outcome === null);
+          assert.equal(server.requests.length, index + 1, `${details.operation} was sent again`);
         }
       }
     }

@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
-import { DimensionerError, errorCodes, type ErrorCause, type ErrorCode } from "../../src/errors.ts";
+import {
+  DimensionerError,
+  errorCodes,
+  type ErrorDetails,
+  type ErrorCode,
+} from "../../src/errors/dimensioner-error.ts";
 
 /** Stands in every token and reference of the tests: no error may show it. */
 export const secret = "s3cr3t";
 
-export type ExpectedFailure = { readonly code: ErrorCode } & Partial<Omit<ErrorCause, "hint">>;
+export type ExpectedFailure = { readonly code: ErrorCode } & Partial<Omit<ErrorDetails, "hint">>;
 
 /** The error that the promise rejects with, held against the promises that hold for every error. */
 export async function failureOf(promise: Promise<unknown>): Promise<DimensionerError> {
@@ -23,30 +28,33 @@ export async function failureOf(promise: Promise<unknown>): Promise<DimensionerE
 /** Expects a failure with these facts; what is not named is not looked at. */
 export async function failsWith(
   promise: Promise<unknown>,
-  { code, ...cause }: ExpectedFailure,
+  { code, ...details }: ExpectedFailure,
 ): Promise<DimensionerError> {
   const error = await failureOf(promise);
-  const seen = Object.fromEntries(Object.keys(cause).map((name) => [name, Reflect.get(error.cause, name)]));
-  assert.deepEqual({ code: error.code, ...seen }, { code, ...cause }, error.message);
+  const seen = Object.fromEntries(
+    Object.keys(details).map((name) => [name, Reflect.get(error.details, name)]),
+  );
+  assert.deepEqual({ code: error.code, ...seen }, { code, ...details }, error.message);
   return error;
 }
 
 function keepsThePromises(error: DimensionerError): void {
-  const { cause, message } = error;
+  const { details, message } = error;
   assert.ok(errorCodes.includes(error.code), error.code);
-  assert.ok(Object.hasOwn(error, "code") && Object.hasOwn(error, "cause"));
-  assert.equal(Object.getPrototypeOf(cause), Object.prototype);
-  assert.equal(String(error), message);
+  assert.ok(Object.hasOwn(error, "code") && Object.hasOwn(error, "details"));
+  assert.ok(error.cause === undefined || error.cause instanceof Error, inspect(error.cause));
+  assert.equal(Object.getPrototypeOf(details), Object.prototype);
+  assert.equal(String(error), `DimensionerError: ${message}`);
   assert.match(message, /^\S.*[.]$/s);
   assert.ok(message.length < 400, message);
-  assert.doesNotMatch(message + cause.hint, /__\w+__|undefined|null|NaN|\[object/);
-  assert.equal(typeof cause.retryable, "boolean");
-  if (cause.outcome === "unknown" || cause.outcome === "failed") {
-    assert.equal(cause.retryable, false);
+  assert.doesNotMatch(message + details.hint, /__\w+__|undefined|null|NaN|\[object/);
+  assert.equal(typeof details.retryable, "boolean");
+  if (details.outcome === "unknown" || details.outcome === "failed") {
+    assert.equal(details.retryable, false);
   }
-  if (cause.url !== undefined) {
-    const url = new URL(cause.url);
-    assert.equal(url.origin + url.pathname, cause.url);
+  if (details.url !== undefined) {
+    const url = new URL(details.url);
+    assert.equal(url.origin + url.pathname, details.url);
   }
   const everything = inspect(error, { depth: 10, showHidden: true }) + JSON.stringify(error) + error.stack;
   assert.ok(!everything.includes(secret), everything);

@@ -15,7 +15,7 @@ import mediaList from "../../nodes/media-list/media-list.ts";
 import remoteTrigger from "../../nodes/remote-trigger/remote-trigger.ts";
 import transactionIn from "../../nodes/transaction-in/transaction-in.ts";
 import videoControl from "../../nodes/video-control/video-control.ts";
-import type { DimensionerError } from "../../src/errors.ts";
+import type { NodeError } from "../../src/runtime/status/node-error.ts";
 import { nodeRedMajor } from "./node-red.ts";
 
 export type Message = Record<string, unknown>;
@@ -30,7 +30,7 @@ export interface FlowNode {
 export interface End {
   readonly nodeId: string;
   readonly msgId: string;
-  readonly error: DimensionerError | undefined;
+  readonly error: NodeError | undefined;
 }
 
 /** A message that left a node. */
@@ -205,7 +205,7 @@ export class TestFlow {
     this.#events.setMaxListeners(0);
     this.#runtime.hooks.add(
       "onComplete.test-flow",
-      (event: { msg: Message; error?: DimensionerError; node: Node }) => {
+      (event: { msg: Message; error?: NodeError; node: Node }) => {
         const end = { nodeId: event.node.id, msgId: String(event.msg["_msgid"]), error: event.error };
         this.ends.push(end);
         this.#events.emit("end", end);

@@ -1,4 +1,4 @@
-import type { DimensionerError } from "../../src/errors.ts";
+import type { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { ByteSink } from "../../src/model/download.ts";
 
 /** A sink that keeps all in memory, and can be made slow. */

@@ -1,6 +1,6 @@
 import { CloudClient } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
-import type { ErrorCause } from "../../src/errors.ts";
+import type { ErrorDetails } from "../../src/errors/dimensioner-error.ts";
 import type { CommandOptions } from "../../src/http/command-sender.ts";
 import type { TlsOptions } from "../../src/http/dispatchers.ts";
 import type { CallOptions } from "../../src/http/transport.ts";
@@ -229,7 +229,7 @@ export const downloads: readonly DownloadOperation[] = [
 ];
 
 /** The surface as errors name it. */
-export const surfaceNames: Readonly<Record<SurfaceName, ErrorCause["surface"]>> = {
+export const surfaceNames: Readonly<Record<SurfaceName, ErrorDetails["surface"]>> = {
   newer: "newer-device",
   earlier: "earlier-device",
   cloud: "cloud",

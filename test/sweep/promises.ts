@@ -73,14 +73,14 @@ async function assertHonestError(
   error: unknown,
 ): Promise<void> {
   // Holds every error against what all errors promise: its sentence, its cause, no secret in it.
-  const { cause } = await failureOf(
+  const { details } = await failureOf(
     Promise.reject(error instanceof Error ? error : new Error(String(error))),
   );
   if (operation.kind !== "command") {
-    assert.equal(cause.outcome, null);
+    assert.equal(details.outcome, null);
     return;
   }
-  const { outcome } = cause;
+  const { outcome } = details;
   assert.equal(outcome === "not-sent", bytesWritten === 0, `${outcome} with ${bytesWritten} bytes written`);
   if (outcome === "not-sent") {
     assert.equal(requests.length, 0, "not sent, but it arrived");

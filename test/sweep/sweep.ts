@@ -1,4 +1,4 @@
-import { isDimensionerError } from "../../src/errors.ts";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { sweptArchives } from "./archive-operations.ts";
 import { faultPoints, sayPoint, type Density, type FaultPoint } from "./fault-points.ts";
 import { sweptCalls, type End, type SweptOperation } from "./operations.ts";
@@ -95,6 +95,6 @@ function sayEnd(end: End): string {
   if (!isDimensionerError(end.error)) {
     return "not answered";
   }
-  const { code, cause } = end.error;
-  return cause.outcome === null ? code : `${code} ${cause.outcome}`;
+  const { code, details } = end.error;
+  return details.outcome === null ? code : `${code} ${details.outcome}`;
 }

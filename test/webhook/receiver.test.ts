@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, request as send, type IncomingMessage, type Server } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { inEnglish } from "../../src/fill-in.ts";
+import { inEnglish } from "../../src/errors/interpolation.ts";
 import type { TransactionRecord } from "../../src/model/transaction-record.ts";
 import { WebhookReceiver, type WebhookMemory, type WebhookRules } from "../../src/webhook/receiver.ts";
 

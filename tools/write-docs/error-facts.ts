@@ -1,4 +1,4 @@
-import type { ErrorCode, Outcome } from "../../src/errors.ts";
+import type { ErrorCode, Outcome } from "../../src/errors/dimensioner-error.ts";
 
 /** What the sentences of a code do not say. */
 export interface ErrorFacts {

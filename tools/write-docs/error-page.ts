@@ -1,5 +1,5 @@
-import { errorCodes, type ErrorCode } from "../../src/error-codes.ts";
-import { sentences } from "../../src/sentences.ts";
+import { errorCodes, type ErrorCode } from "../../src/errors/codes.ts";
+import { sentences } from "../../src/errors/sentences.ts";
 import { errorFacts } from "./error-facts.ts";
 
 /** docs/errors.md, from the codes and their sentences. */
@@ -10,7 +10,7 @@ export function writeErrorPage(): string {
     "# Errors",
     "",
     "Every error of every node ends at a **Catch** node: `msg.error.code` is one of the codes below, `msg.error.message` says what",
-    "happened and what to do, `msg.error.cause` has the rest ([its fields](messages.md#errorcause)). Decide by `code`,",
+    "happened and what to do, `msg.error.cause` has the rest ([its fields](messages.md#errordetails)). Decide by `code`,",
     "`cause.outcome` and `cause.retryable`; sentences are for people and may be worded better at any time.",
     "",
     "| outcome | what the command did | so |",

@@ -24,7 +24,7 @@ const objects: readonly (readonly [DefinitionName, string])[] = [
     "ErrorObject",
     "What a Catch node finds on `msg.error`, beside `source`, by which Node-RED says which node failed. [errors.md](errors.md) has every code.",
   ],
-  ["ErrorCause", "What went wrong, for a flow to decide by."],
+  ["ErrorDetails", "What went wrong, for a flow to decide by."],
 ];
 
 /** docs/messages.md, from the schemas. */

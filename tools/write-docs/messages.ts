@@ -27,7 +27,7 @@ export const definitions = {
   VideoCommand: payloads.videoCommand,
   MessageParts: payloads.messageParts,
   ErrorObject: payloads.errorObject,
-  ErrorCause: payloads.errorCause,
+  ErrorDetails: payloads.errorDetails,
   MeasureMessage: message({
     payload: payloads.measureResult,
     transactionReference: described("As the machine returned it, else as it was given.", text),

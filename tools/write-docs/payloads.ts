@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { FleetDevice } from "../../src/cloud/fleet.ts";
-import type { ErrorCause } from "../../src/errors.ts";
-import { errorCodes } from "../../src/error-codes.ts";
+import type { ErrorDetails } from "../../src/errors/dimensioner-error.ts";
+import { errorCodes } from "../../src/errors/codes.ts";
 import type { SavedFile } from "../../src/media/save-to-file.ts";
 import type { MediaItem, Terminal } from "../../src/model/cloud-records.ts";
 import type { MeasuredObject, MeasureResult } from "../../src/model/measure-result.ts";
@@ -172,7 +172,7 @@ export const messageParts = v.object({
   type: field("Tells Join to make an array of them.", v.literal("array")),
 });
 
-export const errorCause = describes<ErrorCause>()(
+export const errorDetails = describes<ErrorDetails>()(
   v.object({
     surface: field(
       "Where it went wrong.",
@@ -195,5 +195,5 @@ export const errorCause = describes<ErrorCause>()(
 export const errorObject = v.looseObject({
   code: field("Decide by this one.", v.picklist(errorCodes)),
   message: field("What happened and what to do, in the language of the Node-RED server.", v.string()),
-  cause: field("What a flow needs to know of it.", errorCause),
+  cause: field("What a flow needs to know of it.", errorDetails),
 });

@@ -1,4 +1,4 @@
-import { isDimensionerError } from "../../errors.ts";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 
 /**
  * Whether a failure can pass while nobody sends anything again: a connection, a token, a disk can come back. Such a job
@@ -20,7 +20,7 @@ export function canPass(error: unknown): boolean {
     case "ERR_CANCELLED":
       return true;
     case "ERR_HTTP":
-      return error.cause.retryable || error.sentence === "redirect" || error.cause.statusCode === 403;
+      return error.details.retryable || error.sentence === "redirect" || error.details.statusCode === 403;
     case "ERR_FILE":
       return error.sentence !== "fileExists" && error.sentence !== "fileOutside";
     default:

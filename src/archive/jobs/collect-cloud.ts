@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { DimensionerError } from "../../errors.ts";
-import { outside, phrase, type Problem } from "../../fill-in.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { verbatim, phrase, type Problem } from "../../errors/interpolation.ts";
 import type { MediaItem } from "../../model/cloud-records.ts";
 import { asFileError } from "../archive-disk.ts";
 import { mediaPath, type MediaSource } from "./media-source.ts";
@@ -45,7 +45,7 @@ export async function collectCloud(running: RunningJob, work: CloudWork): Promis
       running.listed = listing.items;
       running.missing = missingOf(listing);
       const notStored = await store(running, listing.items, work);
-      const lacking = [...running.missing, ...notStored.map(outside)];
+      const lacking = [...running.missing, ...notStored.map(verbatim)];
       if (lacking.length === 0) {
         return { key: work.key, complete: true, missing: [] };
       }
@@ -88,7 +88,7 @@ async function ask(running: RunningJob, { source, asking }: CloudWork): Promise<
 }
 
 function missingOf({ items, missing }: Listing): Problem[] {
-  return items.length === 0 && missing.length === 0 ? [phrase("anyMedia")] : missing.map(outside);
+  return items.length === 0 && missing.length === 0 ? [phrase("anyMedia")] : missing.map(verbatim);
 }
 
 /** Stores what is not stored yet; returns what the cloud lists and does not have. */

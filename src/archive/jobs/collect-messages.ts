@@ -1,5 +1,5 @@
-import { DimensionerError } from "../../errors.ts";
-import { outside, phrase, type Problem } from "../../fill-in.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { verbatim, phrase, type Problem } from "../../errors/interpolation.ts";
 import { diskFacts } from "../archive-disk.ts";
 import { contentKey } from "./keys.ts";
 import type { FindMissing } from "./media-source.ts";
@@ -30,7 +30,7 @@ export async function collectMessages(
     }),
   );
   const named = [...running.lost, ...findMissing(media, intent.expect)];
-  const missing = [...missingParts(job), ...named.map(outside)];
+  const missing = [...missingParts(job), ...named.map(verbatim)];
   if (missing.length > 0 && intent.onIncomplete === "error") {
     throw new DimensionerError("mediaIncomplete", diskFacts, {
       seconds: intent.sequence === null ? 0 : intent.waitMs / 1000,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { DimensionerError } from "../../errors.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { ArchiveRoot } from "../archive-root.ts";
 import type { Archived } from "../packages/packages.ts";

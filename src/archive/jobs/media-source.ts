@@ -1,4 +1,4 @@
-import type { Surface } from "../../errors.ts";
+import type { Surface } from "../../errors/dimensioner-error.ts";
 import type { MediaItem } from "../../model/cloud-records.ts";
 import type { ByteSink, DownloadFacts } from "../../model/download.ts";
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { DimensionerError, type ErrorCode } from "../../errors.ts";
-import { outside, type Problem } from "../../fill-in.ts";
+import { DimensionerError, type ErrorCode } from "../../errors/dimensioner-error.ts";
+import { verbatim, type Problem } from "../../errors/interpolation.ts";
 import type { MediaItem } from "../../model/cloud-records.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { ArchiveRoot } from "../archive-root.ts";
@@ -211,7 +211,7 @@ export class RunningJob {
     const stored = (item: MediaItem): boolean => job.items.has(item.contentId);
     const missing = this.listed
       .filter((item) => !stored(item))
-      .map(({ description, contentId }) => outside(description ?? contentId));
+      .map(({ description, contentId }) => verbatim(description ?? contentId));
     return await root.packages.place(job, job.key ?? "", {
       complete: false,
       missing: [...this.missing, ...missing],

@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
-import { DimensionerError } from "../../errors.ts";
-import { outside, phrase, type Phrase } from "../../fill-in.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import type { Download } from "../../model/download.ts";
 import { asFileError, diskFacts } from "../archive-disk.ts";
 import type { ArchiveRoot } from "../archive-root.ts";
@@ -145,6 +145,6 @@ function drainsOf(sink: Parameters<Download>[0]): () => Promise<void> {
 }
 
 function refuse(value: string, problem: Phrase): DimensionerError {
-  const field = outside("msg.payload.path");
+  const field = verbatim("msg.payload.path");
   return new DimensionerError("inputValue", diskFacts, { field, value, problem });
 }

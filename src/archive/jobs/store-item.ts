@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Surface } from "../../errors.ts";
+import type { Surface } from "../../errors/dimensioner-error.ts";
 import { suggestedName } from "../../media/file-names.ts";
 import { saveToFile } from "../../media/save-to-file.ts";
 import { sniffBytes, sniffKind } from "../../media/sniff.ts";

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { FileHandle } from "node:fs/promises";
-import { phrase } from "../../fill-in.ts";
+import { phrase } from "../../errors/interpolation.ts";
 import { fileError } from "../../media/disk.ts";
 import { syncFolder } from "../../media/target-folder.ts";
 import { diskFacts, writeWhole, type ArchiveDisk } from "../archive-disk.ts";

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import { phrase, ProblemError } from "../../fill-in.ts";
+import { phrase, ProblemError } from "../../errors/interpolation.ts";
 
 /** One complete line of a journal and where it begins in the file. */
 export interface JournalLine {

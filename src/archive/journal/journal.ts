@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
-import { DimensionerError } from "../../errors.ts";
-import { phrase } from "../../fill-in.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { phrase } from "../../errors/interpolation.ts";
 import { fileError, systemCode } from "../../media/disk.ts";
 import { asFileError, diskFacts, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
 import { replaceWith, replay, type Emit, type OnRecord } from "./journal-file.ts";

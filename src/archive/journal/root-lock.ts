@@ -4,8 +4,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
-import { DimensionerError } from "../../errors.ts";
-import { phrase } from "../../fill-in.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { phrase } from "../../errors/interpolation.ts";
 import { systemCode } from "../../media/disk.ts";
 import { asFileError, diskFacts, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { inEnglish, type Problem } from "../../fill-in.ts";
+import { inEnglish, type Problem } from "../../errors/interpolation.ts";
 import { fileError } from "../../media/disk.ts";
 import { makeSubfolders, syncFolder } from "../../media/target-folder.ts";
 import {

@@ -1,11 +1,11 @@
 import type { CommandOptions } from "../../http/command-sender.ts";
 import type { Measurement } from "../../model/measurement.ts";
 import { explainFailure } from "../../model/measure-result.ts";
-import { DimensionerError } from "../../errors.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Outputs } from "./messages.ts";
 import type { Operation } from "./failure.ts";
 import type { Job } from "./serve.ts";
-import { sayDimensions } from "../status/sizes.ts";
+import { formatDimensions } from "../status/sizes.ts";
 
 /** How a command of this job waits, ends and shows that it does. */
 export function commandOptions(
@@ -34,7 +34,7 @@ export function deliverMeasurement(
   msg["imageIdentifier"] = result.imageIdentifier;
   msg["rawResponse"] = rawResponse;
   if (result.ok) {
-    status.show("done", sayDimensions(result));
+    status.show("done", formatDimensions(result));
     return failures === "output" ? [msg, null] : [msg];
   }
   const { problem, errorCode } = explainFailure(result);

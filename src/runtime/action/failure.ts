@@ -1,6 +1,6 @@
-import { DimensionerError, type FailureFacts, type Outcome } from "../../errors.ts";
-import { onOneLine, type Values } from "../../fill-in.ts";
-import type { SentenceKey } from "../../sentences.ts";
+import { DimensionerError, type FailureFacts, type Outcome } from "../../errors/dimensioner-error.ts";
+import { onOneLine, type Values } from "../../errors/interpolation.ts";
+import type { SentenceKey } from "../../errors/sentences.ts";
 
 /** What an action node is doing, as its errors name it. */
 export interface Operation {
@@ -12,7 +12,7 @@ export interface Operation {
 }
 
 /** A failure before anything was sent. */
-export function failBefore(
+export function errorBeforeSending(
   { operation, surface, acts }: Operation,
   sentence: SentenceKey,
   values: Values = {},

@@ -4,10 +4,10 @@ import type { MediaFolders } from "../../media/media-folders.ts";
 import { readToBuffer } from "../../media/read-to-buffer.ts";
 import { saveToFile } from "../../media/save-to-file.ts";
 import type { ByteSink, DownloadFacts } from "../../model/download.ts";
-import { failBefore, type Operation } from "./failure.ts";
+import { errorBeforeSending, type Operation } from "./failure.ts";
 import type { Outputs } from "./messages.ts";
 import type { Job } from "./serve.ts";
-import { sayBytes } from "../status/sizes.ts";
+import { formatBytes } from "../status/sizes.ts";
 import type { StatusBoard } from "../status/status-board.ts";
 import type { ValueReader } from "./values.ts";
 
@@ -41,7 +41,7 @@ export async function readOutput(
   const type = values.setting("folder", properties.folderType, ["str", "env", "flow", "global"]);
   const folder = await values.optional({ field: "folder", value: properties.folder, type });
   if (folder === undefined || folder.trim() === "") {
-    throw failBefore(operation, "configFolder");
+    throw errorBeforeSending(operation, "configFolder");
   }
   return {
     folder,
@@ -69,13 +69,13 @@ export async function deliverMedium(
   if (output === "buffer") {
     const { payload, contentType, filename } = await readToBuffer(start, { suggestedBase, ...transfer });
     Object.assign(msg, { payload, contentType, filename });
-    status.say("done", "fetched", { size: sayBytes(payload.length) });
+    status.say("done", "fetched", { size: formatBytes(payload.length) });
     return [msg];
   }
   const saved = await saveToFile(start, { ...output, suggestedBase }, { ...transfer, folders });
   msg.payload = saved;
   msg["filename"] = saved.path;
-  status.say("done", "saved", { size: sayBytes(saved.bytes) });
+  status.say("done", "saved", { size: formatBytes(saved.bytes) });
   return [msg];
 }
 
@@ -89,11 +89,11 @@ function showProgress(status: StatusBoard): OnProgress {
       return;
     }
     shownAt = now;
-    const done = sayBytes(doneBytes);
+    const done = formatBytes(doneBytes);
     if (totalBytes === null) {
       status.say("working", "downloadingUnknown", { done });
     } else {
-      status.say("working", "downloading", { done, total: sayBytes(totalBytes) });
+      status.say("working", "downloading", { done, total: formatBytes(totalBytes) });
     }
   };
 }

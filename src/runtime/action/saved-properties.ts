@@ -1,6 +1,6 @@
 import type { NodeDef } from "node-red";
 import { isKnown, migrate } from "../../saved/migrations.ts";
-import { failBefore, type Operation } from "./failure.ts";
+import { errorBeforeSending, type Operation } from "./failure.ts";
 
 /** Properties that carry the version they were saved with. */
 export interface Versioned {
@@ -25,6 +25,6 @@ export function readCurrent<P extends Versioned>(defaults: P, config: NodeDef & 
  */
 export function refuseNewer(type: string, { version }: Versioned, operation: Operation): void {
   if (!isKnown(type, { version })) {
-    throw failBefore(operation, "configNewer");
+    throw errorBeforeSending(operation, "configNewer");
   }
 }

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { Node, NodeAPI } from "node-red";
-import { DimensionerError } from "../../errors.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ConfigChoice } from "../config/config-node.ts";
 import type { Message, Outputs } from "./messages.ts";
 import { isKnown } from "../../saved/migrations.ts";

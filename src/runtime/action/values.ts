@@ -1,8 +1,15 @@
 import type { Node, NodeAPI } from "node-red";
-import { field, outside, phrase, problemOf, type FieldName, type Problem } from "../../fill-in.ts";
-import type { DimensionerError } from "../../errors.ts";
+import {
+  field,
+  verbatim,
+  phrase,
+  problemOf,
+  type FieldName,
+  type Problem,
+} from "../../errors/interpolation.ts";
+import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { References } from "../../model/measurement.ts";
-import { failBefore, show, type Operation } from "./failure.ts";
+import { errorBeforeSending, show, type Operation } from "./failure.ts";
 import { readMessageProperty, type Message } from "./messages.ts";
 import { SettingsReader } from "../config/settings.ts";
 
@@ -57,7 +64,7 @@ export class ValueReader {
   /** The same for a value that has been read already. */
   present(name: FieldName, text: string | undefined): string {
     if (text === undefined) {
-      throw failBefore(this.#operation, "inputMissing", { field: field(name) });
+      throw errorBeforeSending(this.#operation, "inputMissing", { field: field(name) });
     }
     return text;
   }
@@ -67,7 +74,7 @@ export class ValueReader {
     const found = choices.find((one) => one === given);
     if (found === undefined) {
       const value = show(given);
-      throw failBefore(this.#operation, "configChoice", { field: field(name), value, choices });
+      throw errorBeforeSending(this.#operation, "configChoice", { field: field(name), value, choices });
     }
     return found;
   }
@@ -82,7 +89,7 @@ export class ValueReader {
     if (fixed !== "msg") {
       return this.setting(name, fixed, choices);
     }
-    const property = outside(`msg.${name}`);
+    const property = verbatim(`msg.${name}`);
     const given = this.#msg[name];
     const found = choices.find((one) => one === given);
     if (found !== undefined) {
@@ -90,8 +97,8 @@ export class ValueReader {
     }
     const problem = phrase("oneOf", { choices });
     throw given === undefined || given === ""
-      ? failBefore(this.#operation, "inputMissing", { field: property })
-      : failBefore(this.#operation, "inputValue", { field: property, value: show(given), problem });
+      ? errorBeforeSending(this.#operation, "inputMissing", { field: property })
+      : errorBeforeSending(this.#operation, "inputValue", { field: property, value: show(given), problem });
   }
 
   async #evaluate(name: FieldName, value: string, type: string): Promise<string | undefined> {
@@ -112,7 +119,7 @@ export class ValueReader {
   }
 
   #badExpression(name: FieldName, error: unknown): DimensionerError {
-    return failBefore(this.#operation, "inputExpression", {
+    return errorBeforeSending(this.#operation, "inputExpression", {
       field: field(name),
       problem: expressionProblem(error),
     });
@@ -162,5 +169,5 @@ function expressionProblem(error: unknown): Problem {
   const isWorded =
     typeof error === "object" && error !== null && "message" in error && error.message !== undefined;
   const problem = problemOf(isWorded ? error.message : show(error));
-  return "outside" in problem ? outside(`${problem.outside}.`) : problem;
+  return "verbatim" in problem ? verbatim(`${problem.verbatim}.`) : problem;
 }

@@ -1,7 +1,7 @@
 import type { Node, NodeAPI } from "node-red";
 import * as v from "valibot";
-import { DimensionerError } from "../../errors.ts";
-import { phrase, type FieldName, type Value } from "../../fill-in.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { phrase, type FieldName, type Value } from "../../errors/interpolation.ts";
 import type { SettingsReader } from "../config/settings.ts";
 
 /**

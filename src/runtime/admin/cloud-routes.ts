@@ -2,7 +2,7 @@ import type { NodeAPI } from "node-red";
 import * as v from "valibot";
 import { CloudClient, type CloudClientOptions } from "../../cloud/client.ts";
 import { readBaseUrl } from "../../rules/addresses.ts";
-import { DimensionerError, isDimensionerError } from "../../errors.ts";
+import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import {
   answerWith,
   environmentName,

@@ -4,10 +4,10 @@ import type { NodeAPI } from "node-red";
 import * as v from "valibot";
 import { DeviceClient } from "../../device/client.ts";
 import type { Generation } from "../../device/generations.ts";
-import { DimensionerError, isDimensionerError } from "../../errors.ts";
-import type { Values } from "../../fill-in.ts";
+import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
+import type { Values } from "../../errors/interpolation.ts";
 import { connectProblem } from "../../http/failures.ts";
-import type { SentenceKey } from "../../sentences.ts";
+import type { SentenceKey } from "../../errors/sentences.ts";
 import { answerWith, fieldNumber, fieldText, readBody, readEnvironment, type Said } from "./admin-route.ts";
 import { SettingsReader } from "../config/settings.ts";
 

@@ -1,7 +1,7 @@
 import type { GivenMedium } from "../../archive/jobs/stage-media.ts";
 import type { GivenReferences } from "../../archive/packages/records.ts";
-import { outside, phrase } from "../../fill-in.ts";
-import { failBefore, show, type Operation } from "../action/failure.ts";
+import { verbatim, phrase } from "../../errors/interpolation.ts";
+import { errorBeforeSending, show, type Operation } from "../action/failure.ts";
 import type { Message } from "../action/messages.ts";
 
 /** What a message says of the measurement that its media belong to. */
@@ -57,8 +57,8 @@ export function readMedia(msg: Message, operation: Operation): GivenMedium[] {
   const wrong = media.indexOf(null);
   if (media.length === 0 || wrong >= 0) {
     const value = media.length === 0 ? "[]" : show(given[wrong]);
-    throw failBefore(operation, "inputValue", {
-      field: outside("msg.payload"),
+    throw errorBeforeSending(operation, "inputValue", {
+      field: verbatim("msg.payload"),
       value,
       problem: phrase("notMedium"),
     });

@@ -2,11 +2,11 @@ import type { NodeAPI } from "node-red";
 import { packageFolder } from "../../archive/packages/layout.ts";
 import type { Intent } from "../../archive/packages/records.ts";
 import { readExpected } from "../../cloud/expected-media.ts";
-import { outside, phrase, type Phrase } from "../../fill-in.ts";
+import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import { encodePart } from "../../http/path.ts";
 import { layoutProblem } from "../../rules/names.ts";
 import { readFacts } from "./archive-facts.ts";
-import { failBefore, type Operation } from "../action/failure.ts";
+import { errorBeforeSending, type Operation } from "../action/failure.ts";
 import { readMessageProperty, type Message } from "../action/messages.ts";
 import { SettingsReader } from "../config/settings.ts";
 import type { ValueReader } from "../action/values.ts";
@@ -109,7 +109,7 @@ export function readPart(msg: Message): { id: string; index: number; count: numb
 function readKept({ RED, msg, operation, properties }: IntentReader): Record<string, unknown> {
   const names = [...alwaysKept, ...properties.keep.split(",").map((name) => name.trim())];
   const refuse = (name: string, problem: Phrase) =>
-    failBefore(operation, "inputValue", { field: outside(`msg.${name}`), value: "…", problem });
+    errorBeforeSending(operation, "inputValue", { field: verbatim(`msg.${name}`), value: "…", problem });
   const kept: Record<string, unknown> = {};
   let length = 0;
   for (const name of names.filter((one) => one !== "")) {

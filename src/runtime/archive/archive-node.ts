@@ -6,11 +6,11 @@ import type { MediaSource } from "../../archive/jobs/media-source.ts";
 import type { Intent } from "../../archive/packages/records.ts";
 import type { Ticket } from "../../archive/jobs/ticket.ts";
 import type { CloudClient } from "../../cloud/client.ts";
-import { DimensionerError } from "../../errors.ts";
-import { field, phrase } from "../../fill-in.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { field, phrase } from "../../errors/interpolation.ts";
 import type { ArchivedPackage } from "../../model/archived-package.ts";
 import type { ConfigChoice } from "../config/config-node.ts";
-import { failBefore, type Operation } from "../action/failure.ts";
+import { errorBeforeSending, type Operation } from "../action/failure.ts";
 import type { Message } from "../action/messages.ts";
 import type { ValueReader } from "../action/values.ts";
 
@@ -69,7 +69,7 @@ export async function readRoot(
   const type = values.setting("folder", folderType, ["str", "env", "flow", "global"]);
   const root = await values.optional({ field: "folder", value: folder, type });
   if (root === undefined || root.trim() === "") {
-    throw failBefore(operation, "configFolder");
+    throw errorBeforeSending(operation, "configFolder");
   }
   return root;
 }

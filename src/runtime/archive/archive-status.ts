@@ -1,8 +1,8 @@
 import type { NodeAPI } from "node-red";
 import type { RunningJob } from "../../archive/jobs/running-job.ts";
-import type { DimensionerError } from "../../errors.ts";
-import { fillIn } from "../../fill-in.ts";
-import { sayBytes } from "../status/sizes.ts";
+import type { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { interpolate } from "../../errors/interpolation.ts";
+import { formatBytes } from "../status/sizes.ts";
 import type { StatusBoard } from "../status/status-board.ts";
 import { translateStatus } from "../status/translate.ts";
 
@@ -49,7 +49,7 @@ export class ArchiveStatus {
     const name = `status.${key}`;
     const text: unknown = this.#RED._(name, { ...values });
     // Without a catalog Node-RED answers with the key.
-    return typeof text === "string" && !text.endsWith(name) ? text : fillIn(archiveTexts[key], values);
+    return typeof text === "string" && !text.endsWith(name) ? text : interpolate(archiveTexts[key], values);
   }
 
   /** Something has changed. */
@@ -86,11 +86,11 @@ export class ArchiveStatus {
     const troubled = jobs.find(({ state }) => state === "trouble");
     if (working !== undefined && working.doneBytes > 0) {
       const { doneBytes, totalBytes } = working;
-      const done = sayBytes(doneBytes);
+      const done = formatBytes(doneBytes);
       const text =
         totalBytes === null
           ? this.say("downloadingUnknown", { count, done })
-          : this.say("downloading", { count, done, total: sayBytes(totalBytes) });
+          : this.say("downloading", { count, done, total: formatBytes(totalBytes) });
       board.show("working", text);
     } else if (troubled !== undefined) {
       board.show("failed", this.say("trouble", { count, cause: this.causeOf(troubled.trouble) }));

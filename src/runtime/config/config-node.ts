@@ -1,10 +1,10 @@
 import type { Node, NodeAPI } from "node-red";
 import { CloudClient } from "../../cloud/client.ts";
 import { DeviceClient } from "../../device/client.ts";
-import { DimensionerError, type Surface } from "../../errors.ts";
-import { outside, phrase, type Phrase } from "../../fill-in.ts";
+import { DimensionerError, type Surface } from "../../errors/dimensioner-error.ts";
+import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import type { Peer } from "../../http/call.ts";
-import { failBefore, show, type Operation } from "../action/failure.ts";
+import { errorBeforeSending, show, type Operation } from "../action/failure.ts";
 import { readMessageProperty, type Message } from "../action/messages.ts";
 import { findNamed, type NamedNodes } from "./named-nodes.ts";
 
@@ -108,10 +108,10 @@ export class ConfigChoice<TClient extends Client> {
     const unknown: Operation = { operation, acts, surface: "config" };
     const access = this.#access(this.#chosen(msg, unknown));
     if (access === undefined) {
-      throw failBefore(unknown, "configMissing", { what: phrase(this.#what) });
+      throw errorBeforeSending(unknown, "configMissing", { what: phrase(this.#what) });
     }
     if ("problem" in access) {
-      throw failBefore(unknown, access.problem.sentence, access.problem.values);
+      throw errorBeforeSending(unknown, access.problem.sentence, access.problem.values);
     }
     const { client } = access;
     return { client, operation: { operation, acts, surface: client.peer.surface } };
@@ -123,8 +123,8 @@ export class ConfigChoice<TClient extends Client> {
       return this.#RED.nodes.getNode(this.#id);
     }
     const refuse = (problem: Phrase): DimensionerError => {
-      const field = outside(`msg.${this.#from}`);
-      return failBefore(operation, "inputValue", { field, value: show(name), problem });
+      const field = verbatim(`msg.${this.#from}`);
+      return errorBeforeSending(operation, "inputValue", { field, value: show(name), problem });
     };
     const problems = nameProblems[this.#what];
     if (typeof name !== "string" || name.trim() === "") {

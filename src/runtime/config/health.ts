@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeStatus } from "node-red";
-import { DimensionerError } from "../../errors.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { HealthCheck } from "./health-check.ts";
 import { translateError, translateStatus } from "../status/translate.ts";
 

@@ -1,7 +1,7 @@
-import type { DimensionerError } from "../../errors.ts";
-import { field, phrase, type FieldName, type Phrase } from "../../fill-in.ts";
+import type { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { field, phrase, type FieldName, type Phrase } from "../../errors/interpolation.ts";
 import { readNumber, type NumberKind } from "../../rules/numbers.ts";
-import { failBefore, type Operation } from "../action/failure.ts";
+import { errorBeforeSending, type Operation } from "../action/failure.ts";
 
 const ofConfigNode: Operation = { operation: "settings", surface: "config", acts: false };
 
@@ -41,7 +41,11 @@ export class SettingsReader {
   }
 
   invalid(name: FieldName, problem: Phrase): DimensionerError {
-    return failBefore(this.#operation, "configInvalid", { what: this.#what, field: field(name), problem });
+    return errorBeforeSending(this.#operation, "configInvalid", {
+      what: this.#what,
+      field: field(name),
+      problem,
+    });
   }
 
   #number(kind: NumberKind, name: FieldName, given: unknown, fallback: number): number {

@@ -1,5 +1,5 @@
 import type { NodeAPI } from "node-red";
-import { phrase } from "../../fill-in.ts";
+import { phrase } from "../../errors/interpolation.ts";
 import type { TlsOptions } from "../../http/dispatchers.ts";
 import type { SettingsReader } from "./settings.ts";
 

@@ -1,4 +1,4 @@
-import { phrase } from "../../fill-in.ts";
+import { phrase } from "../../errors/interpolation.ts";
 import { headerNameProblem, readPath } from "../../rules/names.ts";
 import type { WebhookPath } from "../../webhook/paths.ts";
 import type { SecretRule, WebhookRules } from "../../webhook/receiver.ts";

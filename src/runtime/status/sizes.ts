@@ -1,7 +1,7 @@
 import type { MeasureResult } from "../../model/measure-result.ts";
 
 /** Bytes as people say them: "12.3 MB". */
-export function sayBytes(bytes: number): string {
+export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let value = bytes;
   let unit = 0;
@@ -13,7 +13,7 @@ export function sayBytes(bytes: number): string {
 }
 
 /** A parcel's dimensions as people say them: "10.3×12.1×14.5 cm". */
-export function sayDimensions(result: MeasureResult): string {
+export function formatDimensions(result: MeasureResult): string {
   const [object] = result.measuredObjects;
   const sides = [object?.length, object?.width, object?.height].map((side) =>
     typeof side === "number" ? String(Math.round(side * 100) / 100) : "?",

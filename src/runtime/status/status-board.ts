@@ -1,5 +1,5 @@
 import type { Node, NodeAPI } from "node-red";
-import { onOneLine } from "../../fill-in.ts";
+import { onOneLine } from "../../errors/interpolation.ts";
 import type { StatusKey } from "./status-texts.ts";
 import { translateStatus } from "./translate.ts";
 

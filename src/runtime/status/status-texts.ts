@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../errors.ts";
+import type { ErrorCode } from "../../errors/dimensioner-error.ts";
 
 /**
  * What a node's status says, in English; under 32 characters when filled in. The catalogs translate each under

@@ -1,6 +1,7 @@
 import type { NodeAPI } from "node-red";
-import type { DimensionerError, ErrorCode } from "../../errors.ts";
-import { fillIn, inEnglish, spell, type Value } from "../../fill-in.ts";
+import type { DimensionerError, ErrorCode } from "../../errors/dimensioner-error.ts";
+import { interpolate, inEnglish, spell, type Value } from "../../errors/interpolation.ts";
+import { NodeError } from "./node-error.ts";
 import { failedTexts, statusTexts, type StatusKey } from "./status-texts.ts";
 
 type Values = Readonly<Record<string, Value | undefined>>;
@@ -9,23 +10,14 @@ type Values = Readonly<Record<string, Value | undefined>>;
 const catalog = "@dimflow/node-red-dimensioner/dimensioner-device";
 
 export function translateStatus(RED: NodeAPI, key: StatusKey, values: Values = {}): string {
-  return translate(RED, `status.${key}`, values) ?? fillIn(englishStatus(key), values);
+  return translate(RED, `status.${key}`, values) ?? interpolate(englishStatus(key), values);
 }
 
-/**
- * Says the error in the runtime's language, in place: the same object travels on, so that what a sink of it shows and
- * what a Catch node reads never differ.
- */
-export function translateError(RED: NodeAPI, error: DimensionerError): DimensionerError {
-  const message = translate(RED, `errors.${error.sentence}`, error.values);
-  const hint = translate(RED, `hints.${error.sentence}`, error.values);
-  if (message !== undefined) {
-    error.message = message;
-  }
-  if (hint !== undefined) {
-    error.cause.hint = hint;
-  }
-  return error;
+/** The error as flows get it: in the runtime's language. */
+export function translateError(RED: NodeAPI, error: DimensionerError): NodeError {
+  const message = translate(RED, `errors.${error.sentence}`, error.values) ?? error.message;
+  const hint = translate(RED, `hints.${error.sentence}`, error.values) ?? error.details.hint;
+  return new NodeError(error, message, { ...error.details, hint });
 }
 
 /** What goes into a sentence, in the runtime's language. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../../src/errors.ts";
+import type { ErrorCode } from "../../../src/errors/dimensioner-error.ts";
 import type { IfExists } from "../../../src/media/place-file.ts";
 
 /** Where a file is to go, and what stands there. The content is the same video in every row. */

@@ -1,4 +1,4 @@
-import type { ErrorCode, Outcome } from "../../../src/errors.ts";
+import type { ErrorCode, Outcome } from "../../../src/errors/dimensioner-error.ts";
 import type { Fault, StartOptions } from "../../../src/simulator/index.ts";
 
 /** An action node of a scenario; `config` says which of two config nodes it uses, both of one address. */

@@ -12,11 +12,11 @@ export interface Phrase {
 }
 
 /** What a system, a machine or a person said, or a name of the API: shown as it is, in any language. */
-interface Outside {
-  readonly outside: string;
+interface Verbatim {
+  readonly verbatim: string;
 }
 
-export type Problem = Phrase | Outside;
+export type Problem = Phrase | Verbatim;
 
 export type Value = string | number | Problem | readonly Value[];
 
@@ -44,7 +44,7 @@ export type Values = {
   readonly missing?: readonly Problem[];
 };
 
-const longestOutside = 200;
+const longestVerbatim = 200;
 
 export function phrase(key: keyof typeof phrases, values?: Values): Phrase {
   return values === undefined ? { phrase: `phrases.${key}` } : { phrase: `phrases.${key}`, values };
@@ -55,16 +55,16 @@ export function field(name: FieldName): Phrase {
   return { phrase: `fields.${name}` };
 }
 
-export function outside(text: string): Outside {
-  return { outside: text };
+export function verbatim(text: string): Verbatim {
+  return { verbatim: text };
 }
 
 /** An error that a sentence is still to be made of. */
 export class ProblemError extends Error {
   readonly problem: Problem;
 
-  constructor(problem: Problem) {
-    super(inEnglish(problem));
+  constructor(problem: Problem, options?: ErrorOptions) {
+    super(inEnglish(problem), options);
     this.problem = problem;
   }
 }
@@ -76,11 +76,11 @@ export function problemOf(error: unknown): Problem {
   }
   // Cut first: over a text of megabytes the pattern would take hours.
   const text = beginning(error instanceof Error ? error.message : String(error)).replace(/[.\s]+$/, "");
-  return text === "" ? phrase("unknownCause") : outside(text);
+  return text === "" ? phrase("unknownCause") : verbatim(text);
 }
 
 /** Fills the `__name__` marks in English; a mark without a value stays, so that a slip is seen. */
-export function fillIn(text: string, values: Readonly<Record<string, Value | undefined>>): string {
+export function interpolate(text: string, values: Readonly<Record<string, Value | undefined>>): string {
   return text.replace(/__(\w+?)__/g, (mark, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     return value === undefined ? mark : inEnglish(value);
@@ -88,7 +88,7 @@ export function fillIn(text: string, values: Readonly<Record<string, Value | und
 }
 
 export function inEnglish(value: Value): string {
-  return spell(value, ({ phrase: key, values = {} }) => fillIn(englishOf(key), values));
+  return spell(value, ({ phrase: key, values = {} }) => interpolate(englishOf(key), values));
 }
 
 /** A value as text, with the phrases in it said by `say`. */
@@ -99,8 +99,8 @@ export function spell(value: Value, say: (phrase: Phrase) => string): string {
   if ("phrase" in value) {
     return say(value);
   }
-  return "outside" in value
-    ? beginning(onOneLine(value.outside))
+  return "verbatim" in value
+    ? beginning(onOneLine(value.verbatim))
     : value.map((one) => spell(one, say)).join(", ");
 }
 
@@ -114,7 +114,7 @@ export function onOneLine(text: string): string {
 
 /** As much of what a system or a machine says as a sentence has room for. */
 export function beginning(text: string): string {
-  return text.length > longestOutside ? `${text.slice(0, longestOutside).toWellFormed()}…` : text;
+  return text.length > longestVerbatim ? `${text.slice(0, longestVerbatim).toWellFormed()}…` : text;
 }
 
 function englishOf(key: PhraseKey): string {

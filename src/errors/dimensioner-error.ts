@@ -1,8 +1,9 @@
-import type { ErrorCode } from "./error-codes.ts";
-import { fillIn, type Values } from "./fill-in.ts";
+import type { ErrorCode } from "./codes.ts";
+import { interpolate, type Values } from "./interpolation.ts";
 import { sentences, type SentenceKey } from "./sentences.ts";
+import { withoutSecrets } from "./underlying.ts";
 
-export { errorCodes, type ErrorCode } from "./error-codes.ts";
+export { errorCodes, type ErrorCode } from "./codes.ts";
 
 /** Where it went wrong. */
 export type Surface = "newer-device" | "earlier-device" | "cloud" | "disk" | "config";
@@ -13,13 +14,13 @@ export type Surface = "newer-device" | "earlier-device" | "cloud" | "disk" | "co
  */
 export type Outcome = "not-sent" | "refused" | "failed" | "unknown";
 
-/** The plain object that a Catch node sees as `msg.error.cause`. */
-export interface ErrorCause {
+/** What an error says beside its code and its sentence: a plain object. Flows see it as `msg.error.cause`. */
+export interface ErrorDetails {
   surface: Surface;
   /** What was asked for, in the API's words: "measure", "video start", "media list". */
   operation: string;
   outcome: Outcome | null;
-  /** Whether sending the same message again is safe and may help. */
+  /** Whether doing the same again is safe and may help. */
   retryable: boolean;
   statusCode?: number;
   /** The device's own errorCode, of the result or of the object that failed. */
@@ -29,40 +30,40 @@ export interface ErrorCause {
   url?: string;
 }
 
-/** What the place that fails knows; the rest of the cause follows from the sentence. */
+/** What the place that fails knows; the rest of the details follows from the sentence. */
 export interface FailureFacts {
-  surface: Surface;
-  operation: string;
-  outcome?: Outcome | null;
-  statusCode?: number;
-  errorCode?: number;
-  url?: string;
+  readonly surface: Surface;
+  readonly operation: string;
+  readonly outcome?: Outcome | null;
+  readonly statusCode?: number;
+  readonly errorCode?: number;
+  readonly url?: string;
+  /** The error underneath. What is kept of it as the error's `cause` holds no credentials. */
+  readonly cause?: unknown;
 }
 
 /**
- * The one error of this package. `code` and `cause` are own properties, and `toString()` is the sentence alone, since
- * Node-RED shows that. `sentence` and `values` let a caller say the same in another language.
+ * The one error of this package. `message` is a sentence that says what happened and what to do, `cause` the error
+ * underneath (the system's, undici's) where there is one. `sentence` and `values` let a caller say the same in another
+ * language.
  */
 export class DimensionerError extends Error {
+  override readonly name = "DimensionerError";
   readonly code: ErrorCode;
-  override readonly cause: ErrorCause;
+  readonly details: ErrorDetails;
   readonly sentence: SentenceKey;
   readonly values: Values;
 
-  constructor(key: SentenceKey, facts: FailureFacts, values: Values = {}) {
+  constructor(key: SentenceKey, { cause, ...facts }: FailureFacts, values: Values = {}) {
     const outcome = facts.outcome ?? null;
     const sentence = fitting(key, facts.surface, outcome);
     const { code, text, hint, passes = false } = sentences[sentence];
-    super(fillIn(text, values));
+    super(interpolate(text, values), cause === undefined ? undefined : { cause: withoutSecrets(cause) });
     this.code = code;
     this.sentence = sentence;
     this.values = values;
-    const safe = outcome === null || outcome === "not-sent" || outcome === "refused";
-    this.cause = { ...facts, outcome, retryable: safe && passes, hint: fillIn(hint, values) };
-  }
-
-  override toString(): string {
-    return this.message;
+    const isSafe = outcome === null || outcome === "not-sent" || outcome === "refused";
+    this.details = { ...facts, outcome, retryable: isSafe && passes, hint: interpolate(hint, values) };
   }
 }
 
@@ -92,7 +93,17 @@ export function isDimensionerError(error: unknown): error is DimensionerError {
   return error instanceof DimensionerError;
 }
 
-/** True when the same message may be sent again without the risk of a second act. */
-export function isRetryable(error: unknown): boolean {
-  return isDimensionerError(error) && error.cause.retryable;
+/** The same call may be made again: that is safe, and may help. Nothing has been executed that a second one would repeat. */
+export function isRetryable(error: unknown): error is DimensionerError {
+  return isDimensionerError(error) && error.details.retryable;
+}
+
+/** A command may have been executed: look at the device before you send it again. */
+export function needsLookAtDevice(error: unknown): error is DimensionerError {
+  return isDimensionerError(error) && error.details.outcome === "unknown";
+}
+
+/** Nothing has been executed, and the same call would fail again: an option, an argument or the device's set-up has to change. */
+export function needsCorrection(error: unknown): error is DimensionerError {
+  return isDimensionerError(error) && !isRetryable(error) && !needsLookAtDevice(error);
 }

@@ -1,15 +1,28 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DimensionerError, errorCodes, isRetryable, type Surface } from "../src/errors.ts";
-import { field, fillIn, outside, phrase, ProblemError, problemOf, type Values } from "../src/fill-in.ts";
-import { sentences, type SentenceKey } from "../src/sentences.ts";
+import {
+  DimensionerError,
+  errorCodes,
+  isRetryable,
+  type Surface,
+} from "../../src/errors/dimensioner-error.ts";
+import {
+  field,
+  interpolate,
+  verbatim,
+  phrase,
+  ProblemError,
+  problemOf,
+  type Values,
+} from "../../src/errors/interpolation.ts";
+import { sentences, type SentenceKey } from "../../src/errors/sentences.ts";
 
 const keys = Object.keys(sentences) as SentenceKey[];
 const facts = { surface: "newer-device", operation: "measure" } as const;
 
 async function sourceFiles(): Promise<string[]> {
-  const root = join(import.meta.dirname, "..");
+  const root = join(import.meta.dirname, "../..");
   const folders = ["src", "nodes"].map(async (folder) =>
     (await readdir(join(root, folder), { recursive: true })).map((file) => join(root, folder, file)),
   );
@@ -31,21 +44,24 @@ describe("errors", () => {
     }
   });
 
-  it("show the sentence alone, and have code and cause as own properties", () => {
+  it("are standard errors, with code and details as own properties", () => {
     const error = new DimensionerError(
       "timeout",
       { ...facts, outcome: "unknown" },
       { host: "dock", seconds: 3 },
     );
-    assert.equal(String(error), "dock took longer than 3 s. Look at the machine before you try again.");
-    assert.equal(error.message, String(error));
-    assert.ok(Object.hasOwn(error, "code") && Object.hasOwn(error, "cause"));
-    assert.equal(Object.getPrototypeOf(error.cause), Object.prototype);
-    assert.deepEqual(JSON.parse(JSON.stringify(error.cause)), error.cause);
+    assert.equal(error.message, "dock took longer than 3 s. Look at the machine before you try again.");
+    assert.equal(error.name, "DimensionerError");
+    assert.equal(String(error), `DimensionerError: ${error.message}`);
+    assert.ok(error.stack?.startsWith(String(error)));
+    assert.ok(!Object.hasOwn(error, "cause"));
+    assert.ok(Object.hasOwn(error, "code") && Object.hasOwn(error, "details"));
+    assert.equal(Object.getPrototypeOf(error.details), Object.prototype);
+    assert.deepEqual(JSON.parse(JSON.stringify(error.details)), error.details);
   });
 
   it("are retryable only when that is safe and may help", () => {
-    const retryable = (key: SentenceKey, outcome: DimensionerError["cause"]["outcome"]): boolean =>
+    const retryable = (key: SentenceKey, outcome: DimensionerError["details"]["outcome"]): boolean =>
       isRetryable(new DimensionerError(key, { ...facts, outcome }));
     assert.equal(retryable("unreachableRefused", "not-sent"), true);
     assert.equal(retryable("httpBusy", "refused"), true);
@@ -60,7 +76,7 @@ describe("errors", () => {
     const keys = ["timeout", "http", "httpBusy", "connectionLost", "cancelledClose"] as const;
     for (const surface of ["newer-device", "earlier-device", "cloud"] as const) {
       for (const key of keys) {
-        const said = (outcome: DimensionerError["cause"]["outcome"]): string =>
+        const said = (outcome: DimensionerError["details"]["outcome"]): string =>
           new DimensionerError(key, { ...facts, surface, outcome }).message;
         assert.match(said("unknown"), /Look at the machine/, `${surface} ${key}`);
         for (const outcome of [null, "not-sent", "refused"] as const) {
@@ -73,8 +89,8 @@ describe("errors", () => {
   it("speak of power and Enable Local API only where there is a device", () => {
     for (const key of ["unreachableRefused", "unreachableSilent"] as const) {
       const said = (surface: Surface): string => {
-        const { message, cause } = new DimensionerError(key, { ...facts, surface }, { host: "there" });
-        return `${message} ${cause.hint}`;
+        const { message, details } = new DimensionerError(key, { ...facts, surface }, { host: "there" });
+        return `${message} ${details.hint}`;
       };
       assert.match(said("newer-device"), /power/);
       assert.match(said("cloud"), /^No connection to there: .* network up to there/);
@@ -88,20 +104,20 @@ describe("errors", () => {
       value: "0",
       problem: phrase("oneOf", { choices: ["http", "https"] }),
     };
-    const { message, cause } = new DimensionerError("inputValue", facts, values);
+    const { message, details } = new DimensionerError("inputValue", facts, values);
     assert.equal(message, "address cannot be “0”: it has to be one of http, https. Nothing was sent.");
-    assert.equal(cause.hint, sentences.inputValue.hint);
+    assert.equal(details.hint, sentences.inputValue.hint);
     const code = phrase("noErrorCode");
     const failed = new DimensionerError("measureFailed", facts, { problem: phrase("errorCode", { code }) });
     assert.match(failed.message, /^The measurement failed: error code missing\. /);
-    const missing = [phrase("lastPart"), outside("video/mp4")];
+    const missing = [phrase("lastPart"), verbatim("video/mp4")];
     const incomplete = new DimensionerError("mediaIncomplete", facts, { seconds: 3, missing });
     assert.match(incomplete.message, /missing: the last part, video\/mp4\./);
   });
 
   it("tell what others said from our own words, and never take ours for theirs", async () => {
     assert.deepEqual(problemOf(new ProblemError(phrase("notJson"))), phrase("notJson"));
-    assert.deepEqual(problemOf(new Error("socket hang up.")), outside("socket hang up"));
+    assert.deepEqual(problemOf(new Error("socket hang up.")), verbatim("socket hang up"));
     assert.deepEqual(problemOf(new Error("")), phrase("unknownCause"));
     // The types ask whose words a value is; a literal is ours whatever it is called. Names of properties are no words.
     for (const file of await sourceFiles()) {
@@ -113,12 +129,12 @@ describe("errors", () => {
   });
 
   it("keep a mark that nobody fills in, so that a slip is seen", () => {
-    assert.equal(fillIn("__a__ and __b__", { a: 1 }), "1 and __b__");
-    assert.equal(fillIn("__constructor__", {}), "__constructor__");
+    assert.equal(interpolate("__a__ and __b__", { a: 1 }), "1 and __b__");
+    assert.equal(interpolate("__constructor__", {}), "__constructor__");
   });
 
   it("stand in the table of the architecture page, each of them", async () => {
-    const page = await readFile(new URL("../ARCHITECTURE.md", import.meta.url), "utf8");
+    const page = await readFile(new URL("../../ARCHITECTURE.md", import.meta.url), "utf8");
     for (const code of errorCodes) {
       assert.ok(page.includes(code), code);
     }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "./error-codes.ts";
+import type { ErrorCode } from "./codes.ts";
 
 /**
  * What can go wrong, in the words of a person at a packing table: what happened, then what to do.
