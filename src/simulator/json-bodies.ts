@@ -1,5 +1,3 @@
-import { LosslessNumber, parse, stringify } from "lossless-json";
-
 import { bytesBody, type Body } from "./content.ts";
 
 const mediaItem = {
@@ -9,7 +7,7 @@ const mediaItem = {
 };
 
 function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !(value instanceof LosslessNumber);
+  return typeof value === "object" && value !== null && !JSON.isRawJSON(value);
 }
 
 /** The object that holds the last part of a path, and that part. */
@@ -24,12 +22,16 @@ function holderOf(root: unknown, path: string): { holder: Record<string, unknown
   return isObject(holder) ? { holder, key } : null;
 }
 
+function keepNumberText(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === "number" ? JSON.rawJSON(context?.source ?? String(value)) : value;
+}
+
 /** A JSON body with fields set and removed; numbers that stay keep their exact text. */
 export function patchedJson(
   body: Body,
   patch: { readonly set?: Readonly<Record<string, unknown>>; readonly remove?: readonly string[] },
 ): Body {
-  const root = parse(Buffer.concat([...body.read(0, body.size)]).toString());
+  const root: unknown = JSON.parse(Buffer.concat([...body.read(0, body.size)]).toString(), keepNumberText);
   for (const path of patch.remove ?? []) {
     const found = holderOf(root, path);
     if (found !== null) {
@@ -42,7 +44,7 @@ export function patchedJson(
       found.holder[found.key] = value;
     }
   }
-  return bytesBody(Buffer.from(stringify(root) ?? ""));
+  return bytesBody(Buffer.from(JSON.stringify(root)));
 }
 
 /** One unit over and over, `times` times, as bytes of which any part can be read. */

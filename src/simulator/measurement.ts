@@ -1,5 +1,3 @@
-import { LosslessNumber, stringify } from "lossless-json";
-
 import { weightLb } from "./catalogue/index.ts";
 import type { SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
@@ -115,18 +113,10 @@ function newerFields(measurement: Measurement, words: string): Record<string, un
     measurementFidelity: String(newerFidelity),
     legalForTrade: measurement.legalForTrade,
     // Two decimals even where the second one is 0: the text on the wire must survive.
-    weight: new LosslessNumber(measurement.weight.toFixed(2)),
+    weight: JSON.rawJSON(measurement.weight.toFixed(2)),
     objectId: "",
     measuredObjects: object === null ? [] : [{ ...object, errorCode, errorMessage: words }],
   };
-}
-
-function toJson(value: unknown): string {
-  const text = stringify(value);
-  if (text === undefined) {
-    throw new Error("A result must be JSON.");
-  }
-  return text;
 }
 
 /** The newer device's answer as JSON text. */
@@ -134,21 +124,21 @@ export function newerResult(measurement: Measurement, imageIdentifier: string): 
   const { transactionReference, customReference1, customReference2, customReference3 } = measurement;
   const references = { transactionReference, customReference1, customReference2, customReference3 };
   const words = measurement.errorCode === 0 ? "-" : measurement.errorMessage;
-  return toJson({ ...references, imageIdentifier, ...newerFields(measurement, words) });
+  return JSON.stringify({ ...references, imageIdentifier, ...newerFields(measurement, words) });
 }
 
 /** The cloud's answer to a measure trigger: the newer device's shape, with a transaction instead of an image. */
 export function cloudResult(measurement: Measurement, transactionId: string | number): string {
   const { transactionReference } = measurement;
   const words = measurement.errorCode === 0 ? "0-SUCCESS" : measurement.errorMessage;
-  return toJson({ transactionId, transactionReference, ...newerFields(measurement, words) });
+  return JSON.stringify({ transactionId, transactionReference, ...newerFields(measurement, words) });
 }
 
 /** The earlier device's answer as JSON text. */
 export function earlierResult(measurement: Measurement, imageId: string, withImageFields: boolean): string {
   const { object, errorCode } = measurement;
   const errorMessage = `(${errorCode}) - ${errorCode === 0 ? "SUCCESS" : measurement.errorMessage}`;
-  return toJson({
+  return JSON.stringify({
     elapsedMilliseconds: measurement.elapsedMs,
     ...times(measurement),
     errorCode,

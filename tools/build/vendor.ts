@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-export const vendored: readonly string[] = ["lossless-json", "valibot"];
+export const vendored: readonly string[] = ["valibot"];
 
 /** What the modules take from a library: the names of its exports. */
 export function namesTaken(library: string, code: readonly string[]): string[] {
