@@ -120,6 +120,38 @@ export async function unlessAborted<T>(work: Promise<T>, facts: TransferFacts): 
   }
 }
 
+/** How long an aborted save may clean up after itself. */
+const cleanUpMs = 2_000;
+
+/**
+ * Waits for work that ends by itself when its transfer is aborted. On a disk that hangs it cannot end: it is then left behind
+ * two seconds after the abort, and cleans up whenever the disk answers again.
+ */
+export async function endWithAbort<T>(work: Promise<T>, facts: TransferFacts): Promise<T> {
+  const { signal } = facts;
+  if (signal === undefined) {
+    return await work;
+  }
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort = (): void => undefined;
+  const leftBehind = new Promise<never>((_resolve, reject) => {
+    onAbort = () => {
+      timer = setTimeout(() => reject(abortError(facts)), cleanUpMs);
+    };
+    if (signal.aborted) {
+      onAbort();
+    } else {
+      signal.addEventListener("abort", onAbort, { once: true });
+    }
+  });
+  try {
+    return await Promise.race([work, leftBehind]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
 const unsupported: ReadonlySet<string> = new Set(["EINVAL", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"]);
 
 /** True where a file system has no way to sync, as some shares: what it keeps is then its own affair. */

@@ -7,10 +7,10 @@ import type { CheckedContent } from "./content-check.ts";
 import {
   cannotSync,
   diskError,
+  endWithAbort,
   fileError,
   nodeDisk,
   throwIfAborted,
-  unlessAborted,
   type Disk,
   type TransferFacts,
 } from "./disk.ts";
@@ -45,9 +45,6 @@ export interface SaveFacts extends TransferFacts {
   disk?: Disk;
 }
 
-/** The longest that a save waits for its own cleaning up, when it was aborted on a disk that hangs. */
-const cleanUpMs = 2_000;
-
 /**
  * Runs a download into a file. Under its final name the file is whole and verified, or it is not there at all: the
  * bytes go to a hidden name in the same folder, are checked and synced, and only then get their name.
@@ -60,6 +57,10 @@ export async function saveToFile(
   target: FileTarget,
   facts: SaveFacts,
 ): Promise<SavedFile> {
+  return await endWithAbort(save(download, target, facts), facts);
+}
+
+async function save(download: Download, target: FileTarget, facts: SaveFacts): Promise<SavedFile> {
   const { disk = nodeDisk, folders = createMediaFolders() } = facts;
   throwIfAborted(facts);
   const parts = target.filename === undefined ? [] : safeParts(target.filename, facts);
@@ -86,6 +87,7 @@ export async function saveToFile(
     });
     const sink = new FileSink(file, explain);
     try {
+      throwIfAborted(facts);
       const downloaded = await run(download, sink);
       const content = await complete(file, sink, downloaded, facts);
       const name = givenName ?? suggestedName(target.suggestedBase, content.extension);
@@ -94,7 +96,7 @@ export async function saveToFile(
       await syncFolder(folder, disk, facts);
       return { path, bytes: sink.bytes, sha256: sink.sha256(), contentType: content.contentType };
     } catch (error) {
-      await discard(part, file, disk, facts);
+      await discard(part, file, disk);
       throw diskError(error, about, facts, folder);
     }
   } finally {
@@ -122,9 +124,9 @@ async function complete(
   downloaded: DownloadFacts,
   facts: TransferFacts,
 ): Promise<CheckedContent> {
-  await unlessAborted(sink.end(), facts);
+  await sink.end();
   const content = sink.content.verdict(downloaded, facts);
-  await unlessAborted(syncFile(file), facts);
+  await syncFile(file);
   const { size } = await file.stat();
   if (size !== sink.bytes) {
     throw sink.fail(new ProblemError(phrase("bytesOnDisk", { bytes: size, total: sink.bytes })));
@@ -144,24 +146,15 @@ async function syncFile(file: FileHandle): Promise<void> {
   }
 }
 
-/** Removes the unfinished file; on a disk that hangs an aborted save does not wait for that. */
-async function discard(part: string, file: FileHandle, disk: Disk, facts: TransferFacts): Promise<void> {
-  const cleanedUp = (async () => {
-    const removed = await disk.unlink(part).then(
-      () => true,
-      () => false,
-    );
-    await file.close().catch(() => undefined);
-    // Some systems remove no open file.
-    if (!removed) {
-      await disk.unlink(part).catch(() => undefined);
-    }
-  })();
-  if (facts.signal?.aborted !== true) {
-    return await cleanedUp;
+/** Removes the unfinished file. */
+async function discard(part: string, file: FileHandle, disk: Disk): Promise<void> {
+  const removed = await disk.unlink(part).then(
+    () => true,
+    () => false,
+  );
+  await file.close().catch(() => undefined);
+  // Some systems remove no open file.
+  if (!removed) {
+    await disk.unlink(part).catch(() => undefined);
   }
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((done) => (timer = setTimeout(done, cleanUpMs)));
-  await Promise.race([cleanedUp, patience]);
-  clearTimeout(timer);
 }

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { saveToFile, type FileTarget } from "../../src/media/save-to-file.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { bmp, jpeg, mp4s, png } from "./samples.ts";
 import { facts, listAll, rejectsWith, scripted, sending, watchedDisk, withFolder } from "./support.ts";
 
@@ -332,31 +331,6 @@ describe("saving a download to a file", () => {
           saveToFile(sending([jpeg]), target(folder), { ...facts, signal }),
           (error) => error === reason,
         );
-      });
-    });
-
-    it("does not wait for a disk that hangs", async function () {
-      this.timeout(20_000);
-      await withFolder(async (folder) => {
-        const controller = new AbortController();
-        let release = (): void => undefined;
-        const hanging = new Promise<void>((resolve) => (release = resolve));
-        const disk = watchedDisk((call) => {
-          if (call !== "file.sync" && call !== "file.close") {
-            return undefined;
-          }
-          controller.abort();
-          return hanging;
-        });
-        await rejectsWith(
-          saveToFile(sending([jpeg]), target(folder), { ...facts, disk, signal: controller.signal }),
-          "ERR_CANCELLED",
-          "cancelledClose",
-        );
-        assert.deepEqual(await listAll(folder), []);
-        release();
-        await delay(50);
-        assert.deepEqual(await listAll(folder), []);
       });
     });
   });
