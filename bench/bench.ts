@@ -2,7 +2,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "../tools/demo/build.ts";
 import { describeMachine } from "./machine.ts";
 import { readOptions, usage, type Options } from "./options.ts";
 import { printedProgress } from "./progress.ts";
@@ -41,8 +40,6 @@ async function main(): Promise<number> {
 
 async function measure({ only, quick, folder = tmpdir() }: Options): Promise<void> {
   const progress = printedProgress();
-  progress("building the package");
-  await build();
   const runtimes = findRuntimes();
   const sizes = quick ? quickSizes(folder) : fullSizes(folder);
   const machine = describeMachine();

@@ -8,7 +8,6 @@ import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { catalogueParcels } from "../src/simulator/catalogue/parcels.ts";
 import { listArchive } from "./demo/archive.ts";
-import { build } from "./demo/build.ts";
 import { openEditorEvents } from "./demo/editor-events.ts";
 import "./demo/end-with-parent.mjs";
 import { nodeNamed } from "./demo/examples.ts";
@@ -92,8 +91,6 @@ async function run(
   });
   gone.catch(() => undefined);
 
-  console.log("Building the package …");
-  await Promise.race([build(), gone]);
   console.log("Starting the simulator and Node-RED …");
   const demo = await startDemo(options);
   try {

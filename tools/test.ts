@@ -10,7 +10,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
-import { buildGate, coverageGate, staticGates } from "./test/gates.ts";
+import { buildGates, coverageGate, staticGates } from "./test/gates.ts";
 import { runMocha, type MochaSuite } from "./test/mocha.ts";
 import { mutationStep, readMutations } from "./test/mutations.ts";
 import { bundledNode, runningNode, type NodeBinary } from "./test/node-binaries.ts";
@@ -84,7 +84,7 @@ async function runAll(): Promise<number> {
   steps.push(...mutations.map((mutation) => mutationStep(root, mutation, newest ?? running, run)));
 
   const outcomes = [
-    await runSteps([buildGate(root, run)], 1),
+    await runSteps(buildGates(root, run), 1),
     await runSteps(staticGates(root, run), 2),
     // Much of a suite is waiting: three keep two cores busy.
     await runSteps([...noOldest, ...steps], 3),

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, realpath } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { findProblems, readPackage } from "../../tools/checks/scorecard.ts";
 import { exampleNames, readExample } from "../../tools/demo/examples.ts";
 import { startExample, type ExampleRun } from "../examples/one-example.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 import { filesIn } from "../examples/archive.ts";
 import { compile, makeProject, resolutions, runnablePrograms } from "./consumer.ts";
-import { brokenMaps, bytesIn, notAllowed, strayDeclarations } from "./content.ts";
+import { bytesIn, notAllowed } from "./content.ts";
 import { packAndInstall, packageName, repository, type Packed } from "./packed.ts";
 
 const largestPackedBytes = 1_000_000;
 /** With all that npm installs for it. */
-const largestInstalledBytes = 6_000_000;
+const largestInstalledBytes = 7_000_000;
 
 describe(`the packed package on Node ${process.versions.node} and Node-RED ${nodeRedMajor}`, function () {
   this.timeout(120_000);
@@ -39,7 +39,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     }
   });
 
-  it("is smaller than 1 MB, and installed with its dependencies than 6 MB", async () => {
+  it("is smaller than 1 MB, and installed with its dependencies than 7 MB", async () => {
     assert.ok(packed.tarball.size < largestPackedBytes, `${packed.tarball.size} bytes packed`);
     const installedBytes = await bytesIn(join(packed.userDir, "node_modules"));
     assert.ok(installedBytes < largestInstalledBytes, `${installedBytes} bytes installed`);
@@ -49,11 +49,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     assert.deepEqual(findProblems(await readPackage(packed.installed)), []);
   });
 
-  it("leads from each line of its code to a source that ships", async () => {
-    assert.deepEqual(await brokenMaps(packed.installed), []);
-  });
-
-  it("shows the sources in a stack trace", async () => {
+  it("names the file to read in a stack trace", async () => {
     const script = `
       import { DeviceClient } from "${packageName}";
       try {
@@ -61,36 +57,20 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
       } catch (error) {
         console.log(error.stack);
       }`;
-    const { stdout } = await packed.node("--enable-source-maps", "--input-type=module", "--eval", script);
-    const [, file = "", line = ""] = /new DeviceClient \((.+\.ts):(\d+):\d+\)/.exec(stdout) ?? [];
-    assert.equal(file, await realpath(join(packed.installed, "src", "device", "client.ts")), stdout);
+    const { stdout } = await packed.node("--input-type=module", "--eval", script);
+    const [, file = "", line = ""] = /new DeviceClient \(file:\/\/(.+\.js):(\d+):\d+\)/.exec(stdout) ?? [];
+    assert.equal(file, await realpath(join(packed.installed, "dist", "src", "device", "client.js")), stdout);
     const lines = (await readFile(file, "utf8")).split("\n");
     assert.match(lines[Number(line) - 1] ?? "", /throw new DimensionerError\("configInvalid"/);
   });
 
-  it("declares what can be imported, and nothing else", async () => {
-    assert.deepEqual(await strayDeclarations(packed.installed), []);
-  });
-
-  it("names the licences of the libraries inside", async () => {
-    const vendor = join(packed.installed, "dist", "vendor");
-    const text = await readFile(join(vendor, "LICENSES.md"), "utf8");
-    for (const file of (await readdir(vendor)).filter((name) => name.endsWith(".js"))) {
-      const name = basename(file, ".js").replaceAll(".", "\\.");
-      assert.match(text, new RegExp(`^## ${name} \\d+\\.\\d+\\.\\d+$`, "m"));
-    }
-    assert.ok(text.split("Permission is hereby granted").length > 1);
-  });
-
-  it("brings undici 8, and no development dependency", async () => {
-    const { version } = JSON.parse(
-      await readFile(join(packed.userDir, "node_modules", "undici", "package.json"), "utf8"),
-    ) as { version: string };
-    assert.equal(Number.parseInt(version, 10), 8);
+  it("brings the two packages that it needs, and nothing else", async () => {
     const modules = await readdir(join(packed.userDir, "node_modules"));
-    for (const name of ["typescript", "mocha", "node-red", "esbuild", "valibot"]) {
-      assert.ok(!modules.includes(name), name);
-    }
+    assert.deepEqual(modules.filter((name) => !name.startsWith(".")).toSorted(), [
+      "@dimflow",
+      "undici",
+      "valibot",
+    ]);
   });
 
   it("is a library that is imported by name, without Node-RED", async () => {

@@ -76,7 +76,7 @@ export async function packAndInstall(): Promise<Packed> {
   }
 }
 
-function npm(cwd: string, ...args: string[]): Promise<Ended> {
+export function npm(cwd: string, ...args: string[]): Promise<Ended> {
   return run(cwd, [npmScript(), ...args]);
 }
 
@@ -118,7 +118,7 @@ function mustEnd(ended: Ended): Ended {
   return ended;
 }
 
-function readTarball(packed: unknown): Tarball {
+export function readTarball(packed: unknown): Tarball {
   // npm 10 and 11 print a list, npm 12 an object by package name.
   const [first] = Array.isArray(packed) ? packed : Object.values(packed as Record<string, unknown>);
   const { filename, size, files } = first as Tarball;

@@ -1,28 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 
 import type { Simulator } from "../../src/simulator/index.ts";
-import { simulatorPage } from "../../tools/simulator-page.ts";
-
-const root = dirname(dirname(import.meta.dirname));
-
-/** Builds the page to where the simulator looks for it; what is up to date there stays. */
-export async function buildPage(): Promise<ReadonlyMap<string, Buffer>> {
-  const files = await simulatorPage(root);
-  for (const [file, content] of files) {
-    const path = join(root, "dist", file);
-    const before = await readFile(path).catch(() => null);
-    if (before?.equals(content) === true) {
-      continue;
-    }
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(`${path}.${process.pid}`, content);
-    await rename(`${path}.${process.pid}`, path);
-  }
-  return files;
-}
 
 export interface OpenPage {
   readonly page: Page;
