@@ -3,13 +3,13 @@ import { createServer, type AddressInfo, type Server, type Socket } from "node:n
 import type { ConnectionFault } from "./fault-types.ts";
 import type { Timers } from "./timers.ts";
 
-/** A listening port that can be shut and opened again, and that knows every connection through it. */
+/** A port that can stop listening and start again, and that knows each of its connections. */
 export interface PortListener {
   readonly port: number;
   readonly connections: number;
-  /** Shut: the port refuses and open connections die. */
-  setListening(open: boolean): void;
-  /** Ends a connection with RST; for TLS the bare connection below it. */
+  /** False: connections are refused, and those that are open are destroyed. */
+  setListening(isListening: boolean): void;
+  /** Ends a connection with RST; over TLS the TCP connection below it. */
   reset(socket: Socket): void;
   close(): Promise<void>;
 }
@@ -18,10 +18,10 @@ export interface PortListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly timers: Timers;
-  /** Hands a connection to the HTTP server behind the listener. */
+  /** Hands a connection to the HTTP server. */
   accept(socket: Socket): void;
-  /** The fault that strikes a new connection. */
-  strike(): ConnectionFault["kind"] | null;
+  /** The fault that applies to a new connection. */
+  connectionFault(): ConnectionFault["kind"] | null;
 }
 
 const reopenRetryMs = 20;
@@ -37,30 +37,37 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-export async function openPortListener(parts: PortListenerOptions): Promise<PortListener> {
-  const { host, timers } = parts;
-  const sockets = new Map<number, Socket>();
+function isSameConnection(one: Socket, other: Socket): boolean {
+  return (
+    one.remotePort === other.remotePort &&
+    one.remoteAddress === other.remoteAddress &&
+    one.localAddress === other.localAddress
+  );
+}
+
+export async function openPortListener(options: PortListenerOptions): Promise<PortListener> {
+  const { host, timers } = options;
+  const sockets = new Set<Socket>();
   let wanted = true;
 
   function onConnection(socket: Socket): void {
-    const remotePort = socket.remotePort ?? 0;
-    sockets.set(remotePort, socket);
-    socket.once("close", () => sockets.delete(remotePort));
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
-    const fault = parts.strike();
+    const fault = options.connectionFault();
     if (fault === "connect-reset") {
       socket.resetAndDestroy();
     } else if (fault === "connect-silence") {
       socket.pause();
     } else {
-      parts.accept(socket);
+      options.accept(socket);
     }
   }
 
   // Half-open as in Node's own HTTP server, so that a client may end its side first.
   const open = (): Server => createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
   let server = open();
-  const port = await listen(server, host, parts.port);
+  const port = await listen(server, host, options.port);
 
   function reopen(): void {
     if (!wanted) {
@@ -89,8 +96,9 @@ export async function openPortListener(parts: PortListenerOptions): Promise<Port
       sockets.forEach((socket) => socket.destroy());
     },
     reset(socket) {
-      const bare = sockets.get(socket.remotePort ?? 0) ?? socket;
-      bare.resetAndDestroy();
+      // A TLS socket does not lead to the TCP socket below it, but both have the same addresses and ports.
+      const connection = [...sockets].find((one) => one === socket || isSameConnection(one, socket));
+      (connection ?? socket).resetAndDestroy();
     },
     close() {
       const closed = new Promise<void>((resolve) => {
