@@ -36,7 +36,25 @@ export function filledBody(head: Uint8Array, size: number): Body {
   };
 }
 
-function etagOf(...parts: readonly (Uint8Array | string)[]): string {
+/** Several bodies, one after the other, as one. */
+export function joinedBody(parts: readonly Body[]): Body {
+  return {
+    size: parts.reduce((sum, part) => sum + part.size, 0),
+    *read(start, end) {
+      let before = 0;
+      for (const part of parts) {
+        const from = Math.max(0, start - before);
+        const to = Math.min(part.size, end - before);
+        if (from < to) {
+          yield* part.read(from, to);
+        }
+        before += part.size;
+      }
+    },
+  };
+}
+
+export function etagOf(...parts: readonly (Uint8Array | string)[]): string {
   const hash = createHash("sha256");
   parts.forEach((part) => hash.update(part));
   return `"${hash.digest("hex").slice(0, 32)}"`;

@@ -5,10 +5,13 @@ import { controlHeaders, serveFile } from "./control-files.ts";
 import { ControlError, recentWanted, controlRoutes, type Reply } from "./control-routes.ts";
 import { streamEvents } from "./event-stream.ts";
 import { openPortListener, type PortListener } from "./port-listener.ts";
+import { LimitError } from "./history.ts";
 import type { PageMedia } from "./page-media.ts";
 import type { Simulator } from "./simulator.ts";
 import type { Timers } from "./timers.ts";
 
+/** Each client of the event stream may have a megabyte waiting for it. */
+const mostWatching = 50;
 const largestBodyBytes = 5 * 1024 * 1024;
 
 /**
@@ -61,6 +64,13 @@ function send(response: ServerResponse, { status, body }: Reply): void {
   response.writeHead(status, { ...controlHeaders, ...type }).end(JSON.stringify(body));
 }
 
+function statusOf(error: unknown): number {
+  if (error instanceof ControlError) {
+    return error.status;
+  }
+  return error instanceof LimitError ? 409 : 500;
+}
+
 function sendError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();
@@ -69,7 +79,7 @@ function sendError(response: ServerResponse, error: unknown): void {
   // What is left of the body may still be on its way.
   response.shouldKeepAlive = false;
   send(response, {
-    status: error instanceof ControlError ? error.status : 500,
+    status: statusOf(error),
     body: { error: error instanceof Error ? error.message : String(error) },
   });
 }
@@ -103,12 +113,19 @@ export function startControl(
   pageMedia: PageMedia,
   simulator: () => Simulator,
 ): Promise<PortListener> {
+  let watching = 0;
+
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!isOwnHost(request.headers.host, host)) {
       throw new ControlError(403, "Call the control port by its address or as localhost");
     }
     const url = new URL(request.url ?? "/", "http://control");
     if (request.method === "GET" && url.pathname === "/events") {
+      if (watching >= mostWatching) {
+        throw new ControlError(503, `At most ${mostWatching} can watch the events at once`);
+      }
+      watching += 1;
+      response.once("close", () => (watching -= 1));
       streamEvents(simulator(), response, recentWanted(url.searchParams));
     } else if (!(await serveFile(request, response, pageMedia, timers))) {
       send(response, await answer(simulator(), request, url));
@@ -123,6 +140,6 @@ export function startControl(
     port,
     timers,
     accept: (socket) => server.emit("connection", socket),
-    strike: () => null,
+    connectionFault: () => null,
   });
 }

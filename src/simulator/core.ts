@@ -2,6 +2,7 @@ import { createEarlierDevice, type EarlierDevice } from "./earlier-device.ts";
 import { createEmitter, type Emitter } from "./emitter.ts";
 import { createDevices, type Devices } from "./devices.ts";
 import type { SimulatorOptions } from "./options.ts";
+import { createHistory } from "./history.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createRegisteredDevices, type RegisteredDevices } from "./registered-devices.ts";
 import type { SimulatorEvent } from "./simulator.ts";
@@ -30,12 +31,17 @@ export interface SimulatorCore {
   close(): void;
 }
 
+// The same devices are registered at every start: flows and webhook filters name them.
+const registrySeed = 1;
+const postBytes = 600;
+
 export function createCore(options: SimulatorOptions): SimulatorCore {
   const random = createRandom(options.seed);
   const timers = createTimers();
   const parcels = openParcels(options.videoBytes);
-  const registeredDevices = createRegisteredDevices(options, random);
-  const transactions = createTransactions(options.transactionIds, random);
+  const registeredDevices = createRegisteredDevices(options, createRandom(registrySeed));
+  const limits = { entries: options.keepTransactions, bytes: options.keepBytes };
+  const transactions = createTransactions(options.transactionIds, random, timers, limits);
   const events = createEmitter<SimulatorEvent>();
   const changed = (): void => events.emit({ type: "state" });
   const devices = createDevices(
@@ -43,9 +49,9 @@ export function createCore(options: SimulatorOptions): SimulatorCore {
     registeredDevices,
   );
   const earlier = createEarlierDevice(options, random, timers, parcels.find(options.parcel), changed);
-  const webhookPosts: WebhookPost[] = [];
-  const webhooks = createWebhooks(options.webhooks, timers, (post) => {
-    webhookPosts.push(post);
+  const posts = createHistory<WebhookPost>({ entries: options.keepRequests, bytes: options.keepBytes });
+  const webhooks = createWebhooks(options, timers, (post) => {
+    posts.add(post, postBytes);
     events.emit({ type: "webhook", post });
   });
   let { localApi, simulationMode } = options;
@@ -67,7 +73,7 @@ export function createCore(options: SimulatorOptions): SimulatorCore {
     transactions,
     devices,
     earlier,
-    webhookPosts,
+    webhookPosts: posts.all,
     events,
     get localApi() {
       return localApi;
@@ -86,7 +92,8 @@ export function createCore(options: SimulatorOptions): SimulatorCore {
     reset() {
       ({ localApi, simulationMode } = options);
       transactions.clear();
-      webhookPosts.length = 0;
+      webhooks.clear();
+      posts.clear();
       earlier.reset();
       devices.reset();
     },

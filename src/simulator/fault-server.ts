@@ -48,10 +48,11 @@ function targetOf(request: IncomingMessage): { path: string; query: string } {
   return { path, query: query.join("?") };
 }
 
-/** One surface on its port: counts every request, lets faults strike, and sends the handler's answers. */
+/** One surface on its port: logs every request, applies the faults, and sends the handler's answers. */
 export async function startFaultServer(parts: FaultServerParts): Promise<PortListener> {
   const { surface, handler, log, faults, timers, chunked } = parts;
-  const doomed = new WeakMap<Socket, { readonly name: string; readonly acts: boolean }>();
+  // Connections that are reset when their next request arrives.
+  const resetNext = new WeakMap<Socket, { readonly name: string; readonly acts: boolean }>();
 
   function simRequest(request: IncomingMessage, target: { path: string; query: string }): SimRequest {
     return {
@@ -66,18 +67,18 @@ export async function startFaultServer(parts: FaultServerParts): Promise<PortLis
     };
   }
 
-  const tools = (socket: Socket): { sleep: Timers["sleep"]; reset: () => void } => ({
+  const connectionTools = (socket: Socket): { sleep: Timers["sleep"]; reset: () => void } => ({
     sleep: (ms) => timers.sleep(ms),
     reset: () => listener.reset(socket),
   });
 
-  async function fail(
-    strike: AppliedFault<RequestFault>,
+  async function answerWithFault(
+    applied: AppliedFault<RequestFault>,
     asked: SimRequest,
     response: ServerResponse,
     socket: Socket,
   ): Promise<number | undefined> {
-    const { fault } = strike;
+    const { fault } = applied;
     if (fault.kind === "delay" && fault.before === "action") {
       await timers.sleep(fault.ms);
     }
@@ -89,12 +90,12 @@ export async function startFaultServer(parts: FaultServerParts): Promise<PortLis
       await timers.sleep(fault.afterMs);
     }
     const plan = faultyPlan(fault, answer === null ? null : normalPlan(answer, chunked));
-    await sendPlan(response, socket, plan, tools(socket));
+    await sendPlan(response, socket, plan, connectionTools(socket));
     if (fault.kind === "keep-alive-dies") {
       if (fault.when === "after-answer") {
         socket.destroySoon();
       } else {
-        doomed.set(socket, { name: strike.name, acts: fault.acts ?? false });
+        resetNext.set(socket, { name: applied.name, acts: fault.acts ?? false });
       }
     }
     return plan.head?.status;
@@ -111,19 +112,19 @@ export async function startFaultServer(parts: FaultServerParts): Promise<PortLis
       record.bodyBytes = await countBody(request);
     }
     const asked = simRequest(request, target);
-    const doom = doomed.get(socket);
-    if (doom !== undefined) {
-      record.outcome = `fault:${doom.name}`;
-      if (doom.acts) {
+    const pending = resetNext.get(socket);
+    if (pending !== undefined) {
+      record.outcome = `fault:${pending.name}`;
+      if (pending.acts) {
         await handler(asked);
       }
       listener.reset(socket);
       return;
     }
-    const strike = faults.faultForRequest(surface, asked.method, target.path);
-    if (strike !== null) {
-      record.outcome = `fault:${strike.name}`;
-      const status = await fail(strike, asked, response, socket);
+    const applied = faults.faultForRequest(surface, asked.method, target.path);
+    if (applied !== null) {
+      record.outcome = `fault:${applied.name}`;
+      const status = await answerWithFault(applied, asked, response, socket);
       if (status !== undefined) {
         record.statusCode = status;
       }
@@ -131,7 +132,7 @@ export async function startFaultServer(parts: FaultServerParts): Promise<PortLis
     }
     const answer = await handler(asked);
     record.statusCode = answer.status;
-    await sendPlan(response, socket, normalPlan(answer, chunked), tools(socket));
+    await sendPlan(response, socket, normalPlan(answer, chunked), connectionTools(socket));
   }
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -141,6 +142,7 @@ export async function startFaultServer(parts: FaultServerParts): Promise<PortLis
       method: request.method ?? "",
       ...target,
       headers: request.headers,
+      remoteAddress: request.socket.remoteAddress ?? "",
       remotePort: request.socket.remotePort ?? 0,
     });
     const settle = (outcome: string): void =>
@@ -158,7 +160,7 @@ export async function startFaultServer(parts: FaultServerParts): Promise<PortLis
   const listener: PortListener = await openPortListener({
     ...parts,
     accept: (socket) => server.emit("connection", socket),
-    strike: () => faults.faultForConnection(surface)?.fault.kind ?? null,
+    connectionFault: () => faults.faultForConnection(surface)?.fault.kind ?? null,
   });
   return listener;
 }

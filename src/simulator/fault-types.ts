@@ -104,17 +104,17 @@ export type HeaderFault =
 export type RequestFault = LostAnswerFault | SlowFault | OtherAnswerFault | HeaderFault;
 export type Fault = ConnectionFault | RequestFault;
 
-/** When a fault strikes. All conditions must hold; one that is left out always holds. */
+/** A fault and what it applies to. All conditions must hold; one that is left out always holds. */
 export interface FaultRule {
-  /** Shown in the outcome of the requests it struck; default the fault's kind. */
+  /** Shown in the outcome of the requests that it was applied to; default the fault's kind. */
   name?: string;
   surface?: SurfaceName;
   method?: string;
   /** Starting with a slash: what the path begins with. Otherwise a regular expression. Letter case is ignored. */
   path?: string;
-  /** How often it strikes; 0: until it is removed. Default 1. */
+  /** How often it is applied; 0: until it is removed. Default 1. */
   times?: number;
-  /** How many matches go by unharmed before the first strike. Default 0. */
+  /** How many matching requests or connections are left alone first. Default 0. */
   after?: number;
   fault: Fault;
 }

@@ -2,6 +2,7 @@ import * as v from "valibot";
 
 import { connectionFault, faultRuleSchema } from "./fault-kinds.ts";
 import type { ConnectionFault, FaultRule, RequestFault } from "./fault-types.ts";
+import { LimitError } from "./history.ts";
 import type { SurfaceName } from "./requests.ts";
 
 /** A rule in force. */
@@ -9,10 +10,11 @@ export interface ListedFault extends FaultRule {
   readonly id: string;
   /** Requests or connections that fitted so far. */
   readonly matches: number;
-  readonly strikes: number;
+  /** How many of them it was applied to. */
+  readonly applied: number;
 }
 
-/** A fault that strikes now. */
+/** A fault that applies to this request or connection. */
 export interface AppliedFault<F> {
   readonly name: string;
   readonly fault: F;
@@ -38,9 +40,16 @@ export interface FaultRules extends Faults {
 interface Entry {
   readonly id: string;
   readonly rule: FaultRule;
+  /** Length of the rule as JSON. */
+  readonly bytes: number;
   matches: number;
-  strikes: number;
+  applied: number;
+  /** Ends the timer of a fault that ends by itself. */
+  cancelTimer(): void;
 }
+
+const mostRules = 1000;
+const mostBytes = 16 * 1024 * 1024;
 
 function fitsRequest({ rule }: Entry, surface: SurfaceName, method: string, path: string): boolean {
   if (rule.surface !== undefined && rule.surface !== surface) {
@@ -58,7 +67,7 @@ function fitsRequest({ rule }: Entry, surface: SurfaceName, method: string, path
   return new RegExp(rule.path, "i").test(path);
 }
 
-/** `changed` is called when rules come, go or strike. */
+/** `changed` is called when rules are added, applied or removed. */
 export function createFaultRules(
   after: (ms: number, act: () => void) => () => void,
   changed: () => void,
@@ -67,23 +76,24 @@ export function createFaultRules(
   let lastId = 0;
 
   function remove(id: string): boolean {
-    const left = entries.filter((entry) => entry.id !== id);
-    const found = left.length < entries.length;
-    entries = left;
-    if (found) {
-      changed();
+    const found = entries.find((entry) => entry.id === id);
+    if (found === undefined) {
+      return false;
     }
-    return found;
+    found.cancelTimer();
+    entries = entries.filter((entry) => entry !== found);
+    changed();
+    return true;
   }
 
-  /** Counts the match; true when the rule strikes. */
-  function strikes(entry: Entry): boolean {
+  /** Counts the match; true when the fault applies to it. */
+  function applies(entry: Entry): boolean {
     entry.matches += 1;
     if (entry.matches <= (entry.rule.after ?? 0)) {
       return false;
     }
-    entry.strikes += 1;
-    if (entry.strikes === (entry.rule.times ?? 1)) {
+    entry.applied += 1;
+    if (entry.applied === (entry.rule.times ?? 1)) {
       remove(entry.id);
     } else {
       changed();
@@ -94,29 +104,38 @@ export function createFaultRules(
   return {
     add(given) {
       const rule = v.parse(faultRuleSchema, given);
+      const bytes = Buffer.byteLength(JSON.stringify(rule));
+      const totalBytes = entries.reduce((sum, entry) => sum + entry.bytes, bytes);
+      if (entries.length >= mostRules || totalBytes > mostBytes) {
+        throw new LimitError(
+          `At most ${mostRules} faults with 16 MB in all can be set. Remove some of them first.`,
+        );
+      }
       lastId += 1;
       const id = `fault-${lastId}`;
-      entries = [...entries, { id, rule, matches: 0, strikes: 0 }];
-      if (rule.fault.kind === "refuse" && rule.fault.forMs !== undefined) {
-        after(rule.fault.forMs, () => remove(id));
+      const { fault } = rule;
+      const entry = { id, rule, bytes, matches: 0, applied: 0, cancelTimer: (): void => undefined };
+      entries = [...entries, entry];
+      if (fault.kind === "refuse" && fault.forMs !== undefined) {
+        entry.cancelTimer = after(fault.forMs, () => remove(id));
       }
       changed();
       return id;
     },
     remove,
     clear() {
+      entries.forEach((entry) => entry.cancelTimer());
       entries = [];
       changed();
     },
-    list: () =>
-      entries.map(({ id, rule, matches, strikes: hits }) => ({ ...rule, id, matches, strikes: hits })),
+    list: () => entries.map(({ id, rule, matches, applied }) => ({ ...rule, id, matches, applied })),
     faultForRequest(surface, method, path) {
       for (const entry of entries) {
         const { fault, name } = entry.rule;
         if (v.is(connectionFault, fault) || !fitsRequest(entry, surface, method, path)) {
           continue;
         }
-        if (strikes(entry)) {
+        if (applies(entry)) {
           return { name: name ?? fault.kind, fault };
         }
       }
@@ -131,7 +150,7 @@ export function createFaultRules(
         if (entry.rule.surface !== undefined && entry.rule.surface !== surface) {
           continue;
         }
-        if (strikes(entry)) {
+        if (applies(entry)) {
           return { name: name ?? fault.kind, fault };
         }
       }

@@ -1,4 +1,4 @@
-import { filledContent, type Content } from "./content.ts";
+import { bytesBody, etagOf, filledBody, joinedBody, type Content } from "./content.ts";
 
 const shortHeaderBytes = 8;
 const longHeaderBytes = 16;
@@ -24,5 +24,10 @@ export function videoContent(mp4: Buffer, recordingId: string, totalBytes: numbe
   const payload = Buffer.from(`recording ${recordingId}`, "latin1");
   const smallest = mp4.length + shortHeaderBytes + payload.length;
   const size = Math.max(smallest, totalBytes ?? 0);
-  return filledContent("video/mp4", Buffer.concat([mp4, freeBox(size - mp4.length, payload)]), size);
+  // The video itself is shared by all recordings, so that many of them take little memory.
+  const body = joinedBody([
+    bytesBody(mp4),
+    filledBody(freeBox(size - mp4.length, payload), size - mp4.length),
+  ]);
+  return { ...body, contentType: "video/mp4", etag: etagOf(mp4, payload, String(size)) };
 }

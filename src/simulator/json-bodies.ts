@@ -1,4 +1,4 @@
-import { bytesBody, type Body } from "./content.ts";
+import { bytesBody, joinedBody, type Body } from "./content.ts";
 
 const mediaItem = {
   contentId: "00000000-0000-4000-8000-000000000000",
@@ -64,23 +64,6 @@ function repeated(unit: Buffer, times: number): Body {
   };
 }
 
-function joined(parts: readonly Body[]): Body {
-  return {
-    size: parts.reduce((sum, part) => sum + part.size, 0),
-    *read(start, end) {
-      let before = 0;
-      for (const part of parts) {
-        const from = Math.max(0, start - before);
-        const to = Math.min(part.size, end - before);
-        if (from < to) {
-          yield* part.read(from, to);
-        }
-        before += part.size;
-      }
-    },
-  };
-}
-
 /** A JSON array of so many equal items, or of at least so many bytes; never in memory as a whole. */
 export function repeatedJson(wanted: {
   readonly jsonItems?: number;
@@ -94,5 +77,5 @@ export function repeatedJson(wanted: {
     return bytesBody(Buffer.from("[]"));
   }
   const [open, last] = [bytesBody(Buffer.from("[")), bytesBody(Buffer.from(`${item}]`))];
-  return joined([open, repeated(unit, items - 1), last]);
+  return joinedBody([open, repeated(unit, items - 1), last]);
 }

@@ -33,7 +33,6 @@ export const noReferences: References = {
   customReference3: null,
 };
 
-const keptImages = 1000;
 const descriptions: Readonly<Record<ImageKind, string>> = {
   annotated: "AnnotatedColorImageJpeg",
   color: "ColorImageJpeg",
@@ -53,7 +52,7 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
   let table = firstParcel;
   let trackId = 0;
   let actions: Actions = { measures: 0, starts: 0, stops: 0, cancels: 0 };
-  let turn: Promise<unknown> = Promise.resolve();
+  let queue: Promise<unknown> = Promise.resolve();
   let powerCycle = 0;
   let measuring = false;
   let last: LastMeasurement | null = null;
@@ -80,26 +79,26 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
   );
 
   function attachVideo(transaction: Transaction, content: Content): void {
-    transactions.attach(transaction, { ...videoMedia, load: () => content });
+    transactions.attach(transaction, { ...videoMedia, heldBytes: 0, load: () => content });
   }
 
-  function did(action: keyof Actions): void {
+  function count(action: keyof Actions): void {
     actions = { ...actions, [action]: actions[action] + 1 };
     changed();
   }
 
-  function keepImages(imageIdentifier: string, parcel: TableParcel): void {
+  function storeImages(imageIdentifier: string, parcel: TableParcel): void {
     images.set(imageIdentifier, parcel);
     const [oldest] = images.keys();
-    if (images.size > keptImages && oldest !== undefined) {
+    if (images.size > options.keepImages && oldest !== undefined) {
       images.delete(oldest);
     }
   }
 
-  const filmed = (parcel: TableParcel | null) => (recording: Recording) =>
+  const recordedVideo = (parcel: TableParcel | null) => (recording: Recording) =>
     parcels.video(parcel, recording.id);
 
-  function take(references: References, trigger: Trigger, barcode: string | null): Measured {
+  function takeMeasurement(references: References, trigger: Trigger, barcode: string | null): Measured {
     trackId += 1;
     const legalForTrade = mode === "legal-for-trade";
     const seen = table;
@@ -114,16 +113,17 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
       measurement,
     });
     if (seen !== null) {
-      keepImages(imageIdentifier, seen);
-      timers.after(options.mediaDelayMs, () => {
-        for (const kind of imageKinds) {
-          const facts = { contentType: imageType(kind), description: descriptions[kind] };
-          transactions.attach(transaction, { ...facts, load: () => parcels.image(seen, kind) });
-        }
-      });
+      storeImages(imageIdentifier, seen);
+      const media = imageKinds.map((kind) => ({
+        contentType: imageType(kind),
+        description: descriptions[kind],
+        heldBytes: 0,
+        load: () => parcels.image(seen, kind),
+      }));
+      transactions.attachLater(options.mediaDelayMs, transaction, media);
     }
     if (mode === "video-with-measurement") {
-      recorder.measured(measurement.errorCode === 0 ? transaction : null, filmed(seen));
+      recorder.measured(measurement.errorCode === 0 ? transaction : null, recordedVideo(seen));
     }
     const imageShown = seen === null ? null : imageIdentifier;
     last = { measurement, imageIdentifier: imageShown, transactionId: transaction.id, trigger, barcode };
@@ -137,13 +137,13 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
     barcode?: string,
   ): Promise<Measured | NotMeasured> {
     // One camera: a second request waits until the first is measured.
-    const mine = turn.then(async (): Promise<Measured | NotMeasured> => {
+    const measured = queue.then(async (): Promise<Measured | NotMeasured> => {
       if (mode === "video-only") {
         return "never-measures";
       }
       const startedIn = powerCycle;
       measuring = true;
-      did("measures");
+      count("measures");
       await timers.sleep(options.measureMs).finally(() => {
         measuring = false;
       });
@@ -151,10 +151,10 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
         changed();
         return "switched-off";
       }
-      return take(references, trigger, barcode ?? null);
+      return takeMeasurement(references, trigger, barcode ?? null);
     });
-    turn = mine.catch(() => undefined);
-    return mine;
+    queue = measured.catch(() => undefined);
+    return measured;
   }
 
   function start(references: References): VideoReply {
@@ -170,7 +170,7 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
       }
     }
     recorder.start(random.guid(), references);
-    did("starts");
+    count("starts");
     return "done";
   }
 
@@ -184,8 +184,8 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
     if (recorder.recording === null) {
       return options.stopWhileIdle === 200 ? "done" : options.stopWhileIdle;
     }
-    recorder.stop(filmed(table), barcode);
-    did("stops");
+    recorder.stop(recordedVideo(table), barcode);
+    count("stops");
     return "done";
   }
 
@@ -197,7 +197,7 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
       return options.cancelWhileIdle;
     }
     recorder.clear();
-    did("cancels");
+    count("cancels");
     return "done";
   }
 

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { validateHeaderName } from "node:http";
 
 /** The operating modes of the newer device. Legal for Trade is a measuring mode without video. */
@@ -31,6 +32,11 @@ export interface Webhook {
   readonly outOfOrder?: boolean;
   /** Milliseconds between the measurement and the post. Default 0. */
   readonly delayMs?: number;
+  /**
+   * How many milliseconds long a record that was not taken (no answer, 408, 429, 5xx) is posted again, with growing
+   * pauses. Default 0: each record is posted once.
+   */
+  readonly retryMs?: number;
 }
 
 /** Everything that can be set at the start. All durations are milliseconds; 0 means at once. */
@@ -39,7 +45,10 @@ export interface SimulatorOptions {
   readonly host: string;
   readonly expose: boolean;
   readonly ports: Ports;
-  /** Ids, elapsed times and simulated values repeat with the same seed and the same order of requests. */
+  /**
+   * Ids, elapsed times and simulated values repeat with the same seed and the same order of requests: a whole number.
+   * Without one each start has another, so that no start gives the ids of an earlier one.
+   */
   readonly seed: number;
   readonly mode: Mode;
   /** Name of the catalogue's parcel that lies on the table at the start; null: an empty table. */
@@ -104,18 +113,24 @@ export interface SimulatorOptions {
   /** Key and certificate in PEM; given, the cloud speaks https. */
   readonly tls: { readonly key: string | Buffer; readonly cert: string | Buffer } | undefined;
 
-  /** How many requests the list remembers before the oldest are forgotten. */
+  // What is remembered: the oldest goes first. A forgotten transaction is answered 404, with all its media.
+  /** How many transactions the cloud stores. */
+  readonly keepTransactions: number;
+  /** How many requests are listed, and how many posts of the webhook. */
   readonly keepRequests: number;
+  /** How many measurements' images the newer device stores. */
+  readonly keepImages: number;
+  /** About how many bytes of memory each of these lists may take, whatever their number of entries. */
+  readonly keepBytes: number;
 }
 
 /** What a caller may leave out: everything. */
 export type StartOptions = Partial<Omit<SimulatorOptions, "ports">> & { readonly ports?: Partial<Ports> };
 
-const defaultOptions: SimulatorOptions = {
+const defaultOptions: Omit<SimulatorOptions, "seed"> = {
   host: "127.0.0.1",
   expose: false,
   ports: { newer: 0, earlier: 0, cloud: 0, control: 0 },
-  seed: 1,
   mode: "video-with-measurement",
   parcel: "shoe-box",
   measureMs: 0,
@@ -147,8 +162,14 @@ const defaultOptions: SimulatorOptions = {
   webhooks: [],
   simulationMode: false,
   tls: undefined,
-  keepRequests: 100_000,
+  keepTransactions: 10_000,
+  keepRequests: 10_000,
+  keepImages: 1000,
+  keepBytes: 64 * 1024 * 1024,
 };
+
+/** Short enough to be typed again. */
+const largestRandomSeed = 2 ** 32;
 
 const loopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/i;
 
@@ -159,12 +180,21 @@ export function isLoopback(host: string): boolean {
 
 /** Fills in the defaults and refuses what can't work. */
 export function completeOptions(given: StartOptions): SimulatorOptions {
-  const options = { ...defaultOptions, ...given, ports: { ...defaultOptions.ports, ...given.ports } };
+  const { seed = randomInt(1, largestRandomSeed) } = given;
+  const options = { ...defaultOptions, ...given, seed, ports: { ...defaultOptions.ports, ...given.ports } };
   if (!isLoopback(options.host) && !options.expose) {
     throw new Error(`The simulator listens on ${options.host} only when it is told to be exposed.`);
   }
   if (!/^[a-z0-9]{8}$/i.test(options.deviceCode)) {
     throw new Error("The device code must be 8 letters or digits.");
+  }
+  if (!Number.isSafeInteger(seed) || seed < 0) {
+    throw new Error(`The seed must be a whole number, not ${seed}.`);
+  }
+  for (const name of ["keepTransactions", "keepRequests", "keepImages", "keepBytes"] as const) {
+    if (!(options[name] >= 1)) {
+      throw new Error(`${name} must be 1 or more, not ${options[name]}.`);
+    }
   }
   for (const { url, header } of options.webhooks) {
     if (!URL.canParse(url) || !/^https?:/.test(url)) {

@@ -1,5 +1,6 @@
 import { bytesContent, filledContent, type Content } from "./content.ts";
 import { videoContent } from "./generated-video.ts";
+import { LimitError } from "./history.ts";
 import type { DeviceButton, Machine, ScanReply } from "./machine-types.ts";
 import { noReferences } from "./machine.ts";
 import type {
@@ -90,6 +91,9 @@ const descriptions: Readonly<Record<string, string>> = {
   "video/mp4": "ColorVideoMp4",
 };
 
+/** Far more than a device makes of one parcel. */
+const mostMediaOfOne = 1000;
+
 function contentOf(core: SimulatorCore, media: NewMedia): Content {
   const { bytes, contentType, generateBytes = 0 } = media;
   if (bytes !== undefined) {
@@ -131,11 +135,15 @@ export function simulatedCloud(core: SimulatorCore, at: Listening): SimulatedClo
           },
           transactionId,
         );
+      if (transaction.media.length >= mostMediaOfOne) {
+        throw new LimitError(`Transaction ${transactionId} already has ${mostMediaOfOne} media.`);
+      }
       const content = contentOf(core, media);
       const description = media.description ?? descriptions[media.contentType] ?? "";
       return transactions.attach(transaction, {
         contentType: media.contentType,
         description,
+        heldBytes: media.bytes?.length ?? 0,
         load: () => content,
       });
     },

@@ -1,4 +1,4 @@
-/** Repeatable chance: the same seed gives the same numbers in the same order. */
+/** Random numbers that repeat: the same seed gives the same numbers in the same order. */
 export interface Random {
   /** From 0 up to, not including, 1. */
   next(): number;
@@ -13,14 +13,20 @@ export interface Random {
 // Without I, O, 0 and 1, which nobody can tell apart on a label.
 const codeLetters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
-/** The mulberry32 generator. */
+/** The sfc32 generator: 128 bits of state, so that runs with different seeds never give the same ids. */
 export function createRandom(seed: number): Random {
-  let state = seed >>> 0;
+  let [a, b, c, counter] = [seed >>> 0, Math.floor(seed / 2 ** 32) >>> 0, 0x9e3779b9, 1];
   function next(): number {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    const sum = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = ((c << 21) | (c >>> 11)) + sum;
+    return (sum >>> 0) / 2 ** 32;
+  }
+  // The first numbers still look like the seed.
+  for (let skipped = 0; skipped < 15; skipped += 1) {
+    next();
   }
   const integer = (from: number, to: number): number => from + Math.floor(next() * (to - from + 1));
   return {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 import { createEmitter } from "./emitter.ts";
+import { createHistory, type HistoryLimits } from "./history.ts";
 
 export const surfaces = ["newer", "earlier", "cloud"] as const;
 export type SurfaceName = (typeof surfaces)[number];
@@ -17,7 +18,8 @@ export interface RequestRecord {
   readonly headers: IncomingHttpHeaders;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The client's port: requests with the same one came over the same connection. */
+  /** The client's address and port: requests with the same ones came over the same connection. */
+  readonly remoteAddress: string;
   readonly remotePort: number;
   /** Bytes of the request's body. */
   readonly bodyBytes: number;
@@ -42,8 +44,6 @@ export interface OpenRecord extends RequestRecord {
 
 export interface RequestLog {
   readonly all: readonly RequestRecord[];
-  /** Every request ever seen, forgotten ones included. */
-  readonly count: number;
   to(surface: SurfaceName, pathPrefix?: string): RequestRecord[];
   begin(record: Omit<OpenRecord, "id" | "at" | "bodyBytes" | "outcome">): OpenRecord;
   /** Ends a record; later calls for the same one change nothing. */
@@ -56,26 +56,29 @@ export interface RequestLog {
   close(): void;
 }
 
-export function createRequestLog(keep: number): RequestLog {
-  const all: OpenRecord[] = [];
+const recordBytes = 700;
+
+/** About what a record takes in memory. */
+function bytesOf({ path, query, headers }: Pick<RequestRecord, "path" | "query" | "headers">): number {
+  const headerLengths = Object.entries(headers).map(([name, value]) => name.length + String(value).length);
+  const characters = headerLengths.reduce((sum, length) => sum + length, path.length + query.length);
+  return recordBytes + 2 * characters;
+}
+
+export function createRequestLog(limits: HistoryLimits): RequestLog {
+  const history = createHistory<OpenRecord>(limits);
+  const { all } = history;
   const arrived = createEmitter<RequestRecord>();
   const done = createEmitter<RequestRecord>();
   let count = 0;
   return {
     all,
-    get count() {
-      return count;
-    },
     to: (surface, pathPrefix = "") =>
       all.filter((record) => record.surface === surface && record.path.startsWith(pathPrefix)),
     begin(facts) {
       count += 1;
       const record = { ...facts, id: count, at: Date.now(), bodyBytes: 0, outcome: "pending" };
-      // Forgetting a tenth at a time keeps this cheap at many thousand requests a second.
-      if (all.length >= keep) {
-        all.splice(0, Math.max(1, Math.floor(keep / 10)));
-      }
-      all.push(record);
+      history.add(record, bytesOf(facts));
       arrived.emit(record);
       return record;
     },
@@ -92,11 +95,12 @@ export function createRequestLog(keep: number): RequestLog {
     next: (fits) => arrived.next(fits),
     async settled(id) {
       const record = all.find((one) => one.id === id);
+      if (record === undefined && id <= count) {
+        throw new Error(`Request ${id} is no longer in the list of requests.`);
+      }
       return record?.tookMs === undefined ? done.next((one) => one.id === id) : record;
     },
-    clear() {
-      all.length = 0;
-    },
+    clear: () => history.clear(),
     close() {
       arrived.close();
       done.close();

@@ -1,8 +1,10 @@
 import type { Content } from "./content.ts";
 import { createEmitter } from "./emitter.ts";
+import { createHistory, type HistoryLimits } from "./history.ts";
 import { newerFidelity, type Measurement, type References } from "./measurement.ts";
 import type { TransactionIds } from "./options.ts";
 import type { Random } from "./random.ts";
+import type { Timers } from "./timers.ts";
 
 /** What made a measurement happen. */
 export type Trigger = "local-api" | "cloud" | "scan" | "button";
@@ -17,6 +19,12 @@ export interface MediaItem {
 interface StoredMedia extends MediaItem {
   /** Made when it is first asked for: most media are listed and never fetched. */
   readonly load: () => Content;
+}
+
+/** An image or a video on its way into the cloud. */
+export interface NewStoredMedia extends Omit<StoredMedia, "contentId"> {
+  /** Bytes that this medium alone takes in memory: 0 for what the catalogue has, or what is made while it is sent. */
+  readonly heldBytes: number;
 }
 
 export interface Transaction extends References {
@@ -40,7 +48,9 @@ export interface Transactions {
   readonly all: readonly Transaction[];
   add(facts: NewTransaction, id?: string): Transaction;
   find(id: string): Transaction | undefined;
-  attach(transaction: Transaction, media: Omit<StoredMedia, "contentId">): MediaItem;
+  attach(transaction: Transaction, media: NewStoredMedia): MediaItem;
+  /** Attaches after a delay, unless the transaction is forgotten before. */
+  attachLater(delayMs: number, transaction: Transaction, media: readonly NewStoredMedia[]): void;
   media(transaction: Transaction, contentId: string): StoredMedia | undefined;
   /** As it appears in an answer: a string, or a number where the cloud is set to send numbers. */
   idOnTheWire(transaction: Transaction): string | number;
@@ -50,16 +60,76 @@ export interface Transactions {
   close(): void;
 }
 
-/** The cloud's memory. A transaction is found by whichever of its ids a caller has. */
-export function createTransactions(ids: TransactionIds, random: Random): Transactions {
-  const all: (Transaction & { media: MediaItem[] })[] = [];
-  const byId = new Map<string, Transaction & { media: MediaItem[] }>();
-  const contents = new Map<string, StoredMedia>();
+/** What belongs to a transaction and is not listed. */
+interface StoredTransaction {
+  readonly transaction: Transaction & { readonly media: MediaItem[] };
+  readonly contents: Map<string, StoredMedia>;
+  readonly uploads: Set<{ cancel: () => void }>;
+}
+
+// Integers as the cloud has them. Two runs meet the same ones about once in a million.
+const firstIds = { from: 100_000_000, to: 1_900_000_000 };
+const recordBytes = 3000;
+const mediumBytes = 700;
+
+/** About what a transaction takes in memory, without its media. */
+export function transactionBytes(transaction: NewTransaction): number {
+  const { transactionReference, customReference1, customReference2, customReference3 } = transaction;
+  const texts = [transactionReference, customReference1, customReference2, customReference3];
+  return recordBytes + texts.reduce((sum, text) => sum + 2 * (text?.length ?? 0), 0);
+}
+
+/**
+ * What the cloud stores. A transaction is found by whichever of its ids a caller has. The oldest are forgotten with all
+ * that belongs to them, as a cloud that keeps its records for a limited time does it.
+ */
+export function createTransactions(
+  ids: TransactionIds,
+  random: Random,
+  timers: Timers,
+  limits: HistoryLimits,
+): Transactions {
+  const byId = new Map<string, StoredTransaction>();
+  const history = createHistory<StoredTransaction["transaction"]>(limits, forget);
   const added = createEmitter<Transaction>();
   const grown = createEmitter<{ transaction: Transaction; item: MediaItem }>();
-  let lastId = 905_000 + random.integer(0, 999);
+  let lastId = random.integer(firstIds.from, firstIds.to);
+
+  const keysOf = ({ legacyId, guid, id }: Transaction): string[] => [
+    String(legacyId),
+    guid,
+    id.toLowerCase(),
+  ];
+  const storedOf = (transaction: Transaction): StoredTransaction | undefined => byId.get(transaction.guid);
+
+  function forget(transaction: Transaction): void {
+    const stored = storedOf(transaction);
+    stored?.uploads.forEach(({ cancel }) => cancel());
+    for (const key of keysOf(transaction)) {
+      if (byId.get(key) === stored) {
+        byId.delete(key);
+      }
+    }
+  }
+
+  function attach(transaction: Transaction, { heldBytes, ...media }: NewStoredMedia): MediaItem {
+    const contentId = random.guid();
+    const { contentType, description } = media;
+    const item = { contentId, contentType, description };
+    const stored = storedOf(transaction);
+    // An upload that was on its way when everything was reset.
+    if (stored === undefined) {
+      return item;
+    }
+    stored.transaction.media.push(item);
+    stored.contents.set(contentId, { ...media, contentId });
+    history.grow(stored.transaction, mediumBytes + heldBytes);
+    grown.emit({ transaction, item });
+    return item;
+  }
+
   return {
-    all,
+    all: history.all,
     add(facts, id) {
       do {
         lastId += random.integer(1, 3);
@@ -67,34 +137,34 @@ export function createTransactions(ids: TransactionIds, random: Random): Transac
       const guid = random.guid();
       const ownId = id ?? (ids === "guid" ? guid : String(lastId));
       const transaction = { ...facts, id: ownId, legacyId: lastId, guid, at: new Date(), media: [] };
-      all.push(transaction);
-      [String(lastId), guid, ownId.toLowerCase()].forEach((key) => byId.set(key, transaction));
+      const stored = {
+        transaction,
+        contents: new Map<string, StoredMedia>(),
+        uploads: new Set<{ cancel: () => void }>(),
+      };
+      keysOf(transaction).forEach((key) => byId.set(key, stored));
+      history.add(transaction, transactionBytes(facts));
       added.emit(transaction);
       return transaction;
     },
-    find: (id) => byId.get(id.toLowerCase()),
-    attach(transaction, media) {
-      const contentId = random.guid();
-      const { contentType, description } = media;
-      const item = { contentId, contentType, description };
-      const stored = byId.get(transaction.id.toLowerCase());
-      // An upload that was on its way when everything was reset.
-      if (stored === undefined) {
-        return item;
-      }
-      stored.media.push(item);
-      contents.set(`${transaction.guid}/${contentId}`, { ...media, contentId });
-      grown.emit({ transaction, item });
-      return item;
+    find: (id) => byId.get(id.toLowerCase())?.transaction,
+    attach,
+    attachLater(delayMs, transaction, media) {
+      const stored = storedOf(transaction);
+      const upload = { cancel: (): void => undefined };
+      stored?.uploads.add(upload);
+      upload.cancel = timers.after(delayMs, () => {
+        stored?.uploads.delete(upload);
+        media.forEach((one) => attach(transaction, one));
+      });
     },
-    media: (transaction, contentId) => contents.get(`${transaction.guid}/${contentId.toLowerCase()}`),
+    media: (transaction, contentId) => storedOf(transaction)?.contents.get(contentId.toLowerCase()),
     idOnTheWire: (transaction) => (ids === "integer" ? transaction.legacyId : transaction.id),
     onAdded: (listener) => added.on(listener),
     onMedia: (listener) => grown.on(listener),
     clear() {
-      all.length = 0;
-      byId.clear();
-      contents.clear();
+      history.all.forEach(forget);
+      history.clear();
     },
     close() {
       added.close();

@@ -62,7 +62,7 @@ export interface VideoRecorder {
 
 /** Recording, encoder and storage of one device. `changed` is called after each change that comes later. */
 export function createVideoRecorder(
-  durations: { readonly encodingMs: number; readonly mediaDelayMs: number },
+  limits: { readonly encodingMs: number; readonly mediaDelayMs: number; readonly keepTransactions: number },
   timers: Timers,
   uplink: VideoUplink,
   changed: () => void,
@@ -78,9 +78,19 @@ export function createVideoRecorder(
     recording = null;
   }
 
+  /** More of them than the cloud keeps would be forgotten there anyway. */
+  function addWithinLimit(clips: Set<Clip>, clip: Clip): void {
+    clips.add(clip);
+    const [oldest] = clips;
+    if (clips.size > limits.keepTransactions && oldest !== undefined) {
+      oldest.cancelTimer();
+      clips.delete(oldest);
+    }
+  }
+
   function upload(clip: Clip): void {
-    uploading.add(clip);
-    clip.cancelTimer = timers.after(durations.mediaDelayMs, () => {
+    addWithinLimit(uploading, clip);
+    clip.cancelTimer = timers.after(limits.mediaDelayMs, () => {
       uploading.delete(clip);
       if (clip.destination === "own-transaction") {
         uplink.toOwnTransaction(clip.recording, clip.content, clip.barcode);
@@ -117,7 +127,7 @@ export function createVideoRecorder(
     if (recording === null) {
       return;
     }
-    const encodedAt = new Date(Date.now() + durations.encodingMs);
+    const encodedAt = new Date(Date.now() + limits.encodingMs);
     const clip = {
       recording,
       content: content(recording),
@@ -126,12 +136,12 @@ export function createVideoRecorder(
       cancelTimer: () => undefined,
     };
     recording = null;
-    encoding.add(clip);
+    addWithinLimit(encoding, clip);
     encode(clip);
   }
 
   function encode(clip: Clip): void {
-    const cancelTimer = timers.after(durations.encodingMs, () => encoded(clip));
+    const cancelTimer = timers.after(limits.encodingMs, () => encoded(clip));
     // Without encoding time the clip is on its way to the cloud by now, with another timer to call off.
     if (encoding.has(clip)) {
       clip.cancelTimer = cancelTimer;

@@ -1,9 +1,9 @@
 import * as http from "node:http";
 import * as https from "node:https";
 
-import type { Webhook } from "./options.ts";
+import type { SimulatorOptions, Webhook } from "./options.ts";
 import type { Timers } from "./timers.ts";
-import { transactionRecord, type Transaction } from "./transactions.ts";
+import { transactionBytes, transactionRecord, type Transaction } from "./transactions.ts";
 
 /** One post of a transaction record and what came of it. */
 export interface WebhookPost {
@@ -18,29 +18,76 @@ export interface WebhookPost {
 export interface Webhooks {
   /** To be called for each transaction that reaches the cloud. */
   fire(transaction: Transaction): void;
+  /** Forgets what has not been posted yet. */
+  clear(): void;
   close(): void;
 }
 
+/** Records that are posted one after the other: the copies of one record, or a pair out of order. */
+interface Delivery {
+  readonly records: Transaction[];
+  readonly bytes: number;
+  /** When it was first due, in milliseconds since 1970. */
+  readonly since: number;
+}
+
 const answerWithinMs = 10_000;
+const mostInFlight = 100;
+const mostWaiting = 10_000;
+const firstPauseMs = 1000;
+const longestPauseMs = 30_000;
+
+/** No answer, or one that says "not now": the same post may succeed later. */
+function mayBeRepeated(statusCode: number | null): boolean {
+  return statusCode === null || statusCode === 408 || statusCode === 429 || statusCode >= 500;
+}
 
 /** Posts the records of measurements, and tells what came of each post. */
 export function createWebhooks(
-  hooks: readonly Webhook[],
+  { webhooks, keepBytes }: Pick<SimulatorOptions, "webhooks" | "keepBytes">,
   timers: Timers,
   posted: (post: WebhookPost) => void,
 ): Webhooks {
   const closing = new AbortController();
-  const heldBack = new Map<Webhook, Transaction>();
+  const senders = webhooks.map((hook) => createSender(hook, keepBytes, timers, closing.signal, posted));
+  return {
+    fire(transaction) {
+      if (transaction.kind === "measurement") {
+        senders.forEach((sender) => sender.fire(transaction));
+      }
+    },
+    clear: () => senders.forEach((sender) => sender.clear()),
+    close: () => closing.abort(),
+  };
+}
 
-  function post(hook: Webhook, transaction: Transaction): Promise<void> {
+/** Posts to one address. What waits for it is limited, whether the address is slow or answers nothing at all. */
+function createSender(
+  hook: Webhook,
+  mostBytes: number,
+  timers: Timers,
+  closing: AbortSignal,
+  posted: (post: WebhookPost) => void,
+): Pick<Webhooks, "fire" | "clear"> {
+  const { retryMs = 0, copies = 1, delayMs = 0 } = hook;
+  let queue: Delivery[] = [];
+  let heldBack: Transaction | null = null;
+  let inFlight = 0;
+  let isPaused = false;
+  let pauseMs = firstPauseMs;
+  let waiting = 0;
+  let waitingBytes = 0;
+  let generation = 0;
+
+  function post(transaction: Transaction): Promise<number | null> {
     const body = Buffer.from(JSON.stringify(transactionRecord(transaction, hook.version ?? "v2")));
     const at = new Date();
     return new Promise((resolve) => {
       const done = (statusCode: number | null, error: string | null): void => {
-        if (!closing.signal.aborted) {
+        if (!closing.aborted) {
           posted({ url: hook.url, transactionId: transaction.id, at, statusCode, error });
         }
-        resolve();
+        resolve(statusCode);
       };
       const headers = {
         "content-type": "application/json; charset=utf-8",
@@ -49,7 +96,7 @@ export function createWebhooks(
       };
       const { request } = hook.url.startsWith("https:") ? https : http;
       // No agent, so that no idle connection outlives the post.
-      const call = request(hook.url, { method: "POST", headers, agent: false, signal: closing.signal });
+      const call = request(hook.url, { method: "POST", headers, agent: false, signal: closing });
       call.setTimeout(answerWithinMs, () => call.destroy(new Error("no answer in time")));
       call.on("response", (response) => {
         response.resume();
@@ -60,41 +107,103 @@ export function createWebhooks(
     });
   }
 
-  async function postCopies(hook: Webhook, transaction: Transaction): Promise<void> {
-    for (let copy = 0; copy < (hook.copies ?? 1); copy += 1) {
-      await post(hook, transaction);
+  function pause(): void {
+    if (isPaused) {
+      return;
+    }
+    isPaused = true;
+    timers.after(pauseMs, () => {
+      isPaused = false;
+      sendWaiting();
+    });
+    pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+  }
+
+  /** False: the delivery is to be tried again later. */
+  async function deliver({ records, since }: Delivery): Promise<boolean> {
+    for (let next = records[0]; next !== undefined; next = records[0]) {
+      const statusCode = await post(next);
+      if (mayBeRepeated(statusCode) && Date.now() - since < retryMs && !closing.aborted) {
+        return false;
+      }
+      pauseMs = mayBeRepeated(statusCode) ? pauseMs : firstPauseMs;
+      records.shift();
+    }
+    return true;
+  }
+
+  async function send(delivery: Delivery): Promise<void> {
+    const begunIn = generation;
+    inFlight += 1;
+    const isDone = await deliver(delivery);
+    inFlight -= 1;
+    if (begunIn !== generation) {
+      return;
+    }
+    if (isDone) {
+      waiting -= 1;
+      waitingBytes -= delivery.bytes;
+    } else {
+      queue.unshift(delivery);
+      pause();
+    }
+    sendWaiting();
+  }
+
+  function sendWaiting(): void {
+    while (!isPaused && inFlight < mostInFlight) {
+      const delivery = queue.shift();
+      if (delivery === undefined) {
+        return;
+      }
+      void send(delivery);
     }
   }
 
-  function send(hook: Webhook, transaction: Transaction): void {
+  function enqueue(records: readonly Transaction[], bytes: number): void {
+    const all = records.flatMap((record) => Array.from({ length: copies }, () => record));
+    queue.push({ records: all, bytes, since: Date.now() });
+    sendWaiting();
+  }
+
+  function due(transaction: Transaction, bytes: number): void {
     if (hook.outOfOrder !== true) {
-      void postCopies(hook, transaction);
-      return;
+      enqueue([transaction], bytes);
+    } else if (heldBack === null) {
+      heldBack = transaction;
+    } else {
+      // Both were counted when they came.
+      waiting -= 1;
+      enqueue([transaction, heldBack], bytes + transactionBytes(heldBack));
+      heldBack = null;
     }
-    const earlier = heldBack.get(hook);
-    if (earlier === undefined) {
-      heldBack.set(hook, transaction);
-      return;
-    }
-    heldBack.delete(hook);
-    void postCopies(hook, transaction).then(() => postCopies(hook, earlier));
   }
 
   return {
     fire(transaction) {
-      if (transaction.kind !== "measurement") {
+      if (hook.fires === "local" && transaction.trigger === "cloud") {
         return;
       }
-      for (const hook of hooks) {
-        if (hook.fires === "local" && transaction.trigger === "cloud") {
-          continue;
-        }
-        timers.after(hook.delayMs ?? 0, () => send(hook, transaction));
+      const bytes = transactionBytes(transaction);
+      if (waiting >= mostWaiting || waitingBytes + bytes > mostBytes) {
+        const error = `not posted: ${waiting} records wait already`;
+        posted({ url: hook.url, transactionId: transaction.id, at: new Date(), statusCode: null, error });
+        return;
       }
+      waiting += 1;
+      waitingBytes += bytes;
+      const firedIn = generation;
+      timers.after(delayMs, () => {
+        if (firedIn === generation) {
+          due(transaction, bytes);
+        }
+      });
     },
-    close() {
-      closing.abort();
-      heldBack.clear();
+    clear() {
+      generation += 1;
+      queue = [];
+      heldBack = null;
+      [waiting, waitingBytes] = [0, 0];
     },
   };
 }

@@ -154,7 +154,7 @@ describe("simulator: control port", () => {
     assert.equal(status, 201);
     assert.equal((await exchange(sim.newer.port, requestText("/api/v1/ping"))).bytes.length, 0);
     const [listed] = asList(await read(sim, "/faults"));
-    assert.deepEqual([listed?.["id"], listed?.["strikes"]], [body["id"], 1]);
+    assert.deepEqual([listed?.["id"], listed?.["applied"]], [body["id"], 1]);
     const remove = async (path: string): Promise<number> =>
       (await fetch(sim.control.origin + path, { method: "DELETE" })).status;
     assert.equal(await remove(`/faults/${String(body["id"])}`), 204);
@@ -286,9 +286,9 @@ describe("simulator: control port", () => {
     );
     assert.deepEqual([asList(recent["transactions"]).length, recent["webhooks"]], [2, []]);
     sim.faults.add({ times: 0, fault: { kind: "status", status: 503 } });
-    await seen('"strikes":0');
+    await seen('"applied":0');
     await fetch(`${sim.newer.origin}/api/v1/ping`);
-    await seen('"strikes":1');
+    await seen('"applied":1');
     sim.reset();
     await seen("event: reset\n");
     await reader.cancel();

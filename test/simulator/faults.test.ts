@@ -157,7 +157,7 @@ describe("simulator: faults", () => {
         await ask(sim, "/api/v1/ping");
       }
       assert.deepEqual(
-        sim.faults.list().map(({ id: one, matches, strikes }) => [one, matches, strikes]),
+        sim.faults.list().map(({ id: one, matches, applied }) => [one, matches, applied]),
         [[id, 4, 3]],
       );
       sim.faults.clear();

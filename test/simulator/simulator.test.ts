@@ -29,6 +29,23 @@ describe("simulator", () => {
     assert.notEqual(await tell(8), first);
   });
 
+  it("gives each start other ids without a seed, and the same registered devices", async () => {
+    const sims = await Promise.all(Array.from({ length: 3 }, () => start({ cloudDevices: 2 })));
+    const ids = [];
+    for (const sim of sims) {
+      for (let count = 0; count < 50; count += 1) {
+        await sim.newer.pressAtDevice("measure");
+      }
+      ids.push(...sim.cloud.transactions.flatMap(({ id, guid }) => [id, guid]));
+      ids.push(...sim.cloud.transactions.flatMap(({ media }) => media.map(({ contentId }) => contentId)));
+    }
+    assert.equal(new Set(ids).size, ids.length);
+    assert.equal(ids.length, 3 * 50 * 5);
+    assert.equal(new Set(sims.map(({ options }) => options.seed)).size, 3);
+    const [first, ...others] = sims.map(({ cloud }) => cloud.devices);
+    others.forEach((devices) => assert.deepEqual(devices, first));
+  });
+
   it("lists each request with what became of it", async () => {
     const sim = await start();
     const arriving = sim.nextRequest(({ surface }) => surface === "newer");
@@ -72,15 +89,6 @@ describe("simulator", () => {
     assert.equal((await sim.settled(record)).outcome, "aborted-by-client");
     await sim.nextEvent(({ type }) => type === "transaction");
     assert.equal(sim.newer.actions.measures, 1);
-  });
-
-  it("forgets the oldest requests, never the count of the latest", async () => {
-    const sim = await start({ keepRequests: 10 });
-    for (let n = 0; n < 15; n += 1) {
-      await fetch(`${sim.earlier.origin}/api/ping/${n}`);
-    }
-    assert.ok(sim.requests.length <= 10);
-    assert.equal(sim.requests.at(-1)?.id, 15);
   });
 
   it("reset brings back the start: nothing recorded, nothing listed, no fault, no late upload", async () => {

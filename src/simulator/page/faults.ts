@@ -9,15 +9,15 @@ function what({ method, path }: ListedFault): string {
 }
 
 /** `newer: next 3` */
-function progress({ surface: on, fault, times, strikes }: ListedFault): string {
+function progress({ surface: on, fault, times, applied }: ListedFault): string {
   const place = on ?? "everywhere";
   if (fault.kind === "refuse") {
     return `${place}: now`;
   }
   if (times === 0) {
-    return `${place}: ${strikes === 1 ? "once" : `${strikes} times`} so far`;
+    return `${place}: ${applied === 1 ? "once" : `${applied} times`} so far`;
   }
-  return `${place}: next ${times - strikes === 1 ? "request" : times - strikes}`;
+  return `${place}: next ${times - applied === 1 ? "request" : times - applied}`;
 }
 
 interface PresetButton {

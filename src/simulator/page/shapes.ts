@@ -85,7 +85,7 @@ const listedFault = v.object({
   path: v.optional(v.string()),
   times: v.optional(v.number(), 1),
   after: v.optional(v.number(), 0),
-  strikes: v.number(),
+  applied: v.number(),
   fault: v.looseObject({ kind: v.string() }),
 });
 export type ListedFault = v.InferOutput<typeof listedFault>;
