@@ -1,4 +1,4 @@
-import type { MeasureSource } from "../model/measurement.ts";
+import type { MeasureSource } from "../model/measure-result.ts";
 
 export type Generation = "newer" | "earlier" | "gateway";
 

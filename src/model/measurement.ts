@@ -1,7 +1,4 @@
-import type { MeasureResult } from "./shapes.ts";
-
-/** Which API a measure came from. */
-export type MeasureSource = MeasureResult["source"];
+import type { MeasureResult } from "./measure-result.ts";
 
 /** What the host says of a parcel; kept with the transaction and returned in its result. */
 export interface References {

@@ -1,49 +1,7 @@
 import { parseArgs } from "node:util";
 
-import { isLoopback, modes, transactionIdKinds, type StartOptions } from "./options.ts";
-
-export const helpText = `Usage: dimensioner-simulator [options]
-
-Stands in for the machines at a packing table, so that a flow can be built and tried without them:
-a newer and an earlier measuring device, and the cloud that keeps transactions, pictures and videos.
-Each has an address of its own. It stays up until you press Ctrl+C, and keeps nothing.
-
-What lies on the table
-  --mode <mode>           ${modes.join(", ")}
-                          (default video-with-measurement)
-  --parcel <name>         parcel on the table at the start, "none" for an empty table (default shoe-box)
-  --video-bytes <size>    make every video this large, for example 512M or 4G; it stays playable
-  --measure <seconds>     how long a measurement takes (default 0.5)
-  --encoding <seconds>    how long a video is encoded before it can be fetched (default 3)
-  --media-delay <seconds> how long pictures and videos take to reach the cloud (default 2)
-
-The cloud
-  --token <token>         the token that it accepts (default simulator)
-  --cloud-devices <n>     further registered devices (default 0)
-  --transaction-ids <how> ${transactionIdKinds.join(", ")} (default integer-string)
-  --webhook <address>     post each measurement to this address; may be given up to three times
-  --webhook-secret <header: value>   a header that goes with every such post
-  --simulation-mode       answer remote measurements with made-up values, as the portal's switch does
-
-Where it listens
-  --control-port <port>   control: faults, parcels, scans (default 8100)
-  --newer-port <port>     newer device (default 8101)
-  --earlier-port <port>   earlier device (default 8102)
-  --cloud-port <port>     cloud (default 8103); 0 takes any free port
-  --host <address>        default 127.0.0.1, which only this computer can reach
-  --expose                needed for any other address: everybody in the network can then use and control it
-
-  --seed <number>         same number, same ids and values (default 1)
-  --quiet                 don't print a line for each request
-  --help                  this text
-  --version               the version
-
-While it runs, open http://127.0.0.1:8100 in a browser: put parcels on the table, scan, watch, make it fail.
-The same from a shell:
-  curl http://127.0.0.1:8100/state
-  curl -H "content-type: application/json" -d '{"barcode":"VIDEO_START"}' http://127.0.0.1:8100/scan
-docs/simulator.md lists everything the control port can do.
-`;
+import { defaultSecret, defaultWebhooks, webhookRetryMs } from "./cli-webhooks.ts";
+import { isLoopback, modes, transactionIdKinds, type StartOptions, type Webhook } from "./options.ts";
 
 /** A mistake on the command line, in a sentence for the person who typed it. */
 export class UsageError extends Error {
@@ -69,6 +27,7 @@ const optionConfig = {
   "transaction-ids": text,
   webhook: { type: "string", multiple: true },
   "webhook-secret": text,
+  "no-webhook": flag,
   "simulation-mode": flag,
   "control-port": text,
   "newer-port": text,
@@ -77,6 +36,8 @@ const optionConfig = {
   host: text,
   expose: flag,
   seed: text,
+  keep: text,
+  "keep-bytes": text,
   quiet: flag,
   help: flag,
   version: flag,
@@ -108,6 +69,17 @@ function number(
   return value;
 }
 
+function wholeNumber(name: string, given: string | undefined, least = 0): number | undefined {
+  if (given === undefined) {
+    return undefined;
+  }
+  const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
+  if (!(Number.isSafeInteger(value) && value >= least)) {
+    throw new UsageError(`--${name} needs a whole number from ${least} on, not "${given}".`);
+  }
+  return value;
+}
+
 function port(name: string, given: string | undefined, fallback: number): number {
   const value = number(name, given, fallback);
   if (!Number.isInteger(value) || value > 65_535) {
@@ -131,26 +103,41 @@ function oneOf<T extends string>(
   return found;
 }
 
-function size(given: string | undefined): number | undefined {
+function size(name: string, given: string | undefined): number | undefined {
   if (given === undefined) {
     return undefined;
   }
   const match = /^(\d+)([KMG]?)$/i.exec(given);
   if (match === null) {
-    throw new UsageError(`--video-bytes needs a size like 800000, 512M or 4G, not "${given}".`);
+    throw new UsageError(`--${name} needs a size like 800000, 512M or 4G, not "${given}".`);
   }
   return Number(match[1]) * 1024 ** ["", "k", "m", "g"].indexOf((match[2] ?? "").toLowerCase());
 }
 
-function secret(given: string | undefined): { name: string; value: string } | undefined {
+function secret(given: string | undefined): { name: string; value: string } {
   if (given === undefined) {
-    return undefined;
+    return defaultSecret;
   }
   const match = /^([^:]+):\s*(.+)$/.exec(given);
   if (match?.[1] === undefined || match[2] === undefined) {
     throw new UsageError('--webhook-secret looks like "x-webhook-secret: my secret".');
   }
   return { name: match[1], value: match[2] };
+}
+
+function webhooksOf(given: ReturnType<typeof parse>): Webhook[] {
+  const addresses = given.webhook ?? defaultWebhooks;
+  if (given["no-webhook"] === true) {
+    if (given.webhook !== undefined) {
+      throw new UsageError("--webhook and --no-webhook exclude each other.");
+    }
+    return [];
+  }
+  if (addresses.length > 3) {
+    throw new UsageError("The cloud posts to at most three addresses.");
+  }
+  const header = secret(given["webhook-secret"]);
+  return addresses.map((url) => ({ url, header, retryMs: webhookRetryMs }));
 }
 
 function without<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> };
@@ -173,11 +160,7 @@ export function readArguments(args: readonly string[]): Command {
       `${host} can be reached by others in the network. If that is what you want, add --expose.`,
     );
   }
-  const webhooks = given.webhook ?? [];
-  if (webhooks.length > 3) {
-    throw new UsageError("The cloud posts to at most three addresses.");
-  }
-  const header = secret(given["webhook-secret"]);
+  const keep = wholeNumber("keep", given.keep, 1);
   const seconds = (name: "measure" | "encoding" | "media-delay", fallback: number): number =>
     number(name, given[name], fallback, 86_400) * 1000;
   const options = {
@@ -189,20 +172,23 @@ export function readArguments(args: readonly string[]): Command {
       earlier: port("earlier-port", given["earlier-port"], 8102),
       cloud: port("cloud-port", given["cloud-port"], 8103),
     },
-    seed: number("seed", given.seed, 1),
     measureMs: seconds("measure", 0.5),
     encodingMs: seconds("encoding", 3),
     mediaDelayMs: seconds("media-delay", 2),
     triggerTimeoutMs: 10_000,
     cloudDevices: Math.floor(number("cloud-devices", given["cloud-devices"], 0, 100_000)),
     simulationMode: given["simulation-mode"] === true,
-    webhooks: webhooks.map((url) => ({ url, ...without({ header }) })),
+    webhooks: webhooksOf(given),
     ...(given.parcel === undefined ? {} : { parcel: given.parcel === "none" ? null : given.parcel }),
     ...without({
       mode: oneOf("mode", given.mode, modes),
       token: given.token,
       transactionIds: oneOf("transaction-ids", given["transaction-ids"], transactionIdKinds),
-      videoBytes: size(given["video-bytes"]),
+      videoBytes: size("video-bytes", given["video-bytes"]),
+      seed: wholeNumber("seed", given.seed),
+      keepTransactions: keep,
+      keepRequests: keep,
+      keepBytes: size("keep-bytes", given["keep-bytes"]),
     }),
   };
   return { do: "run", quiet: given.quiet === true, options };

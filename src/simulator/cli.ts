@@ -2,7 +2,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { helpText, readArguments, UsageError, type Command } from "./cli-arguments.ts";
+import { readArguments, UsageError, type Command } from "./cli-arguments.ts";
+import { helpText } from "./cli-help.ts";
+import { webhookReporter } from "./cli-webhooks.ts";
 import { startSimulator, type RequestRecord, type Simulator, type StartOptions } from "./index.ts";
 import { isLoopback } from "./options.ts";
 
@@ -26,7 +28,14 @@ function printStart({ newer, earlier, cloud, control, options }: Simulator): voi
   print(`earlier device  ${earlier.origin}`);
   print(`cloud           ${cloud.origin}   token ${cloud.token}, device code ${options.deviceCode}`);
   print(`control         ${control.origin}   open it in a browser`);
-  print("Ctrl+C ends it.");
+  const [first, ...others] = options.webhooks;
+  print(`webhook         ${first?.url ?? "none"}`);
+  others.forEach(({ url }) => print(`                ${url}`));
+  if (first?.header !== undefined) {
+    print(`                with the header ${first.header.name}: ${first.header.value}`);
+  }
+  print(`seed            ${options.seed}   --seed ${options.seed} repeats the ids and values of this run`);
+  print("Press Ctrl+C to end the simulator.");
 }
 
 function printRequest({
@@ -70,6 +79,13 @@ async function run(command: Extract<Command, { do: "run" }>): Promise<void> {
     process.stderr.write(`Warning: everybody who reaches ${host} can use and control this simulator.\n`);
   }
   printStart(sim);
+  const urls = sim.options.webhooks.map(({ url }) => url);
+  const report = webhookReporter(urls, print);
+  sim.onEvent((event) => {
+    if (event.type === "webhook") {
+      report(event.post);
+    }
+  });
   if (!command.quiet) {
     sim.onSettled(printRequest);
   }

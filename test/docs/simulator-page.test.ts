@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { helpText } from "../../src/simulator/cli-arguments.ts";
+import { helpText } from "../../src/simulator/cli-help.ts";
 import { controlRoutes } from "../../src/simulator/control-routes.ts";
 import {
   connectionFault,

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 
 import { readArguments } from "../../src/simulator/cli-arguments.ts";
 
 const cliPath = join(import.meta.dirname, "../../src/simulator/cli.ts");
 const anyPorts = ["--control-port", "0", "--newer-port", "0", "--earlier-port", "0", "--cloud-port", "0"];
+/** Free ports, and nothing for a Node-RED that may be running on this computer. */
+const onlyItself = [...anyPorts, "--no-webhook"];
 
 interface Run {
   readonly child: ChildProcessByStdio<null, Readable, Readable>;
@@ -65,7 +69,7 @@ describe("simulator: command line", function () {
 
   it("prints addresses, token and device code, a line a request, and ends on a signal", async () => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      const sim = run(...anyPorts, "--measure", "0", "--token", "t0ken");
+      const sim = run(...onlyItself, "--measure", "0", "--token", "t0ken");
       const [, origin] = await sim.printed(/newer device +(http:\S+) +\(video-with-measurement\)/);
       await sim.printed(/token t0ken, device code ABCD2345/);
       await sim.printed(/control +http:/);
@@ -78,7 +82,7 @@ describe("simulator: command line", function () {
   });
 
   it("is quiet when told to, and warns when exposed", async () => {
-    const sim = run(...anyPorts, "--quiet", "--host", "0.0.0.0", "--expose");
+    const sim = run(...onlyItself, "--quiet", "--host", "0.0.0.0", "--expose");
     const [, port] = await sim.printed(/earlier device +http:\/\/0\.0\.0\.0:(\d+)/);
     await sim.printed(/Ctrl\+C/);
     await fetch(`http://127.0.0.1:${port}/api/ping`);
@@ -88,17 +92,75 @@ describe("simulator: command line", function () {
     assert.doesNotMatch(sim.out(), /api\/ping/);
   });
 
+  it("prints its seed, which repeats the ids", async () => {
+    const idOf = async (...args: string[]): Promise<{ id: unknown; seed: string }> => {
+      const sim = run(...onlyItself, "--measure", "0", ...args);
+      const [, origin] = await sim.printed(/newer device +(http:\S+)/);
+      const [, seed = ""] = await sim.printed(/seed +\d+ +--seed (\d+) repeats/);
+      await sim.printed(/webhook +none/);
+      const result: unknown = await (await fetch(`${origin}/api/v1/measure`)).json();
+      assert.ok(typeof result === "object" && result !== null && "imageIdentifier" in result);
+      return { id: result.imageIdentifier, seed };
+    };
+    const [one, other] = await Promise.all([idOf(), idOf()]);
+    assert.notEqual(one.id, other.id);
+    assert.deepEqual(await idOf("--seed", one.seed), one);
+  });
+
+  it("says once that nobody takes the webhook's records, goes on, and delivers them as soon as somebody does", async () => {
+    const server = createHttpServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    assert.ok(typeof address === "object" && address !== null);
+    const { port } = address;
+    await new Promise((resolve) => server.close(resolve));
+    const origin = `http://127.0.0.1:${port}`;
+    const sim = run(
+      ...anyPorts,
+      "--quiet",
+      "--measure",
+      "0",
+      "--webhook",
+      `${origin}/dimensioner/transaction`,
+    );
+    const [, newer] = await sim.printed(/newer device +(http:\S+)/);
+    await sim.printed(/with the header x-webhook-secret: simulator/);
+    await fetch(`${newer}/api/v1/measure?TransactionReference=first`);
+    await sim.printed(/^Webhook: .* does not answer/m);
+    await fetch(`${newer}/api/v1/measure?TransactionReference=second`);
+    const references: string[] = [];
+    const secrets = new Set<unknown>();
+    server.on("request", (request, response) => {
+      secrets.add(request.headers["x-webhook-secret"]);
+      void text(request).then((body) => {
+        references.push(/"transactionReference":"(\w+)"/.exec(body)?.[1] ?? body);
+        response.writeHead(204).end();
+      });
+    });
+    server.listen(port, "127.0.0.1");
+    await sim.printed(/^Webhook: .* takes the records now\.$/m);
+    while (references.length < 2) {
+      await once(server, "request");
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.deepEqual(references.toSorted(), ["first", "second"]);
+    assert.deepEqual([...secrets], ["simulator"]);
+    assert.equal(sim.out().match(/^Webhook: /gm)?.length, 2);
+    server.close();
+    server.closeAllConnections();
+  });
+
   it("says which port is in use and ends with 1", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const address = taken.address();
     assert.ok(typeof address === "object" && address !== null);
-    const sim = run(...anyPorts, "--cloud-port", String(address.port));
+    const sim = run(...onlyItself, "--cloud-port", String(address.port));
     assert.equal(await sim.code, 1);
     await new Promise((resolve) => taken.close(resolve));
     const expected = `Port ${address.port} is in use by another program. Choose another with --cloud-port, or 0 for any free one.\n`;
     assert.equal(sim.error(), expected);
-    const parcel = run(...anyPorts, "--parcel", "elephant");
+    const parcel = run(...onlyItself, "--parcel", "elephant");
     assert.equal(await parcel.code, 1);
     assert.match(parcel.error(), /There is no parcel "elephant"\. The catalogue has: .*\n$/);
   });
@@ -117,8 +179,17 @@ describe("simulator: command line", function () {
         return;
       }
       assert.deepEqual(command.options.ports, { control: 8100, newer: 8101, earlier: 8102, cloud: 8103 });
-      const { encodingMs, mediaDelayMs, host, seed } = command.options;
-      assert.deepEqual([encodingMs, mediaDelayMs, host, seed], [3000, 2000, "127.0.0.1", 1]);
+      const { encodingMs, mediaDelayMs, host, webhooks } = command.options;
+      assert.deepEqual([encodingMs, mediaDelayMs, host], [3000, 2000, "127.0.0.1"]);
+      assert.deepEqual(
+        webhooks?.map(({ url, header }) => [url, header?.name, header?.value]),
+        ["transaction", "operator-scans"].map((path) => [
+          `http://127.0.0.1:1880/dimensioner/${path}`,
+          "x-webhook-secret",
+          "simulator",
+        ]),
+      );
+      assert.equal("seed" in command.options, false);
       assert.equal(command.quiet, false);
       assert.equal("token" in command.options, false);
     });
@@ -126,7 +197,7 @@ describe("simulator: command line", function () {
     it("become options", () => {
       const text =
         "--mode video-only --parcel none --video-bytes 4G --encoding 0.25 --media-delay 9 --token t --cloud-devices 12 " +
-        "--transaction-ids guid --webhook http://127.0.0.1:1/a --webhook http://127.0.0.1:1/b --simulation-mode --seed 5 --quiet";
+        "--transaction-ids guid --webhook http://127.0.0.1:1/a --webhook http://127.0.0.1:1/b --simulation-mode --seed 5 --keep 7 --keep-bytes 2M --quiet";
       const command = readArguments([...text.split(" "), "--webhook-secret", "x-secret: a b"]);
       if (command.do !== "run") {
         assert.fail();
@@ -140,10 +211,20 @@ describe("simulator: command line", function () {
       );
       const header = { name: "x-secret", value: "a b" };
       assert.deepEqual(options.webhooks, [
-        { url: "http://127.0.0.1:1/a", header },
-        { url: "http://127.0.0.1:1/b", header },
+        { url: "http://127.0.0.1:1/a", header, retryMs: 600_000 },
+        { url: "http://127.0.0.1:1/b", header, retryMs: 600_000 },
       ]);
       assert.deepEqual([command.quiet, options.seed], [true, 5]);
+      assert.deepEqual(
+        [options.keepTransactions, options.keepRequests, options.keepBytes],
+        [7, 7, 2 * 2 ** 20],
+      );
+    });
+
+    it("leave the webhook out where it is not wanted", () => {
+      const command = readArguments(["--no-webhook"]);
+      assert.ok(command.do === "run");
+      assert.deepEqual(command.options.webhooks, []);
     });
 
     it("are refused in a sentence", () => {
@@ -156,6 +237,10 @@ describe("simulator: command line", function () {
         [["--newer-port", "1.5"], /--newer-port needs a port/],
         [["--video-bytes", "big"], /--video-bytes needs a size/],
         [["--transaction-ids", "roman"], /--transaction-ids is one of/],
+        [["--seed", "1.5"], /--seed needs a whole number from 0 on/],
+        [["--keep", "0"], /--keep needs a whole number from 1 on/],
+        [["--keep-bytes", "much"], /--keep-bytes needs a size/],
+        [["--no-webhook", "--webhook", "http://127.0.0.1:1/"], /exclude each other/],
         [["--webhook-secret", "secret"], /--webhook-secret looks like/],
         [["--webhook", "a", "--webhook", "b", "--webhook", "c", "--webhook", "d"], /at most three/],
         [["--host", "10.0.0.1"], /add --expose/],
