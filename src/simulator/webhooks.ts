@@ -151,12 +151,8 @@ function createSender(
   }
 
   function sendWaiting(): void {
-    while (!isPaused && inFlight < mostInFlight) {
-      const delivery = queue.shift();
-      if (delivery === undefined) {
-        return;
-      }
-      void send(delivery);
+    if (!isPaused) {
+      queue.splice(0, mostInFlight - inFlight).forEach((delivery) => void send(delivery));
     }
   }
 

@@ -132,10 +132,12 @@ describe("simulator: command line", function () {
     const secrets = new Set<unknown>();
     server.on("request", (request, response) => {
       secrets.add(request.headers["x-webhook-secret"]);
-      void text(request).then((body) => {
+      const receive = async (): Promise<void> => {
+        const body = await text(request);
         references.push(/"transactionReference":"(\w+)"/.exec(body)?.[1] ?? body);
         response.writeHead(204).end();
-      });
+      };
+      void receive();
     });
     server.listen(port, "127.0.0.1");
     await sim.printed(/^Webhook: .* takes the records now\.$/m);

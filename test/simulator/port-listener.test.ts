@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { connect as connectTls, type TLSSocket } from "node:tls";
+import { connect as connectTls } from "node:tls";
 
 import type { Simulator } from "../../src/simulator/index.ts";
 import { useSimulators } from "./support.ts";
@@ -27,7 +27,7 @@ async function twoConnections(port: number): Promise<[Socket, Socket] | null> {
   }
 }
 
-async function secured(socket: Socket): Promise<TLSSocket> {
+async function secured(socket: Socket): Promise<Socket> {
   const tls = connectTls({ socket, rejectUnauthorized: false });
   await once(tls, "secureConnect");
   return tls;
