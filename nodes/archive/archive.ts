@@ -7,7 +7,7 @@ import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { layoutProblem } from "../../src/rules/names.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
-import { ArchiveDesks } from "../../src/runtime/archive/archive-desk.ts";
+import { ArchiveSessions } from "../../src/runtime/archive/archive-sessions.ts";
 import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
 import { readIntent, readPart, restoreKept } from "../../src/runtime/archive/archive-intent.ts";
 import {
@@ -50,7 +50,7 @@ export default function (RED: NodeAPI): void {
     const ofDisk = { problem: () => undefined, surface: () => "disk" as const };
     /** The jobs that were open at the start come in like messages, so that they end like messages. */
     const resumed = new WeakMap<object, Ticket>();
-    const status = new ArchiveStatus(RED, () => desks.jobs);
+    const status = new ArchiveStatus(RED, () => sessions.jobs);
 
     const isOurs = (job: OpenJob): boolean => {
       if (job.node === this.id) {
@@ -79,7 +79,7 @@ export default function (RED: NodeAPI): void {
       return settings.amount("concurrency", properties.concurrency, defaults.concurrency as number);
     };
 
-    const desks = new ArchiveDesks(archives, {
+    const sessions = new ArchiveSessions(archives, {
       node: this.id,
       concurrency: () => readConcurrency(operationOf("config")),
       source: (intent) => jobCloud(RED, clouds, properties.cloudFrom, intent),
@@ -103,7 +103,7 @@ export default function (RED: NodeAPI): void {
       const media = usesCloud ? [] : readMedia(msg, operation);
       const folder = await readRoot(values, properties, operation);
       const accept = async (): Promise<Ticket> => {
-        const runner = await desks.open(folder);
+        const runner = await sessions.open(folder);
         return usesCloud ? runner.submit(intent) : runner.submitMedia(intent, media, readPart(msg));
       };
       return unlessAborted(accept(), { ...operation, host: folder, signal });
@@ -180,7 +180,7 @@ export default function (RED: NodeAPI): void {
         }
         readConcurrency(operation);
         const values = new ValueReader(RED, this, { _msgid: "" }, operation);
-        await desks.openWhenThere(await readRoot(values, properties, operation), showFailure);
+        await sessions.openWhenThere(await readRoot(values, properties, operation), showFailure);
       } catch (error) {
         // A folder from the context may be set later, by a message.
         if (properties.folder === "" || ["str", "env"].includes(properties.folderType)) {
@@ -198,7 +198,7 @@ export default function (RED: NodeAPI): void {
     this.on("close", (done: () => void) => {
       forget();
       status.close();
-      void desks.close().finally(done);
+      void sessions.close().finally(done);
     });
   }
 

@@ -1,15 +1,16 @@
 import * as fsPromises from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase, ProblemError, problemOf } from "../errors/interpolation.ts";
 import { diskError, fileError, systemCode, type Disk, type TransferFacts } from "../media/disk.ts";
 import { syncFolder } from "../media/target-folder.ts";
 
 /** The file system as the archive uses it. Another one can be passed, to slow it down or to make it fail. */
-export type ArchiveDisk = Disk & Pick<typeof fsPromises, "rm" | "rmdir" | "utimes">;
+export type ArchiveDisk = Disk & Pick<typeof fsPromises, "rmdir" | "utimes">;
 
-export const archiveDisk: ArchiveDisk = fsPromises;
+/** The file system as the command-line tools use it: they may wait for it. */
+export const plainDisk: ArchiveDisk = fsPromises;
 
 /** Where an archive keeps its journal and its unfinished packages, below its root. */
 export const stateFolderName = ".dimensioner-archive";
@@ -70,6 +71,27 @@ export async function makeStateFolder(path: string, disk: ArchiveDisk): Promise<
     throw error;
   }
   await syncFolder(dirname(path), disk, diskFacts);
+}
+
+/**
+ * Removes what stands at a path, if there is anything, and what is in it; links are removed, not followed. One call at a time:
+ * Node's own recursive removal sends a folder's files to the thread pool all at once.
+ */
+export async function removeTree(path: string, disk: ArchiveDisk): Promise<void> {
+  try {
+    if (!(await disk.lstat(path)).isDirectory()) {
+      await disk.unlink(path);
+      return;
+    }
+    for (const name of await disk.readdir(path)) {
+      await removeTree(join(path, name), disk);
+    }
+    await disk.rmdir(path);
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") {
+      throw error;
+    }
+  }
 }
 
 export async function exists(path: string, disk: ArchiveDisk): Promise<boolean> {

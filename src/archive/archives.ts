@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createMediaFolders, type MediaFolders } from "../media/media-folders.ts";
-import { archiveDisk, type ArchiveDisk } from "./archive-disk.ts";
+import { guardedDisk } from "../media/disk-guard.ts";
+import type { ArchiveDisk } from "./archive-disk.ts";
 import { ArchiveRoot } from "./archive-root.ts";
 
 interface Shared {
@@ -18,26 +18,25 @@ export interface ArchiveLease {
 
 /** The archives that this process has open: nodes with the same root share one. */
 export class Archives {
-  readonly #disk: ArchiveDisk;
+  /** Given by tests; otherwise each archive works on its own volume. */
+  readonly #disk: ArchiveDisk | undefined;
   readonly #folders: MediaFolders;
   readonly #open = new Map<string, Shared>();
   readonly #closing = new Map<string, Promise<void>>();
   /** What the lock of each root is known by, for as long as the process runs. */
   readonly #nonces = new Map<string, string>();
 
-  constructor({
-    disk = archiveDisk,
-    folders = createMediaFolders(),
-  }: { disk?: ArchiveDisk; folders?: MediaFolders } = {}) {
+  constructor({ disk, folders = createMediaFolders() }: { disk?: ArchiveDisk; folders?: MediaFolders } = {}) {
     this.#disk = disk;
     this.#folders = folders;
   }
 
   /** Throws ERR_CONFIG (blank folder) or ERR_FILE: no such folder, denied, in use by another process. */
   async open(folder: string): Promise<ArchiveLease> {
-    const path = folder.trim() === "" ? folder : await realpath(folder).catch(() => resolve(folder));
+    const disk = this.#disk ?? guardedDisk(folder);
+    const path = folder.trim() === "" ? folder : await disk.realpath(folder).catch(() => resolve(folder));
     await this.#closing.get(path);
-    const shared = this.#open.get(path) ?? this.#begin(path);
+    const shared = this.#open.get(path) ?? this.#begin(path, disk);
     shared.users += 1;
     try {
       const root = await shared.root;
@@ -58,10 +57,10 @@ export class Archives {
     }
   }
 
-  #begin(path: string): Shared {
+  #begin(path: string, disk: ArchiveDisk): Shared {
     const nonce = this.#nonces.get(path) ?? randomUUID();
     this.#nonces.set(path, nonce);
-    const shared: Shared = { root: ArchiveRoot.open(path, this.#disk, this.#folders, nonce), users: 0 };
+    const shared: Shared = { root: ArchiveRoot.open(path, disk, this.#folders, nonce), users: 0 };
     this.#open.set(path, shared);
     return shared;
   }

@@ -60,7 +60,7 @@ export const phrases = {
   notPlain: "it cannot be kept over a restart, since it is no plain data.",
   keptTooLarge: "what is to be kept over a restart is larger than 1 MB.",
   fileChanged: "the file is not what bytes and sha256 say.",
-  noSuchFile: "there is no such file.",
+  notSaved: "it is no file in a folder that a deployed node saves in.",
   jobWaitsFor: "an open job waits for __origin__.",
   jobWaitsForOther: "an open job waits for another cloud.",
 

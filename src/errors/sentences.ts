@@ -334,10 +334,22 @@ const entries = {
     hint: "A network share that hangs can do this.",
     passes: true,
   },
+  fileHung: {
+    code: "ERR_FILE",
+    text: "The disk of __path__ does not answer. Check the disk or the share and its network, then try again.",
+    hint: "__path__",
+    passes: true,
+  },
   archiveLocked: {
     code: "ERR_FILE",
     text: "The archive __path__ is in use by another program (__holder__). Stop that one, or choose another folder.",
     hint: "One Node-RED at a time writes to an archive; verifying it is always possible.",
+    passes: true,
+  },
+  archiveFull: {
+    code: "ERR_QUEUE_FULL",
+    text: "The archive __path__ has too many open jobs (limit: __limit__). Nothing was accepted; send it again when some of them are done.",
+    hint: "The archive node's status and the log say what holds the open jobs up.",
     passes: true,
   },
   fileOther: {

@@ -1,4 +1,4 @@
-import * as fsPromises from "node:fs/promises";
+import type * as fsPromises from "node:fs/promises";
 import { getSystemErrorMap } from "node:util";
 import { DimensionerError, type Surface } from "../errors/dimensioner-error.ts";
 import { verbatim, type Problem } from "../errors/interpolation.ts";
@@ -8,8 +8,6 @@ export type Disk = Pick<
   typeof fsPromises,
   "link" | "lstat" | "mkdir" | "open" | "readdir" | "realpath" | "rename" | "stat" | "unlink"
 >;
-
-export const nodeDisk: Disk = fsPromises;
 
 /** What the errors of one transfer say of where it came from. */
 export interface TransferFacts {
@@ -53,6 +51,8 @@ export function diskError(error: unknown, path: string, facts: TransferFacts, fo
       return fail("fileNoFolder", folder);
     case "ENOTDIR":
       return fail("fileNotFolder", folder);
+    case "ETIMEDOUT":
+      return fail("fileHung", path);
     default:
       return fail("fileOther", path, verbatim(describe(error, code)));
   }
@@ -62,6 +62,7 @@ type FileSentence =
   | "fileDenied"
   | "fileExists"
   | "fileFull"
+  | "fileHung"
   | "fileNoFolder"
   | "fileNotFolder"
   | "fileOther"

@@ -9,11 +9,11 @@ import {
   diskError,
   endWithAbort,
   fileError,
-  nodeDisk,
   throwIfAborted,
   type Disk,
   type TransferFacts,
 } from "./disk.ts";
+import { guardedDisk } from "./disk-guard.ts";
 import { newPartName, safeParts, suggestedName } from "./file-names.ts";
 import { FileSink } from "./file-sink.ts";
 import { createMediaFolders, type MediaFolders } from "./media-folders.ts";
@@ -61,7 +61,7 @@ export async function saveToFile(
 }
 
 async function save(download: Download, target: FileTarget, facts: SaveFacts): Promise<SavedFile> {
-  const { disk = nodeDisk, folders = createMediaFolders() } = facts;
+  const { disk = guardedDisk(target.folder), folders = createMediaFolders() } = facts;
   throwIfAborted(facts);
   const parts = target.filename === undefined ? [] : safeParts(target.filename, facts);
   const root = await checkRoot(target.folder, disk, facts);
@@ -96,7 +96,7 @@ async function save(download: Download, target: FileTarget, facts: SaveFacts): P
       await syncFolder(folder, disk, facts);
       return { path, bytes: sink.bytes, sha256: sink.sha256(), contentType: content.contentType };
     } catch (error) {
-      await discard(part, file, disk);
+      await discard(part, file, disk, folders);
       throw diskError(error, about, facts, folder);
     }
   } finally {
@@ -146,8 +146,8 @@ async function syncFile(file: FileHandle): Promise<void> {
   }
 }
 
-/** Removes the unfinished file. */
-async function discard(part: string, file: FileHandle, disk: Disk): Promise<void> {
+/** Removes the unfinished file, later where the disk does not let it now. */
+async function discard(part: string, file: FileHandle, disk: Disk, folders: MediaFolders): Promise<void> {
   const removed = await disk.unlink(part).then(
     () => true,
     () => false,
@@ -155,6 +155,6 @@ async function discard(part: string, file: FileHandle, disk: Disk): Promise<void
   await file.close().catch(() => undefined);
   // Some systems remove no open file.
   if (!removed) {
-    await disk.unlink(part).catch(() => undefined);
+    await disk.unlink(part).catch(() => folders.leave(part));
   }
 }

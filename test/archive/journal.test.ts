@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFile, readFile, rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { archiveDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
+import { plainDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { decodeLine, encodeLine } from "../../src/archive/journal/journal-lines.ts";
 import { Journal } from "../../src/archive/journal/journal.ts";
 import type { JournalRecord } from "../../src/archive/packages/records.ts";
@@ -10,7 +10,7 @@ import { watchedArchiveDisk } from "./support.ts";
 
 const waited = (job: string): JournalRecord => ({ type: "waited", job, ms: 1 });
 
-async function openJournal(path: string, disk: ArchiveDisk = archiveDisk) {
+async function openJournal(path: string, disk: ArchiveDisk = plainDisk) {
   const jobs: string[] = [];
   const journal = await Journal.open(path, {
     disk,
@@ -143,16 +143,16 @@ describe("archive: the journal", () => {
   it("refuses while its folder is gone, and goes on when it is back", async () => {
     await withFolder(async (folder) => {
       const root = join(folder, "share");
-      await archiveDisk.mkdir(root);
+      await plainDisk.mkdir(root);
       const path = join(root, "journal.jsonl");
       const { journal } = await openJournal(path);
       await journal.commit(waited("one"));
       await rename(root, join(folder, "away"));
       await rejectsWith(journal.commit(waited("lost")), "ERR_FILE", "fileNoFolder");
       // An empty mount point in its place is not the archive.
-      await archiveDisk.mkdir(root);
+      await plainDisk.mkdir(root);
       await rejectsWith(journal.commit(waited("lost")), "ERR_FILE", "fileNoFolder");
-      await archiveDisk.rmdir(root);
+      await plainDisk.rmdir(root);
       await rename(join(folder, "away"), root);
       await journal.commit(waited("two"));
       await journal.close();
@@ -198,7 +198,7 @@ describe("archive: the journal", () => {
       await journal.close();
       const jobs = await jobsIn(path);
       assert.deepEqual([jobs[0], jobs.slice(1).sort()], ["kept", ["after", "during", "meanwhile"]]);
-      assert.deepEqual(await archiveDisk.readdir(folder), ["journal.jsonl"]);
+      assert.deepEqual(await plainDisk.readdir(folder), ["journal.jsonl"]);
     });
   });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { archiveDisk } from "../../src/archive/archive-disk.ts";
+import { plainDisk } from "../../src/archive/archive-disk.ts";
 import { Archives } from "../../src/archive/archives.ts";
 import { RootLock } from "../../src/archive/journal/root-lock.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
@@ -73,14 +73,14 @@ describe("archive: one writer a root", () => {
       let beats = 0;
       const beat = setInterval(() => void utimes(path, new Date(), new Date(++beats * 1_000)), 50);
       try {
-        await rejectsWith(RootLock.acquire(state, archiveDisk, { rules }), "ERR_FILE", "archiveLocked");
+        await rejectsWith(RootLock.acquire(state, plainDisk, { rules }), "ERR_FILE", "archiveLocked");
       } finally {
         clearInterval(beat);
       }
       for (const left of [JSON.stringify(far), '{"nonce"']) {
         await writeFile(path, left);
         const since = performance.now();
-        const lock = await RootLock.acquire(state, archiveDisk, { rules });
+        const lock = await RootLock.acquire(state, plainDisk, { rules });
         assert.ok(performance.now() - since >= rules.staleMs);
         assert.match(await readFile(path, "utf8"), new RegExp(`"pid":${process.pid}`));
         // Its own beats show that it lives.
@@ -95,7 +95,7 @@ describe("archive: one writer a root", () => {
   it("writes no more once another process has taken over", async () => {
     await withFolder(async (state) => {
       const rules = { beatMs: 20, staleMs: 100 };
-      const lock = await RootLock.acquire(state, archiveDisk, { rules });
+      const lock = await RootLock.acquire(state, plainDisk, { rules });
       await lock.check();
       await writeFile(
         join(state, "lock"),

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import * as fsPromises from "node:fs/promises";
 import { open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileError, nodeDisk, type Disk } from "../../src/media/disk.ts";
+import { fileError, type Disk } from "../../src/media/disk.ts";
 import { problemOf } from "../../src/errors/interpolation.ts";
 import { FileSink } from "../../src/media/file-sink.ts";
 import { blocks, facts, sending, systemError, watchedDisk, withFolder } from "./support.ts";
@@ -31,7 +32,7 @@ describe("the file sink", function () {
   this.timeout(60_000);
 
   it("writes chunks of all sizes in order and hashes them", async () => {
-    await withSink(nodeDisk, async (sink, path) => {
+    await withSink(fsPromises, async (sink, path) => {
       const whole = Buffer.from(Array.from({ length: 900_000 }, (_, index) => (index * 7919) >> 5));
       let at = 0;
       for (const size of [1, 0, 3, 65_536, 300_000, 2, 500_000, 40_000]) {
@@ -272,7 +273,7 @@ describe("the file sink", function () {
   });
 
   it("ends only after a restart that is still under way", async () => {
-    await withSink(nodeDisk, async (sink, path) => {
+    await withSink(fsPromises, async (sink, path) => {
       sink.write(Buffer.from("first"));
       const restarted = sink.restart();
       sink.write(Buffer.from("second"));
@@ -283,7 +284,7 @@ describe("the file sink", function () {
   });
 
   it("lets a sender that was told to wait go on after a restart", async () => {
-    await withSink(nodeDisk, async (sink) => {
+    await withSink(fsPromises, async (sink) => {
       let drained = 0;
       sink.onDrain = () => (drained += 1);
       while (sink.write(Buffer.alloc(65_536))) {}

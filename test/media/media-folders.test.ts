@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import * as fsPromises from "node:fs/promises";
 import { lutimes, mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createMediaFolders } from "../../src/media/media-folders.ts";
-import { nodeDisk } from "../../src/media/disk.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import { jpeg } from "./samples.ts";
 import { facts, listAll, scripted, sending, systemError, watchedDisk, withFolder } from "./support.ts";
@@ -53,7 +53,7 @@ describe("what a killed process left", () => {
       await leave(join(folder, "sub"), part(2));
       await save("sub/c.jpg");
       assert.deepEqual(await listAll(join(folder, "sub")), ["c.jpg"]);
-      await createMediaFolders().sweep(folder, nodeDisk);
+      await createMediaFolders().sweep(folder, fsPromises);
       assert.ok(!(await listAll(folder)).includes(part(1)));
     });
   });
@@ -65,7 +65,7 @@ describe("what a killed process left", () => {
         const [own = ""] = await listAll(folder);
         // As it looks once the clock was put forward.
         await utimes(join(folder, own), 1, 1);
-        await createMediaFolders().sweep(folder, nodeDisk);
+        await createMediaFolders().sweep(folder, fsPromises);
         assert.deepEqual(await listAll(folder), [own]);
         return { bytes: sink.bytes };
       });
@@ -91,5 +91,34 @@ describe("what a killed process left", () => {
       }
       assert.deepEqual(await listAll(folder), [part(1), "x.jpg"].sort());
     });
+  });
+
+  it("is removed by the next save into the folder where it is this process's and the disk did not answer", async () => {
+    await withFolder(async (folder) => {
+      const folders = createMediaFolders();
+      let isHung = true;
+      const disk = watchedDisk((call) => {
+        if (isHung && (call === "unlink" || call === "file.sync")) {
+          throw systemError("ETIMEDOUT");
+        }
+      });
+      const target = { folder, suggestedBase: "x", ifExists: "error" } as const;
+      const save = () => saveToFile(sending([jpeg]), target, { ...facts, disk, folders });
+      await assert.rejects(save(), { code: "ERR_FILE", sentence: "fileHung" });
+      assert.equal((await listAll(folder)).length, 1);
+      isHung = false;
+      await save();
+      assert.deepEqual(await listAll(folder), ["x.jpg"]);
+    });
+  });
+
+  it("costs the same for each folder, however many there are", async () => {
+    const folders = createMediaFolders();
+    const disk = { ...fsPromises, readdir: async () => [] } as unknown as typeof fsPromises;
+    const startedAt = performance.now();
+    for (let index = 0; index < 40_000; index += 1) {
+      await folders.sweep(`/folder/${index}`, disk);
+    }
+    assert.ok(performance.now() - startedAt < 3_000);
   });
 });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { verbatim, phrase, type Problem } from "../../errors/interpolation.ts";
 import type { MediaItem } from "../../model/cloud-records.ts";
-import { asFileError } from "../archive-disk.ts";
+import { asFileError, removeTree } from "../archive-disk.ts";
 import { mediaPath, type MediaSource } from "./media-source.ts";
 import type { Collected, RunningJob } from "./running-job.ts";
 import type { Semaphore } from "./semaphore.ts";
@@ -166,7 +166,7 @@ async function removeStrays({ root, job }: RunningJob): Promise<void> {
   try {
     for (const name of await root.disk.readdir(folder)) {
       if (!expected.has(name)) {
-        await root.disk.rm(join(folder, name), { recursive: true, force: true });
+        await removeTree(join(folder, name), root.disk);
       }
     }
   } catch (error) {

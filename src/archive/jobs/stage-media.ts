@@ -92,7 +92,7 @@ function sendFile(path: string, contentType: string | null, root: ArchiveRoot): 
     try {
       const file = await openPlain(path, root.disk);
       if (file === undefined) {
-        throw refuse(path, phrase("noSuchFile"));
+        throw refuse(path, phrase("notSaved"));
       }
       try {
         let bytes = 0;

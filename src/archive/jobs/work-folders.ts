@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { asFileError, makeStateFolder, type ArchiveDisk } from "../archive-disk.ts";
+import { asFileError, makeStateFolder, removeTree, type ArchiveDisk } from "../archive-disk.ts";
 
 const workFolderName = "work";
 const givenUpFolderName = "given-up";
@@ -41,7 +41,7 @@ export class WorkFolders {
   }
 
   async remove(jobId: string): Promise<void> {
-    await this.#disk.rm(this.of(jobId), { recursive: true, force: true }).catch(() => undefined);
+    await removeTree(this.of(jobId), this.#disk).catch(() => undefined);
   }
 
   /** Out of the way, but not deleted: nobody can fetch its media again. */

@@ -73,12 +73,12 @@ export class RootLock {
         }
         // Another process may have judged the same left-over lock and be between its look and its move.
         await sleep(100);
-        if (isOwner(await readOwner(path), me.nonce)) {
+        if (isOwner(await readOwner(path, disk), me.nonce)) {
           return new RootLock(path, me.nonce, disk, rules.beatMs);
         }
         continue;
       }
-      const found = await readOwner(path);
+      const found = await readOwner(path, disk);
       if (found === "none") {
         continue;
       }
@@ -98,7 +98,7 @@ export class RootLock {
     if (performance.now() - this.#checkedAt < this.#beatMs) {
       return;
     }
-    const found = await readOwner(this.#path);
+    const found = await readOwner(this.#path, this.#disk);
     if (found === "none") {
       await create(this.#path, { nonce: this.#nonce, ...(await thisProcess()) }, this.#disk);
     } else if (!isOwner(found, this.#nonce)) {
@@ -109,7 +109,7 @@ export class RootLock {
 
   async release(): Promise<void> {
     clearInterval(this.#timer);
-    const found = await readOwner(this.#path).catch(() => undefined);
+    const found = await readOwner(this.#path, this.#disk).catch(() => undefined);
     if (isOwner(found, this.#nonce)) {
       await this.#disk.unlink(this.#path).catch(() => undefined);
     }
@@ -137,7 +137,7 @@ async function create(path: string, me: Owner, disk: ArchiveDisk): Promise<boole
       }
     } catch (error) {
       // A lock that does not tell its owner would keep everybody waiting; by now it may be another's.
-      const found = await readOwner(path).catch(() => undefined);
+      const found = await readOwner(path, disk).catch(() => undefined);
       if (found === undefined || isOwner(found, me.nonce)) {
         await disk.unlink(path).catch(() => undefined);
       }
@@ -153,10 +153,10 @@ async function create(path: string, me: Owner, disk: ArchiveDisk): Promise<boole
 }
 
 /** "none" where there is no lock, undefined where it says nothing: its owner died before it was written. */
-async function readOwner(path: string): Promise<Owner | "none" | undefined> {
+async function readOwner(path: string, disk: ArchiveDisk): Promise<Owner | "none" | undefined> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await readText(path, disk);
   } catch (error) {
     if (systemCode(error) === "ENOENT") {
       return "none";
@@ -167,6 +167,15 @@ async function readOwner(path: string): Promise<Owner | "none" | undefined> {
     return v.parse(owner, JSON.parse(text));
   } catch {
     return undefined;
+  }
+}
+
+async function readText(path: string, disk: ArchiveDisk): Promise<string> {
+  const file = await disk.open(path, "r");
+  try {
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
   }
 }
 
@@ -230,7 +239,7 @@ async function remove(
   const aside = `${path}.${nonce}`;
   try {
     await disk.rename(path, aside);
-    const moved = await readOwner(aside);
+    const moved = await readOwner(aside, disk);
     if (moved !== "none" && moved?.nonce !== judged?.nonce) {
       await disk.link(aside, path);
     }

@@ -9,6 +9,7 @@ import {
   manifestFileName,
   measurementFileName,
   rawFileName,
+  removeTree,
   writeDurably,
   type ArchiveDisk,
 } from "../archive-disk.ts";
@@ -104,7 +105,7 @@ export class PackageWriter {
   async #removeStrays(work: string, expected: ReadonlySet<string>): Promise<void> {
     const strays = (await this.#disk.readdir(work)).filter((name) => !expected.has(name));
     for (const name of strays) {
-      await this.#disk.rm(join(work, name), { recursive: true, force: true });
+      await removeTree(join(work, name), this.#disk);
     }
   }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { archiveDisk, pruneLogName, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
+import { plainDisk, pruneLogName, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
 import { decodeLine, encodeLine, readLines } from "../journal/journal-lines.ts";
 import { openPlain } from "./package-files.ts";
 
@@ -25,7 +25,7 @@ export class PruneLog {
   readonly #path: string;
   readonly #disk: ArchiveDisk;
 
-  constructor(stateFolder: string, disk: ArchiveDisk = archiveDisk) {
+  constructor(stateFolder: string, disk: ArchiveDisk = plainDisk) {
     this.#path = join(stateFolder, pruneLogName);
     this.#disk = disk;
   }

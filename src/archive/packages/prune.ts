@@ -2,11 +2,12 @@ import { randomUUID } from "node:crypto";
 import { dirname, join, sep } from "node:path";
 import { syncFolder } from "../../media/target-folder.ts";
 import {
-  archiveDisk,
   diskFacts,
   holdName,
   makeStateFolder,
   manifestFileName,
+  plainDisk,
+  removeTree,
   stateFolderName,
 } from "../archive-disk.ts";
 import { filesOf } from "./manifest.ts";
@@ -50,16 +51,16 @@ export function readAgeMs(text: string): number | undefined {
  */
 export async function* prune(folder: string, options: PruneOptions): AsyncGenerator<Pruned> {
   const { root, hasState } = await findRoot(folder);
-  const start = await archiveDisk.realpath(folder);
-  await archiveDisk.readdir(start);
+  const start = await plainDisk.realpath(folder);
+  await plainDisk.readdir(start);
   const stateFolder = join(root, stateFolderName);
   const trash = join(stateFolder, "trash");
   if (!options.isDryRun && hasState) {
     // What a killed run had moved there is in the log already.
-    await archiveDisk.rm(trash, { recursive: true, force: true });
+    await removeTree(trash, plainDisk);
   }
   const log = new PruneLog(stateFolder);
-  for await (const met of walkPackages(await archiveDisk.realpath(root), start)) {
+  for await (const met of walkPackages(await plainDisk.realpath(root), start)) {
     if (met.kind === "archive") {
       yield {
         what: "kept",
@@ -81,7 +82,7 @@ export async function* prune(folder: string, options: PruneOptions): AsyncGenera
       }
       if (!options.isDryRun) {
         // Not before: a wrong folder is left without a trace.
-        await makeStateFolder(stateFolder, archiveDisk);
+        await makeStateFolder(stateFolder, plainDisk);
         await remove(met, bytes, { log, trash, start });
       }
       yield { what: "deleted", path, bytes };
@@ -119,13 +120,13 @@ async function remove(
     bytes,
   });
   // First out of sight in one step: a kill leaves no half of a package under its name.
-  await makeStateFolder(trash, archiveDisk);
+  await makeStateFolder(trash, plainDisk);
   const away = join(trash, randomUUID());
-  await archiveDisk.rename(folder, away);
-  await syncFolder(dirname(folder), archiveDisk, diskFacts);
-  await archiveDisk.rm(away, { recursive: true });
+  await plainDisk.rename(folder, away);
+  await syncFolder(dirname(folder), plainDisk, diskFacts);
+  await removeTree(away, plainDisk);
   for (let parent = dirname(folder); parent.startsWith(start + sep); parent = dirname(parent)) {
-    const isEmpty = await archiveDisk.rmdir(parent).then(
+    const isEmpty = await plainDisk.rmdir(parent).then(
       () => true,
       () => false,
     );

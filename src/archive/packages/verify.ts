@@ -1,12 +1,6 @@
 import { join } from "node:path";
 import { systemCode } from "../../media/disk.ts";
-import {
-  archiveDisk,
-  holdName,
-  journalFileName,
-  manifestFileName,
-  stateFolderName,
-} from "../archive-disk.ts";
+import { plainDisk, holdName, journalFileName, manifestFileName, stateFolderName } from "../archive-disk.ts";
 import { decodeLine, readLines } from "../journal/journal-lines.ts";
 import { filesOf } from "./manifest.ts";
 import { hashFile, openPlain } from "./package-files.ts";
@@ -87,12 +81,12 @@ export class Verification {
   }
 
   async #start(): Promise<{ path: string; isWhole: boolean }> {
-    const path = await archiveDisk.realpath(this.#folder);
-    if (!(await archiveDisk.stat(path)).isDirectory()) {
+    const path = await plainDisk.realpath(this.#folder);
+    if (!(await plainDisk.stat(path)).isDirectory()) {
       throw new Error(`${this.#folder} is not a folder`);
     }
-    await archiveDisk.readdir(path);
-    this.#root = await archiveDisk.realpath(this.#root);
+    await plainDisk.readdir(path);
+    this.#root = await plainDisk.realpath(this.#root);
     return { path, isWhole: path === this.#root };
   }
 
@@ -103,7 +97,7 @@ export class Verification {
     for (const file of files) {
       const filePath = `${path}/${file.path}`;
       try {
-        const found = await hashFile(join(folder, file.path), archiveDisk);
+        const found = await hashFile(join(folder, file.path), plainDisk);
         this.checked.files += 1;
         this.checked.bytes += found?.bytes ?? 0;
         if (found === undefined) {
@@ -138,7 +132,7 @@ export class Verification {
   async #checkPrevious(path: string, previous: { path: string; sha256: string }): Promise<void> {
     const isInside =
       !previous.path.split(/[/\\]/).includes("..") && !/^(?:[/\\]|[a-z]:)/i.test(previous.path);
-    const found = isInside ? await hashFile(join(this.#root, previous.path), archiveDisk) : undefined;
+    const found = isInside ? await hashFile(join(this.#root, previous.path), plainDisk) : undefined;
     if (found?.sha256 === previous.sha256) {
       return;
     }
@@ -156,7 +150,7 @@ export class Verification {
   /** Every package that the journal remembers has to be there, or pruned. */
   async *#checkJournal(): AsyncGenerator<Finding> {
     const path = `${stateFolderName}/${journalFileName}`;
-    const file = await openPlain(join(this.#root, path), archiveDisk);
+    const file = await openPlain(join(this.#root, path), plainDisk);
     if (file === undefined) {
       yield { kind: "journal", path, problem: "the journal is not there" };
       return;
@@ -175,7 +169,7 @@ export class Verification {
           }
           this.checked.expected += 1;
           const manifest = join(this.#root, record.path, manifestFileName);
-          const isThere = await archiveDisk.lstat(manifest).then(
+          const isThere = await plainDisk.lstat(manifest).then(
             () => true,
             () => false,
           );

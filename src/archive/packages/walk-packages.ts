@@ -1,7 +1,7 @@
 import { opendir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { systemCode } from "../../media/disk.ts";
-import { archiveDisk, exists, manifestFileName, stateFolderName } from "../archive-disk.ts";
+import { plainDisk, exists, manifestFileName, stateFolderName } from "../archive-disk.ts";
 import { loadManifest, type FoundManifest } from "./package-files.ts";
 
 /** What a walk over an archive meets. Paths are below the archive's root, with slashes. */
@@ -19,7 +19,7 @@ export type Met =
 export async function findRoot(folder: string): Promise<{ root: string; hasState: boolean }> {
   const start = resolve(folder);
   for (let at = start; ; at = dirname(at)) {
-    if (await exists(join(at, stateFolderName), archiveDisk)) {
+    if (await exists(join(at, stateFolderName), plainDisk)) {
       return { root: at, hasState: true };
     }
     if (dirname(at) === at) {
@@ -32,7 +32,7 @@ export async function findRoot(folder: string): Promise<{ root: string; hasState
 export async function* walkPackages(root: string, folder: string): AsyncGenerator<Met> {
   const path = relative(root, folder).split(sep).join("/");
   try {
-    const found = await loadManifest(join(folder, manifestFileName), archiveDisk);
+    const found = await loadManifest(join(folder, manifestFileName), plainDisk);
     if (found === "damaged") {
       yield { kind: "damaged", path };
     }
@@ -50,7 +50,7 @@ export async function* walkPackages(root: string, folder: string): AsyncGenerato
       const inner = join(folder, entry.name);
       if (!entry.isDirectory()) {
         yield { kind: "stray", path: entryPath };
-      } else if (await exists(join(inner, stateFolderName), archiveDisk)) {
+      } else if (await exists(join(inner, stateFolderName), plainDisk)) {
         yield { kind: "archive", path: entryPath };
       } else {
         yield* walkPackages(root, inner);

@@ -18,8 +18,15 @@ export const archiveTexts = {
   fileFull: "disk full",
   fileDenied: "no permission",
   fileNoFolder: "folder is gone",
+  fileHung: "disk does not answer",
   archiveLocked: "folder in use",
   damaged: "__count__ damaged lines in the archive's journal were passed over",
+  heldUp: "Archive jobs are held up and tried again by themselves (open: __count__). __cause__",
+  resumedAfter: "Archive jobs go on again after __minutes__ min (open: __count__).",
+  damagedPackage:
+    "The package __path__ is damaged. It was left as it is, and the transaction is archived again.",
+  otherMeasurement:
+    "Transaction __id__ is archived with another measurement already. Both are kept: this one gets a package of its own.",
 } as const;
 
 type ArchiveText = keyof typeof archiveTexts;
@@ -103,7 +110,7 @@ export class ArchiveStatus {
 
   /** A failure in two or three words. */
   causeOf(error: DimensionerError | undefined): string {
-    const own = (["fileFull", "fileDenied", "fileNoFolder", "archiveLocked"] as const).find(
+    const own = (["fileFull", "fileDenied", "fileNoFolder", "fileHung", "archiveLocked"] as const).find(
       (key) => key === error?.sentence,
     );
     return own === undefined

@@ -6,12 +6,12 @@ import type { OpenJob } from "../../archive/journal/open-job.ts";
 import type { RunningJob } from "../../archive/jobs/running-job.ts";
 import type { Ticket } from "../../archive/jobs/ticket.ts";
 
-interface Desk {
+interface Session {
   readonly lease: ArchiveLease;
   readonly runner: JobRunner;
 }
 
-interface DeskOptions extends Omit<RunnerOptions, "concurrency"> {
+interface SessionOptions extends Omit<RunnerOptions, "concurrency"> {
   /** Jobs that download at once; throws ERR_CONFIG where that is no number. */
   readonly concurrency: () => number;
   /** Which open jobs of an archive this node goes on with. */
@@ -25,17 +25,19 @@ interface DeskOptions extends Omit<RunnerOptions, "concurrency"> {
 const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
 /** Node-RED waits 15 s for a node to close. */
-const patienceMs = 10_000;
+const closeTimeoutMs = 10_000;
+/** An archive that has not been opened by then is on a disk that hangs; nothing of it has to be brought to an end. */
+const openTimeoutMs = 2_000;
 
 /** The archives that one node works in: mostly one, more where its folder comes from the context and changes. */
-export class ArchiveDesks {
+export class ArchiveSessions {
   readonly #archives: Archives;
-  readonly #options: DeskOptions;
-  readonly #desks = new Map<string, Promise<Desk>>();
+  readonly #options: SessionOptions;
+  readonly #sessions = new Map<string, Promise<Session>>();
   readonly #runners = new Set<JobRunner>();
   readonly #closing = new AbortController();
 
-  constructor(archives: Archives, options: DeskOptions) {
+  constructor(archives: Archives, options: SessionOptions) {
     this.#archives = archives;
     this.#options = options;
   }
@@ -46,16 +48,16 @@ export class ArchiveDesks {
 
   /** Opens an archive and goes on with what is open in it. Throws ERR_FILE or ERR_CONFIG. */
   async open(folder: string): Promise<JobRunner> {
-    const before = this.#desks.get(folder);
+    const before = this.#sessions.get(folder);
     if (before !== undefined) {
       return (await before).runner;
     }
     const opening = this.#begin(folder);
-    this.#desks.set(folder, opening);
+    this.#sessions.set(folder, opening);
     try {
       return (await opening).runner;
     } catch (error) {
-      this.#desks.delete(folder);
+      this.#sessions.delete(folder);
       throw error;
     }
   }
@@ -83,16 +85,25 @@ export class ArchiveDesks {
   /** Ends the work and lets go of the archives; a disk that hangs is left to itself after a while. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const closed = [...this.#desks.values()].map(async (opening) => {
-      // One that fails to open has nothing to close.
-      const desk = await opening.catch(() => undefined);
-      await desk?.runner.close();
-      await desk?.lease.release();
+    const closed = [...this.#sessions.values()].map(async (opening) => {
+      let isOpen = false;
+      const closing = (async () => {
+        // One that fails to open has nothing to close.
+        const session = await opening.catch(() => undefined);
+        isOpen = true;
+        await session?.runner.close();
+        await session?.lease.release();
+      })();
+      const isHung = async (): Promise<void> => {
+        await sleep(openTimeoutMs, undefined, { ref: false });
+        await (isOpen ? closing : undefined);
+      };
+      await Promise.race([closing, isHung()]);
     });
-    await Promise.race([Promise.allSettled(closed), sleep(patienceMs, undefined, { ref: false })]);
+    await Promise.race([Promise.allSettled(closed), sleep(closeTimeoutMs, undefined, { ref: false })]);
   }
 
-  async #begin(folder: string): Promise<Desk> {
+  async #begin(folder: string): Promise<Session> {
     const concurrency = this.#options.concurrency();
     const lease = await this.#archives.open(folder);
     const runner = new JobRunner(lease.root, { ...this.#options, concurrency });

@@ -1,0 +1,176 @@
+import * as fsPromises from "node:fs/promises";
+import { volumeOf } from "./volume.ts";
+
+/** How many calls to the disk may be under way, and when one counts as hung. */
+export interface GuardRules {
+  /** Threads that Node.js has for files, name look-ups and some others. */
+  readonly threads: number;
+  /** Longer than a disk needs to start up. */
+  readonly hungAfterMs: number;
+  /** A sync writes out whatever the system has buffered, which on a slow disk takes minutes. */
+  readonly syncHungAfterMs: number;
+}
+
+type Call = () => Promise<unknown>;
+
+interface WaitingCall {
+  readonly name: string;
+  readonly call: Call;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Volume {
+  readonly key: string;
+  running: number;
+  /** How many of the running calls count as hung. */
+  hung: number;
+  waiting: WaitingCall[];
+}
+
+/**
+ * Keeps disks that hang from taking all of Node's threads. A file call that hangs keeps its thread until the disk answers, and
+ * the same few threads look up host names and save Node-RED's flows: four hung calls stop the process. So at most two calls to one
+ * volume are under way, and one thread always stays free. Once a call counts as hung, every call to its volume
+ * fails at once with ETIMEDOUT until the hung one returns.
+ */
+export class DiskGuard {
+  readonly #rules: GuardRules;
+  readonly #most: number;
+  readonly #mostOfVolume: number;
+  /** Those with calls under way; the one that has waited longest for a turn comes first. */
+  readonly #volumes = new Map<string, Volume>();
+  #running = 0;
+  #hung = 0;
+
+  constructor(rules: GuardRules) {
+    this.#rules = rules;
+    this.#most = Math.max(1, rules.threads - 1);
+    this.#mostOfVolume = Math.max(1, Math.min(2, this.#most - 1));
+  }
+
+  /** The same file system, for work in this folder: its calls count as the folder's volume's. */
+  guard<T extends object>(disk: T, folder: string): T {
+    return this.#wrap(disk, volumeOf(folder));
+  }
+
+  #wrap<T extends object>(target: T, volume: string): T {
+    return new Proxy(target, {
+      get: (real, name) => {
+        const member: unknown = Reflect.get(real, name, real);
+        if (typeof member !== "function" || typeof name !== "string") {
+          return member;
+        }
+        return async (...args: unknown[]): Promise<unknown> => {
+          const call = async (): Promise<unknown> => await Reflect.apply(member, real, args);
+          const result = await this.#run(volume, name, call);
+          return name === "open" && isFile(result) ? this.#wrap(result, volume) : result;
+        };
+      },
+    });
+  }
+
+  #run(key: string, name: string, call: Call): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const volume = this.#volumes.get(key) ?? { key, running: 0, hung: 0, waiting: [] };
+      this.#volumes.set(key, volume);
+      volume.waiting.push({ name, call, resolve, reject });
+      if (volume.hung > 0 || this.#hung >= this.#most) {
+        refuseWaiting(volume);
+      }
+      this.#startNext();
+    });
+  }
+
+  #startNext(): void {
+    // A volume that is put to the end is met again, until none can start a call.
+    for (const [key, volume] of this.#volumes) {
+      if (this.#running >= this.#most) {
+        return;
+      }
+      const isFree = volume.hung === 0 && volume.running < this.#mostOfVolume;
+      const next = isFree ? volume.waiting.shift() : undefined;
+      if (next !== undefined) {
+        this.#volumes.delete(key);
+        this.#volumes.set(key, volume);
+        void this.#start(volume, next);
+      } else if (volume.running === 0 && volume.waiting.length === 0) {
+        this.#volumes.delete(key);
+      }
+    }
+  }
+
+  async #start(volume: Volume, { name, call, resolve, reject }: WaitingCall): Promise<void> {
+    this.#running += 1;
+    volume.running += 1;
+    let isHung = false;
+    const { hungAfterMs, syncHungAfterMs } = this.#rules;
+    const timer = setTimeout(
+      () => {
+        isHung = true;
+        this.#tellHung(volume);
+        reject(timedOut(name));
+      },
+      name.endsWith("sync") ? syncHungAfterMs : hungAfterMs,
+    );
+    try {
+      const result = await call();
+      if (isHung && isFile(result)) {
+        // Nobody is there any more who would close it.
+        await result.close();
+      }
+      resolve(result);
+    } catch (error) {
+      reject(error);
+    }
+    clearTimeout(timer);
+    this.#running -= 1;
+    volume.running -= 1;
+    if (isHung) {
+      this.#hung -= 1;
+      volume.hung -= 1;
+    }
+    this.#startNext();
+  }
+
+  #tellHung(volume: Volume): void {
+    this.#hung += 1;
+    volume.hung += 1;
+    const refused = this.#hung >= this.#most ? [...this.#volumes.values()] : [volume];
+    refused.forEach(refuseWaiting);
+  }
+}
+
+/** Ends the calls that wait in vain. Files are closed all the same, once the volume answers again. */
+function refuseWaiting(volume: Volume): void {
+  for (const { name, reject } of volume.waiting) {
+    reject(timedOut(name));
+  }
+  volume.waiting = volume.waiting.filter(({ name }) => name === "close");
+}
+
+/** As the system says it of a network disk that gives up by itself. */
+function timedOut(call: string): Error {
+  return Object.assign(new Error(`ETIMEDOUT: the disk does not answer, ${call}`), {
+    code: "ETIMEDOUT",
+    errno: -110,
+  });
+}
+
+function isFile(result: unknown): result is { close: () => Promise<void> } {
+  return (
+    typeof result === "object" && result !== null && "close" in result && typeof result.close === "function"
+  );
+}
+
+/** Node's threads are the process's, and so is what is left of them: this guard counts for all nodes and clients. */
+const processGuard = new DiskGuard({
+  threads: Number(process.env["UV_THREADPOOL_SIZE"]) || 4,
+  hungAfterMs: 30_000,
+  syncHungAfterMs: 600_000,
+});
+
+/** The file system for work in a folder, which may be on a share that hangs. */
+export function guardedDisk(folder: string): typeof fsPromises {
+  return processGuard.guard(fsPromises, folder);
+}
