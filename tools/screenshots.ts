@@ -1,5 +1,5 @@
 /**
- * The pictures of the README:  node tools/screenshots.ts
+ * The pictures of the README:  npm run screenshots
  *
  * Runs the examples on the simulator, opens the editor and the simulator's page in a browser, light and dark, and
  * writes docs/screenshots/*.png. Builds nothing: build the package first. Needs ffmpeg.

@@ -2,7 +2,7 @@
  * Writes the pages that are made from the sources: docs/messages.md, docs/messages.schema.json and docs/errors.md. Run it
  * after a change of the error sentences or of what a node puts on a message; a test holds them equal.
  *
- *   node tools/write-docs.ts
+ *   npm run write:docs
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -3,7 +3,7 @@
  * page and the tables equal.
  *
  *   npm run test:unit -- 'test/matrix/*.test.ts'
- *   node tools/write-faults.ts
+ *   npm run write:faults
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -2,7 +2,7 @@
  * Writes the sentences and status texts of the sources into the English catalog, where translators find them. Run it
  * after a change of src/sentences.ts, src/phrases.ts or src/runtime/status/status-texts.ts; a test holds them equal.
  *
- *   node tools/write-texts.ts
+ *   npm run write:texts
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -11,6 +11,10 @@ describe("tools/checks/floors", () => {
     assert.ok(paths.includes("src/index.ts") && paths.includes("nodes/measure/measure.ts"));
   });
 
+  it("are kept by all sources", async () => {
+    assert.deepEqual(findViolations(await readSources(root)), []);
+  });
+
   const wrong: readonly (readonly [path: string, text: string])[] = [
     ["src/http/call.ts", `import { DeviceClient } from "../device/client.ts";`],
     ["src/http/call.ts", `import type { MeasureNode } from "../../nodes/measure/measure.ts";`],

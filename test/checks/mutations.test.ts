@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { mutate, readMutations } from "../../tools/test/mutations.ts";
+import { mutate, readMutations } from "../mutations/mutation.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 
@@ -33,13 +33,13 @@ describe("the promise sheet", () => {
 
   it("has every promise broken on purpose, in code that is there, and noticed by a test that it names", async () => {
     const promises = await readPromises();
-    const mutations = await readMutations(root);
+    const mutations = readMutations();
     assert.deepEqual(
       [...promises.keys()].filter((promise) => !mutations.some((one) => one.promise === promise)),
       [],
     );
     for (const mutation of mutations) {
-      const changed = await mutate(root, mutation);
+      const changed = await mutate(mutation);
       assert.ok(changed.size > 0, mutation.name);
       for (const [path, content] of changed) {
         assert.notEqual(

@@ -14,7 +14,7 @@ const surface = "newer-device";
 const peer: Peer = { surface, origin: "http://127.0.0.1:1", host: "127.0.0.1:1" };
 
 describe("the pages that are made from the sources", () => {
-  it("are as the sources are (node tools/write-docs.ts writes them)", async () => {
+  it("are as the sources are (npm run write:docs writes them)", async () => {
     for (const [name, page] of await writePages()) {
       assert.equal(await readFile(join(docs, name), "utf8"), page, `docs/${name} is out of date`);
     }

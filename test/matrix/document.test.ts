@@ -7,7 +7,7 @@ import { elsewhere } from "./tables/elsewhere.ts";
 const repository = join(import.meta.dirname, "../..");
 
 describe("docs/faults.md", () => {
-  it("is as the tables are (node tools/write-faults.ts writes it)", async () => {
+  it("is as the tables are (npm run write:faults writes it)", async () => {
     const page = await readFile(join(repository, "docs/faults.md"), "utf8");
     assert.equal(page, renderFaults());
     assert.ok(Buffer.byteLength(page) < 40_000, `${page.length} characters`);

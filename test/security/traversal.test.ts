@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { lstat, mkdir, symlink } from "node:fs/promises";
+import { lstat, mkdir, readdir, symlink } from "node:fs/promises";
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { join, sep } from "node:path";
@@ -171,8 +171,7 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
       }
       assert.ok(saved > 0);
       assert.deepEqual(await listAll(join(place, "outside")), []);
-      const topLevel = (await listAll(place)).filter((one) => !one.startsWith("folder/"));
-      assert.deepEqual(topLevel, ["folder", "outside"]);
+      assert.deepEqual((await readdir(place)).sort(), ["folder", "outside"]);
       const byMessage = await flow.run("msg", { imageIdentifier, folder, name: "x" });
       assert.equal(byMessage.error?.code, "ERR_CONFIG", "a message chose the folder");
       delete process.env["DIMENSIONER_TEST_FOLDER"];
@@ -245,10 +244,8 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
         }
       }
       assert.ok(archived > hostileIds.length);
-      assert.deepEqual(
-        (await listAll(place)).filter((one) => !one.startsWith("root/")),
-        ["root"],
-      );
+      // Not what is in the root: the archive may still be clearing its work there.
+      assert.deepEqual(await readdir(place), ["root"]);
     }));
 
   it("archive: no layout leaves the folder", () =>
@@ -278,10 +275,8 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
           `${JSON.stringify(layout).slice(0, 60)}: ${error?.message ?? folder}`,
         );
       }
-      assert.deepEqual(
-        (await listAll(place)).filter((one) => !one.startsWith("root/")),
-        ["root"],
-      );
+      // Not what is in the root: the archive may still be clearing its work there.
+      assert.deepEqual(await readdir(place), ["root"]);
     }));
 
   it("webhook: no other path is served, and no other last part is the secret", async () => {

@@ -1,5 +1,5 @@
 /**
- * Holds the floors of the building: imports go down only. A gate of tools/test.ts.
+ * Holds the floors of the building: imports go down only. The tests hold the sources to it.
  *
  * Each floor names what it may import. Types count as well: who needs to know a shape from upstairs stands on the wrong
  * floor.

@@ -1,6 +1,6 @@
 /**
  * The rules of Node-RED's package scorecard that need no internet, and what the flow library reads from the pages of the
- * nodes. A gate of tools/test.ts over what is built, and a test over what is installed.
+ * nodes. A test holds the installed package to them.
  *
  * node-red-dev, which draws the scorecard, looks up other packages for some of them and cannot run offline.
  */

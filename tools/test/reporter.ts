@@ -1,25 +1,71 @@
-import { appendFileSync } from "node:fs";
+import { relative } from "node:path";
 import { inspect } from "node:util";
 
-/** One line of the report, written as it happens: when the tests never end, it says where they are. */
-export type ReportLine =
-  | { readonly event: "start" | "pass" | "pending"; readonly title: string }
-  | { readonly event: "fail"; readonly title: string; readonly error: string }
-  | { readonly event: "end" };
-
-/** Mocha's reporter for tools/test.ts: writes lines of JSON to the file in `--reporter-option output=…`. */
-export default function LineReporter(
+/**
+ * Mocha's reporter for `npm test`: a line for each file when it has ended, each failure at once, and at the end
+ * `N passed, N failed`. A suite that leaves something open is ended after `longestRestMs`, and has failed.
+ */
+export default function ProgressReporter(
   runner: Mocha.Runner,
-  options: { readonly reporterOptions: { readonly output: string } },
+  options: { readonly reporterOptions?: { readonly longestRestMs?: string } },
 ): void {
-  const write = (line: ReportLine) =>
-    appendFileSync(options.reporterOptions.output, `${JSON.stringify(line)}\n`);
-  runner.on("test", (test) => write({ event: "start", title: test.fullTitle() }));
-  runner.on("pass", (test) => write({ event: "pass", title: test.fullTitle() }));
-  runner.on("pending", (test) => write({ event: "pending", title: test.fullTitle() }));
-  runner.on("fail", (test, error: Error) => {
-    // With its causes.
-    write({ event: "fail", title: test.fullTitle(), error: inspect(error, { depth: 3 }) });
+  const longestRestMs = Number(options.reporterOptions?.longestRestMs ?? 10_000);
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  let file: string | undefined;
+  let passed = 0;
+  let startedAt = performance.now();
+
+  const endFile = () => {
+    if (file !== undefined) {
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+      console.log(`${file}: ${passed} passed (${seconds} s)`);
+    }
+    passed = 0;
+    startedAt = performance.now();
+  };
+  runner.on("suite", (suite) => {
+    const next = nameOf(suite);
+    if (next !== undefined && next !== file) {
+      endFile();
+      file = next;
+    }
   });
-  runner.on("end", () => write({ event: "end" }));
+  runner.on("pass", () => {
+    passed++;
+    total.passed++;
+  });
+  runner.on("pending", (test) => {
+    total.skipped++;
+    console.log(`skipped ${nameOf(test) ?? ""}: ${test.fullTitle()}`);
+  });
+  runner.on("fail", (test, error: unknown) => {
+    total.failed++;
+    // With its causes.
+    const text = inspect(error, { depth: 3 }).replace(/^/gm, "     ");
+    console.log(`FAIL ${nameOf(test) ?? ""}: ${test.fullTitle()}\n${text}`);
+  });
+  runner.on("end", () => {
+    endFile();
+    console.log(`${total.passed} passed, ${total.failed} failed`);
+    // Does not keep the process alive: when it is called, something else has.
+    setTimeout(() => {
+      const open = process.getActiveResourcesInfo().join(", ");
+      console.log(`FAIL All tests have ended, but the process has not. Something is left open: ${open}.`);
+      // After mocha's own listener, which sets what the tests have come to.
+      process.once("exit", () => (process.exitCode = 1));
+      process.exit();
+    }, longestRestMs).unref();
+  });
+}
+
+/** The file of a test, a hook or a suite, from the root of the project. */
+function nameOf({
+  file,
+  parent,
+}: {
+  readonly file?: string | undefined;
+  readonly parent?: Mocha.Suite | undefined;
+}) {
+  const path = file ?? parent?.file;
+  return path === undefined ? undefined : relative(process.cwd(), path);
 }

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+const root = join(import.meta.dirname, "..", "..");
+
+describe("npm run test:repeat", function () {
+  this.timeout(60_000);
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "repeat-"));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  async function repeat(...args: string[]) {
+    const program = join(root, "tools", "test-repeat.ts");
+    const child = spawn(process.execPath, [program, ...args], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [stdout] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+    return { exitCode: child.exitCode, stdout };
+  }
+
+  it("runs the files alone and beside busy loops, and counts each round", async () => {
+    const file = join(folder, "steady.test.ts");
+    await writeFile(file, `it("holds", () => {});`);
+    const { exitCode, stdout } = await repeat("--times", "2", "--busy", "2", file);
+    const rounds = stdout.split("\n").map((line) => line.replace(/ \(\d+ s\)$/, ""));
+    assert.deepEqual(rounds.slice(0, 4), [
+      "round 1 of 2, alone: 1 passed, 0 failed",
+      "round 2 of 2, alone: 1 passed, 0 failed",
+      "round 1 of 2, beside 2 busy loops: 1 passed, 0 failed",
+      "round 2 of 2, beside 2 busy loops: 1 passed, 0 failed",
+    ]);
+    assert.match(stdout, /\n4 passed, 0 failed\n$/);
+    assert.equal(exitCode, 0);
+  });
+
+  it("names the test that failed in one of the rounds, and ends with an exit code other than 0", async () => {
+    const file = join(folder, "wavering.test.ts");
+    await writeFile(
+      file,
+      `import { existsSync, writeFileSync } from "node:fs";
+      const mark = import.meta.filename + ".ran";
+      it("wavers", () => {
+        const isSecond = existsSync(mark);
+        writeFileSync(mark, "");
+        if (isSecond) throw new Error("this time");
+      });`,
+    );
+    const { exitCode, stdout } = await repeat("--times", "2", "--busy", "0", file);
+    assert.match(stdout, /round 1 of 2, alone: 1 passed, 0 failed/);
+    assert.match(stdout, /round 2 of 2, alone: 0 passed, 1 failed/);
+    assert.match(stdout, /FAIL .*wavering\.test\.ts: wavers\n +Error: this time/);
+    assert.match(stdout, /\n1 passed, 1 failed\n$/);
+    assert.equal(exitCode, 1);
+  });
+});

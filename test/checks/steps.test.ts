@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const steps = JSON.stringify(pathToFileURL(join(import.meta.dirname, "../../tools/test/steps.ts")).href);
+
+interface Ended {
+  readonly exitCode: number | null;
+  readonly lines: readonly string[];
+}
+
+/** Starts a program that runs these scripts as steps, two at a time, as `npm test` does. */
+function start(scripts: Readonly<Record<string, string>>, timeoutMs = 20_000) {
+  const program = `
+    import { conclude, StepRunner } from ${steps};
+    const steps = Object.entries(${JSON.stringify(scripts)}).map(([name, script]) => ({
+      name, command: [process.execPath, "--eval", script], timeoutMs: ${timeoutMs},
+    }));
+    conclude(await new StepRunner(".").runAll(steps, 2));
+  `;
+  const args = ["--input-type=module", "--eval", program];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const lines: string[] = [];
+  const input = createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
+  const ended = async (): Promise<Ended> => {
+    await Promise.all([once(child, "close"), once(input, "close")]);
+    return { exitCode: child.exitCode, lines };
+  };
+  return { child, input, ended };
+}
+
+describe("tools/test: the steps", function () {
+  this.timeout(30_000);
+
+  it("are told apart by their names, and added up; one that counts nothing is one test", async () => {
+    const { exitCode, lines } = await start({
+      lint: `console.log("all is well")`,
+      suite: `console.log("half way"); console.log("7 passed, 0 failed")`,
+    }).ended();
+    assert.equal(exitCode, 0);
+    assert.ok(lines.includes("[lint] all is well") && lines.includes("[suite] half way"), lines.join("\n"));
+    assert.match(lines.join("\n"), /^ok {3}suite: 7 passed, 0 failed \(\d+\.\d s\)$/m);
+    assert.equal(lines.at(-1), "8 passed, 0 failed");
+  });
+
+  const red: readonly (readonly [what: string, script: string, last: string, said: RegExp])[] = [
+    [
+      "a test that failed",
+      `console.log("FAIL a.test.ts: it"); console.log("2 passed, 1 failed"); process.exitCode = 1`,
+      "2 passed, 1 failed",
+      /^FAIL a\.test\.ts: it$/m,
+    ],
+    ["a check that failed", `process.exitCode = 3`, "0 passed, 1 failed", /^FAIL step .* exit code 3\.$/m],
+    [
+      "an exit code that does not fit the count",
+      `console.log("5 passed, 0 failed"); process.exitCode = 1`,
+      "5 passed, 1 failed",
+      /^FAIL step .* exit code 1\.$/m,
+    ],
+    [
+      "a failure that the exit code does not tell",
+      `console.log("5 passed, 2 failed")`,
+      "5 passed, 2 failed",
+      /^FAIL step: 5 passed, 2 failed/m,
+    ],
+    ["no test", `console.log("0 passed, 0 failed")`, "0 passed, 0 failed", /^ok {3}step: 0 passed/m],
+  ];
+  for (const [what, script, last, said] of red) {
+    it(`end with an exit code other than 0 after ${what}`, async () => {
+      const { exitCode, lines } = await start({ step: script }).ended();
+      assert.equal(exitCode, 1);
+      assert.equal(lines.at(-1), last);
+      assert.match(lines.join("\n"), said);
+    });
+  }
+
+  const withGrandchild = `
+    const { spawn } = require("node:child_process");
+    const child = spawn(process.execPath, ["--eval", "setInterval(() => {}, 1000)"]);
+    console.log("grandchild " + child.pid);
+    setInterval(() => {}, 1000);`;
+
+  it("are ended, with what they have started, when they take too long", async () => {
+    const { exitCode, lines } = await start({ step: withGrandchild }, 1_500).ended();
+    assert.equal(exitCode, 1);
+    assert.equal(lines.at(-1), "0 passed, 1 failed");
+    assert.match(lines.join("\n"), /FAIL step did not end within 1\.5 s\./);
+    assert.ok(await isGone(pidIn(lines.find((line) => line.includes("grandchild")))));
+  });
+
+  it("are ended, with what they have started, by a signal", async () => {
+    const { child, input, ended } = start({ step: withGrandchild });
+    const [line] = (await once(input, "line")) as [string];
+    child.kill("SIGTERM");
+    assert.equal((await ended()).exitCode, 130);
+    assert.ok(await isGone(pidIn(line)));
+  });
+});
+
+function pidIn(line = ""): number {
+  return Number(/grandchild (\d+)/.exec(line)?.[1]);
+}
+
+/** True as soon as there is no such process, or one that has ended and has not been waited for. */
+async function isGone(pid: number): Promise<boolean> {
+  for (let tries = 0; tries < 100; tries++) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return true;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return false;
+}

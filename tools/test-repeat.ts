@@ -1,0 +1,68 @@
+/**
+ * Runs the tests again and again, to find those that fail now and then:  npm run test:repeat
+ *
+ * First alone, then beside busy loops, which take the processor from the tests as a busy machine does. Says of each round
+ * how many tests passed and which failed; ends with an exit code other than 0 when any failed.
+ *
+ *   npm run test:repeat -- --times 20 --busy 6    rounds of each kind (20), and busy loops (6; 0: only alone)
+ *   npm run test:repeat -- test/http/*.test.ts    only these files, instead of all that npm test runs
+ */
+import { spawn } from "node:child_process";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { conclude, StepRunner, sum, type Outcome, type Step } from "./test/steps.ts";
+
+const root = dirname(import.meta.dirname);
+const { values, positionals } = parseArgs({
+  options: { times: { type: "string", default: "20" }, busy: { type: "string", default: "6" } },
+  allowPositionals: true,
+});
+const times = Number(values.times);
+const busy = Number(values.busy);
+const step: Step = {
+  name: "the round",
+  command:
+    positionals.length === 0
+      ? [process.execPath, process.env["npm_execpath"] ?? "", "test"]
+      : [
+          process.execPath,
+          join(root, "node_modules", "mocha", "bin", "mocha.js"),
+          `--reporter=${join(root, "tools", "test", "reporter.ts")}`,
+          ...positionals,
+        ],
+  timeoutMs: 3_600_000,
+};
+
+const runner = new StepRunner(root);
+const outcomes: Outcome[] = [];
+for (let round = 1; round <= times; round++) {
+  outcomes.push(await runRound(`round ${round} of ${times}, alone`));
+}
+if (busy > 0) {
+  const loops = Array.from({ length: busy }, startBusyLoop);
+  for (let round = 1; round <= times; round++) {
+    outcomes.push(await runRound(`round ${round} of ${times}, beside ${busy} busy loops`));
+  }
+  for (const loop of loops) {
+    loop.kill("SIGKILL");
+  }
+}
+conclude(sum(outcomes));
+
+async function runRound(name: string): Promise<Outcome> {
+  const startedAt = performance.now();
+  const lines: string[] = [];
+  const outcome = await runner.run(step, (line) => lines.push(line));
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+  console.log(`${name}: ${outcome.passed} passed, ${outcome.failed} failed (${seconds} s)`);
+  if (outcome.failed > 0) {
+    console.log(lines.join("\n").replace(/^/gm, "     "));
+  }
+  return outcome;
+}
+
+/** Ends when it is killed, or by itself when this process is gone. */
+function startBusyLoop() {
+  const loop = "const parent = process.ppid; while (process.ppid === parent);";
+  return spawn(process.execPath, ["--eval", loop], { stdio: "ignore" });
+}

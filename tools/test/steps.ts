@@ -1,0 +1,133 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+/** A command that checks something. It is told apart by its name in everything that it prints. */
+export interface Step {
+  readonly name: string;
+  readonly command: readonly [file: string, ...args: string[]];
+  readonly env?: Readonly<Record<string, string>>;
+  /** After that it is ended, with everything that it has started. */
+  readonly timeoutMs: number;
+}
+
+export interface Outcome {
+  readonly passed: number;
+  readonly failed: number;
+  /** Every line that begins with FAIL. */
+  readonly failures: readonly string[];
+}
+
+/** Runs commands, and ends them all, with what they have started, when a signal ends this process. */
+export class StepRunner {
+  readonly #root: string;
+  readonly #running = new Set<ChildProcess>();
+
+  constructor(root: string) {
+    this.#root = root;
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.once(signal, () => {
+        this.#running.forEach(end);
+        process.exit(130);
+      });
+    }
+  }
+
+  /** Runs steps, `atOnce` of them at the same time, prints what they print, and adds up what came of them. */
+  async runAll(steps: readonly Step[], atOnce: number): Promise<Outcome> {
+    const outcomes: Outcome[] = [];
+    const waiting = steps.values();
+    const work = async () => {
+      for (const step of waiting) {
+        const startedAt = performance.now();
+        const outcome = await this.run(step, (line) => console.log(`[${step.name}] ${line}`));
+        const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+        const { passed, failed } = outcome;
+        const verdict = failed > 0 ? "FAIL" : "ok  ";
+        console.log(`${verdict} ${step.name}: ${passed} passed, ${failed} failed (${seconds} s)`);
+        outcomes.push(outcome);
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+    return sum(outcomes);
+  }
+
+  /**
+   * Runs one step. What it counts is what its last line of the form `N passed, N failed` says; a step without such a line
+   * counts as one test. An exit code that does not fit the count is a failure, too.
+   */
+  async run({ name, command, env, timeoutMs }: Step, onLine: (line: string) => void): Promise<Outcome> {
+    const [file, ...args] = command;
+    // A process group of its own: what hangs is ended with its children, and Ctrl-C comes to this process alone.
+    const child = spawn(file, args, {
+      cwd: this.#root,
+      env: { ...process.env, NO_COLOR: "1", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+    });
+    this.#running.add(child);
+    let counted: { passed: number; failed: number } | undefined;
+    const failures: string[] = [];
+    const take = (line: string) => {
+      const [, passed, failed] = /^(\d+) passed, (\d+) failed$/.exec(line) ?? [];
+      if (passed !== undefined) {
+        counted = { passed: Number(passed), failed: Number(failed) };
+        return;
+      }
+      const [failure] = /\bFAIL .*/.exec(line) ?? [];
+      if (failure !== undefined) {
+        failures.push(failure);
+      }
+      onLine(line);
+    };
+    const ended = [child.stdout, child.stderr].map((input) =>
+      once(createInterface({ input }).on("line", take), "close"),
+    );
+    const timer = setTimeout(() => {
+      take(`FAIL ${name} did not end within ${timeoutMs / 1000} s.`);
+      end(child);
+    }, timeoutMs);
+    try {
+      await Promise.all([once(child, "close"), ...ended]);
+    } catch (error) {
+      take(`FAIL ${String(error)}`);
+    } finally {
+      clearTimeout(timer);
+      this.#running.delete(child);
+    }
+
+    const isGood = child.exitCode === 0;
+    const { passed, failed } = counted ?? { passed: isGood ? 1 : 0, failed: 0 };
+    if (!isGood && failed === 0) {
+      failures.push(`FAIL ${name} has ended with exit code ${String(child.exitCode)}.`);
+      return { passed, failed: 1, failures };
+    }
+    return { passed, failed, failures };
+  }
+}
+
+export function sum(outcomes: readonly Outcome[]): Outcome {
+  return {
+    passed: outcomes.reduce((all, { passed }) => all + passed, 0),
+    failed: outcomes.reduce((all, { failed }) => all + failed, 0),
+    failures: outcomes.flatMap(({ failures }) => failures),
+  };
+}
+
+/** Prints what failed, then the last line, and sets the exit code. */
+export function conclude({ passed, failed, failures }: Outcome): void {
+  console.log(`\n${failures.map((failure) => `${failure}\n`).join("")}${passed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+}
+
+function end(child: ChildProcess): void {
+  if (child.pid === undefined || process.platform === "win32") {
+    child.kill("SIGKILL");
+    return;
+  }
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It has ended just now.
+  }
+}
