@@ -9,7 +9,7 @@ export {
   type MediaWaitOptions,
   type MediaWaitResult,
 } from "./cloud/client.ts";
-export { listFleet, type FleetDevice } from "./cloud/fleet.ts";
+export { listFleet } from "./cloud/fleet.ts";
 export {
   DeviceClient,
   type DeviceClientOptions,
@@ -48,20 +48,27 @@ export type {
   MeasureMessage,
   MediaItemMessage,
   MediaListMessage,
-  MessageParts,
   RemoteMeasureMessage,
   TransactionInput,
   TransactionMessage,
-  VideoCommand,
   VideoInput,
   VideoMessage,
 } from "./library/messages.ts";
 export { readTransactionRecord } from "./library/webhook.ts";
 export type { BufferedMedia } from "./media/read-to-buffer.ts";
-export type { SavedFile } from "./media/save-to-file.ts";
-export type { ArchivedFile, ArchivedPackage } from "./model/archived-package.ts";
-export type { CloudDevice, MediaItem, Terminal } from "./model/cloud-records.ts";
 export type { ByteSink, Download, DownloadFacts, Framing } from "./model/download.ts";
-export type { MeasuredObject, MeasureResult, MeasureSource } from "./model/measure-result.ts";
-export type { Measurement, References } from "./model/measurement.ts";
-export type { TransactionRecord } from "./model/transaction-record.ts";
+export type { Measurement, MeasureSource, References } from "./model/measurement.ts";
+export type {
+  ArchivedFile,
+  ArchivedPackage,
+  CloudDevice,
+  FleetDevice,
+  MeasuredObject,
+  MeasureResult,
+  MediaItem,
+  MessageParts,
+  SavedFile,
+  Terminal,
+  TransactionRecord,
+  VideoCommand,
+} from "./model/shapes.ts";

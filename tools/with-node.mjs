@@ -33,9 +33,12 @@ function findNode() {
   const platform = `${process.platform}-${process.arch}`;
   const bundled = join(root, "node_modules", `node-24-${platform}`, "bin", "node");
   if (existsSync(bundled)) {
-    console.error(
-      `Your Node.js is ${ownVersion}; this runs on the ${versionOf(bundled)} that npm ci has installed.`,
-    );
+    // Said once: a script within a script is run as `npm run --silent`.
+    if (process.env["npm_config_loglevel"] !== "silent") {
+      console.error(
+        `Your Node.js is ${ownVersion}; this runs on the ${versionOf(bundled)} that npm ci has installed.`,
+      );
+    }
     return bundled;
   }
   console.error(

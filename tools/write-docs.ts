@@ -1,6 +1,7 @@
 /**
- * Writes the pages that are made from the sources: docs/messages.md, docs/messages.schema.json and docs/errors.md. Run it
- * after a change of the error sentences or of what a node puts on a message; a test holds them equal.
+ * Writes what is made from the schemas and the error sentences: src/model/shapes.ts and src/library/messages.ts, the types
+ * that users see, and the pages docs/messages.md, docs/errors.md, docs/messages.schema.json and docs/manifest.schema.json.
+ * Run it after a change of those; a test holds them equal.
  *
  *   npm run write:docs
  */
@@ -9,5 +10,5 @@ import { join } from "node:path";
 import { writePages } from "./write-docs/pages.ts";
 
 for (const [name, text] of await writePages()) {
-  await writeFile(join(import.meta.dirname, "../docs", name), text);
+  await writeFile(join(import.meta.dirname, "..", name), text);
 }

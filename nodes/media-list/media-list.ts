@@ -2,7 +2,7 @@ import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readExpected } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { verbatim } from "../../src/errors/interpolation.ts";
-import type { MediaItem } from "../../src/model/cloud-records.ts";
+import type { MediaItem } from "../../src/model/shapes.ts";
 import { cloudChoice } from "../../src/runtime/config/config-node.ts";
 import type { Message } from "../../src/runtime/action/messages.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";

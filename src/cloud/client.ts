@@ -22,10 +22,8 @@ import {
   decodeMediaList,
   decodeTerminal,
   decodeTerminals,
-  type CloudDevice,
-  type MediaItem,
-  type Terminal,
 } from "../model/cloud-records.ts";
+import type { CloudDevice, MediaItem, Terminal } from "../model/shapes.ts";
 import type { ByteSink, DownloadFacts } from "../model/download.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import type { Measurement, References } from "../model/measurement.ts";

@@ -1,4 +1,4 @@
-import type { MediaItem } from "../model/cloud-records.ts";
+import type { MediaItem } from "../model/shapes.ts";
 
 /**
  * What is expected and not there. An entry is met by an item of that content type or description, whatever the case; an

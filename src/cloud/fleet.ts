@@ -1,21 +1,7 @@
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import type { CallOptions } from "../http/transport.ts";
-import type { CloudDevice, Terminal } from "../model/cloud-records.ts";
+import type { CloudDevice, FleetDevice, Terminal } from "../model/shapes.ts";
 import type { CloudClient } from "./client.ts";
-
-/** A device that is registered with the cloud, with the terminal that it belongs to. */
-export interface FleetDevice {
-  readonly id: string;
-  readonly name: string | null;
-  /** What a trigger takes as deviceReference. */
-  readonly registrationCode: string | null;
-  readonly appVersion: string | null;
-  /** Null where the device belongs to none, or to one that the cloud does not list. */
-  readonly terminal: Terminal | null;
-  readonly lastHeartbeatUtc: string | null;
-  /** Seconds since the last heartbeat, by this computer's clock when the answer came; null where there was none. */
-  readonly silentFor: number | null;
-}
 
 /** Lists the devices with their terminals, within the one deadline of both calls. */
 export async function listFleet(client: CloudClient, options: CallOptions = {}): Promise<FleetDevice[]> {

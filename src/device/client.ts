@@ -59,7 +59,7 @@ export interface VideoOptions extends DownloadOptions {
 const echo = v.pipe(
   v.unknown(),
   v.check((value) => !Array.isArray(value)),
-  v.looseObject({ msg: text }),
+  v.looseObject({ msg: text("What was sent.") }),
 );
 
 const videoStatuses = { 401: "wrongMode", 403: "wrongMode" } as const;

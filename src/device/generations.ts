@@ -1,4 +1,4 @@
-import type { MeasureSource } from "../model/measure-result.ts";
+import type { MeasureSource } from "../model/measurement.ts";
 
 export type Generation = "newer" | "earlier" | "gateway";
 

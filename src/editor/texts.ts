@@ -28,9 +28,9 @@ function say(value: unknown): string {
   if (typeof value !== "object" || value === null) {
     return String(value);
   }
-  const { phrase, values, outside } = value as Readonly<Record<string, unknown>>;
+  const { phrase, values, verbatim } = value as Readonly<Record<string, unknown>>;
   if (typeof phrase !== "string") {
-    return String(outside);
+    return String(verbatim);
   }
   return deviceTexts(phrase, sayEach(typeof values === "object" && values !== null ? values : {}));
 }

@@ -1,7 +1,8 @@
 import type { CloudClient } from "../cloud/client.ts";
 import type { DeviceClient } from "../device/client.ts";
 import { readToBuffer, type BufferedMedia } from "../media/read-to-buffer.ts";
-import { saveToFile, type FileTarget, type SavedFile } from "../media/save-to-file.ts";
+import { saveToFile, type FileTarget } from "../media/save-to-file.ts";
+import type { SavedFile } from "../model/shapes.ts";
 import type { Download } from "../model/download.ts";
 
 /** Which client a download runs on: its errors name it. */

@@ -1,157 +1,177 @@
-/**
- * The messages of the nodes, for those who write Function nodes with a type checker. What a node does not own travels on
- * with the message, so that each of them may hold more.
- */
-import type { FleetDevice } from "../cloud/fleet.ts";
-import type { ErrorDetails, ErrorCode } from "../errors/dimensioner-error.ts";
-import type { SavedFile } from "../media/save-to-file.ts";
-import type { ArchivedPackage } from "../model/archived-package.ts";
-import type { MediaItem } from "../model/cloud-records.ts";
-import type { MeasureResult } from "../model/measure-result.ts";
-import type { TransactionRecord } from "../model/transaction-record.ts";
+// Written by tools/write-docs.ts from the schemas in tools/write-docs/messages.ts:
+// change those, not this file. Plain interfaces show those who use them fields and what they mean, and need no schema
+// library to compile.
+import type { ErrorCode, ErrorDetails } from "../errors/dimensioner-error.ts";
+import type {
+  MeasureResult,
+  VideoCommand,
+  SavedFile,
+  MediaItem,
+  TransactionRecord,
+  FleetDevice,
+  ArchivedPackage,
+  MessageParts,
+} from "../model/shapes.ts";
 
-interface Message {
-  [property: string]: unknown;
-}
-
-/** Text that may come as a number; missing, null and "" count as not given. */
-type Given = string | number | null | undefined;
-
-/** `measure` and `video` take, as their dialogs are set at first. */
-export interface MeasureInput extends Message {
-  transactionReference?: Given;
-  /** Truthy: empties what waits in the node, and nothing is measured. */
+/** What measure takes. */
+export interface MeasureInput {
+  transactionReference?: string | number | null;
+  /** Truthy: empties what waits in the node, and nothing is done. */
   reset?: unknown;
+  [field: string]: unknown;
 }
 
-/** `measure` sends. */
-export interface MeasureMessage extends Message {
+/** What video and remote trigger take where the dialog leaves the choice to the message. */
+export interface VideoInput {
+  transactionReference?: string | number | null;
+  /** Truthy: empties what waits in the node, and nothing is done. */
+  reset?: unknown;
+  action?: "start" | "stop" | "cancel";
+  [field: string]: unknown;
+}
+
+/** What fetch image takes. */
+export interface FetchImageInput {
+  imageIdentifier?: string | number | null;
+  /** Where the dialog leaves the choice to the message. */
+  image?: "annotated" | "color" | "depth";
+  [field: string]: unknown;
+}
+
+/** What media list takes, and archive where the media come from the cloud. */
+export interface TransactionInput {
+  transactionId: string | number;
+  transactionReference?: string | number | null;
+  [field: string]: unknown;
+}
+
+/** What fetch media takes. */
+export interface FetchMediaInput {
+  transactionId: string | number;
+  payload: {
+    contentId: string | number;
+    [field: string]: unknown;
+  };
+  [field: string]: unknown;
+}
+
+/** What measure sends. */
+export interface MeasureMessage {
   payload: MeasureResult;
-  /** As the device returned it, else as it was given. */
+  /** As the machine returned it, else as it was given. */
   transactionReference: string | null;
-  /** For `fetch image`. */
+  /**
+   * For fetch image; null where there is none, as through the cloud, whose pictures are found by transactionId.
+   */
   imageIdentifier: string | null;
   /** The answer exactly as it came: legal-for-trade data must stay provable. */
   rawResponse: string;
+  [field: string]: unknown;
 }
 
-/** `remote trigger` sends after a measure. */
-export interface RemoteMeasureMessage extends MeasureMessage {
-  /** For `media list`, `fetch media` and `archive`. */
+/** What remote trigger sends after a measure. */
+export interface RemoteMeasureMessage {
+  payload: MeasureResult;
+  /** As the machine returned it, else as it was given. */
+  transactionReference: string | null;
+  /**
+   * For fetch image; null where there is none, as through the cloud, whose pictures are found by transactionId.
+   */
+  imageIdentifier: string | null;
+  /** The answer exactly as it came: legal-for-trade data must stay provable. */
+  rawResponse: string;
+  /** For media list, fetch media and archive. */
   transactionId: string | null;
+  [field: string]: unknown;
 }
 
-/** `fetch image` takes. */
-export interface FetchImageInput extends Message {
-  imageIdentifier?: Given;
-  /** Where the dialog leaves the choice to the message. */
-  image?: "annotated" | "color" | "depth";
+/** What video sends, and remote trigger after start, stop and cancel. */
+export interface VideoMessage {
+  video: VideoCommand;
+  [field: string]: unknown;
 }
 
-/** `fetch image`, `fetch video` and `fetch media` send where they save to the message. */
-export interface BufferMessage extends Message {
+/** What fetch image, fetch video and fetch media send with the content in it. */
+export interface BufferMessage {
+  /** The content. */
   payload: Buffer;
+  /** As the other side says; by its content where it says nothing. */
   contentType: string;
   /** A name to save it under: safe, with the extension that fits. */
   filename: string;
+  [field: string]: unknown;
 }
 
-/** The same where they save to a file. */
-export interface FileMessage extends Message {
+/** What fetch image, fetch video and fetch media send where they save to a file. */
+export interface FileMessage {
   payload: SavedFile;
   /** The file's path. */
   filename: string;
+  [field: string]: unknown;
 }
 
-/** `video` and `remote trigger` take where the dialog leaves the choice to the message. */
-export interface VideoInput extends MeasureInput {
-  action?: "start" | "stop" | "cancel";
-}
-
-/** What was done with the video. */
-export interface VideoCommand {
-  action: "start" | "stop" | "cancel";
-  /** When the answer was there, by this computer's clock (ISO 8601, UTC). */
-  at: string;
-  transactionReference: string | null;
-}
-
-/** `video` sends, and `remote trigger` after start, stop and cancel. */
-export interface VideoMessage extends Message {
-  video: VideoCommand;
-}
-
-/** `media list` takes, and `archive` where the media come from the cloud. */
-export interface TransactionInput extends Message {
-  transactionId: string | number;
-  transactionReference?: Given;
-}
-
-/** `media list` sends as one list. */
-export interface MediaListMessage extends Message {
+/** What media list sends as one list. */
+export interface MediaListMessage {
+  /** All items. */
   payload: MediaItem[];
+  [field: string]: unknown;
 }
 
-/** Lets Join put together what was one list. */
-export interface MessageParts {
-  /** The same in all messages of one list. */
-  id: string;
-  /** Counts from 0. */
-  index: number;
-  count: number;
-  type: "array";
-}
-
-/** `media list` sends as one message per item. */
-export interface MediaItemMessage extends Message {
+/** What media list sends as one message per item. */
+export interface MediaItemMessage {
   payload: MediaItem;
+  /** For fetch media. */
   contentId: string;
+  /** The item's type. */
   contentType: string | null;
   parts: MessageParts;
+  [field: string]: unknown;
 }
 
-/** `fetch media` takes. */
-export interface FetchMediaInput extends Message {
-  transactionId: string | number;
-  payload: { contentId: string | number };
-}
-
-/** `archive` sends. */
-export interface ArchiveMessage extends Message {
+/** What archive sends. */
+export interface ArchiveMessage {
   payload: ArchivedPackage;
   /** Path of the manifest. */
   filename: string;
-  /** Where the job was finished after a restart or a deploy. */
+  /** True where the job was finished after a restart or a deploy. */
   resumed?: true;
+  [field: string]: unknown;
 }
 
-/** `transaction in` sends. */
-export interface TransactionMessage extends Message {
+/** What transaction in sends. */
+export interface TransactionMessage {
   payload: TransactionRecord;
+  /** For media list, fetch media and archive. */
   transactionId: string;
+  /** As in the record. */
   transactionReference: string | null;
+  /** As in the record. */
   barcodeReference: string | null;
+  [field: string]: unknown;
 }
 
-/** `device list` sends as one list. */
-export interface DeviceListMessage extends Message {
+/** What device list sends as one list. */
+export interface DeviceListMessage {
+  /** All devices. */
   payload: FleetDevice[];
+  [field: string]: unknown;
 }
 
-/** `device list` sends as one message per device. */
-export interface DeviceMessage extends Message {
+/** What device list sends as one message per device. */
+export interface DeviceMessage {
   payload: FleetDevice;
   parts: MessageParts;
+  [field: string]: unknown;
 }
 
 /** What a Catch node hands on of a failure in one of the nodes. */
-export interface ErrorMessage extends Message {
+export interface ErrorMessage {
   error: {
-    /** Decide by this one. */
     code: ErrorCode;
     /** What happened and what to do, in the language of the Node-RED server. */
     message: string;
     cause: ErrorDetails;
-    [property: string]: unknown;
+    [field: string]: unknown;
   };
+  [field: string]: unknown;
 }

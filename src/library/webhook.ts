@@ -2,7 +2,8 @@ import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
 import { parseJson } from "../model/parse-json.ts";
-import { decodeTransactionRecord, type TransactionRecord } from "../model/transaction-record.ts";
+import { decodeTransactionRecord } from "../model/transaction-record.ts";
+import type { TransactionRecord } from "../model/shapes.ts";
 
 /**
  * Reads what the cloud's webhook has posted, of either version, for those who take it with a server of their own. Text and

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase, ProblemError, problemOf } from "../errors/interpolation.ts";
 import type { Download, DownloadFacts } from "../model/download.ts";
+import type { SavedFile } from "../model/shapes.ts";
 import type { CheckedContent } from "./content-check.ts";
 import {
   cannotSync,
@@ -28,15 +29,6 @@ export interface FileTarget {
   filename?: string | undefined;
   suggestedBase: string;
   ifExists: IfExists;
-}
-
-/** A file that is whole, verified and on the disk. */
-export interface SavedFile {
-  path: string;
-  bytes: number;
-  /** Lower-case hexadecimal. */
-  sha256: string;
-  contentType: string;
 }
 
 /** What a save knows of its transfer, and what it shares with the other saves of the process. */

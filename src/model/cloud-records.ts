@@ -1,66 +1,45 @@
 import * as v from "valibot";
 import { decode, id, text } from "./decode.ts";
+import type { CloudDevice, MediaItem, Terminal } from "./shapes.ts";
 
-const mediaItem = v.looseObject({ contentId: id, contentType: text, description: text });
+export const mediaItemSchema = v.pipe(
+  v.looseObject({
+    contentId: id("For fetch media."),
+    contentType: text("MIME type; trust this one, not the description."),
+    description: text("What it shows, such as AnnotatedColorImageJpeg."),
+  }),
+  v.description("One image or video of a transaction in the cloud (spec 2.1)."),
+);
 
-/** One image or video of a transaction (spec 2.1). */
-export interface MediaItem {
-  contentId: string;
-  /** MIME type. */
-  contentType: string | null;
-  /** What it shows, such as AnnotatedColorImageJpeg. */
-  description: string | null;
-  [field: string]: unknown;
-}
+export const cloudDeviceSchema = v.pipe(
+  v.looseObject({
+    id: id("Opaque text."),
+    name: text("As in the portal."),
+    appVersion: text("Version of the device's software."),
+    terminalId: text("Id of the terminal that it belongs to; null where there is none."),
+    lastHeartbeatUtc: text("When the cloud last heard of it, in UTC."),
+    registrationCode: text("What a remote trigger takes as deviceReference."),
+  }),
+  v.description("A device that is registered with the cloud."),
+);
 
-const cloudDevice = v.looseObject({
-  id,
-  name: text,
-  appVersion: text,
-  terminalId: text,
-  lastHeartbeatUtc: text,
-  registrationCode: text,
-});
+export const terminalSchema = v.pipe(
+  v.looseObject({
+    id: id("Opaque text."),
+    name: text("As in the portal."),
+    reference: text("As in the portal."),
+    addressLine1: text("As in the portal."),
+    addressLine2: text("As in the portal."),
+    city: text("As in the portal."),
+    provinceState: text("As in the portal."),
+    country: text("As in the portal."),
+    zipPostalCode: text("As in the portal."),
+  }),
+  v.description("A grouping of devices, such as a site."),
+);
 
-/** A device that is registered with the cloud; `registrationCode` is what a trigger takes as deviceReference. */
-export interface CloudDevice {
-  id: string;
-  name: string | null;
-  appVersion: string | null;
-  terminalId: string | null;
-  lastHeartbeatUtc: string | null;
-  registrationCode: string | null;
-  [field: string]: unknown;
-}
-
-const terminal = v.looseObject({
-  id,
-  name: text,
-  reference: text,
-  addressLine1: text,
-  addressLine2: text,
-  city: text,
-  provinceState: text,
-  country: text,
-  zipPostalCode: text,
-});
-
-/** A grouping of devices, such as a site. */
-export interface Terminal {
-  id: string;
-  name: string | null;
-  reference: string | null;
-  addressLine1: string | null;
-  addressLine2: string | null;
-  city: string | null;
-  provinceState: string | null;
-  country: string | null;
-  zipPostalCode: string | null;
-  [field: string]: unknown;
-}
-
-export const decodeMediaList = (value: unknown): MediaItem[] => decode(v.array(mediaItem), value);
-export const decodeDevices = (value: unknown): CloudDevice[] => decode(v.array(cloudDevice), value);
-export const decodeDevice = (value: unknown): CloudDevice => decode(cloudDevice, value);
-export const decodeTerminals = (value: unknown): Terminal[] => decode(v.array(terminal), value);
-export const decodeTerminal = (value: unknown): Terminal => decode(terminal, value);
+export const decodeMediaList = (value: unknown): MediaItem[] => decode(v.array(mediaItemSchema), value);
+export const decodeDevices = (value: unknown): CloudDevice[] => decode(v.array(cloudDeviceSchema), value);
+export const decodeDevice = (value: unknown): CloudDevice => decode(cloudDeviceSchema, value);
+export const decodeTerminals = (value: unknown): Terminal[] => decode(v.array(terminalSchema), value);
+export const decodeTerminal = (value: unknown): Terminal => decode(terminalSchema, value);

@@ -24,21 +24,30 @@ export function decode<const TSchema extends v.GenericSchema>(
   throw new ShapeError(phrase(isMissing ? "fieldMissing" : "fieldForm", { name }));
 }
 
+// Fields of the wire. Each says what it means and, as the last schema of its pipe, what it is once it has been read: types
+// and documentation come from there (tools/write-docs).
+
+const nullableText = v.nullable(v.string());
+const nullableNumber = v.nullable(v.number());
+const nullableFlag = v.nullable(v.boolean());
+
+const wireText = v.optional(v.nullable(v.pipe(v.union([v.string(), v.number()]), v.transform(String))), null);
+/** That first: what does not fit is written down in words. */
+const numberInWords = v.pipe(v.string(), v.trim(), v.decimal(), v.transform(Number));
+const wireDecimal = v.optional(v.nullable(v.union([numberInWords, v.number()])), null);
+const wireId = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty());
+
 /** Text that some surfaces send as a number; absent is null. */
-export const text = v.optional(
-  v.nullable(v.pipe(v.union([v.string(), v.number()]), v.transform(String))),
-  null,
-);
+export const text = (meaning: string) => v.pipe(wireText, nullableText, v.description(meaning));
 
-export const number = v.optional(v.nullable(v.number()), null);
+export const number = (meaning: string) =>
+  v.pipe(v.optional(nullableNumber, null), nullableNumber, v.description(meaning));
 
-export const flag = v.optional(v.nullable(v.boolean()), null);
+export const flag = (meaning: string) =>
+  v.pipe(v.optional(nullableFlag, null), nullableFlag, v.description(meaning));
 
-/** A number that some surfaces send as text ("0.5"): that first, since what does not fit is written down in words. */
-export const decimal = v.optional(
-  v.nullable(v.union([v.pipe(v.string(), v.trim(), v.decimal(), v.transform(Number)), v.number()])),
-  null,
-);
+/** A number that some surfaces send as text ("0.5"). */
+export const decimal = (meaning: string) => v.pipe(wireDecimal, nullableNumber, v.description(meaning));
 
 /** An id: opaque text, also where it is sent as an integer. */
-export const id = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty());
+export const id = (meaning: string) => v.pipe(wireId, v.string(), v.description(meaning));

@@ -1,100 +1,76 @@
 import * as v from "valibot";
 import { beginning, phrase, type Phrase } from "../errors/interpolation.ts";
 import { decimal, decode, flag, number, text } from "./decode.ts";
+import type { MeasureSource } from "./measurement.ts";
+import type { MeasureResult } from "./shapes.ts";
 
-const measuredObject = v.looseObject({
-  /** Text where no number holds it exactly. */
-  trackId: v.optional(v.nullable(v.union([v.number(), v.string()])), null),
-  errorCode: number,
-  errorMessage: text,
-  rotationAngle: number,
-  length: number,
-  width: number,
-  height: number,
-});
+/** One measured object (spec 2.3 and 2.4). */
+export const measuredObjectSchema = v.pipe(
+  v.looseObject({
+    trackId: v.pipe(
+      v.nullish(v.union([v.number(), v.string()]), null),
+      v.nullable(v.union([v.number(), v.string()])),
+      v.description("The number the device follows the object by; text where no number holds it exactly."),
+    ),
+    errorCode: number("0: this object was measured."),
+    errorMessage: text("For people; never decide by it."),
+    rotationAngle: number("Degrees by which the object is turned on the table."),
+    length: number("In dimsUnitOfMeasure."),
+    width: number("In dimsUnitOfMeasure."),
+    height: number("In dimsUnitOfMeasure."),
+  }),
+  v.description("One object on the table (spec 2.3 and 2.4)."),
+);
 
-const measureResult = v.looseObject({
-  transactionId: text,
-  transactionReference: text,
-  customReference1: text,
-  customReference2: text,
-  customReference3: text,
-  imageIdentifier: text,
-  elapsedMs: number,
-  dateTimeLocal: text,
-  dateTimeUtc: text,
-  errorCode: v.pipe(v.number(), v.integer()),
-  errorMessage: text,
-  objectCount: number,
-  dimsUnitOfMeasure: text,
-  weightUnitOfMeasure: text,
-  measurementFidelity: decimal,
-  legalForTrade: flag,
-  weight: number,
-  objectId: text,
+/** What a device or the cloud sends, in the newer device's names (spec 2.3 and 2.4). */
+const wireResult = v.looseObject({
+  transactionId: text("For media list, fetch media and archive; null for a local measure."),
+  transactionReference: text("What the host gave with the measure."),
+  customReference1: text("What the host gave with the measure."),
+  customReference2: text("What the host gave with the measure."),
+  customReference3: text("What the host gave with the measure."),
+  imageIdentifier: text("For fetch image; null where there is none, as through the cloud."),
+  elapsedMs: number("How long the device took, in milliseconds."),
+  dateTimeLocal: text("When, by the device's clock and time zone (ISO 8601 with offset)."),
+  dateTimeUtc: text("When, in UTC (ISO 8601)."),
+  errorCode: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description("0: success. Any other is the device's own number."),
+  ),
+  errorMessage: text("For people; never decide by it."),
+  objectCount: number("How many objects the device counts."),
+  dimsUnitOfMeasure: text("Unit of length, width and height, such as cm or in."),
+  weightUnitOfMeasure: text("Unit of weight, such as kg or lb."),
+  measurementFidelity: decimal("Step of the dimensions, in their unit: 1, 0.5, 0.2."),
+  legalForTrade: flag("Whether the device measured in its Legal for Trade mode."),
+  weight: number("In weightUnitOfMeasure."),
+  objectId: text("Often empty."),
   measuredObjects: v.pipe(
-    v.optional(v.nullable(v.array(measuredObject)), null),
-    v.transform((objects) => objects ?? []),
+    v.nullish(v.array(measuredObjectSchema), []),
+    v.description("What lay on the table; empty where nothing was found."),
   ),
 });
 
-// The exported types are written out, not inferred: users read them, and need no schema library to compile with them.
-
-/** One measured object; lengths in the result's dimsUnitOfMeasure (spec 2.3 and 2.4). */
-export interface MeasuredObject {
-  /** The number the device follows the object by; text where no number holds it exactly. */
-  trackId: number | string | null;
-  /** 0: this object was measured. */
-  errorCode: number | null;
-  errorMessage: string | null;
-  /** Degrees by which the object lies turned. */
-  rotationAngle: number | null;
-  length: number | null;
-  width: number | null;
-  height: number | null;
-  [field: string]: unknown;
-}
-
-/** Which API a measure came from. */
-export type MeasureSource = "newer-device" | "earlier-device" | "cloud";
-
-/**
- * The result of a measure, in the newer device's names whatever the surface (spec 2.3 and 2.4). Values are as the device
- * sent them; what a surface does not have is null; fields that nobody knows yet pass through.
- */
-export interface MeasureResult {
-  /** True only when the result and each of its objects report success and there is at least one object. */
-  ok: boolean;
-  source: MeasureSource;
-  /** Null for a local measure. */
-  transactionId: string | null;
-  transactionReference: string | null;
-  customReference1: string | null;
-  customReference2: string | null;
-  customReference3: string | null;
-  /** For the pictures of this measure; null for a measure through the cloud. */
-  imageIdentifier: string | null;
-  elapsedMs: number | null;
-  /** ISO 8601 with the offset of the device's clock. */
-  dateTimeLocal: string | null;
-  dateTimeUtc: string | null;
-  /** 0: success; any other is the device's own number. */
-  errorCode: number;
-  errorMessage: string | null;
-  objectCount: number | null;
-  /** Unit of length, width and height, such as cm or in. */
-  dimsUnitOfMeasure: string | null;
-  /** Unit of weight, such as kg or lb. */
-  weightUnitOfMeasure: string | null;
-  /** Step of the dimensions, in their unit. */
-  measurementFidelity: number | null;
-  legalForTrade: boolean | null;
-  weight: number | null;
-  objectId: string | null;
-  /** Empty where nothing was found on the table. */
-  measuredObjects: MeasuredObject[];
-  [field: string]: unknown;
-}
+/** A measure of any surface as it leaves this package. Its type and its documentation are made from it (tools/write-docs). */
+export const measureResultSchema = v.pipe(
+  v.looseObject({
+    ok: v.pipe(
+      v.boolean(),
+      v.description(
+        "Whether there is a measurement to use: errorCode is 0, there is an object, objectCount is their number, and each object's errorCode is 0.",
+      ),
+    ),
+    source: v.pipe(
+      v.picklist(["newer-device", "earlier-device", "cloud"]),
+      v.description("Which API it came from."),
+    ),
+    ...wireResult.entries,
+  }),
+  v.description(
+    "One shape for every measure, whatever machine it came from: the newer device's names (spec 2.3 and 2.4). Values are as the device sent them. What a machine does not tell is null, never 0 or empty. A field that nobody knows yet passes through.",
+  ),
+);
 
 /** The earlier device's names for what the newer one calls otherwise (spec 2.4). */
 const earlierNames: ReadonlyMap<string, string> = new Map([
@@ -107,7 +83,7 @@ const earlierNames: ReadonlyMap<string, string> = new Map([
 /** Reads a measure of any surface; throws a ShapeError where it is none. */
 export function decodeMeasureResult(value: unknown, source: MeasureSource): MeasureResult {
   const fields = source === "earlier-device" ? rename(value) : value;
-  const result = decode(measureResult, fields);
+  const result = decode(wireResult, fields);
   const { errorCode, objectCount, measuredObjects } = result;
   const ok =
     errorCode === 0 &&

@@ -1,4 +1,7 @@
-import type { MeasureResult } from "./measure-result.ts";
+import type { MeasureResult } from "./shapes.ts";
+
+/** Which API a measure came from. */
+export type MeasureSource = MeasureResult["source"];
 
 /** What the host says of a parcel; kept with the transaction and returned in its result. */
 export interface References {

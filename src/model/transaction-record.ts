@@ -1,75 +1,49 @@
 import * as v from "valibot";
 import { decimal, decode, flag, id, text } from "./decode.ts";
+import type { TransactionRecord } from "./shapes.ts";
 
-/** Wire values as numbers, also where a version sends them as text. */
-const record = v.looseObject({
-  transactionId: id,
-  legacyId: text,
-  deviceClientId: text,
+/** What the webhook posts, in the names of a measure's result: numbers also where a version sends them as text. */
+const wireRecord = v.looseObject({
+  transactionId: id("For media list, fetch media and archive; opaque text."),
+  legacyId: text("The integer beside a GUID (version 2 of the record), as text."),
+  deviceClientId: text("Id of the device in the cloud, as device list has it."),
   errorCode: v.pipe(
     v.union([v.number(), v.pipe(v.string(), v.trim(), v.regex(/^-?\d{1,9}$/), v.transform(Number))]),
+    v.number(),
     v.integer(),
+    v.description("0: success. Any other is the device's own number."),
   ),
-  errorMessage: text,
-  dateTimeUtc: text,
-  elapsedMs: decimal,
-  isManualDimension: flag,
-  dimsUnitOfMeasure: text,
-  weightUnitOfMeasure: text,
-  measurementFidelity: decimal,
-  rotationAngle: decimal,
-  length: decimal,
-  width: decimal,
-  height: decimal,
-  weight: decimal,
-  cameraSerialId: text,
-  barcodeReference: text,
-  customReference1: text,
-  customReference2: text,
-  customReference3: text,
-  transactionReference: text,
+  errorMessage: text("For people; never decide by it."),
+  dateTimeUtc: text("When it was measured, in UTC (ISO 8601)."),
+  elapsedMs: decimal("How long the device took, in milliseconds."),
+  isManualDimension: flag("Whether somebody typed the dimensions in."),
+  dimsUnitOfMeasure: text("Unit of length, width and height, such as cm or in."),
+  weightUnitOfMeasure: text("Unit of weight, such as kg or lb."),
+  measurementFidelity: decimal("Step of the dimensions, in their unit."),
+  rotationAngle: decimal("Degrees by which the parcel was turned."),
+  length: decimal("In dimsUnitOfMeasure."),
+  width: decimal("In dimsUnitOfMeasure."),
+  height: decimal("In dimsUnitOfMeasure."),
+  weight: decimal("In weightUnitOfMeasure."),
+  cameraSerialId: text("Serial number of the camera."),
+  barcodeReference: text("The barcode that was scanned at the device; also known as primary reference."),
+  customReference1: text("What the host gave with the measure."),
+  customReference2: text("What the host gave with the measure."),
+  customReference3: text("What the host gave with the measure."),
+  transactionReference: text("What the host gave with the measure."),
 });
 
-/**
- * One measurement transaction as the cloud's webhook tells of it, in the names that a measure's result has. Both versions
- * of the record become this: v1 with an integer id, v2 with a GUID and the integer as `legacyId`. Ids are opaque text;
- * what a version does not have is null; fields that nobody knows yet pass through.
- */
-export interface TransactionRecord {
-  /** True when the device reports success (errorCode 0). */
-  ok: boolean;
-  source: "webhook";
-  transactionId: string;
-  /** The integer id where transactionId is a GUID. */
-  legacyId: string | null;
-  deviceClientId: string | null;
-  /** 0: success; any other is the device's own number. */
-  errorCode: number;
-  errorMessage: string | null;
-  dateTimeUtc: string | null;
-  elapsedMs: number | null;
-  /** Entered by hand, not measured. */
-  isManualDimension: boolean | null;
-  /** Unit of length, width and height. */
-  dimsUnitOfMeasure: string | null;
-  weightUnitOfMeasure: string | null;
-  /** Step of the dimensions, in their unit. */
-  measurementFidelity: number | null;
-  /** Degrees by which the object lies turned. */
-  rotationAngle: number | null;
-  length: number | null;
-  width: number | null;
-  height: number | null;
-  weight: number | null;
-  cameraSerialId: string | null;
-  /** The scanned barcode; also known as primary reference. */
-  barcodeReference: string | null;
-  customReference1: string | null;
-  customReference2: string | null;
-  customReference3: string | null;
-  transactionReference: string | null;
-  [field: string]: unknown;
-}
+/** A record as it leaves this package. Its type and its documentation are made from it (tools/write-docs). */
+export const transactionRecordSchema = v.pipe(
+  v.looseObject({
+    ok: v.pipe(v.boolean(), v.description("Whether errorCode is 0.")),
+    source: v.pipe(v.literal("webhook"), v.description("Always webhook.")),
+    ...wireRecord.entries,
+  }),
+  v.description(
+    "One measurement as the cloud's webhook tells of it. Both versions of the cloud's record become this: v1 with an integer id, v2 with a GUID and the integer as legacyId. What a version does not have is null. A field that nobody knows yet passes through.",
+  ),
+);
 
 /** The record's names for what a measure's result calls otherwise. */
 const recordNames: ReadonlyMap<string, string> = new Map([
@@ -83,7 +57,7 @@ const recordNames: ReadonlyMap<string, string> = new Map([
 
 /** Reads a transaction record of either version; throws a ShapeError where it is none. */
 export function decodeTransactionRecord(value: unknown): TransactionRecord {
-  const fields = decode(record, rename(value));
+  const fields = decode(wireRecord, rename(value));
   return { ...fields, ok: fields.errorCode === 0, source: "webhook" };
 }
 

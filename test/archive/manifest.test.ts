@@ -1,116 +1,16 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { readManifest } from "../../src/archive/packages/manifest.ts";
 import { withFolder } from "../media/support.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 
-type Schema = Readonly<Record<string, unknown>>;
-
 const schemaFile = join(import.meta.dirname, "..", "..", "docs", "manifest.schema.json");
 
-/** As much of JSON Schema as the manifest's schema uses; an unknown word in it is an error. */
-function check(value: unknown, schema: Schema, root: Schema, path = "$"): string[] {
-  const problems: string[] = [];
-  const fail = (what: string): void => void problems.push(`${path} ${what}`);
-  for (const [word, rule] of Object.entries(schema)) {
-    switch (word) {
-      case "$schema":
-      case "$id":
-      case "$defs":
-      case "title":
-      case "description":
-      case "format":
-        break;
-      case "$ref": {
-        const name = String(rule).replace("#/$defs/", "");
-        const target = (root["$defs"] as Readonly<Record<string, Schema>>)[name];
-        assert.ok(target !== undefined, String(rule));
-        problems.push(...check(value, target, root, path));
-        break;
-      }
-      case "const":
-        if (value !== rule) {
-          fail(`is not ${String(rule)}`);
-        }
-        break;
-      case "enum":
-        if (!(rule as unknown[]).includes(value)) {
-          fail("is none of the choices");
-        }
-        break;
-      case "type":
-        if (![rule].flat().includes(typeOf(value, rule))) {
-          fail(`is ${typeOf(value, rule)}`);
-        }
-        break;
-      case "pattern":
-        if (typeof value === "string" && !new RegExp(String(rule), "u").test(value)) {
-          fail("does not fit");
-        }
-        break;
-      case "minimum":
-        if (typeof value === "number" && value < Number(rule)) {
-          fail("is too small");
-        }
-        break;
-      case "required":
-        if (isRecord(value)) {
-          for (const name of rule as string[]) {
-            if (!(name in value)) {
-              fail(`has no ${name}`);
-            }
-          }
-        }
-        break;
-      case "properties":
-        if (isRecord(value)) {
-          for (const [name, inner] of Object.entries(rule as Record<string, Schema>)) {
-            if (name in value) {
-              problems.push(...check(value[name], inner, root, `${path}.${name}`));
-            }
-          }
-        }
-        break;
-      case "additionalProperties":
-        assert.equal(rule, false);
-        if (isRecord(value)) {
-          const known = Object.keys(schema["properties"] as object);
-          for (const name of Object.keys(value)) {
-            if (!known.includes(name)) {
-              fail(`has ${name} beside`);
-            }
-          }
-        }
-        break;
-      case "items":
-        if (Array.isArray(value)) {
-          for (const [index, one] of value.entries()) {
-            problems.push(...check(one, rule as Schema, root, `${path}[${index}]`));
-          }
-        }
-        break;
-      default:
-        assert.fail(`the schema has ${word}, which this test does not know`);
-    }
-  }
-  return problems;
-}
-
-function typeOf(value: unknown, rule: unknown): string {
-  if (value === null) {
-    return "null";
-  }
-  if (Array.isArray(value)) {
-    return "array";
-  }
-  return typeof value === "number" && rule === "integer" && Number.isInteger(value)
-    ? "integer"
-    : typeof value;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+async function fits(value: unknown): Promise<boolean> {
+  const schema = JSON.parse(await readFile(schemaFile, "utf8")) as object;
+  return new Ajv2020({ strict: true, allowUnionTypes: true }).validate(schema, value);
 }
 
 describe("archive: the manifest and its schema", () => {
@@ -144,15 +44,13 @@ describe("archive: the manifest and its schema", () => {
   }
 
   it("fit each other, whatever a manifest says", async () => {
-    const schema = JSON.parse(await readFile(schemaFile, "utf8")) as Schema;
     for (const text of await manifests()) {
-      assert.deepEqual(check(JSON.parse(text), schema, schema), []);
+      assert.ok(await fits(JSON.parse(text)), text);
       assert.ok(readManifest(text) !== undefined);
     }
   });
 
   it("refuse the same things", async () => {
-    const schema = JSON.parse(await readFile(schemaFile, "utf8")) as Schema;
     const [text = ""] = await manifests();
     const good = JSON.parse(text) as Record<string, unknown>;
     const [item] = good["items"] as Record<string, unknown>[];
@@ -174,7 +72,7 @@ describe("archive: the manifest and its schema", () => {
       { ...good, items: [{ ...item, sha256: "0".repeat(63) }] },
     ];
     for (const one of wrong) {
-      assert.notDeepEqual(check(one, schema, schema), [], JSON.stringify(one));
+      assert.ok(!(await fits(one)), JSON.stringify(one));
       assert.equal(readManifest(JSON.stringify(one)), undefined, JSON.stringify(one));
     }
     for (const text of ["", "null", "[]", "{", '"manifest"']) {

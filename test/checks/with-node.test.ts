@@ -27,7 +27,10 @@ describe("tools/with-node", () => {
     return spawn(
       process.execPath,
       [join(folder, "tools", "with-node.mjs"), "--eval", script, "--", ...args],
-      { env: { ...process.env, npm_node_execpath: ownNode }, stdio: ["ignore", "pipe", "pipe"] },
+      {
+        env: { ...process.env, npm_node_execpath: ownNode, npm_config_loglevel: "notice" },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
     );
   }
 

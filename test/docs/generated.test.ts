@@ -13,10 +13,10 @@ const docs = join(import.meta.dirname, "../../docs");
 const surface = "newer-device";
 const peer: Peer = { surface, origin: "http://127.0.0.1:1", host: "127.0.0.1:1" };
 
-describe("the pages that are made from the sources", () => {
+describe("the pages and types that are made from the sources", () => {
   it("are as the sources are (npm run write:docs writes them)", async () => {
     for (const [name, page] of await writePages()) {
-      assert.equal(await readFile(join(docs, name), "utf8"), page, `docs/${name} is out of date`);
+      assert.equal(await readFile(join(docs, "..", name), "utf8"), page, `${name} is out of date`);
     }
   });
 

@@ -7,11 +7,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { defaults as archiveDefaults } from "../../nodes/archive/archive.shared.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { sentMessages } from "../../tools/write-docs/messages.ts";
-import { jsonSchemas } from "../../tools/write-docs/schema-file.ts";
+import { messageSchemas } from "../../tools/write-docs/schema-file.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type Message } from "../support/flow.ts";
 
-const schemas = jsonSchemas();
+const schemas = messageSchemas();
 const code = "ABCD2345";
 const credentials = { cloud: { token: "simulator" } };
 
@@ -165,7 +165,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
     const type = "dimensioner-device-list";
     const [all] = await run("DeviceListMessage", { type }, {});
     const devices = all?.["payload"] as { terminal: unknown }[];
-    hasAllFieldsOf("DeviceListItem", devices[0]);
+    hasAllFieldsOf("FleetDevice", devices[0]);
     hasAllFieldsOf("Terminal", devices.find(({ terminal }) => terminal !== null)?.terminal);
     await flow.stop();
     const messages = await run("DeviceMessage", { type, emit: "split" }, {});

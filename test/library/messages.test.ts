@@ -1,38 +1,53 @@
 import assert from "node:assert/strict";
-import type * as library from "../../src/index.ts";
-import { definitions } from "../../tools/write-docs/messages.ts";
-import { describes } from "../../tools/write-docs/same-type.ts";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { definitions, libraryShapes, sent, shapes, taken } from "../../tools/write-docs/messages.ts";
+import { jsonSchemas } from "../../tools/write-docs/schema-file.ts";
 
-/** The exported types by the names that the documentation has for them; one that differs does not compile. */
-const documented = {
-  MeasureMessage: describes<library.MeasureMessage>()(definitions.MeasureMessage),
-  RemoteMeasureMessage: describes<library.RemoteMeasureMessage>()(definitions.RemoteMeasureMessage),
-  VideoMessage: describes<library.VideoMessage>()(definitions.VideoMessage),
-  VideoCommand: describes<library.VideoCommand>()(definitions.VideoCommand),
-  FileMessage: describes<library.FileMessage>()(definitions.FileMessage),
-  MediaListMessage: describes<library.MediaListMessage>()(definitions.MediaListMessage),
-  MediaItemMessage: describes<library.MediaItemMessage>()(definitions.MediaItemMessage),
-  MessageParts: describes<library.MessageParts>()(definitions.MessageParts),
-  ArchiveMessage: describes<library.ArchiveMessage>()(definitions.ArchiveMessage),
-  ArchivedPackage: describes<library.ArchivedPackage>()(definitions.ArchivedPackage),
-  TransactionMessage: describes<library.TransactionMessage>()(definitions.TransactionMessage),
-  DeviceListMessage: describes<library.DeviceListMessage>()(definitions.DeviceListMessage),
-  DeviceMessage: describes<library.DeviceMessage>()(definitions.DeviceMessage),
-  MeasureResult: describes<library.MeasureResult>()(definitions.MeasureResult),
-  MeasuredObject: describes<library.MeasuredObject>()(definitions.MeasuredObject),
-  MediaItem: describes<library.MediaItem>()(definitions.MediaItem),
-  TransactionRecord: describes<library.TransactionRecord>()(definitions.TransactionRecord),
-  DeviceListItem: describes<library.FleetDevice>()(definitions.DeviceListItem),
-  Terminal: describes<library.Terminal>()(definitions.Terminal),
-  SavedFile: describes<library.SavedFile>()(definitions.SavedFile),
-  ErrorObject: describes<library.ErrorMessage["error"]>()(definitions.ErrorObject),
-  ErrorDetails: describes<library.ErrorDetails>()(definitions.ErrorDetails),
-};
+const dist = join(import.meta.dirname, "../../dist/src");
 
-describe("the types of messages", () => {
-  it("are exported for every message and payload that is documented", () => {
-    // A Buffer is no JSON: its place is not described there.
-    const names = Object.keys(definitions).filter((name) => name !== "BufferMessage");
-    assert.deepEqual(Object.keys(documented).toSorted(), names.toSorted());
+/** The declarations that a program sees which imports the package, by their paths. */
+async function declarations(file: string, seen = new Map<string, string>()): Promise<Map<string, string>> {
+  assert.ok(existsSync(file), `${file} is not there: build first`);
+  const text = await readFile(file, "utf8");
+  seen.set(file, text);
+  for (const [, specifier = ""] of text.matchAll(/from "(\.[^"]+)\.[jt]s"/g)) {
+    const next = join(dirname(file), `${specifier}.d.ts`);
+    if (!seen.has(next)) {
+      await declarations(next, seen);
+    }
+  }
+  return seen;
+}
+
+describe("the types of messages, as the package ships them", () => {
+  it("need no schema library to compile", async () => {
+    const all = await declarations(join(dist, "index.d.ts"));
+    assert.ok(all.size > 10);
+    for (const [file, text] of all) {
+      assert.doesNotMatch(text, /valibot/, file);
+    }
+  });
+
+  it("are exported by name, and say of each field what its schema says", async () => {
+    const index = await readFile(join(dist, "index.d.ts"), "utf8");
+    const schemas = jsonSchemas({ ...definitions, ...libraryShapes });
+    const files = {
+      "model/shapes.d.ts": { ...shapes, ...libraryShapes },
+      "library/messages.d.ts": { ...sent, ...taken },
+    };
+    for (const [file, named] of Object.entries(files)) {
+      const text = (await readFile(join(dist, file), "utf8")).replace(/\s+(?:\* )?/g, " ");
+      for (const name of Object.keys(named) as (keyof typeof schemas)[]) {
+        assert.match(index, new RegExp(`\\b${name}\\b`));
+        const [, body = ""] = text.split(`export interface ${name} {`);
+        for (const [field, schema] of Object.entries(schemas[name].properties ?? {})) {
+          const { description } = typeof schema === "object" ? schema : {};
+          const declared = description === undefined ? ` ${field}` : `${description} */ ${field}`;
+          assert.ok(body.includes(declared), `${name}.${field}: ${description}`);
+        }
+      }
+    }
   });
 });

@@ -4,7 +4,8 @@ import { lstat, mkdir, readFile, readlink, stat, symlink, writeFile } from "node
 import { join } from "node:path";
 import type { Disk } from "../../src/media/disk.ts";
 import type { IfExists } from "../../src/media/place-file.ts";
-import { saveToFile, type SavedFile } from "../../src/media/save-to-file.ts";
+import { saveToFile } from "../../src/media/save-to-file.ts";
+import type { SavedFile } from "../../src/model/shapes.ts";
 import { facts, listAll, rejectsWith, sending, systemError, watchedDisk, withFolder } from "./support.ts";
 
 /** As FAT, exFAT and some shares: no second name for a file. */

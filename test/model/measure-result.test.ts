@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { inEnglish } from "../../src/errors/interpolation.ts";
 import { ShapeError } from "../../src/model/decode.ts";
-import { decodeMeasureResult, explainFailure, type MeasureSource } from "../../src/model/measure-result.ts";
+import { decodeMeasureResult, explainFailure } from "../../src/model/measure-result.ts";
+import type { MeasureSource } from "../../src/model/measurement.ts";
 import { parseJson } from "../../src/model/parse-json.ts";
 
 type Fields = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { FleetDevice } from "../../src/cloud/fleet.ts";
+import type { FleetDevice } from "../../src/model/shapes.ts";
 import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
 import { TestFlow, type FlowNode, type Sent } from "../support/flow.ts";
 

@@ -4,7 +4,7 @@ import { createServer, request as send, type IncomingMessage, type Server } from
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { inEnglish } from "../../src/errors/interpolation.ts";
-import type { TransactionRecord } from "../../src/model/transaction-record.ts";
+import type { TransactionRecord } from "../../src/model/shapes.ts";
 import { WebhookReceiver, type WebhookMemory, type WebhookRules } from "../../src/webhook/receiver.ts";
 
 const secret = "pa55-Wort/ä";

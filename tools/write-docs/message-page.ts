@@ -1,35 +1,13 @@
 import type { JsonSchema } from "@valibot/to-json-schema";
-import { sentMessages, type DefinitionName } from "./messages.ts";
-import { jsonSchemas, type Defs } from "./schema-file.ts";
+import { sentMessages, shapes, type DefinitionName } from "./messages.ts";
+import { messageSchemas, type Defs } from "./schema-file.ts";
 
 /** The objects that have a table of their own, in the order of the page. */
-const objects: readonly (readonly [DefinitionName, string])[] = [
-  [
-    "MeasureResult",
-    "One shape for every measure, whatever machine it came from: the newer device's names. What a machine does not tell is null, never 0 or empty. A field that nobody knows yet passes through.",
-  ],
-  ["MeasuredObject", "One object on the table."],
-  ["VideoCommand", "What a video command leaves behind; the payload stays as it was."],
-  ["SavedFile", "A file that a node has saved."],
-  ["MediaItem", "One image or video of a transaction in the cloud."],
-  [
-    "TransactionRecord",
-    "One measurement as the cloud's webhook tells of it. Both versions of the cloud's record become this.",
-  ],
-  ["DeviceListItem", "One device that is registered with the cloud."],
-  ["Terminal", "A grouping of devices, such as a site."],
-  ["ArchivedPackage", "A package that is whole on the disk."],
-  ["MessageParts", "Makes one list of many messages again in a Join node."],
-  [
-    "ErrorObject",
-    "What a Catch node finds on `msg.error`, beside `source`, by which Node-RED says which node failed. [errors.md](errors.md) has every code.",
-  ],
-  ["ErrorDetails", "What went wrong, for a flow to decide by."],
-];
+const objects = [...(Object.keys(shapes) as (keyof typeof shapes)[]), "ErrorObject", "ErrorDetails"] as const;
 
 /** docs/messages.md, from the schemas. */
 export function writeMessagePage(): string {
-  const schemas = jsonSchemas();
+  const schemas = messageSchemas();
   return [
     "<!-- Written by tools/write-docs.ts from the sources: change those, not this page. -->",
     "",
@@ -50,7 +28,14 @@ export function writeMessagePage(): string {
     "",
     "A failed measurement has the same properties with `payload.ok` false, whether it goes to the Catch node or to the second",
     "output. With ERR_MEDIA_INCOMPLETE, `payload` is the list of what there is.",
-    ...objects.flatMap(([name, meaning]) => ["", `## ${name}`, "", meaning, "", ...table(schemas[name])]),
+    ...objects.flatMap((name) => [
+      "",
+      `## ${name}`,
+      "",
+      schemas[name].description ?? "",
+      "",
+      ...table(schemas[name]),
+    ]),
     "",
     "## Check a message against its schema",
     "",
@@ -101,13 +86,16 @@ function describe(schema: JsonSchema | boolean): string {
   }
   if (schema.$ref !== undefined) {
     const name = schema.$ref.replace("#/$defs/", "");
+    if (name === "ErrorCode") {
+      return "one of [its codes](errors.md)";
+    }
     return `[${name}](#${name.toLowerCase()})`;
   }
   if (schema.const !== undefined) {
     return code(schema.const);
   }
   if (schema.enum !== undefined) {
-    return schema.enum.length > 8 ? "one of its codes" : schema.enum.map(code).join(", ");
+    return schema.enum.map(code).join(", ");
   }
   if (schema.anyOf !== undefined) {
     return schema.anyOf.map(describe).join(" or ");
@@ -117,7 +105,7 @@ function describe(schema: JsonSchema | boolean): string {
     return `list of ${Array.isArray(items) ? "any" : describe(items)}`;
   }
   if (schema.type === undefined) {
-    return "Buffer";
+    return schema.$comment ?? "any";
   }
   return [schema.type].flat().join(" or ");
 }

@@ -1,82 +1,155 @@
 import * as v from "valibot";
+import { cloudDeviceSchema, mediaItemSchema, terminalSchema } from "../../src/model/cloud-records.ts";
+import { measuredObjectSchema, measureResultSchema } from "../../src/model/measure-result.ts";
+import { transactionRecordSchema } from "../../src/model/transaction-record.ts";
 import * as payloads from "./payloads.ts";
+import { described } from "./payloads.ts";
 
 const text = v.nullable(v.string());
+const idText = v.union([v.string(), v.number()]);
+/** Missing, null and "" count as not given. */
+const given = v.exactOptional(v.nullable(idText));
+const action = v.picklist(["start", "stop", "cancel"]);
 
-/** A Buffer is no JSON: its place is described, and nothing is checked there. */
-const buffer = v.pipe(v.unknown(), v.description("A Buffer with the content."));
-
-function message<const TEntries extends v.ObjectEntries>(entries: TEntries) {
-  return v.looseObject(entries);
+/** What a node does not own travels on with the message, so that each of them may hold more. */
+function message<const TEntries extends v.ObjectEntries>(meaning: string, entries: TEntries) {
+  return described(meaning, v.looseObject(entries));
 }
 
-function described<const TSchema extends v.GenericSchema>(meaning: string, schema: TSchema) {
-  return v.pipe(schema, v.description(meaning));
-}
+const measureInput = {
+  transactionReference: given,
+  reset: v.exactOptional(
+    described("Truthy: empties what waits in the node, and nothing is done.", v.unknown()),
+  ),
+};
 
-/** Everything that has a name of its own in docs/messages.schema.json. */
-export const definitions = {
-  MeasureResult: payloads.measureResult,
-  MeasuredObject: payloads.measuredObject,
-  MediaItem: payloads.mediaItem,
-  TransactionRecord: payloads.transactionRecord,
-  DeviceListItem: payloads.deviceListItem,
-  Terminal: payloads.terminal,
-  SavedFile: payloads.savedFile,
-  ArchivedPackage: payloads.archivedPackage,
+const measureMessage = {
+  payload: measureResultSchema,
+  transactionReference: described("As the machine returned it, else as it was given.", text),
+  imageIdentifier: described(
+    "For fetch image; null where there is none, as through the cloud, whose pictures are found by transactionId.",
+    text,
+  ),
+  rawResponse: described(
+    "The answer exactly as it came: legal-for-trade data must stay provable.",
+    v.string(),
+  ),
+};
+
+/** What messages carry; each has a type of its name in src/model/shapes.ts. */
+export const shapes = {
+  MeasureResult: measureResultSchema,
+  MeasuredObject: measuredObjectSchema,
   VideoCommand: payloads.videoCommand,
+  SavedFile: payloads.savedFile,
+  MediaItem: mediaItemSchema,
+  TransactionRecord: transactionRecordSchema,
+  FleetDevice: payloads.fleetDevice,
+  Terminal: terminalSchema,
+  ArchivedPackage: payloads.archivedPackage,
+  ArchivedFile: payloads.archivedFile,
   MessageParts: payloads.messageParts,
-  ErrorObject: payloads.errorObject,
+} satisfies Record<string, v.GenericSchema>;
+
+/** What only the library hands out; on no message. */
+export const libraryShapes = { CloudDevice: cloudDeviceSchema };
+
+/** The parts of an error, whose types stand with the errors. */
+const errorShapes = {
+  ErrorCode: payloads.errorCode,
   ErrorDetails: payloads.errorDetails,
-  MeasureMessage: message({
-    payload: payloads.measureResult,
-    transactionReference: described("As the machine returned it, else as it was given.", text),
-    imageIdentifier: described("For fetch image; null where there is none.", text),
-    rawResponse: described("The answer exactly as it came.", v.string()),
-  }),
-  RemoteMeasureMessage: message({
-    payload: payloads.measureResult,
+};
+
+/** What nodes send; each has a type of its name in src/library/messages.ts. */
+export const sent = {
+  MeasureMessage: message("What measure sends.", measureMessage),
+  RemoteMeasureMessage: message("What remote trigger sends after a measure.", {
+    ...measureMessage,
     transactionId: described("For media list, fetch media and archive.", text),
-    transactionReference: described("As the machine returned it, else as it was given.", text),
-    imageIdentifier: described(
-      "Null where the cloud sends none: its pictures are found by transactionId.",
-      text,
-    ),
-    rawResponse: described("The answer exactly as it came.", v.string()),
   }),
-  VideoMessage: message({ video: payloads.videoCommand }),
-  BufferMessage: message({
-    payload: buffer,
+  VideoMessage: message("What video sends, and remote trigger after start, stop and cancel.", {
+    video: payloads.videoCommand,
+  }),
+  BufferMessage: message("What fetch image, fetch video and fetch media send with the content in it.", {
+    payload: described("The content.", v.instance(Buffer)),
     contentType: described("As the other side says; by its content where it says nothing.", v.string()),
     filename: described("A name to save it under: safe, with the extension that fits.", v.string()),
   }),
-  FileMessage: message({
+  FileMessage: message("What fetch image, fetch video and fetch media send where they save to a file.", {
     payload: payloads.savedFile,
     filename: described("The file's path.", v.string()),
   }),
-  MediaListMessage: message({ payload: described("All items.", v.array(payloads.mediaItem)) }),
-  MediaItemMessage: message({
-    payload: payloads.mediaItem,
+  MediaListMessage: message("What media list sends as one list.", {
+    payload: described("All items.", v.array(mediaItemSchema)),
+  }),
+  MediaItemMessage: message("What media list sends as one message per item.", {
+    payload: mediaItemSchema,
     contentId: described("For fetch media.", v.string()),
     contentType: described("The item's type.", text),
     parts: payloads.messageParts,
   }),
-  ArchiveMessage: message({
+  ArchiveMessage: message("What archive sends.", {
     payload: payloads.archivedPackage,
     filename: described("Path of the manifest.", v.string()),
     resumed: v.exactOptional(
       described("True where the job was finished after a restart or a deploy.", v.literal(true)),
     ),
   }),
-  TransactionMessage: message({
-    payload: payloads.transactionRecord,
+  TransactionMessage: message("What transaction in sends.", {
+    payload: transactionRecordSchema,
     transactionId: described("For media list, fetch media and archive.", v.string()),
     transactionReference: described("As in the record.", text),
     barcodeReference: described("As in the record.", text),
   }),
-  DeviceListMessage: message({ payload: described("All devices.", v.array(payloads.deviceListItem)) }),
-  DeviceMessage: message({ payload: payloads.deviceListItem, parts: payloads.messageParts }),
+  DeviceListMessage: message("What device list sends as one list.", {
+    payload: described("All devices.", v.array(payloads.fleetDevice)),
+  }),
+  DeviceMessage: message("What device list sends as one message per device.", {
+    payload: payloads.fleetDevice,
+    parts: payloads.messageParts,
+  }),
+  ErrorMessage: message("What a Catch node hands on of a failure in one of the nodes.", {
+    error: payloads.errorObject,
+  }),
 } satisfies Record<string, v.GenericSchema>;
+
+/** What nodes take, as their dialogs are set at first. */
+export const taken = {
+  MeasureInput: message("What measure takes.", measureInput),
+  VideoInput: message(
+    "What video and remote trigger take where the dialog leaves the choice to the message.",
+    {
+      ...measureInput,
+      action: v.exactOptional(action),
+    },
+  ),
+  FetchImageInput: message("What fetch image takes.", {
+    imageIdentifier: given,
+    image: v.exactOptional(
+      described(
+        "Where the dialog leaves the choice to the message.",
+        v.picklist(["annotated", "color", "depth"]),
+      ),
+    ),
+  }),
+  TransactionInput: message("What media list takes, and archive where the media come from the cloud.", {
+    transactionId: idText,
+    transactionReference: given,
+  }),
+  FetchMediaInput: message("What fetch media takes.", {
+    transactionId: idText,
+    payload: v.looseObject({ contentId: idText }),
+  }),
+} satisfies Record<string, v.GenericSchema>;
+
+/** Everything that has a name of its own in docs/messages.schema.json. */
+export const definitions = {
+  ...shapes,
+  ...errorShapes,
+  ErrorObject: payloads.errorObject,
+  ...sent,
+  ...taken,
+};
 
 export type DefinitionName = keyof typeof definitions;
 

@@ -1,13 +1,47 @@
 import { toJsonSchemaDefs, type JsonSchema } from "@valibot/to-json-schema";
+import type * as v from "valibot";
 import { definitions, type DefinitionName } from "./messages.ts";
 
 export type Defs = Readonly<Record<DefinitionName, JsonSchema>>;
 
 /** JSON Schemas of all that this package puts on messages, by name. */
-export function jsonSchemas(): Defs {
-  const options = { target: "draft-2020-12", typeMode: "output" } as const;
-  const found = toJsonSchemaDefs(definitions, options);
-  return Object.fromEntries(Object.entries(found).map(([name, schema]) => [name, simplify(schema)])) as Defs;
+export function messageSchemas(): Defs {
+  return jsonSchemas(definitions);
+}
+
+/** What the schemas describe once they have read a value, by name. */
+export function jsonSchemas<TName extends string>(
+  schemas: Readonly<Record<TName, v.GenericSchema>>,
+  { areClosed = false }: { readonly areClosed?: boolean } = {},
+): Record<TName, JsonSchema> {
+  const found: Readonly<Record<string, JsonSchema>> = toJsonSchemaDefs(schemas, {
+    target: "draft-2020-12",
+    typeMode: "output",
+    overrideSchema: ({ valibotSchema, jsonSchema }) => refine(valibotSchema, jsonSchema, areClosed),
+  });
+  const simple = Object.entries(found).map(([name, schema]) => [name, simplify(schema)]);
+  return Object.fromEntries(simple) as Record<TName, JsonSchema>;
+}
+
+/** What the conversion leaves open: a field with a default is always there, and a Buffer is no JSON. */
+function refine(schema: v.GenericSchema, converted: JsonSchema, areClosed: boolean): JsonSchema | undefined {
+  if (schema.type === "instance") {
+    return { $comment: "Buffer" };
+  }
+  if (schema.type === "nullish" && converted.anyOf !== undefined) {
+    // What was null or missing has become the default.
+    const [value = true] = converted.anyOf;
+    return typeof value === "object" ? value : undefined;
+  }
+  if (!("entries" in schema)) {
+    return undefined;
+  }
+  const entries = Object.entries(schema.entries as v.ObjectEntries);
+  const required = entries.filter(([, { type }]) => type !== "exact_optional").map(([name]) => name);
+  if (schema.type === "loose_object") {
+    return { ...converted, required, additionalProperties: true };
+  }
+  return { ...converted, required, ...(areClosed ? { additionalProperties: false } : {}) };
 }
 
 export function writeSchemaFile(): string {
@@ -15,8 +49,8 @@ export function writeSchemaFile(): string {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     $id: "https://github.com/dimflow/node-red-dimensioner/blob/main/docs/messages.schema.json",
     title: "Messages of @dimflow/node-red-dimensioner",
-    description: "What the nodes put on messages; messages.md says which node sends what.",
-    $defs: jsonSchemas(),
+    description: "What the nodes take and put on messages; messages.md says which node sends what.",
+    $defs: messageSchemas(),
   };
   return JSON.stringify(file, null, 2);
 }

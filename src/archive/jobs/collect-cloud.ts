@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { verbatim, phrase, type Problem } from "../../errors/interpolation.ts";
-import type { MediaItem } from "../../model/cloud-records.ts";
+import type { MediaItem } from "../../model/shapes.ts";
 import { asFileError, removeTree } from "../archive-disk.ts";
 import { mediaPath, type MediaSource } from "./media-source.ts";
 import type { Collected, RunningJob } from "./running-job.ts";

@@ -1,5 +1,5 @@
 import type { Surface } from "../../errors/dimensioner-error.ts";
-import type { MediaItem } from "../../model/cloud-records.ts";
+import type { MediaItem } from "../../model/shapes.ts";
 import type { ByteSink, DownloadFacts } from "../../model/download.ts";
 
 /** What the archive asks of a cloud. */

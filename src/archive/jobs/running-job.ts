@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { DimensionerError, type ErrorCode } from "../../errors/dimensioner-error.ts";
 import { verbatim, type Problem } from "../../errors/interpolation.ts";
-import type { MediaItem } from "../../model/cloud-records.ts";
+import type { MediaItem } from "../../model/shapes.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { ArchiveRoot } from "../archive-root.ts";
 import type { Archived } from "../packages/packages.ts";

@@ -2,56 +2,83 @@ import { createRequire } from "node:module";
 import * as v from "valibot";
 import { measurementFileName, rawFileName } from "../archive-disk.ts";
 
-const optionalText = v.nullable(v.string());
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
-const bytes = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** A schema with what it means, for docs/manifest.schema.json, which is made from here (tools/write-docs). */
+function described<const TSchema extends v.GenericSchema>(meaning: string, schema: TSchema) {
+  return v.pipe(schema, v.description(meaning));
+}
+
+const optionalText = (meaning: string) => described(meaning, v.nullable(v.string()));
+
+const sha256 = described("SHA-256, lower-case hexadecimal.", v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)));
+const bytes = described("Length of the file.", v.pipe(v.number(), v.integer(), v.minValue(0)));
 
 /** One name in the package: never a way into another folder. */
-const fileName = v.pipe(v.string(), v.regex(/^(?!\.{1,2}$)[^/\\\0]+$/));
+const fileName = described(
+  "A name in the package's folder.",
+  v.pipe(v.string(), v.regex(/^(?!\.{1,2}$)[^/\\\0]+$/)),
+);
 
 const file = v.object({ path: fileName, bytes, sha256 });
 
 const item = v.object({
   ...file.entries,
-  contentId: optionalText,
-  description: optionalText,
-  contentTypeAnnounced: optionalText,
-  contentTypeFound: optionalText,
-  url: optionalText,
+  contentId: optionalText("In the cloud."),
+  description: optionalText("The cloud's own."),
+  contentTypeAnnounced: optionalText("What the cloud or the message said it is."),
+  contentTypeFound: optionalText("What the bytes show it is; null where they show nothing reliable."),
+  url: optionalText("Path on the cloud; null for media of messages."),
 });
 
-const manifest = v.object({
-  schemaVersion: v.literal(1),
-  software: v.object({ name: v.string(), version: v.string() }),
-  job: v.string(),
-  source: v.picklist(["cloud", "message"]),
-  cloud: optionalText,
-  transactionId: v.string(),
-  references: v.object({
-    transactionReference: optionalText,
-    customReference1: optionalText,
-    customReference2: optionalText,
-    customReference3: optionalText,
-    barcodeReference: optionalText,
+export const manifestSchema = described(
+  "manifest.json of a package that dimensioner-archive has written.",
+  v.object({
+    schemaVersion: v.literal(1),
+    software: described("What wrote the package.", v.object({ name: v.string(), version: v.string() })),
+    job: described("The job's id in the archive's journal.", v.string()),
+    source: described(
+      "Whether the media came from the cloud or with messages.",
+      v.picklist(["cloud", "message"]),
+    ),
+    cloud: optionalText("Origin of the cloud; null for media of messages."),
+    transactionId: described("As given.", v.string()),
+    references: described(
+      "What the host said of the parcel, as given: the folder's name may have been made safe.",
+      v.object({
+        transactionReference: optionalText("As given."),
+        customReference1: optionalText("As given."),
+        customReference2: optionalText("As given."),
+        customReference3: optionalText("As given."),
+        barcodeReference: optionalText("As given."),
+      }),
+    ),
+    device: optionalText("Which device measured, as given."),
+    times: v.object({
+      deviceLocal: optionalText("As the device sent it."),
+      deviceUtc: optionalText("As the device sent it."),
+      accepted: described("When the job was on the disk (ISO 8601, UTC).", v.string()),
+      archived: described("When this manifest was written (ISO 8601, UTC).", v.string()),
+    }),
+    legalForTrade: described("As received.", v.nullable(v.boolean())),
+    complete: described("Whether everything that was expected is here.", v.boolean()),
+    missing: described("What was expected and is not here.", v.array(v.string())),
+    items: described("The images and videos.", v.array(item)),
+    measurement: described(
+      "measurement.json, the result as the flow had it.",
+      v.nullable(v.object({ ...file.entries, path: v.literal(measurementFileName) })),
+    ),
+    raw: described(
+      "measurement.raw, byte for byte what the device sent.",
+      v.nullable(v.object({ ...file.entries, path: v.literal(rawFileName) })),
+    ),
+    previous: described(
+      "The manifest that was written before this one in the same archive; null for the first.",
+      v.nullable(v.object({ path: described("From the archive's root, with slashes.", v.string()), sha256 })),
+    ),
   }),
-  device: optionalText,
-  times: v.object({
-    deviceLocal: optionalText,
-    deviceUtc: optionalText,
-    accepted: v.string(),
-    archived: v.string(),
-  }),
-  legalForTrade: v.nullable(v.boolean()),
-  complete: v.boolean(),
-  missing: v.array(v.string()),
-  items: v.array(item),
-  measurement: v.nullable(v.object({ ...file.entries, path: v.literal(measurementFileName) })),
-  raw: v.nullable(v.object({ ...file.entries, path: v.literal(rawFileName) })),
-  previous: v.nullable(v.object({ path: v.string(), sha256 })),
-});
+);
 
-/** manifest.json: what a package holds and where it comes from. docs/manifest.schema.json says it for others. */
-export type Manifest = v.InferOutput<typeof manifest>;
+/** manifest.json: what a package holds and where it comes from. docs/manifest.schema.json says the same for others. */
+export type Manifest = v.InferOutput<typeof manifestSchema>;
 
 /** Any larger file is none. */
 export const largestManifestBytes = 16 * 1024 * 1024;
@@ -59,7 +86,7 @@ export const largestManifestBytes = 16 * 1024 * 1024;
 /** Reads the text of a manifest.json; undefined where it is none, or one of a later version. */
 export function readManifest(text: string): Manifest | undefined {
   try {
-    const result = v.safeParse(manifest, JSON.parse(text), { abortEarly: true });
+    const result = v.safeParse(manifestSchema, JSON.parse(text), { abortEarly: true });
     return result.success ? result.output : undefined;
   } catch {
     return undefined;

@@ -8,7 +8,7 @@ import type { Ticket } from "../../archive/jobs/ticket.ts";
 import type { CloudClient } from "../../cloud/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
-import type { ArchivedPackage } from "../../model/archived-package.ts";
+import type { ArchivedPackage } from "../../model/shapes.ts";
 import type { ConfigChoice } from "../config/config-node.ts";
 import { errorBeforeSending, type Operation } from "../action/failure.ts";
 import type { Message } from "../action/messages.ts";

@@ -1,4 +1,4 @@
-import type { MeasureResult } from "../../model/measure-result.ts";
+import type { MeasureResult } from "../../model/shapes.ts";
 
 /** Bytes as people say them: "12.3 MB". */
 export function formatBytes(bytes: number): string {

@@ -1,0 +1,272 @@
+// Written by tools/write-docs.ts from the schemas beside it and in tools/write-docs/payloads.ts:
+// change those, not this file. Plain interfaces show those who use them fields and what they mean, and need no schema
+// library to compile.
+
+/**
+ * One shape for every measure, whatever machine it came from: the newer device's names (spec 2.3 and 2.4).
+ * Values are as the device sent them. What a machine does not tell is null, never 0 or empty. A field that
+ * nobody knows yet passes through.
+ */
+export interface MeasureResult {
+  /**
+   * Whether there is a measurement to use: errorCode is 0, there is an object, objectCount is their number, and
+   * each object's errorCode is 0.
+   */
+  ok: boolean;
+  /** Which API it came from. */
+  source: "newer-device" | "earlier-device" | "cloud";
+  /** For media list, fetch media and archive; null for a local measure. */
+  transactionId: string | null;
+  /** What the host gave with the measure. */
+  transactionReference: string | null;
+  /** What the host gave with the measure. */
+  customReference1: string | null;
+  /** What the host gave with the measure. */
+  customReference2: string | null;
+  /** What the host gave with the measure. */
+  customReference3: string | null;
+  /** For fetch image; null where there is none, as through the cloud. */
+  imageIdentifier: string | null;
+  /** How long the device took, in milliseconds. */
+  elapsedMs: number | null;
+  /** When, by the device's clock and time zone (ISO 8601 with offset). */
+  dateTimeLocal: string | null;
+  /** When, in UTC (ISO 8601). */
+  dateTimeUtc: string | null;
+  /** 0: success. Any other is the device's own number. */
+  errorCode: number;
+  /** For people; never decide by it. */
+  errorMessage: string | null;
+  /** How many objects the device counts. */
+  objectCount: number | null;
+  /** Unit of length, width and height, such as cm or in. */
+  dimsUnitOfMeasure: string | null;
+  /** Unit of weight, such as kg or lb. */
+  weightUnitOfMeasure: string | null;
+  /** Step of the dimensions, in their unit: 1, 0.5, 0.2. */
+  measurementFidelity: number | null;
+  /** Whether the device measured in its Legal for Trade mode. */
+  legalForTrade: boolean | null;
+  /** In weightUnitOfMeasure. */
+  weight: number | null;
+  /** Often empty. */
+  objectId: string | null;
+  /** What lay on the table; empty where nothing was found. */
+  measuredObjects: MeasuredObject[];
+  [field: string]: unknown;
+}
+
+/** One object on the table (spec 2.3 and 2.4). */
+export interface MeasuredObject {
+  /** The number the device follows the object by; text where no number holds it exactly. */
+  trackId: number | string | null;
+  /** 0: this object was measured. */
+  errorCode: number | null;
+  /** For people; never decide by it. */
+  errorMessage: string | null;
+  /** Degrees by which the object is turned on the table. */
+  rotationAngle: number | null;
+  /** In dimsUnitOfMeasure. */
+  length: number | null;
+  /** In dimsUnitOfMeasure. */
+  width: number | null;
+  /** In dimsUnitOfMeasure. */
+  height: number | null;
+  [field: string]: unknown;
+}
+
+/** What a video command leaves behind; the payload stays as it was. */
+export interface VideoCommand {
+  /** What was done. */
+  action: "start" | "stop" | "cancel";
+  /** When the answer was there, by this computer's clock (ISO 8601, UTC). */
+  at: string;
+  /** As given with the message. */
+  transactionReference: string | null;
+}
+
+/** A file that a node has saved. */
+export interface SavedFile {
+  /** Where it is: whole, checked and synced. */
+  path: string;
+  /** Its length. */
+  bytes: number;
+  /** Hash of its content, in lower-case hexadecimal. */
+  sha256: string;
+  /** As the other side says; by its content where it says nothing. */
+  contentType: string;
+}
+
+/** One image or video of a transaction in the cloud (spec 2.1). */
+export interface MediaItem {
+  /** For fetch media. */
+  contentId: string;
+  /** MIME type; trust this one, not the description. */
+  contentType: string | null;
+  /** What it shows, such as AnnotatedColorImageJpeg. */
+  description: string | null;
+  [field: string]: unknown;
+}
+
+/**
+ * One measurement as the cloud's webhook tells of it. Both versions of the cloud's record become this: v1 with
+ * an integer id, v2 with a GUID and the integer as legacyId. What a version does not have is null. A field that
+ * nobody knows yet passes through.
+ */
+export interface TransactionRecord {
+  /** Whether errorCode is 0. */
+  ok: boolean;
+  /** Always webhook. */
+  source: "webhook";
+  /** For media list, fetch media and archive; opaque text. */
+  transactionId: string;
+  /** The integer beside a GUID (version 2 of the record), as text. */
+  legacyId: string | null;
+  /** Id of the device in the cloud, as device list has it. */
+  deviceClientId: string | null;
+  /** 0: success. Any other is the device's own number. */
+  errorCode: number;
+  /** For people; never decide by it. */
+  errorMessage: string | null;
+  /** When it was measured, in UTC (ISO 8601). */
+  dateTimeUtc: string | null;
+  /** How long the device took, in milliseconds. */
+  elapsedMs: number | null;
+  /** Whether somebody typed the dimensions in. */
+  isManualDimension: boolean | null;
+  /** Unit of length, width and height, such as cm or in. */
+  dimsUnitOfMeasure: string | null;
+  /** Unit of weight, such as kg or lb. */
+  weightUnitOfMeasure: string | null;
+  /** Step of the dimensions, in their unit. */
+  measurementFidelity: number | null;
+  /** Degrees by which the parcel was turned. */
+  rotationAngle: number | null;
+  /** In dimsUnitOfMeasure. */
+  length: number | null;
+  /** In dimsUnitOfMeasure. */
+  width: number | null;
+  /** In dimsUnitOfMeasure. */
+  height: number | null;
+  /** In weightUnitOfMeasure. */
+  weight: number | null;
+  /** Serial number of the camera. */
+  cameraSerialId: string | null;
+  /** The barcode that was scanned at the device; also known as primary reference. */
+  barcodeReference: string | null;
+  /** What the host gave with the measure. */
+  customReference1: string | null;
+  /** What the host gave with the measure. */
+  customReference2: string | null;
+  /** What the host gave with the measure. */
+  customReference3: string | null;
+  /** What the host gave with the measure. */
+  transactionReference: string | null;
+  [field: string]: unknown;
+}
+
+/** One device that is registered with the cloud, with the terminal that it belongs to. */
+export interface FleetDevice {
+  /** Opaque text. */
+  id: string;
+  /** As in the portal. */
+  name: string | null;
+  /** What a remote trigger takes as deviceReference. */
+  registrationCode: string | null;
+  /** Version of the device's software. */
+  appVersion: string | null;
+  /** The grouping it belongs to; null where there is none, or one that the cloud does not list. */
+  terminal: Terminal | null;
+  /** When the cloud last heard of it, in UTC. */
+  lastHeartbeatUtc: string | null;
+  /** Seconds since then, by this computer's clock; null where it was never heard of. */
+  silentFor: number | null;
+}
+
+/** A grouping of devices, such as a site. */
+export interface Terminal {
+  /** Opaque text. */
+  id: string;
+  /** As in the portal. */
+  name: string | null;
+  /** As in the portal. */
+  reference: string | null;
+  /** As in the portal. */
+  addressLine1: string | null;
+  /** As in the portal. */
+  addressLine2: string | null;
+  /** As in the portal. */
+  city: string | null;
+  /** As in the portal. */
+  provinceState: string | null;
+  /** As in the portal. */
+  country: string | null;
+  /** As in the portal. */
+  zipPostalCode: string | null;
+  [field: string]: unknown;
+}
+
+/** A package that is whole on the disk. */
+export interface ArchivedPackage {
+  /** Absolute path of the package. */
+  folder: string;
+  /** Absolute path of its manifest.json. */
+  manifest: string;
+  /** As given. */
+  transactionId: string;
+  /** As given. */
+  transactionReference: string | null;
+  /** The images and videos. */
+  files: ArchivedFile[];
+  /** Sum of their lengths. */
+  bytes: number;
+  /** Whether all that was expected is there. */
+  complete: boolean;
+  /** Whether the package was there before this message. */
+  alreadyArchived: boolean;
+}
+
+/** One image or video of an archived package. */
+export interface ArchivedFile {
+  /** Absolute path in the package. */
+  path: string;
+  /** As in the cloud; null where a message brought it without one. */
+  contentId: string | null;
+  /** As in the cloud or on the message. */
+  description: string | null;
+  /** By its content, else as announced. */
+  contentType: string | null;
+  /** Its length. */
+  bytes: number;
+  /** Hash of its content, in lower-case hexadecimal. */
+  sha256: string;
+}
+
+/** Makes one list of many messages again in a Join node. */
+export interface MessageParts {
+  /** The same in all messages of one list. */
+  id: string;
+  /** Counts from 0. */
+  index: number;
+  /** How many messages the list has become. */
+  count: number;
+  /** Tells Join to make an array of them. */
+  type: "array";
+}
+
+/** A device that is registered with the cloud. */
+export interface CloudDevice {
+  /** Opaque text. */
+  id: string;
+  /** As in the portal. */
+  name: string | null;
+  /** Version of the device's software. */
+  appVersion: string | null;
+  /** Id of the terminal that it belongs to; null where there is none. */
+  terminalId: string | null;
+  /** When the cloud last heard of it, in UTC. */
+  lastHeartbeatUtc: string | null;
+  /** What a remote trigger takes as deviceReference. */
+  registrationCode: string | null;
+  [field: string]: unknown;
+}
