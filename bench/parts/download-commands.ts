@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import type { Contender } from "./downloads.ts";
+import type { Contender } from "./contender.ts";
 
 export const commandNames = {
   curl: "curl -o",

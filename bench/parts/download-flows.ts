@@ -4,7 +4,7 @@ import { cloudNode, credentials, driverOf, httpRequest, ring, tab } from "../flo
 import { startNodeRed, type NodeRed } from "../node-red.ts";
 import type { Runtime } from "../runtimes.ts";
 import type { FlowNode } from "../user-dir.ts";
-import type { Contender } from "./downloads.ts";
+import type { Contender } from "./contender.ts";
 
 export const flowNames = { ours: "this package", core: "core http request + file" } as const;
 

@@ -5,6 +5,7 @@ import { median } from "../median.ts";
 import type { Progress } from "../progress.ts";
 import type { Runtime } from "../runtimes.ts";
 import { startServer } from "../server-process.ts";
+import type { Contender, DownloadSize, RoundResult } from "./contender.ts";
 import { commandContenders } from "./download-commands.ts";
 import { flowContenders } from "./download-flows.ts";
 
@@ -23,29 +24,10 @@ export interface DownloadRow {
   readonly problem: string | null;
 }
 
-export interface DownloadSize {
-  readonly bytes: number;
-  readonly atOnce: number;
-  readonly rounds: number;
-}
-
 export interface DownloadSizes {
   readonly sizes: readonly DownloadSize[];
   /** An existing folder on the disk to write to. */
   readonly folder: string;
-}
-
-export interface RoundResult {
-  readonly seconds: number;
-  readonly memoryBytes: number | null;
-}
-
-/** Does one round of downloads; throws where it cannot. */
-export interface Contender {
-  readonly name: string;
-  readonly runtime: string | null;
-  run(size: DownloadSize, url: string): Promise<RoundResult>;
-  stop(): Promise<void>;
 }
 
 /** Downloads from the cloud into files by each contender, in turn, each size in rounds. */

@@ -10,7 +10,7 @@ import { token } from "../support/operations.ts";
 import { endingOf, type Row } from "./row.ts";
 import { transaction } from "./scripted-server.ts";
 import { families } from "./tables/index.ts";
-import { openRowResources, openPeer, type AskedOperation } from "./peer.ts";
+import { openRowResources, openPeer, type AskedOperation } from "./open-peer.ts";
 
 const download: AskedOperation = {
   kind: "download",

@@ -5,7 +5,8 @@ import type { FlowNode } from "../support/flow.ts";
 import type { Opened } from "../support/opened.ts";
 import type { ActionNode } from "./action-nodes.ts";
 import type { Row } from "./row.ts";
-import { openRowResources, openPeer, type Peer } from "./peer.ts";
+import { openRowResources, openPeer } from "./open-peer.ts";
+import type { Peer } from "./peer.ts";
 
 /** One node under one row, with a peer, a folder and a config node of its own. */
 export interface NodeCase {

@@ -20,7 +20,8 @@ import { shortMs } from "./endings.ts";
 import type { CountedOperation } from "./expected.ts";
 import { endingOf, type PlainEnding, type Row } from "./row.ts";
 import { add, nothing, type Count } from "./count.ts";
-import { openRowResources, openPeer, type AskedOperation, type Peer } from "./peer.ts";
+import { openRowResources, openPeer, type AskedOperation } from "./open-peer.ts";
+import type { Peer } from "./peer.ts";
 
 /** How a try looks at what came of it. */
 interface Trial {
