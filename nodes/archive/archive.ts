@@ -19,9 +19,9 @@ import {
 } from "../../src/runtime/archive/archive-node.ts";
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { cloudChoice } from "../../src/runtime/config/config-node.ts";
-import type { Operation } from "../../src/runtime/action/failure.ts";
+import type { Operation } from "../../src/runtime/failure.ts";
 import { FlowsStarted } from "../../src/runtime/config/flows-started.ts";
-import type { Message, Outputs } from "../../src/runtime/action/messages.ts";
+import type { Message, Outputs } from "../../src/runtime/messages.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve, type Job } from "../../src/runtime/action/serve.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";

@@ -4,7 +4,7 @@ import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { verbatim } from "../../src/errors/interpolation.ts";
 import type { MediaItem } from "../../src/model/shapes.ts";
 import { cloudChoice } from "../../src/runtime/config/config-node.ts";
-import type { Message } from "../../src/runtime/action/messages.ts";
+import type { Message } from "../../src/runtime/messages.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";

@@ -2,8 +2,8 @@ import type { CommandOptions } from "../../http/command-sender.ts";
 import type { Measurement } from "../../model/measurement.ts";
 import { explainFailure } from "../../model/measure-result.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import type { Outputs } from "./messages.ts";
-import type { Operation } from "./failure.ts";
+import type { Outputs } from "../messages.ts";
+import type { Operation } from "../failure.ts";
 import type { Job } from "./serve.ts";
 import { formatDimensions } from "../status/sizes.ts";
 

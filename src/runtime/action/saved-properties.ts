@@ -1,6 +1,6 @@
 import type { NodeDef } from "node-red";
 import { isKnown, migrate } from "../../saved/migrations.ts";
-import { errorBeforeSending, type Operation } from "./failure.ts";
+import { errorBeforeSending, type Operation } from "../failure.ts";
 
 /** Properties that carry the version they were saved with. */
 export interface Versioned {

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ConfigChoice } from "../config/config-node.ts";
-import type { Message, Outputs } from "./messages.ts";
+import type { Message, Outputs } from "../messages.ts";
 import { isKnown } from "../../saved/migrations.ts";
 import { refuseNewer, type Versioned } from "./saved-properties.ts";
 import { StatusBoard } from "../status/status-board.ts";

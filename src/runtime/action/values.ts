@@ -9,8 +9,8 @@ import {
 } from "../../errors/interpolation.ts";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { References } from "../../model/measurement.ts";
-import { errorBeforeSending, show, type Operation } from "./failure.ts";
-import { readMessageProperty, type Message } from "./messages.ts";
+import { errorBeforeSending, show, type Operation } from "../failure.ts";
+import { readMessageProperty, type Message } from "../messages.ts";
 import { SettingsReader } from "../config/settings.ts";
 
 /** A value and where it comes from: the pair `x` + `xType` of a node's properties. */

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import type { Node, NodeAPI } from "node-red";
 import * as v from "valibot";
-import type { Message } from "../action/messages.ts";
+import type { Message } from "../messages.ts";
 
 /** A larger image is not kept: the editor shows its size alone. */
 const limitBytes = 2_000_000;

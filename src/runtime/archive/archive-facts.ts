@@ -1,8 +1,8 @@
 import type { GivenMedium } from "../../archive/jobs/stage-media.ts";
 import type { GivenReferences } from "../../archive/packages/records.ts";
 import { verbatim, phrase } from "../../errors/interpolation.ts";
-import { errorBeforeSending, show, type Operation } from "../action/failure.ts";
-import type { Message } from "../action/messages.ts";
+import { errorBeforeSending, show, type Operation } from "../failure.ts";
+import type { Message } from "../messages.ts";
 
 /** What a message says of the measurement that its media belong to. */
 export interface MessageFacts {

@@ -6,8 +6,8 @@ import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import { encodePart } from "../../http/path.ts";
 import { layoutProblem } from "../../rules/names.ts";
 import { readFacts } from "./archive-facts.ts";
-import { errorBeforeSending, type Operation } from "../action/failure.ts";
-import { readMessageProperty, type Message } from "../action/messages.ts";
+import { errorBeforeSending, type Operation } from "../failure.ts";
+import { readMessageProperty, type Message } from "../messages.ts";
 import { SettingsReader } from "../config/settings.ts";
 import type { ValueReader } from "../action/values.ts";
 

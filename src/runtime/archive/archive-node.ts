@@ -10,8 +10,8 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
 import type { ArchivedPackage } from "../../model/shapes.ts";
 import type { ConfigChoice } from "../config/config-node.ts";
-import { errorBeforeSending, type Operation } from "../action/failure.ts";
-import type { Message } from "../action/messages.ts";
+import { errorBeforeSending, type Operation } from "../failure.ts";
+import type { Message } from "../messages.ts";
 import type { ValueReader } from "../action/values.ts";
 
 const patienceMs = 5_000;

@@ -4,8 +4,8 @@ import { DeviceClient } from "../../device/client.ts";
 import { DimensionerError, type Surface } from "../../errors/dimensioner-error.ts";
 import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import type { Peer } from "../../http/call.ts";
-import { errorBeforeSending, show, type Operation } from "../action/failure.ts";
-import { readMessageProperty, type Message } from "../action/messages.ts";
+import { errorBeforeSending, show, type Operation } from "../failure.ts";
+import { readMessageProperty, type Message } from "../messages.ts";
 import { findNamed, type NamedNodes } from "./named-nodes.ts";
 
 /** What a config node hands out: behaviour, never its address or its token; or why it cannot. */

@@ -1,7 +1,7 @@
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase, type FieldName, type Phrase } from "../../errors/interpolation.ts";
 import { readNumber, type NumberKind } from "../../rules/numbers.ts";
-import { errorBeforeSending, type Operation } from "../action/failure.ts";
+import { errorBeforeSending, type Operation } from "../failure.ts";
 
 const ofConfigNode: Operation = { operation: "settings", surface: "config", acts: false };
 

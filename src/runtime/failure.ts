@@ -1,6 +1,6 @@
-import { DimensionerError, type FailureFacts, type Outcome } from "../../errors/dimensioner-error.ts";
-import { onOneLine, type Values } from "../../errors/interpolation.ts";
-import type { SentenceKey } from "../../errors/sentences.ts";
+import { DimensionerError, type FailureFacts, type Outcome } from "../errors/dimensioner-error.ts";
+import { onOneLine, type Values } from "../errors/interpolation.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
 
 /** What an action node is doing, as its errors name it. */
 export interface Operation {

@@ -1,14 +1,41 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findViolations, readSources } from "../../tools/checks/floors.ts";
+import { findViolations, layerRows, layers, readSources } from "../../tools/checks/layers.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
-describe("tools/checks/floors", () => {
-  it("looks at all sources", async () => {
-    const paths = (await readSources(root)).map(({ path }) => path);
+describe("the layers of the sources", () => {
+  it("hold for all sources", async () => {
+    const sources = await readSources(root);
+    const paths = sources.map(({ path }) => path);
     assert.ok(paths.length > 50, `only ${paths.length} sources`);
     assert.ok(paths.includes("src/index.ts") && paths.includes("nodes/measure/measure.ts"));
+    assert.deepEqual(findViolations(sources), []);
+  });
+
+  it("stand in ARCHITECTURE.md as they are checked", async () => {
+    const page = await readFile(join(root, "ARCHITECTURE.md"), "utf8");
+    const [, section = ""] = /^## Layers\n([^]*?)\n## /m.exec(page) ?? [];
+    const rows = section.split("\n").filter((line) => line.startsWith("|"));
+    const cells = rows.slice(2).map((row) =>
+      row
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+    assert.deepEqual(cells, layerRows());
+  });
+
+  it("name only layers further down", () => {
+    const names = layers.map(({ name }) => name);
+    for (const [at, { name, may }] of layers.entries()) {
+      assert.deepEqual(
+        may.filter((below) => !names.slice(at + 1).includes(below)),
+        [],
+        name,
+      );
+    }
   });
 
   it("are kept by all sources", async () => {
@@ -42,14 +69,15 @@ describe("tools/checks/floors", () => {
       `import { errorCodes } from "../../src/errors/dimensioner-error.ts";`,
     ],
     ["src/elsewhere/new.ts", ""],
+    ["nodes/measure/helper.ts", ""],
   ];
   for (const [path, text] of wrong) {
-    it(`refuses in ${path}: ${text === "" ? "a file without a floor" : text.replaceAll("\n", " ")}`, () => {
+    it(`refuse in ${path}: ${text === "" ? "a file without a layer" : text.replaceAll("\n", " ")}`, () => {
       assert.equal(findViolations([{ path, text }]).length, 1);
     });
   }
 
-  it("lets each floor import what lies below it", () => {
+  it("let each layer import what lies below it", () => {
     const right = [
       ["nodes/measure/measure.ts", `import { defaults } from "./measure.shared.ts";`],
       ["nodes/measure/measure.ts", `import { serve } from "../../src/runtime/action/serve.ts";`],
@@ -59,5 +87,18 @@ describe("tools/checks/floors", () => {
       ["src/http/call.ts", `import { request } from "undici";`],
     ] as const;
     assert.deepEqual(findViolations(right.map(([path, text]) => ({ path, text }))), []);
+  });
+
+  it("refuse folders that import each other, also by way of a third", () => {
+    const circle = [
+      {
+        path: "src/runtime/action/serve.ts",
+        text: `import type { Config } from "../config/config-node.ts";`,
+      },
+      { path: "src/runtime/config/config-node.ts", text: `import { text } from "../status/texts.ts";` },
+      { path: "src/runtime/status/texts.ts", text: `import type { Job } from "../action/serve.ts";` },
+    ];
+    assert.equal(findViolations(circle).length, 3);
+    assert.deepEqual(findViolations(circle.slice(0, 2)), []);
   });
 });

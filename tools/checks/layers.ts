@@ -1,0 +1,206 @@
+/**
+ * The layers of the sources, and the check that imports go down only and no folders import each other. The tests
+ * hold the sources to it, and ARCHITECTURE.md shows the same table.
+ *
+ * Types count as well: whoever needs to know a shape from a layer above stands in the wrong layer.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join, posix, relative, sep } from "node:path";
+
+interface Layer {
+  /** A folder of the repository, or files by their pattern. */
+  readonly name: string;
+  /** Which files belong to it, where the name is no folder. */
+  readonly files?: RegExp;
+  /** The layers below that its files may import, beside files of their own layer. */
+  readonly may: readonly string[];
+  /** Which modules that are no files of the repository; all of them where nothing is said. */
+  readonly modules?: RegExp;
+  /** What ARCHITECTURE.md says beside it. */
+  readonly note?: string;
+}
+
+/** Everything but Node-RED: what lies below src/runtime runs without it. */
+const withoutNodeRed = /^(?!@?node-red)/;
+const nothing = /^(?!)/;
+/** Types alone: neither is there in a browser. */
+const editorTypes = /^(?:node-red|@node-red\/editor-client)$/;
+const shared = "nodes/*/*.shared.ts";
+const shapes = ["src/model", "src/rules", "src/errors"];
+
+/** Top to bottom. */
+export const layers: readonly Layer[] = [
+  {
+    name: "nodes/*/*.editor.ts",
+    files: /^nodes\/([^/]+)\/\1\.editor\.ts$/,
+    may: [shared, "src/editor", "src/rules"],
+    modules: editorTypes,
+    note: "runs in the browser; of the shared files only its own",
+  },
+  {
+    name: "nodes/*/*.ts",
+    files: /^nodes\/([^/]+)\/\1\.ts$/,
+    may: [
+      shared,
+      "src/runtime",
+      "src/device",
+      "src/cloud",
+      "src/archive",
+      "src/webhook",
+      "src/media",
+      "src/saved",
+      ...shapes,
+    ],
+    note: "of the shared files only its own",
+  },
+  {
+    name: shared,
+    files: /^nodes\/([^/]+)\/\1\.shared\.ts$/,
+    may: [],
+    modules: nothing,
+    note: "the saved properties and their defaults",
+  },
+  { name: "src/editor", may: ["src/saved", "src/rules"], modules: editorTypes, note: "runs in the browser" },
+  {
+    name: "src/runtime",
+    may: [
+      "src/device",
+      "src/cloud",
+      "src/archive",
+      "src/webhook",
+      "src/media",
+      "src/http",
+      "src/saved",
+      ...shapes,
+    ],
+    note: "the last one that knows Node-RED",
+  },
+  {
+    name: "src/library",
+    files: /^src\/(?:index\.ts$|library\/)/,
+    may: ["src/device", "src/cloud", "src/media", "src/http", ...shapes],
+    modules: withoutNodeRed,
+    note: "with `src/index.ts`, what can be imported",
+  },
+  { name: "src/device", may: ["src/http", ...shapes], modules: withoutNodeRed },
+  { name: "src/cloud", may: ["src/http", ...shapes], modules: withoutNodeRed },
+  {
+    name: "src/archive",
+    may: ["src/media", ...shapes],
+    modules: withoutNodeRed,
+    note: "the cloud only through an interface of its own",
+  },
+  { name: "src/webhook", may: shapes, modules: withoutNodeRed },
+  { name: "src/media", may: shapes, modules: withoutNodeRed },
+  { name: "src/http", may: shapes, modules: withoutNodeRed },
+  { name: "src/model", may: ["src/errors"], modules: withoutNodeRed },
+  { name: "src/saved", may: [], modules: nothing, note: "what older versions saved, brought up to date" },
+  { name: "src/rules", may: [], modules: nothing, note: "what values may be; runs in the browser too" },
+  { name: "src/errors", may: [], modules: nothing },
+  {
+    name: "src/simulator",
+    may: [],
+    modules: withoutNodeRed,
+    note: "the other side of the wire: a shared decoder would hide a mistake in both",
+  },
+];
+
+/** The rows of the table in ARCHITECTURE.md. */
+export function layerRows(): string[][] {
+  const code = (name: string): string => `\`${name}\``;
+  return layers.map(({ name, may, note = "" }) => [code(name), may.map(code).join(", ") || "nothing", note]);
+}
+
+/** A source file: its path from the repository's root, with slashes, and its text. */
+export interface Source {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** One sentence for each import that goes up, sideways or round, and for each file that stands in no layer. */
+export function findViolations(sources: readonly Source[]): string[] {
+  const wrong = sources.flatMap(({ path, text }) => {
+    const layer = layerOf(path);
+    if (layer === undefined) {
+      return [`${path} stands in no layer: give it one in tools/checks/layers.ts.`];
+    }
+    return importsOf(text)
+      .filter((specifier) => !isAllowed(layer, path, specifier))
+      .map((specifier) => `${path} (${layer.name}) may not import ${specifier}.`);
+  });
+  return [...wrong, ...findFolderCircles(sources)];
+}
+
+function layerOf(path: string): Layer | undefined {
+  return layers.find(({ name, files }) => files?.test(path) ?? path.startsWith(`${name}/`));
+}
+
+function isAllowed(layer: Layer, path: string, specifier: string): boolean {
+  if (!specifier.startsWith(".")) {
+    return layer.modules?.test(specifier) ?? true;
+  }
+  const target = posix.join(posix.dirname(path), specifier);
+  const below = layerOf(target);
+  if (below?.name === shared) {
+    return layer.may.includes(shared) && posix.dirname(target) === posix.dirname(path);
+  }
+  // No node imports another one.
+  return below !== undefined && (layer.may.includes(below.name) || (below === layer && !isNode(target)));
+}
+
+function isNode(path: string): boolean {
+  return path.startsWith("nodes/");
+}
+
+/** The packages of an archive and its journal are two views of one store, and know each other. */
+const mayBeKnotted = /^src\/archive(?:\/|$)/;
+
+/** One sentence for each import between folders that lead to each other. */
+function findFolderCircles(sources: readonly Source[]): string[] {
+  const imports = sources.flatMap(({ path, text }) =>
+    importsOf(text)
+      .filter((specifier) => specifier.startsWith("."))
+      .map((specifier) => ({ path, target: posix.join(posix.dirname(path), specifier) })),
+  );
+  const leadsTo = new Map<string, Set<string>>();
+  for (const { path, target } of imports) {
+    const folder = posix.dirname(path);
+    leadsTo.set(folder, (leadsTo.get(folder) ?? new Set()).add(posix.dirname(target)));
+  }
+  return imports
+    .filter(({ path, target }) => {
+      const [from, to] = [posix.dirname(path), posix.dirname(target)];
+      return from !== to && !mayBeKnotted.test(from) && reachable(leadsTo, to).has(from);
+    })
+    .map(({ path, target }) => `${path} imports ${target}, whose folder leads back to its own.`);
+}
+
+function reachable(leadsTo: ReadonlyMap<string, ReadonlySet<string>>, start: string): ReadonlySet<string> {
+  const found = new Set([start]);
+  // A set gives what is added to it while it is read.
+  for (const folder of found) {
+    leadsTo.get(folder)?.forEach((next) => found.add(next));
+  }
+  return found;
+}
+
+/** The sources are formatted, so that an import's specifier always stands in double quotes on one line. */
+function importsOf(text: string): string[] {
+  const statements =
+    /^\s*(?:import|export)\b[^"'`;]*?\bfrom "([^"]+)"|^\s*import "([^"]+)"|\bimport\(\s*"([^"]+)"/gm;
+  return [...text.matchAll(statements)].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? "");
+}
+
+/** All sources below src/ and nodes/. */
+export async function readSources(root: string): Promise<Source[]> {
+  const folders = await Promise.all(
+    ["src", "nodes"].map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })),
+  );
+  const files = folders.flat().filter((entry) => entry.isFile() && entry.name.endsWith(".ts"));
+  return Promise.all(
+    files.map(async ({ parentPath, name }) => {
+      const file = join(parentPath, name);
+      return { path: relative(root, file).split(sep).join("/"), text: await readFile(file, "utf8") };
+    }),
+  );
+}
