@@ -116,11 +116,6 @@ function findAnchors(prose: readonly string[]): Set<string> {
   return anchors;
 }
 
-/** What stands in backticks, in a cell or a line. */
-export function codeIn(text: string): string[] {
-  return [...text.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
-}
-
 function withoutCode(line: string): string {
   return line.replace(/`[^`]*`/g, "");
 }

@@ -17,7 +17,7 @@ export interface Parcel extends Size {
   readonly rotationAngle: number;
 }
 
-/** The parcels the simulator knows. The pictures are rendered from this table by tools/render-catalogue.ts. */
+/** The parcels the simulator knows. The pictures are rendered from this table by render-catalogue/. */
 export const catalogueParcels: readonly Parcel[] = [
   {
     name: "shoe-box",

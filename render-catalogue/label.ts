@@ -1,5 +1,5 @@
-import type { Parcel } from "../../src/simulator/catalogue/parcels.ts";
-import { weightLb } from "../../src/simulator/catalogue/parcels.ts";
+import type { Parcel } from "../src/simulator/catalogue/parcels.ts";
+import { weightLb } from "../src/simulator/catalogue/parcels.ts";
 import { drawText, ffmpeg } from "./ffmpeg.ts";
 import { clamp } from "./vector.ts";
 

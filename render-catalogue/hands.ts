@@ -1,4 +1,4 @@
-import type { Parcel } from "../../src/simulator/catalogue/parcels.ts";
+import type { Parcel } from "../src/simulator/catalogue/parcels.ts";
 import { noise } from "./noise.ts";
 import { blob, placed, type Surface, type Thing } from "./shapes.ts";
 import { add, clamp, cross, dot, length, mix, scale, sub, turn, unit, type Vec } from "./vector.ts";

@@ -197,10 +197,26 @@ describe("the API, field by field", () => {
     ["webhook, record", record, async (fields) => decodeTransactionRecord(fields)],
   ];
 
+  /** The shape of a result is one for all surfaces, and the cloud's has all of its fields. */
+  const ofAnotherSurface = ["newer device, measure", "earlier device, measure"];
+  const addedByDecoder = ["ok", "source"];
+
   for (const [surface, fields, read] of surfaces) {
     const needed = Object.fromEntries(
       Object.entries(fields).flatMap(([name, { required, wire }]) => (required ? [[name, wire]] : [])),
     );
+    if (!ofAnotherSurface.includes(surface)) {
+      it(`${surface}: every field that comes out is one of these`, async () => {
+        const listed = Object.entries(fields).map(([wireName, { name = wireName }]) => name);
+        const given = Object.keys((await read(needed)) ?? {});
+        assert.ok(given.length > 0);
+        assert.deepEqual(
+          given.filter((name) => ![...listed, ...addedByDecoder].includes(name)),
+          [],
+        );
+      });
+    }
+
     for (const [wireName, field] of Object.entries(fields)) {
       const { wire, name = wireName, value = wire, missing = null } = field;
       it(`${surface}: ${wireName}`, async () => {

@@ -1,5 +1,5 @@
-import type { Parcel } from "../../src/simulator/catalogue/parcels.ts";
-import { weightLb } from "../../src/simulator/catalogue/parcels.ts";
+import type { Parcel } from "../src/simulator/catalogue/parcels.ts";
+import { weightLb } from "../src/simulator/catalogue/parcels.ts";
 import type { Camera } from "./camera.ts";
 import { drawText } from "./ffmpeg.ts";
 import { clamp, dot, sub, turn, type Vec } from "./vector.ts";

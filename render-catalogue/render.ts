@@ -2,7 +2,7 @@
  * Draws the pictures of the simulator's parcels into src/simulator/catalogue/. Their results are committed: this runs
  * by hand, when the parcels or the drawing change, and is part of neither build nor tests.
  *
- *   node tools/render-catalogue.ts [parcel ...]
+ *   node render-catalogue/render.ts [parcel ...]
  *
  * Needs ffmpeg with libx264, libfreetype and fontconfig, and the DejaVu fonts (on Debian: ffmpeg, fonts-dejavu-core).
  * A small ray tracer draws the scenes, so no browser and no graphics card. The same seed gives the same pixels.
@@ -13,15 +13,15 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
 import { type Parcel, catalogueParcels } from "../src/simulator/catalogue/parcels.ts";
-import { annotate } from "./render-catalogue/annotate.ts";
-import { benchThings } from "./render-catalogue/bench.ts";
-import { dimensionerCamera } from "./render-catalogue/camera.ts";
-import { depthMap } from "./render-catalogue/depth.ts";
-import { drawText, ffmpeg } from "./render-catalogue/ffmpeg.ts";
-import { handThings } from "./render-catalogue/hands.ts";
-import { parcelThings } from "./render-catalogue/parcels.ts";
-import { render } from "./render-catalogue/trace.ts";
-import { smooth, type Vec } from "./render-catalogue/vector.ts";
+import { annotate } from "./annotate.ts";
+import { benchThings } from "./bench.ts";
+import { dimensionerCamera } from "./camera.ts";
+import { depthMap } from "./depth.ts";
+import { drawText, ffmpeg } from "./ffmpeg.ts";
+import { handThings } from "./hands.ts";
+import { parcelThings } from "./parcels.ts";
+import { render } from "./trace.ts";
+import { smooth, type Vec } from "./vector.ts";
 
 const seed = 20261120;
 const catalogueFolder = join(import.meta.dirname, "../src/simulator/catalogue");

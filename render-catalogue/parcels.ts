@@ -1,4 +1,4 @@
-import type { Parcel } from "../../src/simulator/catalogue/parcels.ts";
+import type { Parcel } from "../src/simulator/catalogue/parcels.ts";
 import { label, type Label } from "./label.ts";
 import { board, kraft, paint, sticker, type Sticker, taped, whiteBoard } from "./materials.ts";
 import { clouds, noise } from "./noise.ts";
