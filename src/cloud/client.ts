@@ -27,6 +27,7 @@ import type { CloudDevice, MediaItem, Terminal } from "../model/shapes.ts";
 import type { ByteSink, DownloadFacts } from "../model/download.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import type { Measurement, References } from "../model/measurement.ts";
+import { listLimits, recordLimits } from "../model/parse-json.ts";
 import { readBaseUrl } from "../rules/addresses.ts";
 import { CloudCalls } from "./calls.ts";
 import { missingMedia } from "./expected-media.ts";
@@ -67,9 +68,6 @@ export interface MediaWaitResult {
   readonly items: MediaItem[];
   readonly missing: readonly string[];
 }
-
-/** Longest list that is accepted. */
-const longestList = 10_000;
 
 /**
  * The cloud: media of transactions, and triggers that act on a registered device (spec 4.1). Triggers go out at most
@@ -204,8 +202,12 @@ export class CloudClient {
   ): Promise<Measurement> {
     const command = this.#calls.trigger("measure", deviceReference, { transactionReference });
     const answer = await this.#send(deviceReference, command, options);
-    const { text: rawResponse, value: result } = readShape(this.peer, command, answer, (value) =>
-      decodeMeasureResult(value, "cloud"),
+    const { text: rawResponse, value: result } = readShape(
+      this.peer,
+      command,
+      answer,
+      recordLimits,
+      (value) => decodeMeasureResult(value, "cloud"),
     );
     return { result, rawResponse };
   }
@@ -243,18 +245,11 @@ export class CloudClient {
   }
 
   async #readOne<T>(read: Read, options: CallOptions, decode: (value: unknown) => T): Promise<T> {
-    return readShape(this.peer, read, await this.#transport.read(read, options), decode).value;
+    return readShape(this.peer, read, await this.#transport.read(read, options), recordLimits, decode).value;
   }
 
-  #readList<T>(read: Read, options: CallOptions, decodeList: (value: unknown) => T[]): Promise<T[]> {
-    return this.#readOne(read, options, (list) => {
-      // Counted before it is decoded: a million items are refused, not worked through.
-      if (Array.isArray(list) && list.length > longestList) {
-        throw callFailure(this.peer, read, "tooLarge", null, {
-          limit: phrase("items", { count: longestList }),
-        });
-      }
-      return decodeList(list);
-    });
+  async #readList<T>(read: Read, options: CallOptions, decodeList: (value: unknown) => T[]): Promise<T[]> {
+    return readShape(this.peer, read, await this.#transport.read(read, options), listLimits, decodeList)
+      .value;
   }
 }

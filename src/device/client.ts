@@ -19,6 +19,7 @@ import { decode, text } from "../model/decode.ts";
 import type { ByteSink, DownloadFacts } from "../model/download.ts";
 import type { Measurement, References } from "../model/measurement.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
+import { recordLimits } from "../model/parse-json.ts";
 import * as v from "valibot";
 import { readAddress } from "../rules/addresses.ts";
 import {
@@ -122,8 +123,12 @@ export class DeviceClient {
       statuses: { 404: "notFoundMeasure" },
     };
     const answer = await this.#sender.send(this.peer.origin, command, options);
-    const { text: rawResponse, value: result } = readShape(this.peer, command, answer, (value) =>
-      decodeMeasureResult(value, this.#profile.surface),
+    const { text: rawResponse, value: result } = readShape(
+      this.peer,
+      command,
+      answer,
+      recordLimits,
+      (value) => decodeMeasureResult(value, this.#profile.surface),
     );
     return { result, rawResponse };
   }
@@ -184,7 +189,7 @@ export class DeviceClient {
     const path = this.#profile.pingPath ?? this.#lacks("ping", "ping", null);
     const read = readOf("ping", `${path}/${part}`);
     const answer = await this.#transport.read(read, options);
-    return readShape(this.peer, read, answer, (value) => decode(echo, value)).value;
+    return readShape(this.peer, read, answer, recordLimits, (value) => decode(echo, value)).value;
   }
 
   /** Ends all that runs and waits with ERR_CANCELLED, and every connection. */

@@ -245,6 +245,11 @@ const entries = {
     hint: "No length was announced, and the end of the format is missing.",
     passes: true,
   },
+  jsonTooLarge: {
+    code: "ERR_TOO_LARGE",
+    text: "The answer of __host__ is too large: __problem__. Check that the address is that of the device or the cloud.",
+    hint: "A measurement has fewer than a hundred values, and an item of a list fewer than 25.",
+  },
   tooLarge: {
     code: "ERR_TOO_LARGE",
     text: "The answer of __host__ is larger than __limit__. Save it to a file, or check the address.",
@@ -259,6 +264,17 @@ const entries = {
     code: "ERR_MEDIA_INCOMPLETE",
     text: "Not all expected media are there after __seconds__ s; missing: __missing__. Try again later or wait longer.",
     hint: "What there is is on msg.payload.",
+    passes: true,
+  },
+  messageTooDeep: {
+    code: "ERR_INPUT",
+    text: "The message is nested so deeply that Node-RED cannot copy it. Remove what is not needed from it before this node. Nothing was sent.",
+    hint: "More than 500 objects or lists lie inside one another.",
+  },
+  messagesFull: {
+    code: "ERR_QUEUE_FULL",
+    text: "This node is at work on __most__ messages already. Send messages more slowly, or spread them over several nodes. Nothing was sent.",
+    hint: "The message can be sent again when others have ended.",
     passes: true,
   },
   queueFull: {

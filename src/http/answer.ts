@@ -1,4 +1,5 @@
 import { verbatim, phrase } from "../errors/interpolation.ts";
+import { ByteCollector } from "../model/byte-collector.ts";
 import type { Call, Peer } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure, outcomeOf, statusFailure } from "./failures.ts";
@@ -19,8 +20,7 @@ const jsonLimitBytes = 5 * megabyte;
 export class AnswerReceiver implements Receiver {
   readonly #peer: Peer;
   readonly #call: Call;
-  readonly #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #body = new ByteCollector(jsonLimitBytes);
   #statusCode = 0;
   #headers: Headers = {};
   /** How long the peer asks to wait before the next try; undefined when it said nothing usable. */
@@ -45,17 +45,13 @@ export class AnswerReceiver implements Receiver {
   }
 
   onData(chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > jsonLimitBytes) {
+    if (!this.#body.add(chunk)) {
       this.#refuseLarge();
     }
-    this.#chunks.push(chunk);
   }
 
   answer(): Answer {
-    const [only] = this.#chunks;
-    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
-    return { statusCode: this.#statusCode, headers: this.#headers, body };
+    return { statusCode: this.#statusCode, headers: this.#headers, body: this.#body.bytes() };
   }
 
   #refuseLarge(): never {

@@ -5,7 +5,7 @@ import { callFailure, outcomeOf } from "./failures.ts";
 import type { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase, type Values } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
-import { parseJson } from "../model/parse-json.ts";
+import { JsonLimitError, parseJson, type JsonLimits } from "../model/parse-json.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 
 /** The text of a JSON answer, exactly as it came, and what it says. */
@@ -15,7 +15,7 @@ interface JsonAnswer {
 }
 
 /** Decodes an answer that the API promises as JSON in UTF-8; a web page, rubbish and an empty body are told apart. */
-function readJson(peer: Peer, call: Call, answer: Answer): JsonAnswer {
+function readJson(peer: Peer, call: Call, answer: Answer, limits: JsonLimits): JsonAnswer {
   const fail = (sentence: SentenceKey, values: Values = {}): DimensionerError =>
     callFailure(peer, call, sentence, outcomeOf(call, "sent"), values);
   if (answer.body.length === 0) {
@@ -29,8 +29,11 @@ function readJson(peer: Peer, call: Call, answer: Answer): JsonAnswer {
   }
   const text = answer.body.toString();
   try {
-    return { text, value: parseJson(text.replace(/^\uFEFF/, "")) };
-  } catch {
+    return { text, value: parseJson(text.replace(/^\uFEFF/, ""), limits) };
+  } catch (error) {
+    if (error instanceof JsonLimitError) {
+      throw fail("jsonTooLarge", { problem: error.problem });
+    }
     // The parser's own words quote the body, and what answers may echo the token.
     throw fail("responseNotJson", { problem: phrase("notJson") });
   }
@@ -41,9 +44,10 @@ export function readShape<T>(
   peer: Peer,
   call: Call,
   answer: Answer,
+  limits: JsonLimits,
   decode: (value: unknown) => T,
 ): { readonly text: string; readonly value: T } {
-  const { text, value } = readJson(peer, call, answer);
+  const { text, value } = readJson(peer, call, answer, limits);
   try {
     return { text, value: decode(value) };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
-import { parseJson } from "../model/parse-json.ts";
+import { JsonLimitError, parseJson, recordLimits } from "../model/parse-json.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
 
@@ -14,8 +14,8 @@ export function readTransactionRecord(body: unknown): TransactionRecord {
   try {
     return decodeTransactionRecord(parsed(body));
   } catch (error) {
-    // Whatever it is that cannot be read: a body that is nested too deeply ends in a RangeError.
-    const problem = error instanceof ShapeError ? error.problem : phrase("notJson");
+    const isSaid = error instanceof ShapeError || error instanceof JsonLimitError;
+    const problem = isSaid ? error.problem : phrase("notJson");
     const facts = { surface: "cloud", operation: "transaction record" } as const;
     throw new DimensionerError("responseShape", facts, { host: "the webhook", problem });
   }
@@ -23,7 +23,7 @@ export function readTransactionRecord(body: unknown): TransactionRecord {
 
 function parsed(body: unknown): unknown {
   if (body instanceof Uint8Array) {
-    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body), recordLimits);
   }
-  return typeof body === "string" ? parseJson(body) : body;
+  return typeof body === "string" ? parseJson(body, recordLimits) : body;
 }

@@ -1,15 +1,49 @@
+import { phrase, ProblemError } from "../errors/interpolation.ts";
+
+/** How much a JSON text from outside may hold, beside the cap on its bytes that its reader has. */
+export interface JsonLimits {
+  /** Lists and objects inside one another. */
+  readonly depth: number;
+  /** Items of one list, or fields of one object. */
+  readonly entries: number;
+  /** Values altogether: texts, numbers, lists, objects and the rest. */
+  readonly values: number;
+}
+
+/**
+ * What Node-RED can copy without a pause that anybody notices. It copies a message for each further wire, and does so
+ * recursively: from about 1,900 levels on the copy fails, and one object with 100,000 fields takes 50 ms (measured on
+ * Node-RED 4.1 and 5.0, Node 22.19 and 24; SECURITY.md has the numbers).
+ */
+const depth = 64;
+const entries = 10_000;
+
+/** For one record: a measurement, a device, what a webhook is told. Real ones have fewer than a hundred values. */
+export const recordLimits: JsonLimits = { depth, entries, values: 10_000 };
+
+/** For a list of records, of which each may have 25 values. */
+export const listLimits: JsonLimits = { depth, entries, values: 250_000 };
+
+/** A text that holds more than it may. */
+export class JsonLimitError extends ProblemError {}
+
 /** What JSON.parse tells of a value: the text of a number, a string, `true`, `false` or `null`. The types lack it yet. */
 interface ParseContext {
   readonly source?: string;
 }
 
 /**
- * Plain JSON.parse, save for two things that it would get wrong without a word: integers beyond 2^53, which are ids and
- * stay strings, and a `__proto__` key, which is dropped. Both are rare, so they are looked for in the text first.
+ * JSON.parse for texts from outside: throws a JsonLimitError where there is more than `limits` allow, before any of it is
+ * built. Two things that JSON.parse gets wrong without a word are put right: integers beyond 2^53, which are ids, stay
+ * strings, and a `__proto__` key is dropped. Both are rare, so they are looked for in the text first.
  */
-export function parseJson(text: string): unknown {
-  return /__proto__|\\u|\d{16}/.test(text) ? JSON.parse(text, reviveExactly) : JSON.parse(text);
+export function parseJson(text: string, limits: JsonLimits): unknown {
+  checkLimits(text, limits);
+  return mayBeInexact.test(text) ? JSON.parse(text, reviveExactly) : JSON.parse(text);
 }
+
+/** A long number, or `__proto__`, of which some letter may be written as an escape. */
+const mayBeInexact = /\d{16}|__proto__|\\u00(?:5f|6f|7[024])/i;
 
 function reviveExactly(key: string, value: unknown, context?: ParseContext): unknown {
   if (key === "__proto__") {
@@ -17,4 +51,52 @@ function reviveExactly(key: string, value: unknown, context?: ParseContext): unk
   }
   const source = context?.source ?? "";
   return typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value;
+}
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** One pass over the text, without recursion. What is no JSON may pass here: JSON.parse refuses it. */
+function checkLimits(text: string, limits: JsonLimits): void {
+  /** How many entries each open list or object has so far, by depth. */
+  const entriesAt = new Uint32Array(limits.depth + 1);
+  let open = 0;
+  let values = 1;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) {
+      at = endOfString(text, at);
+    } else if (code === openList || code === openObject) {
+      if (++open > limits.depth) {
+        throw new JsonLimitError(phrase("jsonLevels", { most: limits.depth }));
+      }
+      entriesAt[open] = 1;
+      values++;
+    } else if (code === comma) {
+      const count = (entriesAt[open] ?? 0) + 1;
+      entriesAt[open] = count;
+      if (count > limits.entries) {
+        throw new JsonLimitError(phrase("jsonEntries", { most: limits.entries }));
+      }
+      values++;
+    } else if (code === closeList || code === closeObject) {
+      open = Math.max(0, open - 1);
+    }
+    if (values > limits.values) {
+      throw new JsonLimitError(phrase("jsonValues", { most: limits.values }));
+    }
+  }
+}
+
+/** The place of the quote that ends the string, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === backslash) {
+      at++;
+    } else if (code === quote) {
+      return at;
+    }
+  }
+  return text.length;
 }

@@ -28,6 +28,15 @@ export function errorBeforeSending(
 
 /** How a value from a message is shown in an error: short, on one line. */
 export function show(value: unknown): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  const text = typeof value === "string" ? value.slice(0, 1_000) : jsonOf(value);
   return onOneLine(text).replace(/\s+/g, " ").slice(0, 60).toWellFormed();
+}
+
+/** What is nested too deeply, goes in a circle or holds a BigInt has no JSON. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return typeof value;
+  }
 }

@@ -3,7 +3,7 @@ import { inEnglish } from "../../src/errors/interpolation.ts";
 import { ShapeError } from "../../src/model/decode.ts";
 import { decodeMeasureResult, explainFailure } from "../../src/model/measure-result.ts";
 import type { MeasureSource } from "../../src/model/measurement.ts";
-import { parseJson } from "../../src/model/parse-json.ts";
+import { parseJson, recordLimits } from "../../src/model/parse-json.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -241,6 +241,7 @@ describe("the result of a measure", () => {
     const { measuredObjects } = decodeMeasureResult(
       parseJson(
         '{"errorCode":0,"objectCount":1,"measuredObjects":[{"trackId":9223372036854775807,"errorCode":0}]}',
+        recordLimits,
       ),
       "newer-device",
     );

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { parseJson } from "../../src/model/parse-json.ts";
+import { assert as check, json, property } from "fast-check";
+import { JsonLimitError, listLimits, parseJson as parse, recordLimits } from "../../src/model/parse-json.ts";
+
+const parseJson = (text: string): unknown => parse(text, listLimits);
 
 describe("JSON from the wire", () => {
   const exact: [string, unknown][] = [
@@ -52,16 +55,75 @@ describe("JSON from the wire", () => {
     it(`refuses ${JSON.stringify(text)}`, () => assert.throws(() => parseJson(text), SyntaxError));
   }
 
-  it("deep nesting ends in an error or a value, not in the end of the process", () => {
-    for (const text of [
-      "[".repeat(100_000),
-      "[".repeat(100_000) + "9007199254740993" + "]".repeat(100_000),
-    ]) {
-      try {
-        parseJson(text);
-      } catch (error) {
-        assert.ok(error instanceof SyntaxError || error instanceof RangeError);
+  const limits = { depth: 3, entries: 4, values: 9 };
+  for (const [text, isTooMuch] of [
+    ["[[[]]]", false],
+    ["[[[[]]]]", true],
+    ['[{"a":[{}]}]', true],
+    ["[[],[],[[]]]", false],
+    ["[1,2,3,4]", false],
+    ["[1,2,3,4,5]", true],
+    ["[[1,2,3],[1,2]]", false],
+    ["[[1,2,3],[1,2,3,4]]", true],
+    ['{"a":1,"b":2,"c":3,"d":4}', false],
+    ['{"a":1,"b":2,"c":3,"d":4,"e":5}', true],
+    ['["[[[[[,,,,,,,,,,,\\"[[[[", "\\\\", "]]{{{"]', false],
+  ] as const) {
+    it(`${isTooMuch ? "refuses" : "takes"} ${text} with 3 levels, 4 entries, 9 values`, () => {
+      if (isTooMuch) {
+        assert.throws(() => parse(text, limits), JsonLimitError);
+      } else {
+        assert.deepEqual(parse(text, limits), JSON.parse(text));
       }
+    });
+  }
+
+  it("refuses what is nested too deeply or holds too much, before it is built and in no time to speak of", () => {
+    const megabytes = 5_000_000;
+    for (const text of [
+      "[".repeat(megabytes),
+      '{"a":'.repeat(megabytes / 5),
+      `[${"[],".repeat(megabytes / 3)}[]]`,
+      `{${Array.from({ length: 400_000 }, (_, index) => `"k${index}":1`).join(",")}}`,
+      `[${"9007199254740993,".repeat(200_000)}1]`,
+    ]) {
+      const since = performance.now();
+      assert.throws(() => parse(text, recordLimits), JsonLimitError);
+      const ms = performance.now() - since;
+      assert.ok(ms < 50, `${text.slice(0, 10)}: ${ms} ms`);
     }
+  });
+
+  it("takes a list as long as a list may be, of records with 24 fields", () => {
+    const item = Object.fromEntries(Array.from({ length: 23 }, (_, index) => [`field${index}`, index]));
+    const list = Array.from({ length: 10_000 }, () => item);
+    assert.deepEqual(parse(JSON.stringify(list), listLimits), list);
+    assert.throws(() => parse(JSON.stringify([...list, 1]), listLimits), /more than 10000 items/);
+  });
+
+  it("says of random values what JSON.parse says, as long as they are within the limits", () => {
+    const countOf = (value: unknown): number =>
+      typeof value === "object" && value !== null
+        ? Object.values(value).reduce((sum: number, one) => sum + countOf(one), 1)
+        : 1;
+    const depthOf = (value: unknown): number =>
+      typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+    check(
+      property(json({ maxDepth: 8 }), (text) => {
+        const value: unknown = JSON.parse(text);
+        const isFine = depthOf(value) <= 5 && countOf(value) <= 30;
+        // An empty list counts for one more: its bracket is seen, not that nothing is in it.
+        const few = { depth: 5, entries: 1_000, values: 60 };
+        try {
+          const parsed = parse(text, few);
+          assert.ok(depthOf(value) <= 5 && countOf(value) <= 60);
+          if (!/__proto__|\\u|\d{16}/.test(text)) {
+            assert.deepEqual(parsed, value);
+          }
+        } catch (error) {
+          assert.ok(error instanceof JsonLimitError && !isFine, String(error));
+        }
+      }),
+    );
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ShapeError } from "../../src/model/decode.ts";
-import { parseJson } from "../../src/model/parse-json.ts";
+import { parseJson, recordLimits } from "../../src/model/parse-json.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 
 const v2 = {
@@ -68,7 +68,7 @@ describe("model/transaction-record", () => {
 
   it("keeps an integer id beyond 2^53 to the last digit, and numbers that come as text", () => {
     const record = decodeTransactionRecord(
-      parseJson('{"id":9007199254740993,"errorCode":"0","length":"10.5"}'),
+      parseJson('{"id":9007199254740993,"errorCode":"0","length":"10.5"}', recordLimits),
     );
     assert.deepEqual([record.transactionId, record.ok, record.length], ["9007199254740993", true, 10.5]);
   });

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import * as v from "valibot";
+import { listLimits, parseJson } from "../../model/parse-json.ts";
 import { measurementFileName, rawFileName } from "../archive-disk.ts";
 
 /** A schema with what it means, for docs/manifest.schema.json, which is made from here (tools/write-docs). */
@@ -86,7 +87,7 @@ export const largestManifestBytes = 16 * 1024 * 1024;
 /** Reads the text of a manifest.json; undefined where it is none, or one of a later version. */
 export function readManifest(text: string): Manifest | undefined {
   try {
-    const result = v.safeParse(manifestSchema, JSON.parse(text), { abortEarly: true });
+    const result = v.safeParse(manifestSchema, parseJson(text, listLimits), { abortEarly: true });
     return result.success ? result.output : undefined;
   } catch {
     return undefined;

@@ -3,6 +3,8 @@ import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ConfigChoice } from "../config/config-node.ts";
 import type { Message, Outputs } from "../messages.ts";
+import { errorBeforeSending, type Operation } from "../failure.ts";
+import { isTooDeepToCopy } from "./message-depth.ts";
 import { isKnown } from "../../saved/migrations.ts";
 import { refuseNewer, type Versioned } from "./saved-properties.ts";
 import { StatusBoard } from "../status/status-board.ts";
@@ -27,7 +29,12 @@ interface Served {
   readonly acts: boolean;
   readonly config: Pick<ConfigChoice<never>, "problem" | "surface">;
   readonly properties: Versioned;
+  /** How many messages may be at work at once; those beyond end in ERR_QUEUE_FULL. */
+  readonly most?: number;
 }
+
+/** Each holds its message and, while it waits, a timer or a place in a queue: some kilobytes. */
+const mostAtWork = 1_000;
 
 /**
  * Lets a node serve its input under the rules that all action nodes share: each message ends in exactly one of `send`
@@ -37,13 +44,20 @@ interface Served {
 export function serve(
   RED: NodeAPI,
   node: Node,
-  { operation, acts, config, properties }: Served,
+  { operation, acts, config, properties, most = mostAtWork }: Served,
   work: Work,
 ): void {
   const status = new StatusBoard(RED, node);
   const closing = quietController();
   const running = new Set<Promise<void>>();
   let resetting = quietController();
+
+  const call: Operation = { operation, acts, surface: "config" };
+  const refuseTooDeep = (msg: object): void => {
+    if (isTooDeepToCopy(msg)) {
+      throw errorBeforeSending(call, "messageTooDeep");
+    }
+  };
 
   const problem = isKnown(node.type, properties) ? config.problem() : "configNewer";
   if (problem !== undefined) {
@@ -58,28 +72,44 @@ export function serve(
   ): Promise<void> => {
     let outputs: Outputs;
     try {
-      refuseNewer(node.type, properties, { operation, acts, surface: "config" });
+      if (running.size >= most) {
+        throw errorBeforeSending(call, "messagesFull", { most });
+      }
+      // Before anything acts: afterwards it would be too late to say that the result cannot be sent.
+      if (hasSeveralWires(node)) {
+        refuseTooDeep(msg);
+      }
+      refuseNewer(node.type, properties, call);
       outputs = await work({ msg, signal: closing.signal, waitSignal: resetting.signal, status });
       if (closing.signal.aborted) {
         const outcome = acts ? "unknown" : null;
         throw new DimensionerError("cancelledClose", { operation, outcome, surface: config.surface() });
       }
-      if (outputs.some((output) => output !== null && (!Array.isArray(output) || output.length > 0))) {
+      if (outputs.some((output) => output !== null && (!isList(output) || output.length > 0))) {
+        // Of several messages in a row Node-RED sends copies, whatever the wires.
+        outputs.forEach((output) => isList(output) && output.length > 1 && output.forEach(refuseTooDeep));
         send([...outputs]);
       }
     } catch (error) {
-      end(done, explain(error));
+      end(msg, done, explain(error));
       return;
     }
-    end(done);
+    end(msg, done);
   };
 
-  /** Node-RED throws at a message that it cannot hand on to a Catch node: one with a property `hasOwnProperty`, say. */
-  const end = (done: (error?: Error) => void, error?: Error): void => {
+  /**
+   * Node-RED throws at a message that it cannot copy for a Catch or Complete node: one with a property `hasOwnProperty`,
+   * say, or one that is nested too deeply. A Catch node then gets the error with the message's id alone.
+   */
+  const end = ({ _msgid }: Message, done: (error?: Error) => void, error?: Error): void => {
     try {
       done(error);
     } catch (thrown) {
-      node.error(error?.message ?? String(thrown));
+      if (error === undefined) {
+        node.warn(thrown);
+      } else {
+        node.error(error, { _msgid });
+      }
     }
   };
 
@@ -98,7 +128,7 @@ export function serve(
     if (message["reset"]) {
       resetting.abort("reset");
       resetting = quietController();
-      end(done);
+      end(message, done);
       return;
     }
     const ended = run(message, (outputs) => send(outputs as Message[]), done);
@@ -118,4 +148,14 @@ function quietController(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   return controller;
+}
+
+/** Whether Node-RED has to copy what goes out. */
+function hasSeveralWires(node: Node): boolean {
+  const wires: unknown = Reflect.get(node, "wires");
+  return isList(wires) && wires.some((output) => isList(output) && output.length > 1);
+}
+
+function isList(value: unknown): value is readonly object[] {
+  return Array.isArray(value);
 }

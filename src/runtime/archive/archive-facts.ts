@@ -1,6 +1,7 @@
 import type { GivenMedium } from "../../archive/jobs/stage-media.ts";
 import type { GivenReferences } from "../../archive/packages/records.ts";
 import { verbatim, phrase } from "../../errors/interpolation.ts";
+import { parseJson, recordLimits } from "../../model/parse-json.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 
@@ -108,7 +109,7 @@ function fieldsOf(value: unknown): Fields | null {
 
 function parse(text: string | null): Fields | null {
   try {
-    return text === null ? null : fieldsOf(JSON.parse(text));
+    return text === null ? null : fieldsOf(parseJson(text, recordLimits));
   } catch {
     return null;
   }
