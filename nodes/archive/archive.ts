@@ -20,7 +20,7 @@ import {
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { cloudChoice } from "../../src/runtime/config/config-node.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
-import { FlowsStarted } from "../../src/runtime/config/flows-started.ts";
+import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import type { Message, Outputs } from "../../src/runtime/messages.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve, type Job } from "../../src/runtime/action/serve.ts";
@@ -40,7 +40,7 @@ const operationOf = (surface: Operation["surface"]): Operation => ({
 export default function (RED: NodeAPI): void {
   // Nodes with the same folder share one archive.
   const archives = new Archives();
-  const started = new FlowsStarted(RED);
+  const started = new FlowsEvent(RED, "flows:started");
 
   function ArchiveNode(this: Node, config: NodeDef & Partial<ArchiveProperties>): void {
     RED.nodes.createNode(this, config);
@@ -127,7 +127,14 @@ export default function (RED: NodeAPI): void {
     serve(
       RED,
       this,
-      { operation: "archive", acts: false, config: usesCloud ? clouds : ofDisk, properties },
+      {
+        operation: "archive",
+        acts: false,
+        config: usesCloud ? clouds : ofDisk,
+        properties,
+        // Its jobs are counted where they are kept: those of an earlier run come in all at once.
+        most: Number.POSITIVE_INFINITY,
+      },
       async (job) => {
         status.board = job.status;
         const ticket = resumed.get(job.msg) ?? (await submit(job));

@@ -1,11 +1,14 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { openOrExplain } from "../../src/runtime/config/config-node.ts";
-import { Seldom } from "../../src/runtime/status/seldom.ts";
+import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
+import { LogThrottle } from "../../src/runtime/status/log-throttle.ts";
 import { StatusBoard } from "../../src/runtime/status/status-board.ts";
 import { translateError, translateStatus, translateValue } from "../../src/runtime/status/translate.ts";
-import { readWebhook } from "../../src/runtime/config/webhook-settings.ts";
+import { RecordSender } from "../../src/runtime/webhook/record-sender.ts";
+import { readWebhook } from "../../src/runtime/webhook/webhook-settings.ts";
+import { BodyBudget } from "../../src/webhook/body-budget.ts";
 import { partBehind, WebhookPaths, type Handler } from "../../src/webhook/paths.ts";
-import { WebhookReceiver, type Refusal, type WebhookMemory } from "../../src/webhook/receiver.ts";
+import { WebhookMemory, WebhookReceiver, type Refusal } from "../../src/webhook/receiver.ts";
 import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
 import { defaults, type TransactionInProperties } from "./transaction-in.shared.ts";
 
@@ -19,11 +22,34 @@ const refusals = {
   full: "failed.ERR_QUEUE_FULL",
 } as const satisfies Record<Refusal, string>;
 
+/** What a node has taken, over deploys and restarts of the flows. */
+interface Held {
+  readonly memory: WebhookMemory;
+  /** Whether the node is there; between two of them, nobody is. */
+  isOwned: boolean;
+}
+
 /** `dimensioner-transaction-in`: what the cloud's webhook tells of a measurement becomes a message. */
 export default function (RED: NodeAPI): void {
   const paths = new WebhookPaths();
-  /** What a node leaves, in a deploy or a restart of the flows, to the one that takes its place. */
-  const memories = new Map<string, WebhookMemory>();
+  const budget = new BodyBudget();
+  const started = new FlowsEvent(RED, "flows:started");
+  const stopping = new FlowsEvent(RED, "flows:stopping");
+  const held = new Map<string, Held>();
+
+  /** After a deploy: what belongs to no node any more goes. */
+  const settle = (): void => {
+    paths.settle();
+    for (const [id, { memory, isOwned }] of held) {
+      if (!isOwned) {
+        held.delete(id);
+        if (memory.queue.size > 0) {
+          const text = translateStatus(RED, "undelivered", { count: memory.queue.size });
+          RED.log.warn(`[dimensioner-transaction-in:${id}] ${text}`);
+        }
+      }
+    }
+  };
 
   function TransactionInNode(
     this: Node<TransactionInCredentials>,
@@ -31,6 +57,13 @@ export default function (RED: NodeAPI): void {
   ): void {
     RED.nodes.createNode(this, config);
     const status = new StatusBoard(RED, this);
+    const own: Held = { memory: held.get(this.id)?.memory ?? new WebhookMemory(), isOwned: true };
+    held.set(this.id, own);
+    this.on("close", () => {
+      own.isOwned = false;
+      started.next(settle);
+      status.close();
+    });
     const webhook = openOrExplain(() =>
       readWebhook(readCurrent(defaults, config), this.credentials?.secret ?? ""),
     );
@@ -39,33 +72,47 @@ export default function (RED: NodeAPI): void {
       this.warn(translateError(RED, webhook.problem).message);
       return;
     }
-    const seldom = new Seldom();
+    const throttle = new LogThrottle();
     let received = 0;
 
+    const sender = new RecordSender(RED, this, started, (waiting) => {
+      received++;
+      if (waiting > 0) {
+        status.say("waiting", "waitingInQueue", { count: waiting });
+      } else {
+        status.say("done", "received", { count: received });
+      }
+    });
     const receiver = new WebhookReceiver(
       webhook.rules,
       {
-        deliver: (record, waiting) => {
-          const { transactionId, transactionReference, barcodeReference } = record;
-          this.send({ payload: record, transactionId, transactionReference, barcodeReference });
-          received++;
-          if (waiting > 0) {
-            status.say("waiting", "waitingInQueue", { count: waiting });
-          } else {
-            status.say("done", "received", { count: received });
-          }
-        },
+        deliver: (record, waiting) => sender.deliver(record, waiting),
+        unreached: () => sender.unreached(),
         refused: (refusal, problem) => {
           status.say("failed", refusals[refusal]);
-          if (seldom.isDue(refusal)) {
+          if (throttle.isDue(refusal)) {
             const text = translateStatus(RED, refusals[refusal]);
             this.warn(problem === undefined ? text : `${text} (${translateValue(RED, problem)})`);
           }
         },
       },
-      memories.get(this.id),
+      own.memory,
+      budget,
     );
-    memories.delete(this.id);
+
+    // While the flows stop and start, some of the nodes behind this one are not there, whatever is deployed.
+    let forget: () => void;
+    const awaitStart = (): void => {
+      forget = started.next(() => {
+        receiver.resume();
+        forget = stopping.next(() => {
+          receiver.hold();
+          sender.stopping();
+          awaitStart();
+        });
+      });
+    };
+    awaitStart();
 
     /** Also in the log: nobody may look at this flow when it is deployed. */
     const complain = (key: "noWebServer" | "pathTaken"): void => {
@@ -77,7 +124,7 @@ export default function (RED: NodeAPI): void {
         .receive(request, response, partBehind(webhook.path, request.url))
         .catch((error: unknown) => this.error(error instanceof Error ? error.message : String(error)));
     };
-    const release = isServed(RED)
+    const leave = isServed(RED)
       ? paths.claim({
           path: webhook.path,
           app: RED.httpNode,
@@ -90,18 +137,13 @@ export default function (RED: NodeAPI): void {
       complain("noWebServer");
     }
 
-    this.on("close", (removed: boolean, done: () => void) => {
-      release();
-      status.close();
-      const memory = receiver.close();
-      const count = memory.waiting.length;
-      if (!removed) {
-        memories.set(this.id, memory);
+    this.on("close", () => {
+      forget();
+      leave();
+      receiver.close();
+      if (receiver.waiting > 0) {
+        this.warn(translateStatus(RED, "undelivered", { count: receiver.waiting }));
       }
-      if (count > 0) {
-        this.warn(translateStatus(RED, "undelivered", { count }));
-      }
-      done();
     });
   }
 

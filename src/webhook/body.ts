@@ -1,16 +1,19 @@
 import type { IncomingMessage } from "node:http";
+import { ByteCollector } from "../model/byte-collector.ts";
+import type { BodyBudget } from "./body-budget.ts";
 
 /** Why a body was not read: HTTP's own status for it. */
-export type BodyProblem = 408 | 413;
+export type BodyProblem = 408 | 413 | 503;
 
 /**
- * Reads a body whole, up to `limitBytes` and within `deadlineMs`; null when the other side hung up. A body that a
- * middleware of the site has read before is taken from it.
+ * Reads a body whole, up to `limitBytes` and within `deadlineMs`, as long as `budget` has room; null when the other side
+ * hung up. A body that a middleware of the site has read before is taken from it.
  */
 export function readBody(
   request: IncomingMessage,
   limitBytes: number,
   deadlineMs: number,
+  budget: BodyBudget,
 ): Promise<Buffer | BodyProblem | null> {
   const readBefore = bodyOf(request);
   if (readBefore !== undefined) {
@@ -19,26 +22,33 @@ export function readBody(
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
     return Promise.resolve(413);
   }
+  const room = budget.open();
+  if (room === undefined) {
+    return Promise.resolve(503);
+  }
   return new Promise((resolve) => {
-    let chunks: Buffer[] = [];
-    let bytes = 0;
+    const body = new ByteCollector(limitBytes);
+    let isSettled = false;
     const settle = (result: Buffer | BodyProblem | null): void => {
+      if (isSettled) {
+        return;
+      }
+      isSettled = true;
       clearTimeout(timer);
       request.off("data", take);
-      chunks = [];
+      room.close();
       resolve(result);
     };
     const take = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes > limitBytes) {
+      if (!room.take(chunk.length)) {
+        settle(503);
+      } else if (!body.add(chunk)) {
         settle(413);
-      } else {
-        chunks.push(chunk);
       }
     };
     const timer = setTimeout(() => settle(408), deadlineMs);
     request.on("data", take);
-    request.once("end", () => settle(Buffer.concat(chunks)));
+    request.once("end", () => settle(body.bytes()));
     request.once("error", () => settle(null));
     request.once("close", () => settle(null));
   });

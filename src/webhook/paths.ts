@@ -39,38 +39,49 @@ interface Claim {
   readonly handlers: readonly Handler[];
   readonly onServed: () => void;
   readonly onTaken: () => void;
+  isLeaving?: boolean;
+  /** There while the claim is served. */
   remove?: () => void;
 }
 
 /**
  * Serves webhooks on an express application, each path once: a second claim to it is told, and served as soon as the
- * first one is gone. Nothing stays in the application's routes when a claim ends.
+ * first one is gone. A claim that is given up is served on until another one wants its path or `settle` is called: its
+ * handlers can then ask senders to come back, where no route at all would say that there is no such address. Nothing
+ * stays in the application's routes when a claim ends.
  */
 export class WebhookPaths {
-  readonly #claims: Claim[] = [];
+  #claims: Claim[] = [];
 
-  /** Returns what ends the claim. */
-  claim(claim: Omit<Claim, "remove">): () => void {
+  /** Returns what gives the claim up. */
+  claim(claim: Omit<Claim, "isLeaving" | "remove">): () => void {
     const own: Claim = { ...claim };
     this.#claims.push(own);
     this.#serve(own);
     return () => {
-      this.#claims.splice(this.#claims.indexOf(own), 1);
-      own.remove?.();
-      // Later: a deploy ends many claims in one turn, and none of those is to be served in between.
-      setImmediate(() => {
-        for (const waiting of this.#claims.filter(({ remove }) => remove === undefined)) {
-          this.#serve(waiting);
-        }
-      });
+      own.isLeaving = true;
     };
   }
 
+  /** Ends the claims that were given up; who waited for their paths is served. */
+  settle(): void {
+    for (const leaving of this.#claims.filter(({ isLeaving }) => isLeaving)) {
+      this.#end(leaving);
+    }
+    for (const waiting of this.#claims.filter(({ remove }) => remove === undefined)) {
+      this.#serve(waiting);
+    }
+  }
+
   #serve(own: Claim): void {
-    if (this.#claims.some((other) => other.remove !== undefined && overlap(own.path, other.path))) {
+    const others = this.#claims.filter(
+      (other) => other.remove !== undefined && overlap(own.path, other.path),
+    );
+    if (others.some(({ isLeaving }) => !isLeaving)) {
       own.onTaken();
       return;
     }
+    others.forEach((other) => this.#end(other));
     const removeRoute = addRoute(own.app, routeOf(own.path), own.handlers);
     const removeGuard = guardBody(own.app, routeOf(own.path));
     own.remove = () => {
@@ -78,6 +89,11 @@ export class WebhookPaths {
       removeGuard();
     };
     own.onServed();
+  }
+
+  #end(claim: Claim): void {
+    this.#claims = this.#claims.filter((other) => other !== claim);
+    claim.remove?.();
   }
 }
 

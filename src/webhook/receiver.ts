@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { phrase, type Problem } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
-import { parseJson } from "../model/parse-json.ts";
+import { JsonLimitError, parseJson, recordLimits } from "../model/parse-json.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
+import { BodyBudget } from "./body-budget.ts";
 import { discardBody, readBody } from "./body.ts";
-import { DeliveryQueue } from "./delivery-queue.ts";
+import { DeliveryQueue, type Target } from "./delivery-queue.ts";
 import { RecentIds } from "./recent-ids.ts";
 import { isSecret } from "./secret.ts";
 
@@ -29,21 +30,23 @@ export interface WebhookRules {
 /** Why a post was not taken, for those who look after the receiver; the sender learns less. */
 export type Refusal = "secret" | "record" | "full";
 
-export interface WebhookEvents {
-  /** One record to hand on, with how many wait behind it; called in a turn of the event loop of its own. */
-  deliver(record: TransactionRecord, waiting: number): void;
+export interface WebhookEvents extends Target<TransactionRecord> {
   /** Called for each refused post; `problem` says what is wrong with a record. */
   refused(refusal: Refusal, problem?: Problem): void;
 }
 
 /** What outlives a receiver, for the one that takes its place. */
-export interface WebhookMemory {
-  readonly recent: RecentIds;
-  readonly waiting: readonly TransactionRecord[];
+export class WebhookMemory {
+  readonly recent = new RecentIds();
+  readonly queue = new DeliveryQueue<TransactionRecord>();
 }
 
 /** Largest body; a record has about 1 kB. */
 const longestBodyBytes = 1_000_000;
+/** Bodies of the records that wait, together. */
+const mostWaitingBytes = 32_000_000;
+/** Longest id, in characters: one that is longer could not be asked for, and would stay in the memory of duplicates. */
+const longestId = 200;
 /** How much of a refused body is read all the same, so that its sender sees the answer. */
 const longestRefusedBytes = 32_000_000;
 const bodyWithinMs = 10_000;
@@ -70,20 +73,36 @@ type Status = keyof typeof answers;
 export class WebhookReceiver {
   readonly #rules: WebhookRules;
   readonly #events: WebhookEvents;
-  readonly #recent: RecentIds;
-  readonly #queue: DeliveryQueue<TransactionRecord>;
+  readonly #memory: WebhookMemory;
+  readonly #budget: BodyBudget;
   #isClosed = false;
 
-  /** `memory` is what the receiver before this one has left. */
-  constructor(rules: WebhookRules, events: WebhookEvents, memory?: WebhookMemory) {
+  /** `memory` is what the receiver before this one has left; `budget` may be shared with others. Takes, but hands on nothing before `resume`. */
+  constructor(
+    rules: WebhookRules,
+    events: WebhookEvents,
+    memory = new WebhookMemory(),
+    budget = new BodyBudget(),
+  ) {
     this.#rules = rules;
     this.#events = events;
-    this.#recent = memory?.recent ?? new RecentIds();
-    this.#queue = new DeliveryQueue(
-      rules.queueLimit,
-      (record, waiting) => events.deliver(record, waiting),
-      memory?.waiting,
-    );
+    this.#memory = memory;
+    this.#budget = budget;
+  }
+
+  /** How many records are taken and not at their place. */
+  get waiting(): number {
+    return this.#memory.queue.size;
+  }
+
+  /** Hands on what waits, and from now on what comes. */
+  resume(): void {
+    this.#memory.queue.resume(this.#events);
+  }
+
+  /** Takes what comes, and lets it wait. */
+  hold(): void {
+    this.#memory.queue.hold();
   }
 
   /** Answers one request. `lastPart` is what stands in the path behind the address. Never rejects. */
@@ -96,7 +115,8 @@ export class WebhookReceiver {
     if (status === null) {
       return;
     }
-    if (status >= 400) {
+    // Who was slow is not waited for a second time.
+    if (status >= 400 && status !== 408) {
       await discardBody(request, longestRefusedBytes, bodyWithinMs);
     }
     const text = answers[status];
@@ -111,10 +131,10 @@ export class WebhookReceiver {
     response.end(text === "" ? undefined : `${text}\n`);
   }
 
-  /** Ends the delivery at once; what is left is lost unless another receiver takes it. */
-  close(): WebhookMemory {
+  /** Takes nothing any more and hands on nothing: each post is asked for again. */
+  close(): void {
     this.#isClosed = true;
-    return { recent: this.#recent, waiting: this.#queue.close() };
+    this.hold();
   }
 
   /** Null: the other side is gone. */
@@ -126,10 +146,16 @@ export class WebhookReceiver {
       this.#events.refused("secret");
       return 401;
     }
+    if (this.#isClosed) {
+      return 503;
+    }
     if (!isJson(request)) {
       return 415;
     }
-    const body = await readBody(request, longestBodyBytes, bodyWithinMs);
+    const body = await readBody(request, longestBodyBytes, bodyWithinMs, this.#budget);
+    if (body === 503) {
+      this.#events.refused("full");
+    }
     if (body === null || typeof body === "number") {
       return body;
     }
@@ -137,32 +163,31 @@ export class WebhookReceiver {
     if (this.#isClosed) {
       return 503;
     }
-    let record: TransactionRecord;
     try {
-      record = decodeTransactionRecord(parseJson(decodeUtf8(body)));
+      const record = decodeTransactionRecord(parseJson(decodeUtf8(body), recordLimits));
+      return this.#take(record, identitiesOf(record), body.length);
     } catch (error) {
-      // Whatever it is that cannot be read: a body that is nested too deeply ends in a RangeError.
-      this.#events.refused("record", error instanceof ShapeError ? error.problem : phrase("notJson"));
+      const isSaid = error instanceof ShapeError || error instanceof JsonLimitError;
+      this.#events.refused("record", isSaid ? error.problem : phrase("notJson"));
       return 400;
     }
-    return this.#take(record);
   }
 
   /** Nothing waits in here, so that two posts of one record are told apart. */
-  #take(record: TransactionRecord): Status {
-    const { onlyOk, deviceClientIds, dedupeMs } = this.#rules;
+  #take(record: TransactionRecord, ids: readonly string[], bytes: number): Status {
+    const { onlyOk, deviceClientIds, dedupeMs, queueLimit } = this.#rules;
+    const { queue, recent } = this.#memory;
     const device = record.deviceClientId?.toLowerCase() ?? "";
     const isWanted =
       (record.ok || !onlyOk) && (deviceClientIds.length === 0 || deviceClientIds.includes(device));
-    const ids = identitiesOf(record);
-    if (!isWanted || this.#recent.knows(ids, dedupeMs)) {
+    if (!isWanted || recent.knows(ids, dedupeMs)) {
       return 204;
     }
-    if (!this.#queue.push(record)) {
+    if (!queue.push(record, bytes, { items: queueLimit, bytes: mostWaitingBytes })) {
       this.#events.refused("full");
       return 503;
     }
-    this.#recent.remember(ids, dedupeMs);
+    recent.remember(ids, dedupeMs);
     return 204;
   }
 
@@ -178,7 +203,11 @@ export class WebhookReceiver {
 
 /** Version 1 calls a transaction by the integer that version 2 calls its legacyId: either makes it the same one. */
 function identitiesOf({ transactionId, legacyId }: TransactionRecord): string[] {
-  return legacyId === null ? [transactionId.toLowerCase()] : [transactionId.toLowerCase(), legacyId];
+  const ids = legacyId === null ? [transactionId] : [transactionId, legacyId];
+  if (ids.some((id) => id.length > longestId)) {
+    throw new ShapeError(phrase("idLong", { most: longestId }));
+  }
+  return ids.map((id) => id.toLowerCase());
 }
 
 function isJson({ headers }: IncomingMessage): boolean {

@@ -202,7 +202,7 @@ describe("hostile texts: in logs, statuses and sentences they stay one line of t
         assert.equal(await post(text), 400);
         assert.equal(await post(JSON.stringify({ id: index, errorCode: text })), 400);
         const record = {
-          id: `${text}${index}`,
+          id: `${text.slice(0, 150)}${index}`,
           errorCode: 5,
           errorDescription: text,
           transactionReference: text,

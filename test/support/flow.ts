@@ -191,11 +191,13 @@ export class TestFlow {
 
   async #load(flow: readonly FlowNode[], credentials: object): Promise<void> {
     // Node-RED deletes from the credentials it is given what it no longer needs.
-    const takeWebApp: NodeInitializer = (RED) => {
+    const completeApi: NodeInitializer = (RED) => {
       this.#webApp = RED.httpNode;
+      // The helper leaves it out of what it gives to nodes; Node-RED does not.
+      Object.assign(RED, { hooks: this.#runtime.hooks });
     };
     await helper.load(
-      [...nodeTypes, takeWebApp] as never,
+      [completeApi, ...nodeTypes] as never,
       wire(flow) as never,
       structuredClone(credentials) as never,
     );

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request, type IncomingMessage, type Server } from "node:http";
 import { text } from "node:stream/consumers";
-import { WebhookReceiver, type WebhookMemory } from "../../src/webhook/receiver.ts";
+import { WebhookMemory, WebhookReceiver } from "../../src/webhook/receiver.ts";
 import { listen } from "../support/servers.ts";
 
 const rules = {
@@ -17,6 +17,7 @@ export class WebhookServer {
   readonly port: number;
   readonly delivered: string[] = [];
   readonly #server: Server;
+  readonly #memory = new WebhookMemory();
   #receiver: WebhookReceiver;
 
   private constructor(server: Server, port: number) {
@@ -33,7 +34,8 @@ export class WebhookServer {
 
   /** A deploy: another receiver goes on with what the old one had taken. */
   redeploy(): void {
-    this.#receiver = this.#open(this.#receiver.close());
+    this.#receiver.close();
+    this.#receiver = this.#open();
   }
 
   async close(): Promise<void> {
@@ -43,12 +45,18 @@ export class WebhookServer {
     await closed;
   }
 
-  #open(memory?: WebhookMemory): WebhookReceiver {
-    return new WebhookReceiver(
+  #open(): WebhookReceiver {
+    const receiver = new WebhookReceiver(
       rules,
-      { deliver: ({ transactionId }) => void this.delivered.push(transactionId), refused: () => undefined },
-      memory,
+      {
+        deliver: ({ transactionId }) => void this.delivered.push(transactionId),
+        unreached: () => [],
+        refused: () => undefined,
+      },
+      this.#memory,
     );
+    receiver.resume();
+    return receiver;
   }
 }
 

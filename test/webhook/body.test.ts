@@ -3,11 +3,13 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { BodyBudget } from "../../src/webhook/body-budget.ts";
 import { discardBody, readBody } from "../../src/webhook/body.ts";
 
 describe("webhook/body", () => {
   let server: Server;
   let socket: Socket;
+  const budget = new BodyBudget();
 
   /** A request that has announced 100 bytes and sent these. */
   const receive = async (sent: string): Promise<IncomingMessage> => {
@@ -31,11 +33,37 @@ describe("webhook/body", () => {
   });
 
   it("gives up a body that does not come to its end in time", async () => {
-    assert.equal(await readBody(await receive("{"), 1000, 20), 408);
+    assert.equal(await readBody(await receive("{"), 1000, 20, budget), 408);
   });
 
   it("gives up a body that goes on after the limit, before its end", async () => {
-    assert.equal(await readBody(await receive("x".repeat(20)), 10, 60_000), 413);
+    assert.equal(await readBody(await receive("x".repeat(20)), 10, 60_000, budget), 413);
+  });
+
+  it("refuses a body where as many are under way as may be, or as many bytes, and gives the room back", async () => {
+    const small = new BodyBudget({ bodies: 1, bytes: 50 });
+    const request = await receive("x".repeat(40));
+    const first = readBody(request, 1000, 60_000, small);
+    assert.equal(await readBody(request, 1000, 60_000, small), 503, "a second body");
+    socket.write("x".repeat(20));
+    assert.equal(await first, 503, "too many bytes");
+    socket.destroy();
+    const next = readBody(await receive("x".repeat(40)), 1000, 60_000, small);
+    socket.write("x".repeat(10));
+    socket.destroy();
+    assert.equal(await next, null, "the sender is gone");
+    assert.ok(small.open() !== undefined);
+  });
+
+  it("puts a body together that comes a byte at a time", async () => {
+    const request = await receive("");
+    const body = readBody(request, 1000, 60_000, budget);
+    const text = Array.from({ length: 100 }, (_, index) => String(index % 10)).join("");
+    for (const byte of text) {
+      request.emit("data", Buffer.from(byte));
+    }
+    request.emit("end");
+    assert.equal((await body)?.toString(), text);
   });
 
   it("stops throwing away when the time or the limit is over, or the sender is gone", async () => {
@@ -57,8 +85,8 @@ describe("webhook/body", () => {
       const request = await receive("x".repeat(100));
       await text(request);
       Object.assign(request, { body });
-      assert.deepEqual(await readBody(request, 100, 1000), Buffer.from(bytes));
-      assert.equal(await readBody(request, 2, 1000), 413);
+      assert.deepEqual(await readBody(request, 100, 1000, budget), Buffer.from(bytes));
+      assert.equal(await readBody(request, 2, 1000, budget), 413);
       socket.destroy();
     }
   });

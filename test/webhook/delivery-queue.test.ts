@@ -1,73 +1,121 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
-import { DeliveryQueue } from "../../src/webhook/delivery-queue.ts";
+import { DeliveryQueue, type Target } from "../../src/webhook/delivery-queue.ts";
+
+const most = { items: 10_000, bytes: 1_000_000 };
 
 describe("webhook/delivery-queue", () => {
-  it("hands on one a turn, in order, never within push", async () => {
-    const got: string[] = [];
-    const queue = new DeliveryQueue<{ n: number }>(10, ({ n }, waiting) => got.push(`${n}/${waiting}`));
-    [1, 2, 3].forEach((n) => assert.ok(queue.push({ n })));
+  const into = (got: unknown[]): Target<number> => ({
+    deliver: (item, waiting) => void got.push(`${item}/${waiting}`),
+    unreached: () => [],
+  });
+  const untilEmpty = async (queue: DeliveryQueue<number>): Promise<number> => {
+    let turns = 0;
+    for (; queue.size > 0; turns++) {
+      await turn();
+    }
+    return turns;
+  };
+
+  it("hands on in order, never within push", async () => {
+    const got: unknown[] = [];
+    const queue = new DeliveryQueue<number>();
+    queue.resume(into(got));
+    [1, 2, 3].forEach((item) => assert.ok(queue.push(item, 1, most)));
     assert.deepEqual(got, []);
-    await turn();
-    assert.deepEqual(got, ["1/2"]);
-    await turn();
-    await turn();
+    await untilEmpty(queue);
     assert.deepEqual(got, ["1/2", "2/1", "3/0"]);
-    assert.ok(queue.push({ n: 4 }), "and goes on after it was empty");
-    await turn();
+    assert.ok(queue.push(4, 1, most), "and goes on after it was empty");
+    await untilEmpty(queue);
     assert.equal(got.at(-1), "4/0");
   });
 
-  it("takes no more than its limit", async () => {
-    const queue = new DeliveryQueue<{ n: number }>(2, () => undefined);
+  it("takes no more items and no more bytes than may wait, counting what is on its way", async () => {
+    const queue = new DeliveryQueue<number>();
+    const few = { items: 2, bytes: 100 };
     assert.deepEqual(
-      [1, 2, 3].map((n) => queue.push({ n })),
+      [1, 2, 3].map((item) => queue.push(item, 10, few)),
       [true, true, false],
     );
-    assert.equal(queue.isFull, true);
-    await turn();
-    assert.ok(queue.push({ n: 4 }));
-    assert.equal(new DeliveryQueue(0, () => undefined).push({}), false);
+    queue.resume({ deliver: () => undefined, unreached: () => [] });
+    await untilEmpty(queue);
+    queue.hold();
+    assert.deepEqual(
+      [60, 60, 40].map((bytes) => queue.push(0, bytes, few)),
+      [true, false, true],
+    );
   });
 
-  it("hands nothing on after close, and leaves the rest to the queue that follows", async () => {
-    const got: number[] = [];
-    const first = new DeliveryQueue<{ n: number }>(5, ({ n }) => got.push(n));
-    [1, 2, 3].forEach((n) => first.push({ n }));
+  it("hands on nothing while it is held, and all of it after that", async () => {
+    const got: unknown[] = [];
+    const queue = new DeliveryQueue<number>();
+    queue.push(1, 1, most);
     await turn();
-    const left = first.close();
+    assert.deepEqual(got, []);
+    queue.resume(into(got));
+    queue.hold();
     await turn();
-    assert.deepEqual(got, [1]);
-    const second = new DeliveryQueue<{ n: number }>(1, ({ n }) => got.push(n), left);
-    assert.equal(second.push({ n: 9 }), false, "what was left counts");
-    await turn();
-    await turn();
-    assert.deepEqual(got, [1, 2, 3]);
+    assert.deepEqual(got, []);
+    queue.resume(into(got));
+    await untilEmpty(queue);
+    assert.deepEqual(got, ["1/0"]);
   });
 
-  it("goes on after a delivery that throws", async () => {
+  it("hands on again, first of all, what did not arrive", async () => {
     const got: number[] = [];
-    const thrown: unknown[] = [];
-    const uncaught = (error: unknown): void => void thrown.push(error);
-    const others = process.listeners("uncaughtException");
-    process.removeAllListeners("uncaughtException").once("uncaughtException", uncaught);
-    try {
-      const queue = new DeliveryQueue<{ n: number }>(5, ({ n }) => {
-        got.push(n);
-        if (n === 1) {
-          throw new Error("broken");
-        }
-      });
-      queue.push({ n: 1 });
-      queue.push({ n: 2 });
+    const queue = new DeliveryQueue<number>();
+    [1, 2, 3].forEach((item) => queue.push(item, 1, most));
+    queue.resume({
+      deliver(item) {
+        got.push(item);
+        queue.hold();
+      },
+      unreached: (items) => items,
+    });
+    await turn();
+    await turn();
+    assert.deepEqual([got, queue.size], [[1], 3]);
+    queue.resume({ deliver: (item) => void got.push(item), unreached: () => [] });
+    await untilEmpty(queue);
+    assert.deepEqual(got, [1, 1, 2, 3]);
+  });
+
+  it("empties a burst in few turns where nothing slow follows, and in turns of some milliseconds where it does", async () => {
+    const queue = new DeliveryQueue<number>();
+    const fill = (): void => Array.from({ length: 2_000 }).forEach((_, item) => queue.push(item, 1, most));
+    fill();
+    queue.resume({ deliver: () => undefined, unreached: () => [] });
+    assert.ok((await untilEmpty(queue)) < 50);
+
+    fill();
+    let inTurn = 0;
+    let mostInTurn = 0;
+    queue.resume({
+      deliver() {
+        // The flow behind works in the next turn, as nodes do.
+        setImmediate(() => spin(2));
+        mostInTurn = Math.max(mostInTurn, ++inTurn);
+      },
+      unreached() {
+        inTurn = 0;
+        return [];
+      },
+    });
+    for (let turns = 0; turns < 20; turns++) {
       await turn();
-      await turn();
-      await turn();
-    } finally {
-      process.removeListener("uncaughtException", uncaught);
-      others.forEach((listener) => process.on("uncaughtException", listener));
     }
-    assert.deepEqual(got, [1, 2]);
-    assert.equal(thrown.length, 1);
+    mostInTurn = 0;
+    for (let turns = 0; turns < 20; turns++) {
+      await turn();
+    }
+    assert.ok(mostInTurn >= 1 && mostInTurn <= 8, `${mostInTurn} in one turn`);
+    queue.resume({ deliver: () => undefined, unreached: () => [] });
+    await untilEmpty(queue);
   });
 });
+
+function spin(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until;) {
+    Math.sqrt(until);
+  }
+}

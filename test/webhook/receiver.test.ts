@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { inEnglish } from "../../src/errors/interpolation.ts";
 import type { TransactionRecord } from "../../src/model/shapes.ts";
-import { WebhookReceiver, type WebhookMemory, type WebhookRules } from "../../src/webhook/receiver.ts";
+import { WebhookMemory, WebhookReceiver, type WebhookRules } from "../../src/webhook/receiver.ts";
 
 const secret = "pa55-Wort/ä";
 const header = "x-webhook-secret";
@@ -30,15 +30,17 @@ describe("webhook/receiver", () => {
   let refused: string[];
   let port: number;
 
-  const open = (given: Partial<WebhookRules> = {}, memory?: WebhookMemory): void => {
+  const open = (given: Partial<WebhookRules> = {}, memory = new WebhookMemory()): void => {
     receiver = new WebhookReceiver(
       { ...rules, ...given },
       {
         deliver: (record) => void got.push(record),
+        unreached: () => [],
         refused: (refusal, problem) => void refused.push(`${refusal} ${inEnglish(problem ?? "")}`.trim()),
       },
       memory,
     );
+    receiver.resume();
   };
   const ask = async (
     body: string | Buffer | null,
@@ -123,12 +125,13 @@ describe("webhook/receiver", () => {
   });
 
   it("answers 503 with Retry-After when the queue is full, and takes the same record later", async () => {
-    open({ queueLimit: 0 });
+    const memory = new WebhookMemory();
+    open({ queueLimit: 0 }, memory);
     const full = await post({ id: 1 });
     assert.equal(full.status, 503);
     assert.match(full.headers["retry-after"] ?? "", /^\d+$/);
     assert.deepEqual(refused, ["full"]);
-    const memory = receiver.close();
+    receiver.close();
     open({}, memory);
     assert.equal((await post({ id: 1 })).status, 204);
     assert.equal(got.length, 1);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type { NodeAPI } from "node-red";
-import { FlowsStarted } from "../../src/runtime/config/flows-started.ts";
+import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 
-describe("flows started", () => {
-  const open = (): { events: EventEmitter; started: FlowsStarted } => {
+describe("an event of the flows", () => {
+  const open = (): { events: EventEmitter; started: FlowsEvent } => {
     const events = new EventEmitter();
-    return { events, started: new FlowsStarted({ events } as unknown as NodeAPI) };
+    return { events, started: new FlowsEvent({ events } as unknown as NodeAPI, "flows:started") };
   };
 
   it("is told to each once, with one listener for all", () => {

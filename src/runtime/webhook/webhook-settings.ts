@@ -2,7 +2,7 @@ import { phrase } from "../../errors/interpolation.ts";
 import { headerNameProblem, readPath } from "../../rules/names.ts";
 import type { WebhookPath } from "../../webhook/paths.ts";
 import type { SecretRule, WebhookRules } from "../../webhook/receiver.ts";
-import { SettingsReader } from "./settings.ts";
+import { SettingsReader } from "../config/settings.ts";
 import { show } from "../failure.ts";
 
 /** The saved properties that say how a webhook is served, as an imported flow or an environment variable has them. */

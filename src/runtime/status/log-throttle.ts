@@ -1,7 +1,7 @@
 const pauseMs = 60_000;
 
 /** Lets a line of each kind through once a minute, so that what goes wrong all the time does not fill the log. */
-export class Seldom {
+export class LogThrottle {
   readonly #saidAt = new Map<string, number>();
 
   isDue(kind: string): boolean {

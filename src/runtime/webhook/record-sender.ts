@@ -1,0 +1,105 @@
+import type { Node, NodeAPI, NodeMessage } from "node-red";
+import type { TransactionRecord } from "../../model/shapes.ts";
+import type { Target } from "../../webhook/delivery-queue.ts";
+import type { FlowsEvent } from "../config/flows-event.ts";
+
+/** A message that was sent, and what became of it while the flows stop. */
+interface Sent {
+  readonly record: TransactionRecord;
+  reached: number;
+  /** What was kept from nodes that had been closed. */
+  readonly missed: { readonly nodeId: string; readonly msg: NodeMessage }[];
+}
+
+/**
+ * Sends records into the flow so that a deploy loses none. Node-RED hands a message over a turn of the event loop after
+ * it was sent. Where the flows stop in between, the node behind is closed by then and would drop it: such a message is
+ * kept from it and goes out again when the flows have started, to the nodes that did not get it.
+ */
+export class RecordSender implements Target<TransactionRecord> {
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+  readonly #started: FlowsEvent;
+  readonly #onSent: (waiting: number) => void;
+  readonly #hook: string;
+  readonly #sent = new Map<string, Sent>();
+  #late: { readonly nodeId: string; readonly msg: NodeMessage }[] = [];
+  #isStopping = false;
+
+  constructor(RED: NodeAPI, node: Node, started: FlowsEvent, onSent: (waiting: number) => void) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#started = started;
+    this.#onSent = onSent;
+    // A hook's name ends at its second dot, and old ids have one.
+    this.#hook = `onReceive.dimensioner-${node.id.replaceAll(".", "-")}`;
+  }
+
+  /** Never throws: nothing stands above it that would catch. */
+  deliver(record: TransactionRecord, waiting: number): void {
+    const { transactionId, transactionReference, barcodeReference } = record;
+    const _msgid = this.#RED.util.generateId();
+    const names = { _msgid, transactionId, transactionReference, barcodeReference };
+    this.#sent.set(_msgid, { record, reached: 0, missed: [] });
+    try {
+      this.#node.send({ ...names, payload: record });
+      this.#onSent(waiting);
+    } catch (error) {
+      // Without the payload: a Catch node gets a copy, and the copy may be what failed.
+      this.#node.error(error, names);
+    }
+  }
+
+  /** To be called when the flows are about to stop, before any node is closed. */
+  stopping(): void {
+    this.#isStopping = true;
+    this.#started.next(() => {
+      this.#isStopping = false;
+      this.#sendLate();
+    });
+    if (this.#sent.size > 0) {
+      this.#RED.hooks.add(
+        this.#hook,
+        (event: { msg: NodeMessage; destination: { id: string; node: Node } }) => this.#onReceive(event),
+      );
+    }
+  }
+
+  unreached(): readonly TransactionRecord[] {
+    this.#RED.hooks.remove(this.#hook);
+    const touched = [...this.#sent.values()].filter(({ missed }) => missed.length > 0);
+    this.#sent.clear();
+    this.#late.push(...touched.filter(({ reached }) => reached > 0).flatMap(({ missed }) => missed));
+    if (!this.#isStopping) {
+      this.#sendLate();
+    }
+    return touched.filter(({ reached }) => reached === 0).map(({ record }) => record);
+  }
+
+  /** False keeps the message from its node. */
+  #onReceive({
+    msg,
+    destination: { id, node },
+  }: {
+    msg: NodeMessage;
+    destination: { id: string; node: Node };
+  }): false | undefined {
+    const sent = this.#sent.get(msg._msgid ?? "");
+    if (sent === undefined) {
+      return undefined;
+    }
+    if (this.#RED.nodes.getNode(id) === node) {
+      sent.reached++;
+      return undefined;
+    }
+    sent.missed.push({ nodeId: id, msg });
+    return false;
+  }
+
+  /** To the nodes that are left of those that a message was meant for. */
+  #sendLate(): void {
+    for (const { nodeId, msg } of this.#late.splice(0)) {
+      this.#RED.nodes.getNode(nodeId)?.receive(msg);
+    }
+  }
+}
