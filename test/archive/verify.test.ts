@@ -12,7 +12,8 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { Verification, type Finding } from "../../src/archive/packages/verify.ts";
+import type { Finding } from "../../src/archive/packages/finding.ts";
+import { Verification } from "../../src/archive/packages/verify.ts";
 import { withFolder } from "../media/support.ts";
 import { bundle, runChild } from "./processes.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
@@ -112,7 +113,7 @@ describe("archive: dimensioner-verify", () => {
         const file = join(path, "manifest.json");
         await writeFile(file, (await readFile(file, "utf8")).replace("ORDER-1", "ORDER-2"));
       },
-      ["previous-changed N"],
+      ["changed P/manifest.json", "previous-changed N"],
     ],
     [
       "a deleted package",
@@ -120,17 +121,17 @@ describe("archive: dimensioner-verify", () => {
       ["missing-package P", "previous-missing N"],
     ],
     [
-      "a damaged journal",
+      "a damaged index",
       async (_path, root) => {
         const file = join(root, ".dimensioner-archive/journal.jsonl");
         await writeFile(file, (await readFile(file, "utf8")).replace('"closed"', '"clOsed"'));
       },
-      ["journal .dimensioner-archive/journal.jsonl"],
+      ["index .dimensioner-archive/journal.jsonl"],
     ],
     [
-      "a lost journal",
+      "a lost index",
       (_path, root) => rm(join(root, ".dimensioner-archive/journal.jsonl")),
-      ["journal .dimensioner-archive/journal.jsonl"],
+      ["index .dimensioner-archive/journal.jsonl"],
     ],
   ];
   for (const [what, spoil, kinds] of spoilings) {

@@ -88,6 +88,9 @@ export class JournalState {
       case "placing":
         job.key = record.key;
         job.placing = { path: record.path, sha256: record.sha256 };
+        // In the order of their packages, so that after a kill the last one becomes the one that the next manifest names.
+        this.open.delete(job.id);
+        this.open.set(job.id, job);
         break;
       case "closed":
         this.liveBytes -= this.#bytes.get(job.id) ?? 0;

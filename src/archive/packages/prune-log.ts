@@ -45,8 +45,16 @@ export class PruneLog {
     }
   }
 
-  /** Which of these manifests, by hash, are of deleted packages; of all of them where none are named. */
-  async find(wanted?: ReadonlySet<string>): Promise<Set<string>> {
+  /** 0 where nothing was ever deleted. */
+  async size(): Promise<number> {
+    return await this.#disk.lstat(this.#path).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  }
+
+  /** The manifests of all deleted packages, by their hash. */
+  async find(): Promise<Set<string>> {
     const found = new Set<string>();
     const file = await openPlain(this.#path, this.#disk);
     if (file === undefined) {
@@ -56,7 +64,7 @@ export class PruneLog {
       for await (const lines of readLines(file)) {
         for (const { text } of lines) {
           const entry = v.safeParse(pruned, decodeLine(text), { abortEarly: true });
-          if (entry.success && wanted?.has(entry.output.sha256) !== false) {
+          if (entry.success) {
             found.add(entry.output.sha256);
           }
         }

@@ -12,9 +12,9 @@ import {
 } from "../archive-disk.ts";
 import { filesOf } from "./manifest.ts";
 import { PruneLog } from "./prune-log.ts";
-import { findRoot, straysOf, walkPackages, type Met } from "./walk-packages.ts";
+import { findRoot, straysOf, walkPackages, type WalkEntry } from "./walk-packages.ts";
 
-type FoundPackage = Extract<Met, { kind: "package" }>;
+type FoundPackage = Extract<WalkEntry, { kind: "package" }>;
 
 /** What became of one package that is old enough. */
 export interface Pruned {
@@ -60,22 +60,22 @@ export async function* prune(folder: string, options: PruneOptions): AsyncGenera
     await removeTree(trash, plainDisk);
   }
   const log = new PruneLog(stateFolder);
-  for await (const met of walkPackages(await plainDisk.realpath(root), start)) {
-    if (met.kind === "archive") {
+  for await (const entry of walkPackages(await plainDisk.realpath(root), start)) {
+    if (entry.kind === "archive") {
       yield {
         what: "kept",
-        path: met.path,
+        path: entry.path,
         bytes: 0,
         reason: "it is an archive of its own: prune it by itself",
       };
     }
-    if (met.kind !== "package" || !(new Date(met.manifest.times.archived) < options.before)) {
+    if (entry.kind !== "package" || !(new Date(entry.manifest.times.archived) < options.before)) {
       continue;
     }
-    const bytes = filesOf(met.manifest).reduce((sum, file) => sum + file.bytes, 0);
-    const { path } = met;
+    const bytes = filesOf(entry.manifest).reduce((sum, file) => sum + file.bytes, 0);
+    const { path } = entry;
     try {
-      const reason = await reasonToKeep(met);
+      const reason = await reasonToKeep(entry);
       if (reason !== null) {
         yield { what: reason === "hold" ? "held" : "kept", path, bytes, reason };
         continue;
@@ -83,7 +83,7 @@ export async function* prune(folder: string, options: PruneOptions): AsyncGenera
       if (!options.isDryRun) {
         // Not before: a wrong folder is left without a trace.
         await makeStateFolder(stateFolder, plainDisk);
-        await remove(met, bytes, { log, trash, start });
+        await remove(entry, bytes, { log, trash, start });
       }
       yield { what: "deleted", path, bytes };
     } catch (error) {

@@ -1,101 +1,122 @@
 import { join } from "node:path";
 import { systemCode } from "../../media/disk.ts";
-import { plainDisk, holdName, journalFileName, manifestFileName, stateFolderName } from "../archive-disk.ts";
-import { decodeLine, readLines } from "../journal/journal-lines.ts";
+import { holdName, manifestFileName, plainDisk, stateFolderName } from "../archive-disk.ts";
+import { ChainCheck } from "./chain-check.ts";
+import type { Checked, Finding, Unchecked, Verdict } from "./finding.ts";
 import { filesOf } from "./manifest.ts";
-import { hashFile, openPlain } from "./package-files.ts";
+import { indexPath, loadIndex, type PackageIndex } from "./package-index.ts";
+import { hashFile } from "./package-files.ts";
 import { PruneLog } from "./prune-log.ts";
-import { decodeRecord } from "./records.ts";
-import { findRoot, straysOf, walkPackages, type Met } from "./walk-packages.ts";
+import { findRoot, straysOf, walkPackages, type WalkEntry } from "./walk-packages.ts";
 
-/** Something that is not as it was archived. */
-export interface Finding {
-  readonly kind:
-    | "changed"
-    | "incomplete"
-    | "journal"
-    | "manifest"
-    | "missing"
-    | "missing-package"
-    | "previous-changed"
-    | "previous-missing"
-    | "stray"
-    | "unreadable";
-  /** Below the archive's root, with slashes. */
-  readonly path: string;
-  /** A sentence for people. */
-  readonly problem: string;
+/** So many things that belong to no package, and no package yet: this is no archive. */
+const mostStrays = 1_000;
+
+/** A folder to verify, and the archive that it belongs to. */
+interface Place {
+  readonly root: string;
+  /** The folder that is checked. */
+  readonly start: string;
+  /** The archive's own folder, with its index, is there. */
+  readonly hasState: boolean;
 }
-
-/** How far a verification has come. */
-export interface Checked {
-  packages: number;
-  files: number;
-  bytes: number;
-  incomplete: number;
-  /** How many packages the journal knows: for a progress bar; null where there is no journal. */
-  expected: number | null;
-}
-
-interface Missing {
-  readonly sha256: string;
-  readonly finding: Finding;
-}
-
-const mostMissing = 1_000;
 
 /**
- * Checks an archive, one of its folders, or one package: every file against its manifest, every manifest against the
- * one that follows it, the folders for what does not belong there, and the journal for packages that are gone. Memory
- * does not depend on how much there is. Throws what the system says when the folder itself can't be read.
+ * Checks an archive, one of its folders, or one package: every file against its manifest, every manifest against the one
+ * that follows it, the folders for what does not belong there, and the index for packages that are gone. It says what is wrong,
+ * and apart from that what nothing in the folder can show. Memory grows by some 400 bytes a package. Throws what the system says
+ * when the folder itself can't be read.
  */
 export class Verification {
   readonly checked: Checked = { packages: 0, files: 0, bytes: 0, incomplete: 0, expected: null };
+  /** Filled once `run` has ended. */
+  readonly unchecked: Unchecked[] = [];
   readonly #folder: string;
-  #root = "";
-  #hasState = false;
-  #log: PruneLog | undefined;
-  /** What may have been pruned: that is looked up for many at once. */
-  #missing: Missing[] = [];
+  readonly #unlisted = new Map<string, string>();
+  /** Manifests of deleted packages, as of a size of their log. */
+  #pruned: { bytes: number; hashes: ReadonlySet<string> } = { bytes: 0, hashes: new Set() };
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  async *run(): AsyncGenerator<Finding> {
-    const { root, hasState } = await findRoot(this.#folder);
-    this.#root = root;
-    this.#hasState = hasState;
-    this.#log = new PruneLog(join(root, stateFolderName));
-    const { path, isWhole } = await this.#start();
-    if (isWhole && hasState) {
-      yield* this.#checkJournal();
+  /** The verdict once `run` has ended with so many findings. */
+  verdict(findings: number): Verdict {
+    if (findings > 0) {
+      return "wrong";
     }
-    for await (const met of walkPackages(root, path)) {
-      yield* met.kind === "package" ? this.#checkPackage(met) : findingOf(met);
-      if (this.#missing.length >= mostMissing) {
-        yield* this.#settleMissing();
-      }
-    }
-    yield* this.#settleMissing();
+    return this.unchecked.length > 0 ? "unchecked" : "ok";
   }
 
-  async #start(): Promise<{ path: string; isWhole: boolean }> {
-    const path = await plainDisk.realpath(this.#folder);
-    if (!(await plainDisk.stat(path)).isDirectory()) {
+  async *run(): AsyncGenerator<Finding> {
+    const place = await this.#open();
+    const { root, start, hasState } = place;
+    const index = hasState ? await loadIndex(root) : undefined;
+    if (index !== undefined) {
+      yield* this.#checkIndex(index, place);
+    } else if (hasState) {
+      yield { kind: "index", path: indexPath, problem: "the archive's index is missing or can't be read" };
+    }
+    const isPruned = (sha256: string): Promise<boolean> => this.#isPruned(root, sha256);
+    const chain = new ChainCheck(root, hasState ? isPruned : undefined);
+    yield* this.#walk(place, chain, index);
+    yield* this.#checkUnlisted(place);
+    const { findings, unchecked } = chain.end(index !== undefined);
+    yield* findings;
+    if (this.checked.packages === 0) {
+      const problem = hasState
+        ? "there is no package here"
+        : "there is no package here, and no index: this is not an archive, or all of it is gone";
+      this.unchecked.push({ kind: "no-packages", path: start.slice(root.length + 1), problem });
+    }
+    this.unchecked.push(...unchecked);
+  }
+
+  async #open(): Promise<Place> {
+    const found = await findRoot(this.#folder);
+    const start = await plainDisk.realpath(this.#folder);
+    if (!(await plainDisk.stat(start)).isDirectory()) {
       throw new Error(`${this.#folder} is not a folder`);
     }
-    await plainDisk.readdir(path);
-    this.#root = await plainDisk.realpath(this.#root);
-    return { path, isWhole: path === this.#root };
+    await plainDisk.readdir(start);
+    return { start, root: await plainDisk.realpath(found.root), hasState: found.hasState };
   }
 
-  async *#checkPackage(met: Extract<Met, { kind: "package" }>): AsyncGenerator<Finding> {
-    const { path, folder, manifest } = met;
+  async *#walk(
+    { root, start, hasState }: Place,
+    chain: ChainCheck,
+    index: PackageIndex | undefined,
+  ): AsyncGenerator<Finding> {
+    let isArchive = hasState;
+    const strays: Finding[] = [];
+    for await (const entry of walkPackages(root, start)) {
+      if (entry.kind === "package") {
+        isArchive = true;
+        const { sha256, path } = entry;
+        yield* this.#checkPackage(entry);
+        yield* chain.check(entry);
+        if (index?.packages.has(sha256) === false && !index.placing.has(sha256)) {
+          this.#unlisted.set(sha256, path);
+        }
+      } else if (entry.kind === "stray") {
+        strays.push(findingOf(entry));
+      } else {
+        yield findingOf(entry);
+      }
+      if (isArchive) {
+        yield* strays.splice(0);
+      } else if (strays.length > mostStrays) {
+        return;
+      }
+    }
+  }
+
+  async *#checkPackage(entry: Extract<WalkEntry, { kind: "package" }>): AsyncGenerator<Finding> {
+    const { path, folder, manifest } = entry;
     this.checked.packages += 1;
     const files = filesOf(manifest);
     for (const file of files) {
-      const filePath = `${path}/${file.path}`;
+      const filePath = path === "" ? file.path : `${path}/${file.path}`;
       try {
         const found = await hashFile(join(folder, file.path), plainDisk);
         this.checked.files += 1;
@@ -124,104 +145,89 @@ export class Verification {
       const problem = `archived without: ${manifest.missing.join(", ")}`;
       yield { kind: "incomplete", path, problem };
     }
-    if (manifest.previous !== null) {
-      await this.#checkPrevious(path, manifest.previous);
-    }
   }
 
-  async #checkPrevious(path: string, previous: { path: string; sha256: string }): Promise<void> {
-    const isInside =
-      !previous.path.split(/[/\\]/).includes("..") && !/^(?:[/\\]|[a-z]:)/i.test(previous.path);
-    const found = isInside ? await hashFile(join(this.#root, previous.path), plainDisk) : undefined;
-    if (found?.sha256 === previous.sha256) {
-      return;
-    }
-    // Either may be right: the package before was pruned, and another one perhaps has its name by now.
-    if (found !== undefined) {
-      const problem = `the manifest before it, ${previous.path}, is not the one that was there`;
-      this.#missing.push({ sha256: previous.sha256, finding: { kind: "previous-changed", path, problem } });
-    } else if (this.#hasState) {
-      // A package that was copied out of its archive has nothing beside it to be compared with.
-      const problem = `the package before it, ${previous.path}, is gone and was not pruned`;
-      this.#missing.push({ sha256: previous.sha256, finding: { kind: "previous-missing", path, problem } });
-    }
-  }
-
-  /** Every package that the journal remembers has to be there, or pruned. */
-  async *#checkJournal(): AsyncGenerator<Finding> {
-    const path = `${stateFolderName}/${journalFileName}`;
-    const file = await openPlain(join(this.#root, path), plainDisk);
-    if (file === undefined) {
-      yield { kind: "journal", path, problem: "the journal is not there" };
-      return;
-    }
-    this.checked.expected = 0;
-    let damaged = 0;
-    try {
-      for await (const lines of readLines(file)) {
-        for (const { text } of lines) {
-          const record = decodeRecord(decodeLine(text));
-          if (record === undefined) {
-            damaged += 1;
-          }
-          if (record?.type !== "archived") {
-            continue;
-          }
-          this.checked.expected += 1;
-          const manifest = join(this.#root, record.path, manifestFileName);
-          const isThere = await plainDisk.lstat(manifest).then(
-            () => true,
-            () => false,
-          );
-          if (isThere) {
-            continue;
-          }
-          const problem = "the journal has this package, and it is gone without having been pruned";
-          const finding: Finding = { kind: "missing-package", path: record.path, problem };
-          this.#missing.push({ sha256: record.sha256, finding });
-          if (this.#missing.length >= mostMissing) {
-            yield* this.#settleMissing();
-          }
-        }
+  /** Every package that the index lists in this folder has to be there, or pruned. */
+  async *#checkIndex(index: PackageIndex, { root, start }: Place): AsyncGenerator<Finding> {
+    const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
+    const listed = [...index.packages].filter(([, path]) => `${path}/`.startsWith(below));
+    this.checked.expected = listed.length;
+    for (const [sha256, path] of listed) {
+      if (this.#pruned.hashes.has(sha256)) {
+        continue;
       }
-    } finally {
-      await file.close();
-    }
-    if (damaged > 0) {
-      yield { kind: "journal", path, problem: `${damaged} lines are damaged` };
-    }
-  }
-
-  async *#settleMissing(): AsyncGenerator<Finding> {
-    const missing = this.#missing;
-    this.#missing = [];
-    if (missing.length === 0) {
-      return;
-    }
-    const pruned = (await this.#log?.find(new Set(missing.map(({ sha256 }) => sha256)))) ?? new Set();
-    for (const { sha256, finding } of missing) {
-      if (!pruned.has(sha256)) {
-        yield finding;
+      const isThere = await plainDisk.lstat(join(root, path, manifestFileName)).then(
+        () => true,
+        () => false,
+      );
+      if (!isThere && !(await this.#isPruned(root, sha256))) {
+        const problem = "the index lists this package, and it is gone without having been pruned";
+        yield { kind: "missing-package", path, problem };
       }
     }
+    if (index.damaged > 0) {
+      const problem = `${index.damaged} lines of the index are damaged`;
+      yield { kind: "index", path: indexPath, problem };
+      this.unchecked.push({
+        kind: "some-packages",
+        path: "",
+        problem: "whether a package is missing that a damaged line of the index lists",
+      });
+    }
+  }
+
+  /** Packages that the index did not list when it was read: they may have been archived since. */
+  async *#checkUnlisted({ root }: Place): AsyncGenerator<Finding> {
+    const index = this.#unlisted.size > 0 ? await loadIndex(root) : undefined;
+    const paths = new Set(index?.packages.values());
+    for (const [sha256, path] of this.#unlisted) {
+      const isListed = index?.packages.has(sha256) === true || index?.placing.has(sha256) === true;
+      if (isListed || (await this.#isPruned(root, sha256))) {
+        continue;
+      }
+      yield paths.has(path)
+        ? {
+            kind: "changed",
+            path: `${path}/${manifestFileName}`,
+            problem: "the manifest is not the one that was archived",
+          }
+        : {
+            kind: "unlisted",
+            path,
+            problem: "the index does not list this package: it is an older index, or the package is a copy",
+          };
+    }
+  }
+
+  /** The log of deleted packages is read when the first package is missed, and again where it has grown since. */
+  async #isPruned(root: string, sha256: string): Promise<boolean> {
+    if (this.#pruned.hashes.has(sha256)) {
+      return true;
+    }
+    const log = new PruneLog(join(root, stateFolderName));
+    const bytes = await log.size();
+    if (bytes !== this.#pruned.bytes) {
+      this.#pruned = { bytes, hashes: await log.find() };
+    }
+    return this.#pruned.hashes.has(sha256);
   }
 }
 
-function* findingOf(met: Exclude<Met, { kind: "package" }>): Generator<Finding> {
-  const { path } = met;
-  switch (met.kind) {
+function findingOf(entry: Exclude<WalkEntry, { kind: "package" }>): Finding {
+  const { path } = entry;
+  switch (entry.kind) {
     case "damaged":
-      yield { kind: "manifest", path, problem: "the manifest can't be read: damaged, or of a later version" };
-      break;
+      return {
+        kind: "manifest",
+        path,
+        problem: "the manifest can't be read: damaged, or of a later version",
+      };
     case "stray":
-      yield { kind: "stray", path, problem: "this belongs to no package" };
-      break;
+      return { kind: "stray", path, problem: "this belongs to no package" };
     case "archive":
-      yield { kind: "stray", path, problem: "this is an archive of its own: check it by itself" };
-      break;
+      return { kind: "stray", path, problem: "this is an archive of its own: check it by itself" };
     case "unreadable":
-      yield { kind: "unreadable", path, problem: met.problem };
-      break;
+      return { kind: "unreadable", path, problem: entry.problem };
   }
 }
 

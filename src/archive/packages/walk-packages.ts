@@ -4,8 +4,8 @@ import { systemCode } from "../../media/disk.ts";
 import { plainDisk, exists, manifestFileName, stateFolderName } from "../archive-disk.ts";
 import { loadManifest, type FoundManifest } from "./package-files.ts";
 
-/** What a walk over an archive meets. Paths are below the archive's root, with slashes. */
-export type Met =
+/** One thing that a walk over an archive finds. Paths are below the archive's root, with slashes. */
+export type WalkEntry =
   | ({ readonly kind: "package"; readonly path: string; readonly folder: string } & FoundManifest)
   /** A folder whose manifest says nothing. */
   | { readonly kind: "damaged"; readonly path: string }
@@ -29,7 +29,7 @@ export async function findRoot(folder: string): Promise<{ root: string; hasState
 }
 
 /** Walks a folder in the disk's own order, holding no more than the way to where it is. */
-export async function* walkPackages(root: string, folder: string): AsyncGenerator<Met> {
+export async function* walkPackages(root: string, folder: string): AsyncGenerator<WalkEntry> {
   const path = relative(root, folder).split(sep).join("/");
   try {
     const found = await loadManifest(join(folder, manifestFileName), plainDisk);
