@@ -1,4 +1,4 @@
-/** As much of Markdown as the pages of this repository use. */
+import MarkdownIt from "markdown-it";
 
 export interface CodeBlock {
   /** The word behind the fence; empty where there is none. */
@@ -10,6 +10,7 @@ export interface CodeBlock {
 
 export interface Link {
   readonly target: string;
+  /** Of the paragraph or heading that it stands in, counted from 1. */
   readonly line: number;
 }
 
@@ -26,96 +27,60 @@ export interface Page {
   readonly anchors: ReadonlySet<string>;
 }
 
+/** Reads a page as GitHub does. */
 export function readPage(text: string): Page {
-  const { codeBlocks, prose } = splitCode(text.split("\n"));
-  return { codeBlocks, links: findLinks(prose), tables: findTables(prose), anchors: findAnchors(prose) };
-}
-
-/** Code blocks, and the lines with theirs left blank. */
-function splitCode(lines: readonly string[]): { codeBlocks: CodeBlock[]; prose: string[] } {
+  const tokens = new MarkdownIt({ html: true }).parse(text, {});
   const codeBlocks: CodeBlock[] = [];
-  const prose: string[] = [];
-  let open: { fence: string; language: string; line: number; text: string[] } | undefined;
-  for (const [index, line] of lines.entries()) {
-    const [, fence, language = ""] = /^\s*(`{3,}|~{3,})\s*(\S*)/.exec(line) ?? [];
-    if (open === undefined) {
-      if (fence !== undefined) {
-        open = { fence, language, line: index + 2, text: [] };
-      }
-      prose.push(fence === undefined ? line : "");
-      continue;
-    }
-    prose.push("");
-    if (fence !== undefined && line.trim() === open.fence) {
-      codeBlocks.push({ language: open.language, text: open.text.join("\n"), line: open.line });
-      open = undefined;
-    } else {
-      open.text.push(line);
-    }
-  }
-  if (open !== undefined) {
-    throw new Error(`the code block of line ${open.line} has no end`);
-  }
-  return { codeBlocks, prose };
-}
-
-function findLinks(prose: readonly string[]): Link[] {
-  return prose.flatMap((line, index) => {
-    const text = withoutCode(line);
-    const inline = [...text.matchAll(/\]\(<?([^)>\s]+)>?(?:\s+"[^"]*")?\)/g)];
-    const html = [...text.matchAll(/\b(?:src|href|srcset)="([^"\s]+)"/g)];
-    const bare = [...text.matchAll(/<(https?:[^>\s]+)>/g)];
-    return [...inline, ...html, ...bare].map(([, target = ""]) => ({ target, line: index + 1 }));
-  });
-}
-
-function findTables(prose: readonly string[]): Table[] {
+  const links: Link[] = [];
   const tables: { header: string[]; rows: string[][] }[] = [];
-  let last: { header: string[]; rows: string[][] } | undefined;
-  for (const [index, line] of prose.entries()) {
-    if (!line.startsWith("|")) {
-      last = undefined;
-    } else if (last !== undefined) {
-      if (!/^[|\s:-]+$/.test(line)) {
-        last.rows.push(cellsOf(line));
+  const anchors = new Set<string>();
+  for (const [index, { type, content, info, map, children }] of tokens.entries()) {
+    const line = (map?.[0] ?? 0) + 1;
+    const opened = tokens[index - 1]?.type;
+    if (type === "fence") {
+      codeBlocks.push({ language: info.trim(), text: content.replace(/\n$/, ""), line: line + 1 });
+    } else if (type === "html_block") {
+      links.push(...targetsIn(content).map((target) => ({ target, line })));
+    } else if (type === "table_open") {
+      tables.push({ header: [], rows: [] });
+    } else if (type === "tr_open" && opened !== "thead_open") {
+      tables.at(-1)?.rows.push([]);
+    } else if (type === "inline") {
+      for (const child of children ?? []) {
+        const target = child.attrGet("href") ?? child.attrGet("src");
+        const found =
+          target === null ? targetsIn(child.type === "html_inline" ? child.content : "") : [String(target)];
+        links.push(...found.map((one) => ({ target: one, line })));
       }
-    } else if (/^[|\s:-]+$/.test(prose[index + 1] ?? "")) {
-      last = { header: cellsOf(line), rows: [] };
-      tables.push(last);
+      if (opened === "th_open") {
+        tables.at(-1)?.header.push(content);
+      } else if (opened === "td_open") {
+        tables.at(-1)?.rows.at(-1)?.push(content);
+      } else if (opened === "heading_open") {
+        const shown = children?.map((child) =>
+          ["text", "code_inline"].includes(child.type) ? child.content : "",
+        );
+        addAnchor(anchors, shown?.join("") ?? "");
+      }
     }
   }
-  return tables;
+  return { codeBlocks, links, tables, anchors };
 }
 
-function cellsOf(line: string): string[] {
-  return line
-    .replace(/^\||\|\s*$/g, "")
-    .split(/(?<!\\)\|/)
-    .map((cell) => cell.trim().replaceAll("\\|", "|"));
+/** What the HTML in a page leads to. */
+function targetsIn(html: string): string[] {
+  return [...html.matchAll(/\b(?:src|href|srcset)="([^"\s]+)"/g)].map(([, target = ""]) => target);
 }
 
 /** As GitHub makes them of headings. */
-function findAnchors(prose: readonly string[]): Set<string> {
-  const anchors = new Set<string>();
-  for (const line of prose) {
-    const [, heading] = /^#{1,6}\s+(.*?)\s*#*$/.exec(line) ?? [];
-    if (heading === undefined) {
-      continue;
-    }
-    const base = heading
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-      .replace(/\s/g, "-");
-    let anchor = base;
-    for (let count = 1; anchors.has(anchor); count++) {
-      anchor = `${base}-${count}`;
-    }
-    anchors.add(anchor);
+function addAnchor(anchors: Set<string>, heading: string): void {
+  const base = heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replace(/\s/g, "-");
+  let anchor = base;
+  for (let count = 1; anchors.has(anchor); count++) {
+    anchor = `${base}-${count}`;
   }
-  return anchors;
-}
-
-function withoutCode(line: string): string {
-  return line.replace(/`[^`]*`/g, "");
+  anchors.add(anchor);
 }
