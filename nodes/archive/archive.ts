@@ -22,6 +22,7 @@ import { cloudChoice } from "../../src/runtime/config/config-node.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
 import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import type { Message, Outputs } from "../../src/runtime/messages.ts";
+import { KnownOutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve, type Job } from "../../src/runtime/action/serve.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
@@ -40,6 +41,7 @@ const operationOf = (surface: Operation["surface"]): Operation => ({
 export default function (RED: NodeAPI): void {
   // Nodes with the same folder share one archive.
   const archives = new Archives();
+  const outputFolders = new KnownOutputFolders(RED);
   const started = new FlowsEvent(RED, "flows:started");
 
   function ArchiveNode(this: Node, config: NodeDef & Partial<ArchiveProperties>): void {
@@ -84,6 +86,8 @@ export default function (RED: NodeAPI): void {
       concurrency: () => readConcurrency(operationOf("config")),
       source: (intent) => jobCloud(RED, clouds, properties.cloudFrom, intent),
       findMissing: missingMedia,
+      // An archive saves too: what one has archived may be given to another one.
+      outputFolders: async () => [...(await outputFolders.all()), ...archives.folders],
       onChange: (running) => status.update(running),
       isMine: isOurs,
       onResumed: resume,

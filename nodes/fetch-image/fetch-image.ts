@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { createMediaFolders } from "../../src/media/media-folders.ts";
 import { deviceChoice } from "../../src/runtime/config/config-node.ts";
+import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
 import { Previews } from "../../src/runtime/admin/preview.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
@@ -10,12 +10,13 @@ import { defaults, type FetchImageProperties } from "./fetch-image.shared.ts";
 
 /** `dimensioner-fetch-image`: a picture of an earlier measure, into the message or into a file. */
 export default function (RED: NodeAPI): void {
-  const folders = createMediaFolders();
+  const folders = new OutputFolders(RED);
   const previews = new Previews(RED, "fetch-image");
 
   function FetchImageNode(this: Node, config: NodeDef & Partial<FetchImageProperties>): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
+    folders.add(this, properties);
     const devices = deviceChoice(RED, properties);
     const preview = properties.preview === true ? previews.open(this) : undefined;
     serve(RED, this, { operation: "image", acts: false, config: devices, properties }, async (job) => {

@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { createMediaFolders } from "../../src/media/media-folders.ts";
 import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
@@ -9,11 +9,12 @@ import { defaults, type FetchMediaProperties } from "./fetch-media.shared.ts";
 
 /** `dimensioner-fetch-media`: one image or video of a transaction from the cloud, into the message or into a file. */
 export default function (RED: NodeAPI): void {
-  const folders = createMediaFolders();
+  const folders = new OutputFolders(RED);
 
   function FetchMediaNode(this: Node, config: NodeDef & Partial<FetchMediaProperties>): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
+    folders.add(this, properties);
     const clouds = cloudChoice(RED, properties);
     serve(RED, this, { operation: "media", acts: false, config: clouds, properties }, async (job) => {
       const { client, operation } = clouds.choose(job.msg, "media", false);

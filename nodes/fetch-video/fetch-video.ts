@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { createMediaFolders } from "../../src/media/media-folders.ts";
 import { deviceChoice } from "../../src/runtime/config/config-node.ts";
+import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
@@ -9,11 +9,12 @@ import { defaults, type FetchVideoProperties } from "./fetch-video.shared.ts";
 
 /** `dimensioner-fetch-video`: the video that the device keeps, once it is encoded, into the message or into a file. */
 export default function (RED: NodeAPI): void {
-  const folders = createMediaFolders();
+  const folders = new OutputFolders(RED);
 
   function FetchVideoNode(this: Node, config: NodeDef & Partial<FetchVideoProperties>): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
+    folders.add(this, properties);
     const devices = deviceChoice(RED, properties);
     serve(RED, this, { operation: "video", acts: false, config: devices, properties }, async (job) => {
       const { client, operation } = devices.choose(job.msg, "video", false);

@@ -7,7 +7,7 @@ import { diskError, fileError, systemCode, type Disk, type TransferFacts } from 
 import { syncFolder } from "../media/target-folder.ts";
 
 /** The file system as the archive uses it. Another one can be passed, to slow it down or to make it fail. */
-export type ArchiveDisk = Disk & Pick<typeof fsPromises, "rmdir" | "utimes">;
+export type ArchiveDisk = Disk & Pick<typeof fsPromises, "readlink" | "rmdir" | "utimes">;
 
 /** The file system as the command-line tools use it: they may wait for it. */
 export const plainDisk: ArchiveDisk = fsPromises;

@@ -31,6 +31,11 @@ export class Archives {
     this.#folders = folders;
   }
 
+  /** The roots of those that are open. */
+  get folders(): string[] {
+    return [...this.#open.keys()];
+  }
+
   /** Throws ERR_CONFIG (blank folder) or ERR_FILE: no such folder, denied, in use by another process. */
   async open(folder: string): Promise<ArchiveLease> {
     const disk = this.#disk ?? guardedDisk(folder);

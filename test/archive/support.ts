@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { lstat, readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { Archives } from "../../src/archive/archives.ts";
@@ -82,6 +83,7 @@ export async function openArchive(
       return client;
     },
     findMissing: missingMedia,
+    outputFolders: async () => [tmpdir()],
     ...quick,
     ...options,
   });

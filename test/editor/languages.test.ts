@@ -27,7 +27,11 @@ const filled: Readonly<Record<string, string>> = {
 };
 
 /** Lines for the log, which have no limit. */
-const logged = new Set(["status.undelivered", "status.damaged"]);
+const logged = new Set(
+  ["undelivered", "damaged", "damagedPackage", "heldUp", "otherMeasurement", "resumedAfter"].map(
+    (key) => `status.${key}`,
+  ),
+);
 
 const hasWords = (text: string): boolean => /\p{L}{3}/u.test(text.replace(/__\w+?__/g, ""));
 const marksOf = (text: string): string[] => (text.match(/__\w+?__/g) ?? []).toSorted();

@@ -416,7 +416,13 @@ describe("dimensioner-archive", () => {
         const file = pictureOf("from a file");
         const path = join(folder, "color.jpg");
         await writeFile(path, file);
-        const test = await start(archive(root, { source: "message", cloud: "", transactionId: "id" }));
+        const test = await start(archive(root, { source: "message", cloud: "", transactionId: "id" }), {
+          id: "image",
+          z: "tab",
+          type: "dimensioner-fetch-image",
+          output: "file",
+          folder,
+        });
         const rawResponse =
           '{"errorCode":0,"dimensionsLegalForTrade":true,"dateTimeLocal":"2026-11-02T10:00:00+01:00"}';
         const ofParcel = { id: "local-1", rawResponse, transactionReference: "ORDER-1" };

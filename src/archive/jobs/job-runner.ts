@@ -23,6 +23,8 @@ export interface RunnerOptions {
   /** The cloud of a job; throws ERR_CONFIG while there is none. */
   readonly source: (intent: Intent) => MediaSource;
   readonly findMissing: FindMissing;
+  /** The folders that a message may name files in; none where not given. */
+  readonly outputFolders?: () => Promise<readonly string[]>;
   readonly retry?: RetryRules;
   readonly poll?: PollRules;
   /** Called whenever the state of a job changes, and with each piece that is downloaded. */
@@ -58,6 +60,7 @@ export class JobRunner {
       retry: { firstMs: 1_000, longestMs: 60_000 },
       poll: { firstMs: 500, longestMs: 30_000 },
       onChange: () => undefined,
+      outputFolders: async () => [],
       ...options,
     };
     this.#downloading = new Semaphore(options.concurrency);
@@ -170,8 +173,8 @@ export class JobRunner {
     place: { used: Set<string>; slot: string },
   ): Promise<RunningJob> {
     try {
-      const items = await stageMedia(this.#root, id, media, place);
-      const { node } = this.#options;
+      const { node, outputFolders } = this.#options;
+      const items = await stageMedia(this.#root, id, media, { ...place, outputFolders });
       return this.#run(await this.#root.accept(id, { node, key: null, intent, items }));
     } catch (error) {
       await this.#root.work.remove(id);
@@ -181,6 +184,7 @@ export class JobRunner {
 
   async #join(sequence: Sequence, media: readonly GivenMedium[], part: Part): Promise<Ticket> {
     const { id, slots, used } = sequence;
+    const { outputFolders } = this.#options;
     const slot = String(part.index);
     // The same part once more: nothing may be written where a package may be about to get its name.
     const isNew = !slots.has(slot);
@@ -188,7 +192,7 @@ export class JobRunner {
     try {
       const running = await sequence.running;
       if (isNew) {
-        const items = await stageMedia(this.#root, id, media, { used, slot });
+        const items = await stageMedia(this.#root, id, media, { used, slot, outputFolders });
         await Promise.all(
           [...items].map(([place, item]) => this.#root.addItem(running.job, place, item, true)),
         );

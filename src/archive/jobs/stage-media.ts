@@ -1,11 +1,12 @@
+import type { FileHandle } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import type { Download } from "../../model/download.ts";
 import { asFileError, diskFacts } from "../archive-disk.ts";
 import type { ArchiveRoot } from "../archive-root.ts";
-import { openPlain } from "../packages/package-files.ts";
 import type { StoredItem } from "../packages/records.ts";
+import { openSavedFile } from "./saved-file.ts";
 import { claimBase, storeItem } from "./store-item.ts";
 
 /** A medium that a message brings: its bytes, or a file that one of the fetch nodes has saved. */
@@ -19,7 +20,15 @@ export interface GivenMedium {
 }
 
 const pieceBytes = 256 * 1024;
-const never = new AbortController().signal;
+
+/** What bringing a message's media into a job needs. */
+interface Staging {
+  /** Names that files of the package have already. */
+  readonly used: Set<string>;
+  readonly slot: string;
+  /** The folders that a message may name files in. */
+  readonly outputFolders: () => Promise<readonly string[]>;
+}
 
 /**
  * Brings a message's media into the job's work folder. Files are copied, not linked: a link would change with whatever
@@ -29,11 +38,12 @@ export async function stageMedia(
   root: ArchiveRoot,
   jobId: string,
   media: readonly GivenMedium[],
-  { used, slot }: { used: Set<string>; slot: string },
+  staging: Staging,
 ): Promise<Map<string, StoredItem>> {
+  const { slot } = staging;
   const items = new Map<string, StoredItem>();
   for (const [index, medium] of media.entries()) {
-    items.set(media.length === 1 ? slot : `${slot}.${index}`, await stage(root, jobId, medium, used));
+    items.set(media.length === 1 ? slot : `${slot}.${index}`, await stage(root, jobId, medium, staging));
   }
   return items;
 }
@@ -42,28 +52,53 @@ async function stage(
   root: ArchiveRoot,
   jobId: string,
   medium: GivenMedium,
-  used: Set<string>,
+  { used, outputFolders }: Staging,
 ): Promise<StoredItem> {
-  const { content, contentId, description } = medium;
-  const path = content instanceof Uint8Array ? null : content.path;
-  const base = claimBase(used, description ?? stemOf(medium.filename ?? path) ?? contentId ?? "item");
-  const download =
-    content instanceof Uint8Array
-      ? sendBytes(content, medium.contentType)
-      : sendFile(content.path, medium.contentType, root);
-  const item = await storeItem(
-    root,
-    jobId,
-    download,
-    { contentId, description, url: null, base },
-    { surface: "disk", host: "msg.payload", signal: never },
-  );
-  if (!(content instanceof Uint8Array) && (content.sha256 !== item.sha256 || content.bytes !== item.bytes)) {
-    // Whoever names a file has to know what is in it: no message makes the archive copy what it could not read.
-    await root.disk.unlink(`${root.work.of(jobId)}/${item.path}`).catch(() => undefined);
-    throw refuse(content.path, phrase("fileChanged"));
+  const { content, contentType, contentId, description } = medium;
+  const store = async (path: string | null, download: Download): Promise<StoredItem> => {
+    const base = claimBase(used, description ?? stemOf(medium.filename ?? path) ?? contentId ?? "item");
+    const facts = { contentId, description, url: null, base };
+    return await storeItem(root, jobId, download, facts, { surface: "disk", host: "msg.payload" });
+  };
+  if (content instanceof Uint8Array) {
+    return await store(null, sendBytes(content, contentType));
   }
-  return item;
+  const { path } = content;
+  const file = await open(content, await outputFolders());
+  try {
+    const item = await store(path, sendFile(file, path, contentType));
+    if (content.sha256 !== item.sha256 || content.bytes !== item.bytes) {
+      await root.disk.unlink(`${root.work.of(jobId)}/${item.path}`).catch(() => undefined);
+      throw refuse(path, phrase("fileChanged"));
+    }
+    return item;
+  } finally {
+    await file.close().catch(() => undefined);
+  }
+}
+
+/**
+ * Whoever names a file has to know what is in it, and it has to be one that a node has saved: no message makes the archive copy,
+ * or tell of, what it could not read itself.
+ */
+async function open(
+  { path, bytes }: { path: string; bytes: number },
+  folders: readonly string[],
+): Promise<FileHandle> {
+  try {
+    const file = await openSavedFile(path, folders);
+    if (file === undefined) {
+      throw refuse(path, phrase("notSaved"));
+    }
+    const { size } = await file.stat();
+    if (size !== bytes) {
+      await file.close();
+      throw refuse(path, phrase("fileChanged"));
+    }
+    return file;
+  } catch (error) {
+    throw asFileError(error, path);
+  }
 }
 
 function stemOf(filename: string | null): string | null {
@@ -86,29 +121,20 @@ function sendBytes(bytes: Uint8Array, contentType: string | null): Download {
   };
 }
 
-function sendFile(path: string, contentType: string | null, root: ArchiveRoot): Download {
+function sendFile(file: FileHandle, path: string, contentType: string | null): Download {
   return async (sink) => {
     const drained = drainsOf(sink);
     try {
-      const file = await openPlain(path, root.disk);
-      if (file === undefined) {
-        throw refuse(path, phrase("notSaved"));
-      }
-      try {
-        let bytes = 0;
-        for (;;) {
-          const piece = Buffer.allocUnsafe(pieceBytes);
-          const { bytesRead } = await file.read(piece, 0, piece.length, bytes);
-          if (bytesRead === 0) {
-            return { contentType, framing: "length", bytes };
-          }
-          bytes += bytesRead;
-          if (!sink.write(piece.subarray(0, bytesRead))) {
-            await drained();
-          }
+      for (let bytes = 0; ;) {
+        const piece = Buffer.allocUnsafe(pieceBytes);
+        const { bytesRead } = await file.read(piece, 0, piece.length, bytes);
+        if (bytesRead === 0) {
+          return { contentType, framing: "length", bytes };
         }
-      } finally {
-        await file.close();
+        bytes += bytesRead;
+        if (!sink.write(piece.subarray(0, bytesRead))) {
+          await drained();
+        }
       }
     } catch (error) {
       throw asFileError(error, path);

@@ -21,7 +21,7 @@ export interface ItemFacts {
 interface Transfer {
   readonly surface: Surface;
   readonly host: string;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
 }
 
 const reserved = /^(?:manifest|measurement)$/i;

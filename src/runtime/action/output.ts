@@ -21,6 +21,12 @@ export interface OutputProperties {
   readonly ifExists: string;
 }
 
+/** What the saves of one node type share, and who is told where files were saved. */
+export interface SaveFolders {
+  readonly media: MediaFolders;
+  remember(folder: string): void;
+}
+
 interface FileOutput {
   readonly folder: string;
   readonly filename: string | undefined;
@@ -59,7 +65,7 @@ export async function deliverMedium(
   { msg, signal, status }: Job,
   output: FileOutput | "buffer",
   download: (sink: ByteSink, onProgress: OnProgress) => Promise<DownloadFacts>,
-  facts: { operation: Operation; peer: Peer; suggestedBase: string; folders: MediaFolders },
+  facts: { operation: Operation; peer: Peer; suggestedBase: string; folders: SaveFolders },
 ): Promise<Outputs> {
   const { suggestedBase, folders } = facts;
   const { operation, surface } = facts.operation;
@@ -72,7 +78,12 @@ export async function deliverMedium(
     status.say("done", "fetched", { size: formatBytes(payload.length) });
     return [msg];
   }
-  const saved = await saveToFile(start, { ...output, suggestedBase }, { ...transfer, folders });
+  const saved = await saveToFile(
+    start,
+    { ...output, suggestedBase },
+    { ...transfer, folders: folders.media },
+  );
+  folders.remember(output.folder);
   msg.payload = saved;
   msg["filename"] = saved.path;
   status.say("done", "saved", { size: formatBytes(saved.bytes) });
