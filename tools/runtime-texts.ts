@@ -1,14 +1,15 @@
 import { phrases } from "../src/errors/phrases.ts";
 import { failedTexts, statusTexts } from "../src/runtime/status/status-texts.ts";
-import { sentences } from "../src/errors/sentences.ts";
+import { nodeWordings } from "../src/errors/sentences.ts";
 
 /** The part of the English catalog that the sources already say: what can go wrong, and what a node's status shows. */
 export function runtimeTexts() {
-  const entries = Object.entries(sentences);
+  const wordings = [...nodeWordings];
   return {
     status: { ...statusTexts, failed: failedTexts },
-    errors: Object.fromEntries(entries.map(([key, { text }]) => [key, text])),
-    hints: Object.fromEntries(entries.map(([key, { hint }]) => [key, hint])),
+    errors: Object.fromEntries(wordings.map(([key, { text }]) => [key, text])),
+    hints: Object.fromEntries(wordings.map(([key, { hint }]) => [key, hint])),
     phrases,
+    format: { language: "en-US" },
   };
 }

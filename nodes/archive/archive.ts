@@ -26,7 +26,6 @@ import { KnownOutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve, type Job } from "../../src/runtime/action/serve.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { formatBytes } from "../../src/runtime/status/sizes.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { isKnown } from "../../src/saved/migrations.ts";
 import { defaults, type ArchiveProperties } from "./archive.shared.ts";
@@ -124,7 +123,7 @@ export default function (RED: NodeAPI): void {
         delete msg["parts"];
       }
       const key = archived.wasThere ? "alreadyArchived" : "archived";
-      board.show("done", status.say(key, { size: formatBytes(payload.bytes) }));
+      board.show("done", () => status.say(key, { size: { bytes: payload.bytes } }));
       return [msg];
     };
 

@@ -120,7 +120,6 @@ export class DeviceClient {
       method: "GET",
       path: this.#profile.measurePath,
       query: this.#profile.takesReferences ? writeReferences(references) : "",
-      statuses: { 404: "notFoundMeasure" },
     };
     const answer = await this.#sender.send(this.peer.origin, command, options);
     const { text: rawResponse, value: result } = readShape(
@@ -157,7 +156,8 @@ export class DeviceClient {
   ): Promise<DownloadFacts> {
     const paths = this.#profile.imagePaths ?? this.#lacks("image", "images", null);
     const id = encodePart(this.peer.surface, "image", "imageIdentifier", imageIdentifier);
-    return this.#transport.download(readOf("image", `${paths[kind]}/${id}`), sink, options);
+    const read: Read = { ...readOf("image", `${paths[kind]}/${id}`), statuses: { 404: "notFoundImage" } };
+    return this.#transport.download(read, sink, options);
   }
 
   /**

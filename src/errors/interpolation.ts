@@ -29,7 +29,7 @@ export type Values = {
 } & {
   readonly [name in "reference" | "value" | "words"]?: string;
 } & {
-  readonly [name in "bytes" | "count" | "described" | "most" | "process"]?: number;
+  readonly [name in "bytes" | "count" | "described" | "least" | "most" | "process"]?: number;
 } & {
   readonly [name in "seconds" | "statusCode" | "total"]?: number;
 } & {
@@ -88,20 +88,32 @@ export function interpolate(text: string, values: Readonly<Record<string, Value 
 }
 
 export function inEnglish(value: Value): string {
-  return spell(value, ({ phrase: key, values = {} }) => interpolate(englishOf(key), values));
+  return render(value, {
+    number: String,
+    phrase: ({ phrase: key, values = {} }) => interpolate(englishOf(key), values),
+  });
 }
 
-/** A value as text, with the phrases in it said by `say`. */
-export function spell(value: Value, say: (phrase: Phrase) => string): string {
-  if (typeof value === "string" || typeof value === "number") {
-    return onOneLine(String(value));
+/** How a language says what is not text already. */
+interface Language {
+  readonly number: (value: number) => string;
+  readonly phrase: (value: Phrase) => string;
+}
+
+/** A value as text. */
+export function render(value: Value, language: Language): string {
+  if (typeof value === "number") {
+    return language.number(value);
+  }
+  if (typeof value === "string") {
+    return onOneLine(value);
   }
   if ("phrase" in value) {
-    return say(value);
+    return language.phrase(value);
   }
   return "verbatim" in value
     ? beginning(onOneLine(value.verbatim))
-    : value.map((one) => spell(one, say)).join(", ");
+    : value.map((one) => render(one, language)).join(", ");
 }
 
 /**

@@ -53,5 +53,6 @@ function mask(message: string): string {
     .replace(/\b([a-z][a-z\d+.-]*:\/\/)[^\s/?#]*@/gi, "$1")
     .replace(/\b([a-z][a-z\d+.-]*:\/\/[^\s?#]*)[?#]\S*/gi, "$1")
     .replace(/\b(basic|bearer|digest|negotiate)\s+\S+/gi, "$1 …")
+    .trim()
     .toWellFormed();
 }

@@ -1,5 +1,5 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { verbatim, phrase } from "../errors/interpolation.ts";
+import { phrase, verbatim, type Phrase } from "../errors/interpolation.ts";
 
 /** A timer of Node.js holds no more; a longer one would fire at once. */
 const longestMs = 2 ** 31 - 1;
@@ -20,12 +20,12 @@ export function checkNumbers(what: "cloud" | "device", given: Numbers): void {
     const value = given[name];
     const least = name === "timeoutMs" ? 1 : 0;
     if (value !== undefined && !(typeof value === "number" && value >= least && value <= longestMs)) {
-      throw unusable(what, name, `it has to be from ${least} to ${longestMs} milliseconds.`);
+      throw unusable(what, name, phrase("milliseconds", { least, most: longestMs }));
     }
   }
   const { queueLimit } = given;
   if (queueLimit !== undefined && !(Number.isSafeInteger(queueLimit) && queueLimit >= 0)) {
-    throw unusable(what, "queueLimit", "it has to be a whole number from 0 up.");
+    throw unusable(what, "queueLimit", phrase("wholeNumber"));
   }
 }
 
@@ -37,14 +37,14 @@ export function checkChoice(
   choices: readonly string[],
 ): void {
   if (!choices.includes(value)) {
-    throw unusable(what, name, `it has to be one of ${choices.join(", ")}.`);
+    throw unusable(what, name, phrase("oneOf", { choices }));
   }
 }
 
-function unusable(what: "cloud" | "device", name: string, problem: string): DimensionerError {
+function unusable(what: "cloud" | "device", name: string, problem: Phrase): DimensionerError {
   return new DimensionerError(
     "configInvalid",
     { surface: "config", operation: "settings" },
-    { what: phrase(what), field: verbatim(name), problem: verbatim(problem) },
+    { what: phrase(what), field: verbatim(name), problem },
   );
 }

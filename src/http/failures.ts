@@ -10,6 +10,13 @@ const knownHostCodes = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODAT
 const silentCodes = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
 const tlsCodes = /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|EPROTO$)/;
 
+/** What OpenSSL makes of an answer that is no TLS, mostly of plain HTTP at an address with https. */
+const notTlsCodes = new Set([
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
+  "ERR_SSL_DATA_LENGTH_TOO_LONG",
+]);
+
 /** The proxy cannot be reached or does not connect. */
 export class ProxyError extends ProblemError {}
 
@@ -52,6 +59,9 @@ export function connectFailure(peer: Peer, call: Call, error: Error, seconds: nu
   }
   if (silentCodes.has(code)) {
     return fail("unreachableSilent");
+  }
+  if (notTlsCodes.has(code)) {
+    return fail("unreachableNotTls");
   }
   if (isUntrusted(error)) {
     return fail("unreachableTls");
@@ -102,8 +112,15 @@ function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** A dual-stack connect that fails has a code and no words. */
+/** A dual-stack connect that fails has a code and no words; OpenSSL's words have numbers and file names around them. */
 export function connectProblem(error: Error): Problem {
   const code = codeOf(error);
+  if (code.startsWith("ERR_SSL_") && "reason" in error && typeof error.reason === "string") {
+    return verbatim(error.reason);
+  }
+  if (tlsCodes.test(code)) {
+    // Node.js advises how to start it: that is not for whoever reads this.
+    return verbatim(error.message.replace(/;.*/s, ""));
+  }
   return error.message === "" && code !== "" ? verbatim(code) : problemOf(error);
 }

@@ -17,7 +17,7 @@ export function readTransactionRecord(body: unknown): TransactionRecord {
     const isSaid = error instanceof ShapeError || error instanceof JsonLimitError;
     const problem = isSaid ? error.problem : phrase("notJson");
     const facts = { surface: "cloud", operation: "transaction record" } as const;
-    throw new DimensionerError("responseShape", facts, { host: "the webhook", problem });
+    throw new DimensionerError("recordShape", facts, { problem });
   }
 }
 

@@ -128,7 +128,10 @@ describe("the device's client", () => {
       await failsWith(client.startVideo(), refused);
       const { message } = await failsWith(client.stopVideo(), refused);
       // In Video with Measurement the device is in a video mode already.
-      assert.match(message, /^The device does not take a stop .* a measurement ends the recording\.$/);
+      assert.match(
+        message,
+        /^The device's operating mode does not allow stop\. .* a measurement ends the recording\.$/,
+      );
       await failsWith(client.cancelVideo(), refused);
       for (const method of ["download", "stream"] as const) {
         const read = client.video(method, new MemorySink(), { waitMs: 5000 });

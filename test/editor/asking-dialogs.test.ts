@@ -105,7 +105,7 @@ describe("what dialogs ask the other side, in Node-RED 4.1 and 5.0", function ()
       assert.match(await said(page, "bad"), /four numbers/);
       await fill(page, "address", "127.0.0.1:9", config);
       await button.click();
-      assert.match(await said(page, "bad"), /^No connection to 127\.0\.0\.1:9: nothing answers there/);
+      assert.match(await said(page, "bad"), /^No connection to 127\.0\.0\.1:9: it refuses connections/);
       await fill(page, "generation", { choose: "gateway" }, config);
       await fill(page, "address", simulator.newer.origin, config);
       await button.click();

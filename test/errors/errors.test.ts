@@ -16,9 +16,21 @@ import {
   problemOf,
   type Values,
 } from "../../src/errors/interpolation.ts";
-import { sentences, type SentenceKey } from "../../src/errors/sentences.ts";
+import { nodeWordings, sentences, type SentenceKey } from "../../src/errors/sentences.ts";
+import { nodes } from "../../src/errors/node-sentences.ts";
 
 const keys = Object.keys(sentences) as SentenceKey[];
+/** Each wording of each sentence as the library says it, without those that only nodes say. */
+const libraryWordings = keys
+  .filter((key) => !Object.hasOwn(nodes, key))
+  .flatMap((key) => {
+    const { cloud, unknownOutcome } = sentences[key];
+    const wordings = Object.entries({ "": sentences[key], cloud, unknownOutcome });
+    return wordings.flatMap(([variant, wording]) =>
+      wording === undefined ? [] : [[`${key} ${variant}`, wording] as const],
+    );
+  });
+const everyWording = [...libraryWordings, ...nodeWordings];
 const facts = { surface: "newer-device", operation: "measure" } as const;
 
 async function sourceFiles(): Promise<string[]> {
@@ -36,11 +48,42 @@ describe("errors", () => {
   });
 
   it("say what happened and what to do, in whole sentences", () => {
-    for (const key of keys) {
-      const { text, hint } = sentences[key];
+    for (const [key, { text, hint }] of everyWording) {
       assert.match(text, /^[A-Z“_].*\.$/, key);
       assert.match(hint, /^([A-Z].*\.|__path__)$/, key);
       assert.doesNotMatch(text, /\b(undefined|null|exception|ECONN)/i, key);
+    }
+  });
+
+  it("speak of options in the library, and of deploying, messages and nodes only where a node says them", async () => {
+    const words = /\bdeploy|\bnodes?\b(?!\.js)|\bmsg\b|debug|palette|Node-RED|\bflow/i;
+    for (const [key, { text, hint }] of libraryWordings) {
+      assert.doesNotMatch(`${text} ${hint}`, words, key);
+    }
+    for (const [key, { text, hint }] of nodeWordings) {
+      assert.doesNotMatch(`${text} ${hint}`, /\boptions?\b|\bclient\b|Ms\b/, key);
+    }
+    // What has one text alone, in a node's words, is said by nodes alone.
+    const library = (await sourceFiles()).filter((file) =>
+      /\/src\/(cloud|device|http|library|media)\//.test(file),
+    );
+    for (const file of library) {
+      const source = await readFile(file, "utf8");
+      const used = Object.keys(nodes).filter((key) => source.includes(`"${key}"`));
+      assert.deepEqual(used, [], file);
+    }
+  });
+
+  it("have their node's wording under the key that the error names", () => {
+    for (const key of keys) {
+      for (const surface of ["newer-device", "cloud"] as const) {
+        for (const outcome of [null, "not-sent", "unknown"] as const) {
+          const error = new DimensionerError(key, { ...facts, surface, outcome });
+          const wording = nodeWordings.get(error.textKey);
+          assert.ok(wording !== undefined, error.textKey);
+          assert.ok(error.textKey === key || error.textKey.startsWith(`${key}_`));
+        }
+      }
     }
   });
 
@@ -50,7 +93,10 @@ describe("errors", () => {
       { ...facts, outcome: "unknown" },
       { host: "dock", seconds: 3 },
     );
-    assert.equal(error.message, "dock took longer than 3 s. Look at the machine before you try again.");
+    assert.equal(
+      error.message,
+      "No complete response from dock within 3 s. Check the device before you try again: it may have acted.",
+    );
     assert.equal(error.name, "DimensionerError");
     assert.equal(String(error), `DimensionerError: ${error.message}`);
     assert.ok(error.stack?.startsWith(String(error)));
@@ -72,15 +118,15 @@ describe("errors", () => {
     assert.equal(isRetryable(new Error("another")), false);
   });
 
-  it("send a person to the machine where it may have acted, and nowhere else", () => {
+  it("send a person to the device where it may have acted, and nowhere else", () => {
     const keys = ["timeout", "http", "httpBusy", "connectionLost", "cancelledClose"] as const;
     for (const surface of ["newer-device", "earlier-device", "cloud"] as const) {
       for (const key of keys) {
         const said = (outcome: DimensionerError["details"]["outcome"]): string =>
           new DimensionerError(key, { ...facts, surface, outcome }).message;
-        assert.match(said("unknown"), /Look at the machine/, `${surface} ${key}`);
+        assert.match(said("unknown"), /Check the device before/, `${surface} ${key}`);
         for (const outcome of [null, "not-sent", "refused"] as const) {
-          assert.doesNotMatch(said(outcome), /Look at the machine/, `${surface} ${key} ${outcome}`);
+          assert.doesNotMatch(said(outcome), /Check the device before/, `${surface} ${key} ${outcome}`);
         }
       }
     }
@@ -93,7 +139,7 @@ describe("errors", () => {
         return `${message} ${details.hint}`;
       };
       assert.match(said("newer-device"), /power/);
-      assert.match(said("cloud"), /^No connection to there: .* network up to there/);
+      assert.match(said("cloud"), /^No connection to there.* the network and the firewall/);
       assert.doesNotMatch(said("cloud"), /power|Local API/);
     }
   });
@@ -105,11 +151,11 @@ describe("errors", () => {
       problem: phrase("oneOf", { choices: ["http", "https"] }),
     };
     const { message, details } = new DimensionerError("inputValue", facts, values);
-    assert.equal(message, "address cannot be “0”: it has to be one of http, https. Nothing was sent.");
+    assert.equal(message, "“0” is not valid for address: it must be one of http, https. Nothing was sent.");
     assert.equal(details.hint, sentences.inputValue.hint);
     const code = phrase("noErrorCode");
     const failed = new DimensionerError("measureFailed", facts, { problem: phrase("errorCode", { code }) });
-    assert.match(failed.message, /^The measurement failed: error code missing\. /);
+    assert.match(failed.message, /^Measurement failed: error code missing\. /);
     const missing = [phrase("lastPart"), verbatim("video/mp4")];
     const incomplete = new DimensionerError("mediaIncomplete", facts, { seconds: 3, missing });
     assert.match(incomplete.message, /missing: the last part, video\/mp4\./);

@@ -75,7 +75,7 @@ describe("example 10: evidence archive", function () {
       "The archive waits for the network or the disk",
       "Archived",
     ]);
-    assert.match(held.get("The archive waits for the network or the disk") ?? "", /token refused/);
+    assert.match(held.get("The archive waits for the network or the disk") ?? "", /token rejected/);
   });
 
   it("checks the archive, and sees what was changed", async () => {

@@ -135,6 +135,6 @@ describe("example 01: newer device, scan to archive", function () {
     const unread = await run.scan({
       until: ["Reading or saving failed: no need to measure again", "Archived: video"],
     });
-    assert.match([...unread.values()].join(), /does not know what was asked for/);
+    assert.match([...unread.values()].join(), /does not have this image/);
   });
 });

@@ -37,7 +37,7 @@ describe("the library", () => {
       const cloud = { baseUrl: "https://127.0.0.1:1", token: "t", [name]: value } as CloudClientOptions;
       for (const error of [failure(() => new DeviceClient(device)), failure(() => new CloudClient(cloud))]) {
         assert.equal(error.code, "ERR_CONFIG");
-        assert.match(error.message, new RegExp(`setting “${name}” cannot be used: it has to be`));
+        assert.match(error.message, new RegExp(`option “${name}” is not valid: it must be`));
       }
     });
   }

@@ -301,7 +301,7 @@ describe("dimensioner-archive", () => {
       const ended = test.start("node", { transactionId: "1" });
       await test.untilStatus("node", ({ fill }) => fill === "yellow");
       sim.faults.add({ surface: "cloud", times: 1, fault: { kind: "status", status: 401 } });
-      await test.untilStatus("node", ({ fill, text }) => fill === "red" && text === "token refused (1)");
+      await test.untilStatus("node", ({ fill, text }) => fill === "red" && text === "token rejected (1)");
       await rename(root, join(folder, "away"));
       sim.cloud.addMedia("1", { contentType: "image/jpeg", bytes: pictureOf("x") });
       await test.untilStatus("node", ({ text }) => text === "folder is gone (1)");

@@ -194,7 +194,7 @@ for (const node of actionNodes) {
         const second = flow.start("node", { ...good });
         await flow.untilStatus(
           "node",
-          ({ fill, shape, text }) => `${fill} ${shape} ${text}` === "yellow ring waiting (1)",
+          ({ fill, shape, text }) => `${fill} ${shape} ${text}` === "yellow ring in queue: 1",
         );
         await flow.run("node", { reset: true });
         const dropped = await second;

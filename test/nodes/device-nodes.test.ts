@@ -28,7 +28,7 @@ describe("the device's video and images", () => {
     await start({ type: "dimensioner-fetch-video" }, {}, { mode: "measurement-only" });
     const wayOut = {
       start: /operating mode.*portal/,
-      stop: /Stop is for Video Only/,
+      stop: /Use stop in Video Only/,
       cancel: /operating mode.*portal/,
     };
     for (const [action, words] of Object.entries(wayOut)) {
@@ -68,7 +68,7 @@ describe("the device's video and images", () => {
       await flow.run("control", { action: "start" });
       await flow.run("control", { action: "stop" });
       const ended = flow.run("node", { transactionReference: "R" });
-      await flow.untilStatus("node", ({ text }) => text === "waiting for the video");
+      await flow.untilStatus("node", ({ text }) => text === "waiting for video");
       const { error, sent } = await ended;
       assert.equal(error, undefined);
       assert.equal(sent[0]?.msg["filename"], "R-video.mp4");
@@ -94,7 +94,7 @@ describe("the device's video and images", () => {
     const transfer = flow.run("node", {});
     await flow.untilStatus("node", ({ text }) => text.includes(" of "));
     const cancelled = flow.run("control", { action: "cancel" });
-    await flow.untilStatus("control", ({ text }) => text === "waiting (1)");
+    await flow.untilStatus("control", ({ text }) => text === "in queue: 1");
     await flow.run("measure", {});
     await flow.run("control", { action: "stop" });
     assert.equal(sim.newer.actions.cancels, 0);

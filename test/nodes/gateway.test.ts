@@ -88,7 +88,7 @@ describe("a desktop gateway", function () {
 
   it("says that it cannot be checked, and measures all the same", async () => {
     await start({}, { checkInterval: 1 });
-    await flow.untilStatus("device", ({ fill, text }) => fill === "yellow" && text === "cannot be checked");
+    await flow.untilStatus("device", ({ fill, text }) => fill === "yellow" && text === "no check possible");
     assert.equal((await flow.run("node", {})).error, undefined);
     assert.deepEqual(requests, ["GET /measure"]);
   });

@@ -73,7 +73,7 @@ describe("the health of config nodes", function () {
       assert.deepEqual(looks(id), expected, id);
     }
     assert.equal(logs.length, 2, logs.join("\n"));
-    assert.match(logs[0] ?? "", /^warn device No connection to 127\.0\.0\.1:\d+: nothing answers there/);
+    assert.match(logs[0] ?? "", /^warn device No connection to 127\.0\.0\.1:\d+: it refuses connections/);
     assert.equal(logs[1], "log device reachable");
     await new Promise((resolve) => setImmediate(resolve));
     // Node-RED tells a Status node once for each user.
@@ -126,7 +126,7 @@ describe("the health of config nodes", function () {
       { id: "list", z: "tab", type: "dimensioner-media-list", cloud: "cloud" },
     ];
     await start(nodes, { cloud: { token: "wrong" } });
-    await flow.untilStatus("list", ({ fill, text }) => fill === "red" && text === "token refused");
+    await flow.untilStatus("list", ({ fill, text }) => fill === "red" && text === "token rejected");
     await flow.deploy([...nodes, statusNode], { cloud: { token: sim.cloud.token } });
     await flow.untilStatus("list", ({ fill, text }) => fill === "green" && text === "reachable");
     assert.ok(sim.requests.every(({ path }) => path === "/api/deviceclients"));

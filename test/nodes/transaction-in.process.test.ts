@@ -133,7 +133,7 @@ describe("dimensioner-transaction-in in a real Node-RED", function () {
     }
     await untilCounted(3);
     assert.ok(!nodeRed.logs.join("\n").includes(secret));
-    assert.equal(nodeRed.logs.filter((line) => line.includes("post refused: wrong secret")).length, 1);
+    assert.equal(nodeRed.logs.filter((line) => line.includes("rejected: wrong secret")).length, 1);
   });
 
   for (const major of [4, 5] as const) {

@@ -102,16 +102,13 @@ describe("dimensioner-transaction-in", function () {
 
   it("says that it is ready, how many came, and what it refused", async () => {
     await start([node()]);
-    assert.deepEqual(flow.shown, [{ nodeId: "node", fill: "green", shape: "dot", text: "ready" }]);
+    assert.deepEqual(flow.shown, [{ nodeId: "node", fill: "green", shape: "dot", text: "listening" }]);
     assert.equal((await post({ id: 1 })).status, 204);
-    await flow.untilStatus("node", ({ text }) => text === "1 received");
+    await flow.untilStatus("node", ({ text }) => text === "received: 1");
     assert.equal((await post({ id: 1 }, { headers: { [header]: "no" } })).status, 401);
-    await flow.untilStatus(
-      "node",
-      ({ fill, text }) => fill === "red" && text === "post refused: wrong secret",
-    );
+    await flow.untilStatus("node", ({ fill, text }) => fill === "red" && text === "rejected: wrong secret");
     assert.equal((await post({ id: {} })).status, 400);
-    await flow.untilStatus("node", ({ fill, text }) => fill === "red" && text === "post refused: no record");
+    await flow.untilStatus("node", ({ fill, text }) => fill === "red" && text === "rejected: not a record");
   });
 
   it("takes the secret as the last part of the path", async () => {
@@ -172,7 +169,7 @@ describe("dimensioner-transaction-in", function () {
     assert.equal(routes(), 1);
     await flow.deploy([second], secrets);
     assert.equal((await post({ id: 1 })).status, 204);
-    await flow.untilStatus("second", ({ text }) => text === "1 received");
+    await flow.untilStatus("second", ({ text }) => text === "received: 1");
     assert.equal(routes(), 1);
   });
 

@@ -1,5 +1,5 @@
 import { errorCodes, type ErrorCode } from "../../src/errors/codes.ts";
-import { sentences } from "../../src/errors/sentences.ts";
+import { nodeWordings, sentences, type SentenceKey } from "../../src/errors/sentences.ts";
 import { errorFacts } from "./error-facts.ts";
 
 /** docs/errors.md, from the codes and their sentences. */
@@ -37,17 +37,24 @@ export function writeErrorPage(): string {
       "",
       `**What to do:** ${errorFacts[code].remedy}`,
       "",
-      ...sentencesOf(code).map(({ text, passes }) => `- ${say(text)}${passes === true ? " ↻" : ""}`),
+      ...sentencesOf(code).map(({ text, isRetryable }) => `- ${format(text)}${isRetryable ? " ↻" : ""}`),
     ]),
     "",
-    "↻: can pass by itself. _Slanted_ words are filled in. The sentences come in the language of the Node-RED server, where there is",
-    "a translation.",
+    "↻: the same request may succeed later with nothing changed. _Slanted_ words are filled in. The nodes say these sentences in the",
+    "language of the Node-RED server, where there is a translation. The [library](typescript.md) says them in English, with options where",
+    "the nodes have settings; what flows find in `msg.error.cause` is its error's `details`.",
     "",
   ].join("\n");
 }
 
-function sentencesOf(code: ErrorCode) {
-  return Object.values(sentences).filter((sentence) => sentence.code === code);
+/** Every wording of the sentences of a code, as the nodes say them. */
+function sentencesOf(code: ErrorCode): { text: string; isRetryable: boolean }[] {
+  return [...nodeWordings].flatMap(([textKey, { text }]) => {
+    const [key = "", variant] = textKey.split("_");
+    const sentence = sentences[key as SentenceKey];
+    const isRetryable = sentence.retryable === true && variant !== "unknownOutcome";
+    return sentence.code === code ? [{ text, isRetryable }] : [];
+  });
 }
 
 function sayOutcomes(code: ErrorCode): string {
@@ -56,8 +63,12 @@ function sayOutcomes(code: ErrorCode): string {
 }
 
 function sayRetryable(code: ErrorCode): string {
-  const passing = sentencesOf(code).map(({ passes }) => passes === true);
-  if (!passing.includes(true)) {
+  const passing = new Set(
+    Object.values(sentences)
+      .filter((sentence) => sentence.code === code)
+      .map(({ retryable }) => retryable === true),
+  );
+  if (!passing.has(true)) {
     return "no";
   }
   const { outcomes } = errorFacts[code];
@@ -65,12 +76,12 @@ function sayRetryable(code: ErrorCode): string {
   const who = unsafe.length === outcomes.length ? "reads" : "all but `unknown`";
   const parts = [
     ...(unsafe.length > 0 ? [who] : []),
-    ...(passing.includes(false) ? ["where it can pass (↻)"] : []),
+    ...(passing.has(false) ? ["where it may help (↻)"] : []),
   ];
   return parts.length === 0 ? "yes" : parts.join(", ");
 }
 
 /** A sentence with its marks as slanted words. */
-function say(text: string): string {
+function format(text: string): string {
   return text.replace(/__(\w+?)__/g, "_$1_");
 }

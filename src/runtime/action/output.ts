@@ -7,7 +7,6 @@ import type { ByteSink, DownloadFacts } from "../../model/download.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Outputs } from "../messages.ts";
 import type { Job } from "./serve.ts";
-import { formatBytes } from "../status/sizes.ts";
 import type { StatusBoard } from "../status/status-board.ts";
 import type { ValueReader } from "./values.ts";
 
@@ -75,7 +74,7 @@ export async function deliverMedium(
   if (output === "buffer") {
     const { payload, contentType, filename } = await readToBuffer(start, { suggestedBase, ...transfer });
     Object.assign(msg, { payload, contentType, filename });
-    status.say("done", "fetched", { size: formatBytes(payload.length) });
+    status.say("done", "fetched", { size: { bytes: payload.length } });
     return [msg];
   }
   const saved = await saveToFile(
@@ -86,7 +85,7 @@ export async function deliverMedium(
   folders.remember(output.folder);
   msg.payload = saved;
   msg["filename"] = saved.path;
-  status.say("done", "saved", { size: formatBytes(saved.bytes) });
+  status.say("done", "saved", { size: { bytes: saved.bytes } });
   return [msg];
 }
 
@@ -100,11 +99,11 @@ function showProgress(status: StatusBoard): OnProgress {
       return;
     }
     shownAt = now;
-    const done = formatBytes(doneBytes);
+    const done = { bytes: doneBytes };
     if (totalBytes === null) {
       status.say("working", "downloadingUnknown", { done });
     } else {
-      status.say("working", "downloading", { done, total: formatBytes(totalBytes) });
+      status.say("working", "downloading", { done, total: { bytes: totalBytes } });
     }
   };
 }

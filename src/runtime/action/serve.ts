@@ -119,7 +119,7 @@ export function serve(
       return translateError(RED, error);
     }
     const unforeseen = error instanceof Error ? error : new Error(String(error));
-    status.show("failed", unforeseen.message);
+    status.show("failed", () => unforeseen.message);
     return unforeseen;
   };
 

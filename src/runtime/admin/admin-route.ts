@@ -58,7 +58,7 @@ export function readBody<const TSchema extends v.GenericSchema>(
 }
 
 export function sayError(error: DimensionerError): Said {
-  return { from: "errors", key: error.sentence, values: error.values };
+  return { from: "errors", key: error.textKey, values: error.values };
 }
 
 /**

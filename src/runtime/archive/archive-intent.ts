@@ -50,11 +50,15 @@ export async function readIntent(reader: IntentReader, origin: string | null): P
   if (problem !== null) {
     throw settings.invalid("layout", problem);
   }
-  const transactionId = await values.required({
+  const givenId = await values.optional({
     field: "transactionId",
     value: properties.transactionId,
     type: properties.transactionIdType,
   });
+  if (givenId === undefined && isLocalResult(msg)) {
+    throw errorBeforeSending(operation, "inputLocalResult");
+  }
+  const transactionId = values.present("transactionId", givenId);
   if (source === "cloud") {
     // Refused before it is accepted.
     encodePart("cloud", operation.operation, "transactionId", transactionId);
@@ -103,6 +107,16 @@ export function readPart(msg: Message): { id: string; index: number; count: numb
   }
   const count = "count" in parts && typeof parts.count === "number" ? parts.count : null;
   return { id, index, count };
+}
+
+/** Whether a device on the local network has measured this: it knows nothing of the cloud's transaction. */
+function isLocalResult({ payload, imageIdentifier }: Message): boolean {
+  const source = typeof payload === "object" && payload !== null && "source" in payload ? payload.source : "";
+  return (
+    source === "newer-device" ||
+    source === "earlier-device" ||
+    (typeof imageIdentifier === "string" && imageIdentifier !== "")
+  );
 }
 
 /** Message properties by their expressions, as far as they can be written down. */

@@ -2,9 +2,8 @@ import type { NodeAPI } from "node-red";
 import type { RunningJob } from "../../archive/jobs/running-job.ts";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { interpolate } from "../../errors/interpolation.ts";
-import { formatBytes } from "../status/sizes.ts";
 import type { StatusBoard } from "../status/status-board.ts";
-import { translateStatus } from "../status/translate.ts";
+import { formatSizes, translateStatus, type StatusValues } from "../status/translate.ts";
 
 /** In English; the catalog of the archive node has them under `status.<key>`. */
 export const archiveTexts = {
@@ -52,9 +51,10 @@ export class ArchiveStatus {
     this.#board = board;
   }
 
-  say(key: ArchiveText, values: Readonly<Record<string, string | number>> = {}): string {
+  say(key: ArchiveText, given: StatusValues = {}): string {
+    const values = formatSizes(this.#RED, given);
     const name = `status.${key}`;
-    const text: unknown = this.#RED._(name, { ...values });
+    const text: unknown = this.#RED._(name, values);
     // Without a catalog Node-RED answers with the key.
     return typeof text === "string" && !text.endsWith(name) ? text : interpolate(archiveTexts[key], values);
   }
@@ -93,18 +93,18 @@ export class ArchiveStatus {
     const troubled = jobs.find(({ state }) => state === "trouble");
     if (working !== undefined && working.doneBytes > 0) {
       const { doneBytes, totalBytes } = working;
-      const done = formatBytes(doneBytes);
+      const done = { bytes: doneBytes };
       const text =
         totalBytes === null
           ? this.say("downloadingUnknown", { count, done })
-          : this.say("downloading", { count, done, total: formatBytes(totalBytes) });
-      board.show("working", text);
+          : this.say("downloading", { count, done, total: { bytes: totalBytes } });
+      board.show("working", () => text);
     } else if (troubled !== undefined) {
-      board.show("failed", this.say("trouble", { count, cause: this.causeOf(troubled.trouble) }));
+      board.show("failed", () => this.say("trouble", { count, cause: this.causeOf(troubled.trouble) }));
     } else if (working !== undefined) {
-      board.show("working", this.say("open", { count }));
+      board.show("working", () => this.say("open", { count }));
     } else {
-      board.show("waiting", this.say("waiting", { count }));
+      board.show("waiting", () => this.say("waiting", { count }));
     }
   }
 

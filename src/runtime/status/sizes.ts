@@ -1,22 +1,36 @@
 import type { MeasureResult } from "../../model/shapes.ts";
 
-/** Bytes as people say them: "12.3 MB". */
-export function formatBytes(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
+const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+
+/** Bytes as the language writes them: "12.3 MB", in German "12,3 MB". */
+export function formatBytes(bytes: number, language: string): string {
   let value = bytes;
-  let unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
+  let step = 0;
+  // What would be rounded up to 1000 belongs to the next unit.
+  while (value >= 999.5 && step < units.length - 1) {
     value /= 1000;
-    unit++;
+    step++;
   }
-  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? ""}`;
+  const digits = step === 0 || value >= 99.95 ? 0 : 1;
+  return new Intl.NumberFormat(language, {
+    style: "unit",
+    unit: units[step] ?? "terabyte",
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(value);
 }
 
-/** A parcel's dimensions as people say them: "10.3×12.1×14.5 cm". */
-export function formatDimensions(result: MeasureResult): string {
+/**
+ * A parcel's dimensions as a language writes them: "10.3×12.1×14.5 cm". They are read at once, since the flow may change
+ * the result before its status is shown.
+ */
+export function formatDimensions(result: MeasureResult): (language: string) => string {
   const [object] = result.measuredObjects;
-  const sides = [object?.length, object?.width, object?.height].map((side) =>
-    typeof side === "number" ? String(Math.round(side * 100) / 100) : "?",
-  );
-  return `${sides.join("×")} ${result.dimsUnitOfMeasure ?? ""}`.trim();
+  const lengths = [object?.length, object?.width, object?.height];
+  const unit = result.dimsUnitOfMeasure ?? "";
+  return (language) => {
+    const format = new Intl.NumberFormat(language, { maximumFractionDigits: 2, useGrouping: false });
+    const sides = lengths.map((length) => (typeof length === "number" ? format.format(length) : "?"));
+    return `${sides.join("×")} ${unit}`.trim();
+  };
 }

@@ -1,7 +1,7 @@
 import type { Node, NodeAPI } from "node-red";
 import { onOneLine } from "../../errors/interpolation.ts";
 import type { StatusKey } from "./status-texts.ts";
-import { translateStatus } from "./translate.ts";
+import { languageOf, translateStatus, type StatusValues } from "./translate.ts";
 
 type Look = "working" | "waiting" | "done" | "failed";
 
@@ -40,12 +40,13 @@ export class StatusBoard {
     this.#node = node;
   }
 
-  say(look: Look, key: StatusKey, values: Readonly<Record<string, string | number>> = {}): void {
+  say(look: Look, key: StatusKey, values: StatusValues = {}): void {
     this.#show({ look, text: () => translateStatus(this.#RED, key, values) });
   }
 
-  show(look: Look, text: string): void {
-    this.#show({ look, text: () => text });
+  /** A text that no catalog has. */
+  show(look: Look, textIn: (language: string) => string): void {
+    this.#show({ look, text: () => textIn(languageOf(this.#RED)) });
   }
 
   close(): void {

@@ -1,7 +1,9 @@
 import type { NodeAPI } from "node-red";
 import type { DimensionerError, ErrorCode } from "../../errors/dimensioner-error.ts";
-import { interpolate, inEnglish, spell, type Value } from "../../errors/interpolation.ts";
+import { inEnglish, interpolate, render, type Value } from "../../errors/interpolation.ts";
+import { nodeWordings } from "../../errors/sentences.ts";
 import { NodeError } from "./node-error.ts";
+import { formatBytes } from "./sizes.ts";
 import { failedTexts, statusTexts, type StatusKey } from "./status-texts.ts";
 
 type Values = Readonly<Record<string, Value | undefined>>;
@@ -9,23 +11,52 @@ type Values = Readonly<Record<string, Value | undefined>>;
 /** The texts that all nodes share stand in the catalog of the device node. */
 const catalog = "@dimflow/node-red-dimensioner/dimensioner-device";
 
-export function translateStatus(RED: NodeAPI, key: StatusKey, values: Values = {}): string {
+/** A size in a status, in the unit and with the decimal mark of its reader. */
+interface Size {
+  readonly bytes: number;
+}
+
+export type StatusValues = Readonly<Record<string, string | number | Size>>;
+
+export function translateStatus(RED: NodeAPI, key: StatusKey, given: StatusValues = {}): string {
+  const values = formatSizes(RED, given);
   return translate(RED, `status.${key}`, values) ?? interpolate(englishStatus(key), values);
+}
+
+/** The same values with sizes as text. */
+export function formatSizes(RED: NodeAPI, given: StatusValues): Record<string, string | number> {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      typeof value === "object" ? formatBytes(value.bytes, languageOf(RED)) : value,
+    ]),
+  );
+}
+
+/** The language of the catalog that is in use, as Intl knows it. */
+export function languageOf(RED: NodeAPI): string {
+  return lookUp(RED, "format.language", {}) ?? "en-US";
 }
 
 /** The error as flows get it: in the runtime's language. */
 export function translateError(RED: NodeAPI, error: DimensionerError): NodeError {
-  const message = translate(RED, `errors.${error.sentence}`, error.values) ?? error.message;
-  const hint = translate(RED, `hints.${error.sentence}`, error.values) ?? error.details.hint;
-  return new NodeError(error, message, { ...error.details, hint });
+  const { textKey, values, details } = error;
+  // Without its catalogs Node-RED has English.
+  const { text = error.message, hint: englishHint = details.hint } = nodeWordings.get(textKey) ?? {};
+  const message = translate(RED, `errors.${textKey}`, values) ?? interpolate(text, values);
+  const hint = translate(RED, `hints.${textKey}`, values) ?? interpolate(englishHint, values);
+  return new NodeError(error, message, { ...details, hint });
 }
 
 /** What goes into a sentence, in the runtime's language. */
 export function translateValue(RED: NodeAPI, value: Value): string {
-  return spell(value, (phrase) => translate(RED, phrase.phrase, phrase.values ?? {}) ?? inEnglish(phrase));
+  return render(value, {
+    // No grouping: most numbers in sentences are codes and statuses.
+    number: (number) => new Intl.NumberFormat(languageOf(RED), { useGrouping: false }).format(number),
+    phrase: (phrase) => translate(RED, phrase.phrase, phrase.values ?? {}) ?? inEnglish(phrase),
+  });
 }
 
-/** Undefined where the catalog has no such key: Node-RED then answers with the key itself. */
 function translate(RED: NodeAPI, key: string, values: Values): string | undefined {
   const said: Record<string, string> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -33,7 +64,12 @@ function translate(RED: NodeAPI, key: string, values: Values): string | undefine
       said[name] = translateValue(RED, value);
     }
   }
-  const text: unknown = RED._(`${catalog}:${key}`, said);
+  return lookUp(RED, key, said);
+}
+
+/** Undefined where the catalog has no such key: Node-RED then answers with the key itself. */
+function lookUp(RED: NodeAPI, key: string, values: Readonly<Record<string, string>>): string | undefined {
+  const text: unknown = RED._(`${catalog}:${key}`, values);
   return typeof text === "string" && !text.endsWith(key) ? text : undefined;
 }
 

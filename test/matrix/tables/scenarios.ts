@@ -131,7 +131,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     actors: measure,
     fault: slowMeasure,
     sends: [{ to: "node", count: 3 }],
-    meanwhile: { when: { status: "waiting (2)" }, happens: "reset" },
+    meanwhile: { when: { status: "in queue: 2" }, happens: "reset" },
     well: 1,
     failed: { ERR_CANCELLED: { count: 2, outcome: "not-sent" } },
     requests: 1,
@@ -155,7 +155,7 @@ export const redeploys: Readonly<Record<string, Scenario>> = {
     actors: measure,
     fault: silentMeasure,
     sends: [{ to: "node", count: 3 }],
-    meanwhile: { when: { request: "/api/v1/measure", status: "waiting (2)" }, happens: "redeploy" },
+    meanwhile: { when: { request: "/api/v1/measure", status: "in queue: 2" }, happens: "redeploy" },
     failed: {
       ERR_CANCELLED: [
         { count: 1, outcome: "unknown" },

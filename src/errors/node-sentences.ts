@@ -1,0 +1,69 @@
+import type { Sentence } from "./sentence.ts";
+
+/** What only the nodes say, so in Node-RED's words alone. */
+export const nodes = {
+  configMissing: {
+    code: "ERR_CONFIG",
+    text: "No __what__ is selected. Open this node, select one and deploy.",
+    hint: "Select a config node in the dialog, or name one in the message.",
+  },
+  configNewer: {
+    code: "ERR_CONFIG",
+    text: "This node was saved by a newer version of the package than the one that is installed. Update the package in Manage palette.",
+    hint: "An older version cannot know what the newer settings mean.",
+  },
+  configChoice: {
+    code: "ERR_CONFIG",
+    text: "“__value__” is not a valid choice for the setting “__field__”. Choose one of these: __choices__.",
+    hint: "Open the node, choose again and deploy.",
+  },
+  inputExpression: {
+    code: "ERR_INPUT",
+    text: "__field__ could not be evaluated: __problem__ Nothing was sent.",
+    hint: "Correct the expression in this node.",
+  },
+  inputLocalResult: {
+    code: "ERR_INPUT",
+    text: "A local measurement has no transaction ID: the cloud assigns it later. Start this from a transaction in node or a remote measure.",
+    hint: "To archive only what the message itself has, set “Media from” to the message and “Transaction id” to msg.imageIdentifier.",
+  },
+  messageTooDeep: {
+    code: "ERR_INPUT",
+    text: "The message is nested too deeply for Node-RED to copy it. Remove what is not needed before this node. Nothing was sent.",
+    hint: "More than 500 objects or lists lie inside one another.",
+  },
+  messagesFull: {
+    code: "ERR_QUEUE_FULL",
+    text: "This node is already processing __most__ messages. Send messages more slowly, or spread them over several nodes. Nothing was sent.",
+    hint: "Send the message again when others have finished.",
+    retryable: true,
+  },
+  measureFailed: {
+    code: "ERR_MEASURE_FAILED",
+    text: "Measurement failed: __problem__. Reposition the parcel and measure again; if no parcel can be measured, check the operating mode.",
+    hint: "The complete result is in msg.payload. In Video Only a device never measures.",
+  },
+  mediaIncomplete: {
+    code: "ERR_MEDIA_INCOMPLETE",
+    text: "Not all expected media arrived within __seconds__ s; missing: __missing__. Wait longer, or try again later.",
+    hint: "Images and videos reach the cloud with a delay. Media list puts what it has found on msg.payload.",
+    retryable: true,
+  },
+  cancelledKept: {
+    code: "ERR_CANCELLED",
+    text: "The flow was stopped or redeployed before this was archived. The job is saved and continues by itself; do not send it again.",
+    hint: "When it is done, this node sends its message with msg.resumed.",
+  },
+  archiveFull: {
+    code: "ERR_QUEUE_FULL",
+    text: "The archive __path__ has too many open jobs (limit: __limit__). Nothing was accepted; send it again when some of them are done.",
+    hint: "The archive node's status and the log say what holds up the open jobs.",
+    retryable: true,
+  },
+  archiveLocked: {
+    code: "ERR_FILE",
+    text: "The archive __path__ is in use by another program (__holder__). Stop that program or choose another folder.",
+    hint: "Only one Node-RED at a time can write to an archive; it can always be verified.",
+    retryable: true,
+  },
+} as const satisfies Record<string, Sentence>;
