@@ -10,12 +10,7 @@ export {
   type MediaWaitResult,
 } from "./cloud/client.ts";
 export { listFleet } from "./cloud/fleet.ts";
-export {
-  DeviceClient,
-  type DeviceClientOptions,
-  type DownloadOptions,
-  type VideoOptions,
-} from "./device/client.ts";
+export { DeviceClient, type DeviceClientOptions, type VideoOptions } from "./device/client.ts";
 export type { Generation, ImageKind, VideoAction, VideoMethod } from "./device/generations.ts";
 export {
   DimensionerError,
@@ -30,11 +25,10 @@ export {
   type Surface,
 } from "./errors/dimensioner-error.ts";
 export { CommandQueues } from "./http/command-queue.ts";
-export type { CommandOptions, QueueRules } from "./http/command-sender.ts";
-export type { TlsOptions } from "./http/dispatchers.ts";
-export type { OnProgress } from "./http/download.ts";
-export type { CallOptions } from "./http/transport.ts";
-export { readMedia, saveMedia, type ReadOptions, type SaveOptions } from "./library/media.ts";
+export type { TlsOptions } from "./http/connections.ts";
+export type { DownloadOptions, OnProgress } from "./http/download.ts";
+export type { CallOptions, CommandOptions, QueueRules } from "./http/transport.ts";
+export { readToBuffer, saveToFile, type ReadOptions, type SaveOptions } from "./library/media.ts";
 export type {
   ArchiveMessage,
   BufferMessage,
@@ -56,7 +50,7 @@ export type {
 } from "./library/messages.ts";
 export { readTransactionRecord } from "./library/webhook.ts";
 export type { BufferedMedia } from "./media/read-to-buffer.ts";
-export type { ByteSink, Download, DownloadFacts, Framing } from "./model/download.ts";
+export type { Download, DownloadSource, Framing } from "./model/download.ts";
 export type { Measurement, MeasureSource, References } from "./model/measurement.ts";
 export type {
   ArchivedFile,

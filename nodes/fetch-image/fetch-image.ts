@@ -33,7 +33,7 @@ export default function (RED: NodeAPI): void {
       const outputs = await deliverMedium(
         job,
         output,
-        (sink, onProgress) => client.image(kind, id, sink, { signal: job.signal, onProgress }),
+        (onProgress) => client.image(kind, id, { signal: job.signal, onProgress }),
         { operation, peer: client.peer, suggestedBase: `${id}-${kind}`, folders },
       );
       preview?.(job.msg);

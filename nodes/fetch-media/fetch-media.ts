@@ -34,8 +34,7 @@ export default function (RED: NodeAPI): void {
       return deliverMedium(
         job,
         output,
-        (sink, onProgress) =>
-          client.media(transactionId, contentId, sink, { signal: job.signal, onProgress }),
+        (onProgress) => client.media(transactionId, contentId, { signal: job.signal, onProgress }),
         { operation, peer: client.peer, suggestedBase: `${transactionId}-${contentId}`, folders },
       );
     });

@@ -26,8 +26,8 @@ export default function (RED: NodeAPI): void {
       return deliverMedium(
         job,
         output,
-        (sink, onProgress) =>
-          client.video(method, sink, {
+        (onProgress) =>
+          client.video(method, {
             waitMs,
             onProgress,
             signal: job.signal,

@@ -1,21 +1,20 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { field, phrase } from "../errors/interpolation.ts";
-import type { Answer } from "../http/answer.ts";
+import { readShape, refuseHtml, type Answer } from "../http/answer.ts";
 import type { Command, Peer, Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import { checkNumbers } from "../http/client-options.ts";
+import type { TlsOptions } from "../http/connections.ts";
+import type { DownloadOptions } from "../http/download.ts";
+import { callFailure } from "../http/failures.ts";
+import { poll } from "../http/retry.ts";
 import {
-  CommandSender,
   defaultQueueRules,
+  Transport,
+  type CallOptions,
   type CommandOptions,
   type QueueRules,
-} from "../http/command-sender.ts";
-import type { TlsOptions } from "../http/dispatchers.ts";
-import type { OnProgress } from "../http/download.ts";
-import { callFailure } from "../http/failures.ts";
-import { readShape, refuseHtml } from "../http/json.ts";
-import { Transport, type CallOptions } from "../http/transport.ts";
-import { poll } from "../http/wait.ts";
+} from "../http/transport.ts";
 import {
   decodeDevice,
   decodeDevices,
@@ -24,7 +23,7 @@ import {
   decodeTerminals,
 } from "../model/cloud-records.ts";
 import type { CloudDevice, MediaItem, Terminal } from "../model/shapes.ts";
-import type { ByteSink, DownloadFacts } from "../model/download.ts";
+import type { Download } from "../model/download.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import type { Measurement, References } from "../model/measurement.ts";
 import { listLimits, recordLimits } from "../model/parse-json.ts";
@@ -75,7 +74,6 @@ export interface MediaWaitResult {
  */
 export class CloudClient {
   readonly #transport: Transport;
-  readonly #sender: CommandSender;
   readonly #calls: CloudCalls;
 
   /** Throws ERR_CONFIG where base URL, token or any other option cannot be one. */
@@ -98,13 +96,12 @@ export class CloudClient {
     this.#transport = new Transport({
       peer: { surface: "cloud", origin, host },
       timeoutMs,
+      queues: options.queues ?? new CommandQueues(),
+      queueLimit,
+      maxWaitMs,
       headers: { authorization: `Bearer ${token}` },
       tls: options.tls,
       proxyUrl: options.proxyUrl,
-    });
-    this.#sender = new CommandSender(this.#transport, options.queues ?? new CommandQueues(), {
-      queueLimit,
-      maxWaitMs,
     });
   }
 
@@ -147,7 +144,7 @@ export class CloudClient {
     const { items, missing, unknown } = await poll(ask, {
       waitMs,
       onWaiting,
-      signals: this.#transport.signals(signal, waitSignal),
+      signal: this.#transport.endOf(signal, waitSignal),
       fail: (sentence) => callFailure(this.peer, read, sentence, null),
     });
     if (unknown !== undefined) {
@@ -156,14 +153,10 @@ export class CloudClient {
     return { items, missing };
   }
 
-  /** Downloads one media item in the type it was saved as. */
-  async media(
-    transactionId: string,
-    contentId: string,
-    sink: ByteSink,
-    options: CallOptions & { readonly onProgress?: OnProgress | undefined } = {},
-  ): Promise<DownloadFacts> {
-    return this.#transport.download(this.#calls.media(transactionId, contentId), sink, options);
+  /** Begins to download one media item in the type it was saved as; resolves with the headers. */
+  async media(transactionId: string, contentId: string, options: DownloadOptions = {}): Promise<Download> {
+    const read = this.#calls.media(transactionId, contentId);
+    return this.#transport.download(read, `${transactionId}-${contentId}`, options);
   }
 
   /** Begins a recording on a device in a video mode. */
@@ -237,7 +230,8 @@ export class CloudClient {
 
   /** One queue a device, so that a slow dock holds up no other. */
   #send(deviceReference: string, command: Command, options: CommandOptions): Promise<Answer> {
-    return this.#sender.send(`${this.peer.origin} ${deviceReference.toUpperCase()}`, command, options);
+    const machine = `${this.peer.origin} ${deviceReference.toUpperCase()}`;
+    return this.#transport.send(command, { machine }, options);
   }
 
   async #sendVideo(deviceReference: string, command: Command, options: CommandOptions): Promise<void> {

@@ -1,22 +1,21 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { field, phrase } from "../errors/interpolation.ts";
-import { writeQuery, type Command, type Peer, type Read } from "../http/call.ts";
+import { readShape, refuseHtml, type Answer } from "../http/answer.ts";
+import { encodePart, writeQuery, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import { checkChoice, checkNumbers } from "../http/client-options.ts";
+import type { DownloadOptions } from "../http/download.ts";
+import { callFailure } from "../http/failures.ts";
+import { poll } from "../http/retry.ts";
 import {
-  CommandSender,
   defaultQueueRules,
+  Transport,
+  type CallOptions,
   type CommandOptions,
   type QueueRules,
-} from "../http/command-sender.ts";
-import type { OnProgress } from "../http/download.ts";
-import { callFailure } from "../http/failures.ts";
-import { readShape, refuseHtml } from "../http/json.ts";
-import { encodePart } from "../http/path.ts";
-import { Transport, type CallOptions } from "../http/transport.ts";
-import { poll } from "../http/wait.ts";
+} from "../http/transport.ts";
 import { decode, text } from "../model/decode.ts";
-import type { ByteSink, DownloadFacts } from "../model/download.ts";
+import type { Download } from "../model/download.ts";
 import type { Measurement, References } from "../model/measurement.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import { recordLimits } from "../model/parse-json.ts";
@@ -42,10 +41,6 @@ export interface DeviceClientOptions extends Partial<QueueRules> {
   readonly timeoutMs?: number;
   /** Shared by all clients that may command the same machine. */
   readonly queues?: CommandQueues;
-}
-
-export interface DownloadOptions extends CallOptions {
-  readonly onProgress?: OnProgress | undefined;
 }
 
 export interface VideoOptions extends DownloadOptions {
@@ -76,7 +71,6 @@ export class DeviceClient {
   readonly #profile: GenerationProfile;
   readonly #transport: Transport;
   readonly #queues: CommandQueues;
-  readonly #sender: CommandSender;
 
   /** Throws ERR_CONFIG where the address, or any other option, cannot be one. */
   constructor(options: DeviceClientOptions) {
@@ -92,12 +86,14 @@ export class DeviceClient {
     }
     this.generation = generation;
     this.#profile = generations[this.generation];
+    this.#queues = options.queues ?? new CommandQueues();
     this.#transport = new Transport({
       peer: { surface: this.#profile.surface, ...address },
+      queues: this.#queues,
       timeoutMs,
+      queueLimit,
+      maxWaitMs,
     });
-    this.#queues = options.queues ?? new CommandQueues();
-    this.#sender = new CommandSender(this.#transport, this.#queues, { queueLimit, maxWaitMs });
   }
 
   get peer(): Peer {
@@ -121,7 +117,7 @@ export class DeviceClient {
       path: this.#profile.measurePath,
       query: this.#profile.takesReferences ? writeReferences(references) : "",
     };
-    const answer = await this.#sender.send(this.peer.origin, command, options);
+    const answer = await this.#send(command, options);
     const { text: rawResponse, value: result } = readShape(
       this.peer,
       command,
@@ -147,40 +143,38 @@ export class DeviceClient {
     await this.#video("cancel", "", options);
   }
 
-  /** Downloads a picture of an earlier measure, by the imageIdentifier of its result. */
-  async image(
-    kind: ImageKind,
-    imageIdentifier: string,
-    sink: ByteSink,
-    options: DownloadOptions = {},
-  ): Promise<DownloadFacts> {
+  /**
+   * Begins to download a picture of an earlier measure, by the imageIdentifier of its result; resolves with the headers.
+   */
+  async image(kind: ImageKind, imageIdentifier: string, options: DownloadOptions = {}): Promise<Download> {
     const paths = this.#profile.imagePaths ?? this.#lacks("image", "images", null);
     const id = encodePart(this.peer.surface, "image", "imageIdentifier", imageIdentifier);
     const read: Read = { ...readOf("image", `${paths[kind]}/${id}`), statuses: { 404: "notFoundImage" } };
-    return this.#transport.download(read, sink, options);
+    return this.#transport.download(read, `${imageIdentifier}-${kind}`, options);
   }
 
   /**
-   * Downloads the locally saved video. While there is none it asks again for `waitMs`, since it may still be encoded.
-   * During the transfer, video start and cancel to this machine wait, since they would destroy it.
+   * Begins to download the locally saved video; resolves with the headers. While there is none it asks again for
+   * `waitMs`, since it may still be encoded. During the transfer, video start and cancel to this machine wait, since they
+   * would destroy it.
    */
-  async video(method: VideoMethod, sink: ByteSink, options: VideoOptions = {}): Promise<DownloadFacts> {
+  async video(method: VideoMethod, options: VideoOptions = {}): Promise<Download> {
     checkNumbers("device", { waitMs: options.waitMs });
     const paths = this.#profile.videoPaths ?? this.#lacks("video", "video", null);
     const read: Read = {
       ...readOf("video", paths[method]),
       statuses: { ...videoStatuses, 404: "noVideo" },
     };
-    const last = await poll(() => this.#tryVideo(read, sink, options), {
+    const last = await poll(() => this.#tryVideo(read, options), {
       waitMs: options.waitMs ?? 0,
-      signals: this.#transport.signals(options.signal, options.waitSignal),
+      signal: this.#transport.endOf(options.signal, options.waitSignal),
       onWaiting: options.onWaiting,
       fail: (sentence) => callFailure(this.peer, read, sentence, null),
     });
     if (!last.isThere) {
       throw last.error;
     }
-    return last.facts;
+    return last.download;
   }
 
   /** Asks whether the device is there, without any effect; returns what it echoes. */
@@ -208,28 +202,25 @@ export class DeviceClient {
       statuses: action === "stop" ? stopStatuses : videoStatuses,
     };
     const sparesVideo = action !== "stop";
-    refuseHtml(
-      this.peer,
-      command,
-      await this.#sender.send(this.peer.origin, command, { ...options, sparesVideo }),
-    );
+    refuseHtml(this.peer, command, await this.#send(command, options, sparesVideo));
+  }
+
+  #send(command: Command, options: CommandOptions, sparesVideo = false): Promise<Answer> {
+    return this.#transport.send(command, { machine: this.peer.origin, sparesVideo }, options);
   }
 
   async #tryVideo(
     read: Read,
-    sink: ByteSink,
     options: VideoOptions,
-  ): Promise<{ isThere: true; facts: DownloadFacts } | { isThere: false; error: DimensionerError }> {
-    const release = this.#queues.of(this.peer.origin).holdVideo();
+  ): Promise<{ isThere: true; download: Download } | { isThere: false; error: DimensionerError }> {
+    const hold = (): (() => void) => this.#queues.of(this.peer.origin).holdVideo();
     try {
-      return { isThere: true, facts: await this.#transport.download(read, sink, options) };
+      return { isThere: true, download: await this.#transport.download(read, "video", options, hold) };
     } catch (error) {
       if (error instanceof DimensionerError && error.code === "ERR_NO_VIDEO") {
         return { isThere: false, error };
       }
       throw error;
-    } finally {
-      release();
     }
   }
 

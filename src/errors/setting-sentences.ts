@@ -46,4 +46,9 @@ export const settings = {
     hint: "Correct the value before you call again.",
     inNode: { hint: "Connect a Debug node in front of this node to see the message." },
   },
+  inputBodyUsed: {
+    code: "ERR_INPUT",
+    text: "The body of this download has been read or ended before, and it comes only once. Ask for the download again.",
+    hint: "Hand a download to one function only.",
+  },
 } as const satisfies Record<string, Sentence>;

@@ -1,7 +1,7 @@
 import type { DimensionerError } from "../errors/dimensioner-error.ts";
 import type { Values } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
-import { cancelSentence } from "./wait.ts";
+import { cancelSentence } from "./retry.ts";
 
 /** How long and how one command may wait. */
 export interface Wait {
@@ -9,8 +9,8 @@ export interface Wait {
   readonly queueLimit: number;
   /** Longest wait; 0: no limit. */
   readonly maxWaitMs: number;
-  /** Aborting one of them drops the command while it waits; `reason` "reset" says so in the error. */
-  readonly signals: readonly AbortSignal[];
+  /** Aborting it drops the command while it waits; the reason "reset" says so in the error. */
+  readonly signal: AbortSignal;
   /** Told when the command has to wait, with how many wait then. */
   readonly onWaiting?: ((count: number) => void) | undefined;
   readonly fail: (sentence: SentenceKey, values: Values) => DimensionerError;
@@ -40,18 +40,17 @@ class CommandQueue {
     this.#onIdle = onIdle;
   }
 
-  /** Runs the command when its turn has come. */
-  async run<T>(turn: Turn, command: () => Promise<T>): Promise<T> {
-    if (!this.#mayStart(turn)) {
+  /** Waits for the command's turn; what it returns has to be called when the command has ended. */
+  async take(turn: Turn): Promise<() => void> {
+    if (this.#mayStart(turn)) {
+      this.#isBusy = true;
+    } else {
       await this.#wait(turn, turn.howToWait());
     }
-    this.#isBusy = true;
-    try {
-      return await command();
-    } finally {
+    return () => {
       this.#isBusy = false;
       this.#startNext();
-    }
+    };
   }
 
   /** Says that the saved video is being transferred; call what it returns when that has ended. */
@@ -67,7 +66,7 @@ class CommandQueue {
     return !this.#isBusy && !(turn.sparesVideo && this.#transfers > 0);
   }
 
-  async #wait(turn: Turn, { queueLimit, maxWaitMs, signals, onWaiting, fail }: Wait): Promise<void> {
+  async #wait(turn: Turn, { queueLimit, maxWaitMs, signal, onWaiting, fail }: Wait): Promise<void> {
     if (this.#waiting.length >= queueLimit) {
       throw fail("queueFull", { limit: queueLimit });
     }
@@ -77,13 +76,11 @@ class CommandQueue {
       const leave = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(entry), 1);
         clearTimeout(timer);
-        for (const signal of signals) {
-          signal.removeEventListener("abort", drop);
-        }
+        signal.removeEventListener("abort", drop);
       };
       const drop = (): void => {
         leave();
-        reject(fail(cancelSentence(signals), {}));
+        reject(fail(cancelSentence(signal), {}));
       };
       const expire = (): void => {
         leave();
@@ -97,11 +94,9 @@ class CommandQueue {
         },
       };
       const timer = maxWaitMs > 0 ? setTimeout(expire, maxWaitMs) : undefined;
-      for (const signal of signals) {
-        signal.addEventListener("abort", drop);
-      }
       this.#waiting.push(entry);
-      if (signals.some((signal) => signal.aborted)) {
+      signal.addEventListener("abort", drop);
+      if (signal.aborted) {
         drop();
       }
     });

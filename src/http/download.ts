@@ -1,146 +1,275 @@
+import { Readable } from "node:stream";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
-import type { ByteSink, DownloadFacts, Framing } from "../model/download.ts";
+import { ContentCheck } from "../media/content-check.ts";
+import type { Download, DownloadSource, Framing } from "../model/download.ts";
 import { readRange, refusePart, refuseUnusable } from "./answer.ts";
 import type { Peer, Read } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure } from "./failures.ts";
-import { readRetryAfterMs } from "./retry-after.ts";
+import { delayMs, isTransient, readPolicy, readRetryAfterMs, wait } from "./retry.ts";
 
 /** Told with every chunk; `totalBytes` is null while the peer has not said it. */
 export type OnProgress = (doneBytes: number, totalBytes: number | null) => void;
 
-/**
- * One download over as many connections as it takes. It goes on where it stopped only when the peer named the exact
- * bytes by a strong ETag and confirms them (RFC 9110, 13.1.5); otherwise it starts again at byte 0, so that the result
- * is never spliced from two versions.
- */
-export class DownloadReceiver implements Receiver {
-  readonly #peer: Peer;
-  readonly #read: Read;
-  readonly #sink: ByteSink;
-  readonly #onProgress: OnProgress | undefined;
-  #flow: Flow | undefined;
-  #etag: string | undefined;
-  #contentType: string | null = null;
-  #framing: Framing = "close";
-  #totalBytes: number | null = null;
-  #resumesAt = 0;
+export interface DownloadOptions {
+  /** Aborting ends the transfer with ERR_CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+/** What a download needs of its transport. */
+export interface DownloadMeans {
+  readonly peer: Peer;
+  readonly read: Read;
+  readonly suggestedName: string;
+  /** Longest time without a byte, also over several tries. */
+  readonly timeoutMs: number;
+  readonly onProgress: OnProgress | undefined;
+  /** Aborts with the transport, the caller or `own`. */
+  end(own?: AbortSignal): AbortSignal;
+  /** Told when a transfer begins; what it returns is called when that has ended. */
+  readonly hold: (() => () => void) | undefined;
+  /** One request; `since` is from when the time without a byte counts. */
+  exchange(
+    receiver: Receiver,
+    headers: Readonly<Record<string, string>>,
+    since: number,
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+/** Resolves with the headers of the first good answer; what keeps them from coming is thrown. */
+export function startDownload(means: DownloadMeans): Promise<Download> {
+  return new Transfer(means, new Tries()).start();
+}
+
+/** Counts the tries of one download, over all its transfers. */
+class Tries {
+  #failures = 0;
   /** Most bytes that any try has brought: a try that brings no more has brought nothing. */
   #mostBytes = 0;
   /** When the last byte came, in `performance.now()`. */
   lastByteAt = performance.now();
-  retryAfterMs: number | undefined;
 
-  constructor(peer: Peer, read: Read, sink: ByteSink, onProgress?: OnProgress) {
-    this.#peer = peer;
-    this.#read = read;
-    this.#sink = sink;
-    this.#onProgress = onProgress;
+  /** How long to wait before the next try; undefined where another one cannot help. */
+  next(
+    error: unknown,
+    bytes: number,
+    retryAfterMs: number | undefined,
+    timeoutMs: number,
+  ): number | undefined {
+    this.#failures = bytes > this.#mostBytes ? 0 : this.#failures + 1;
+    this.#mostBytes = Math.max(this.#mostBytes, bytes);
+    const waitMs = delayMs(readPolicy, Math.max(this.#failures, 1), retryAfterMs);
+    const isLate = performance.now() + waitMs >= this.lastByteAt + timeoutMs;
+    // A peer that was there and cannot be reached for a moment may have restarted.
+    const wasThere = this.#mostBytes > 0 && isDimensionerError(error) && error.code === "ERR_UNREACHABLE";
+    const canHelp = (isTransient(error) || wasThere) && !isLate && this.#failures < readPolicy.tries;
+    return canHelp ? waitMs : undefined;
+  }
+}
+
+/**
+ * One body over as many connections as it takes. It goes on where it stopped only when the peer named the exact bytes by
+ * a strong ETag and confirms them (RFC 9110, 13.1.5), so that a body is never spliced from two versions.
+ */
+class Transfer implements Receiver, Download {
+  readonly body: Readable;
+  contentType: string | null = null;
+  contentLength: number | null = null;
+  framing: Framing = "close";
+  readonly suggestedName: string;
+  readonly source: DownloadSource;
+  readonly #means: DownloadMeans;
+  readonly #tries: Tries;
+  readonly #head = Promise.withResolvers<Download>();
+  readonly #destroyed = new AbortController();
+  readonly #signal: AbortSignal;
+  #flow: Flow | undefined;
+  #etag: string | undefined;
+  #hasHead = false;
+  /** Bytes that were handed to the body. */
+  #bytes = 0;
+  /** Bytes of the answer that is coming which the body has already. */
+  #skip = 0;
+  #retryAfterMs: number | undefined;
+  /** How long to wait before a restart; undefined where there shall be none. */
+  #restartAfterMs: number | undefined;
+  /** For a body whose end only its format can show. */
+  #content: ContentCheck | undefined;
+
+  constructor(means: DownloadMeans, tries: Tries) {
+    const { peer, read, suggestedName } = means;
+    this.#means = means;
+    this.#tries = tries;
+    this.suggestedName = suggestedName;
+    this.source = {
+      surface: peer.surface,
+      operation: read.operation,
+      host: peer.host,
+      url: peer.origin + read.path,
+    };
+    this.#signal = means.end(this.#destroyed.signal);
+    this.body = new Readable({
+      read: () => this.#flow?.resume(),
+      destroy: (error, callback) => {
+        this.#destroyed.abort();
+        callback(error);
+      },
+    });
+    // Whoever reads it is told of a failure; one that nobody reads must not end the process.
+    this.body.on("error", () => undefined);
   }
 
-  /** A peer that was there and cannot be reached for a moment may have restarted: worth another try. */
-  canRejoin(error: unknown): boolean {
-    return this.#mostBytes > 0 && isDimensionerError(error) && error.code === "ERR_UNREACHABLE";
+  start(): Promise<Download> {
+    const release = this.#means.hold?.();
+    void this.#run().finally(release);
+    return this.#head.promise;
   }
 
-  /** Makes ready for the next try and says which header fields it needs. */
-  prepare(): Record<string, string> {
-    if (this.#etag === undefined && this.#sink.bytes > 0) {
-      void this.#sink.restart();
+  async restart(): Promise<Download> {
+    if (this.#restartAfterMs === undefined) {
+      throw this.body.errored ?? this.#failure();
     }
-    this.#resumesAt = this.#sink.bytes;
-    return this.#resumesAt > 0 && this.#etag !== undefined
-      ? { range: `bytes=${this.#resumesAt}-`, "if-range": this.#etag }
-      : {};
+    await this.#pause(this.#restartAfterMs, this.#means.end());
+    return new Transfer(this.#means, this.#tries).start();
   }
 
-  /** Whether the try that has just ended brought new bytes; asked once a try. */
-  tookProgress(): boolean {
-    const isMore = this.#sink.bytes > this.#mostBytes;
-    this.#mostBytes = Math.max(this.#mostBytes, this.#sink.bytes);
-    return isMore;
+  async #run(): Promise<void> {
+    for (;;) {
+      try {
+        await this.#means.exchange(this, this.#rangeHeaders(), this.#tries.lastByteAt, this.#signal);
+        this.#complete();
+        return;
+      } catch (error) {
+        const { timeoutMs } = this.#means;
+        const waitMs = this.body.destroyed
+          ? undefined
+          : this.#tries.next(error, this.#bytes, this.#retryAfterMs, timeoutMs);
+        if (waitMs === undefined || (this.#hasHead && this.#etag === undefined)) {
+          this.#restartAfterMs = waitMs;
+          this.#fail(error);
+          return;
+        }
+        try {
+          await this.#pause(waitMs, this.#signal);
+        } catch (reason) {
+          this.#fail(reason);
+          return;
+        }
+      }
+    }
   }
 
   onHead(statusCode: number, headers: Headers, flow: Flow): void {
+    const { peer, read } = this.#means;
     this.#flow = flow;
-    this.#sink.onDrain = () => flow.resume();
-    this.#sink.onChunkDone = (chunk) => flow.giveBack(chunk);
-    this.#sink.onError = (error) => flow.fail(error);
-    this.lastByteAt = performance.now();
-    this.retryAfterMs = readRetryAfterMs(headers["retry-after"]);
-    if (statusCode === 416 && this.#resumesAt > 0) {
-      this.#startAnew(statusCode);
+    this.#tries.lastByteAt = performance.now();
+    this.#retryAfterMs = readRetryAfterMs(headers["retry-after"]);
+    if (statusCode === 416 && this.#bytes > 0) {
+      this.#refuseToResume(statusCode);
     }
-    refuseUnusable(this.#peer, this.#read, statusCode, headers);
-    if (statusCode === 206) {
-      this.#acceptPart(headers);
+    refuseUnusable(peer, read, statusCode, headers);
+    if (this.#hasHead) {
+      this.#resume(statusCode, headers);
     } else {
-      this.#acceptWhole(headers);
+      this.#begin(statusCode, headers);
     }
   }
 
   onData(chunk: Buffer): void {
-    this.lastByteAt = performance.now();
-    if (!this.#sink.write(chunk)) {
+    this.#tries.lastByteAt = performance.now();
+    const bytes = this.#skip === 0 ? chunk : chunk.subarray(this.#skip);
+    this.#skip -= chunk.length - bytes.length;
+    if (bytes.length === 0) {
+      return;
+    }
+    this.#bytes += bytes.length;
+    this.#content?.update(bytes);
+    if (!this.body.push(bytes)) {
       this.#flow?.pause();
     }
-    this.#onProgress?.(this.#sink.bytes, this.#totalBytes);
+    this.#means.onProgress?.(this.#bytes, this.contentLength);
   }
 
-  /** What was downloaded, once the last try has ended well. */
-  facts(): DownloadFacts {
-    const { bytes } = this.#sink;
-    if (this.#totalBytes !== null && this.#totalBytes !== bytes) {
-      throw callFailure(this.#peer, this.#read, "connectionLost", null);
-    }
-    return { contentType: this.#contentType, framing: this.#framing, bytes };
-  }
-
-  #acceptWhole(headers: Headers): void {
-    const length = headers["content-length"];
-    this.#totalBytes = length === undefined ? null : Number(length);
-    this.#framing = "close";
-    if (length !== undefined) {
-      this.#framing = "length";
-    } else if (headers["transfer-encoding"] !== undefined) {
-      this.#framing = "chunked";
-    }
-    this.#remember(headers);
-    if (this.#sink.bytes > 0) {
-      void this.#sink.restart();
-    }
-  }
-
-  /** A part is good when it is the whole, or exactly the rest of what has been received. */
-  #acceptPart(headers: Headers): void {
+  /** The first good answer: what it says of itself holds for the whole. */
+  #begin(statusCode: number, headers: Headers): void {
+    const { peer, read } = this.#means;
     const range = readRange(headers);
-    if (this.#resumesAt === 0) {
-      if (range?.isWhole !== true) {
-        refusePart(this.#peer, this.#read, headers);
-      }
-      this.#remember(headers);
-    } else {
-      const isSame = headers["etag"] === this.#etag;
-      const fits = this.#totalBytes === null || this.#totalBytes === range?.total;
-      if (range?.first !== this.#resumesAt || !range.endsWhole || !isSame || !fits) {
-        this.#startAnew(206);
-      }
+    if (statusCode === 206 && range?.isWhole !== true) {
+      refusePart(peer, read, headers);
     }
-    this.#totalBytes = range.total;
-    this.#framing = "length";
-  }
-
-  #remember(headers: Headers): void {
-    const etag = headers["etag"];
-    this.#etag = typeof etag === "string" && etag.startsWith('"') ? etag : undefined;
+    const length = statusCode === 206 ? range?.total : headers["content-length"];
+    this.contentLength = length === undefined ? null : Number(length);
+    if (this.contentLength !== null) {
+      this.framing = "length";
+    } else if (headers["transfer-encoding"] !== undefined) {
+      this.framing = "chunked";
+    } else {
+      this.#content = new ContentCheck();
+    }
     const type = headers["content-type"];
-    this.#contentType =
+    this.contentType =
       typeof type === "string" ? (type.split(";", 1)[0] ?? "").trim().toLowerCase() || null : null;
+    this.#etag = strongEtag(headers);
+    this.#hasHead = true;
+    this.#head.resolve(this);
   }
 
-  /** The peer cannot go on where we stopped: what there is counts no more, and the next try begins at byte 0. */
-  #startAnew(statusCode: number): never {
-    this.#etag = undefined;
-    throw callFailure(this.#peer, this.#read, "connectionLost", null, {}, { statusCode });
+  /** A later answer is good when it is of the same bytes, and brings the rest of them. */
+  #resume(statusCode: number, headers: Headers): void {
+    const range = readRange(headers);
+    const isSame = strongEtag(headers) === this.#etag;
+    if (statusCode === 206 && this.#bytes > 0) {
+      const fits = this.contentLength === null || this.contentLength === range?.total;
+      if (range?.first !== this.#bytes || !range.endsWhole || !isSame || !fits) {
+        this.#refuseToResume(statusCode);
+      }
+      this.contentLength = range.total;
+      this.#skip = 0;
+    } else if (isSame && (statusCode !== 206 || range?.isWhole === true)) {
+      this.#skip = this.#bytes;
+    } else {
+      this.#refuseToResume(statusCode);
+    }
   }
+
+  /** The peer cannot go on where we stopped: what has come counts no more. */
+  #refuseToResume(statusCode: number): never {
+    this.#etag = undefined;
+    throw callFailure(this.#means.peer, this.#means.read, "connectionLost", null, {}, { statusCode });
+  }
+
+  #rangeHeaders(): Record<string, string> {
+    return this.#bytes > 0 && this.#etag !== undefined
+      ? { range: `bytes=${this.#bytes}-`, "if-range": this.#etag }
+      : {};
+  }
+
+  #complete(): void {
+    if (this.#skip > 0 || (this.contentLength !== null && this.contentLength !== this.#bytes)) {
+      throw this.#failure();
+    }
+    this.#content?.refuseUnfinished(this.source);
+    this.body.push(null);
+  }
+
+  #fail(error: unknown): void {
+    this.#head.reject(error);
+    this.body.destroy(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  #failure(): Error {
+    return callFailure(this.#means.peer, this.#means.read, "connectionLost", null);
+  }
+
+  #pause(waitMs: number, signal: AbortSignal): Promise<void> {
+    const { peer, read } = this.#means;
+    return wait(waitMs, signal, (sentence) => callFailure(peer, read, sentence, null));
+  }
+}
+
+function strongEtag(headers: Headers): string | undefined {
+  const etag = headers["etag"];
+  return typeof etag === "string" && etag.startsWith('"') ? etag : undefined;
 }

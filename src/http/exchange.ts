@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { SentenceKey } from "../errors/sentences.ts";
 import type { Call, Peer } from "./call.ts";
-import type { OpenDispatcher } from "./dispatchers.ts";
+import type { Connections } from "./connections.ts";
 import { callFailure, connectFailure, outcomeOf, wireFailure, type Reach } from "./failures.ts";
 
 /** Header fields of an answer, names in lower case. */
@@ -11,10 +11,6 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 export interface Flow {
   pause(): void;
   resume(): void;
-  /** Takes back a chunk; its memory is used again. */
-  giveBack(chunk: Uint8Array): void;
-  /** Ends the exchange with this error. */
-  fail(error: Error): void;
 }
 
 /** Takes one answer. What it throws ends the exchange. */
@@ -35,7 +31,7 @@ export interface TimeLimit {
 }
 
 export interface ExchangeOptions {
-  readonly connections: OpenDispatcher;
+  readonly connections: Connections;
   readonly headers: Readonly<Record<string, string>>;
   readonly limit: TimeLimit;
   /** Longest time for making a connection. */
@@ -60,6 +56,9 @@ export function exchange(
   });
 }
 
+/** More idle connections than a pool is left with: each of them may turn out dead. */
+const mostDeadConnections = 64;
+
 class Exchange implements Dispatcher.DispatchHandler, Flow {
   readonly #peer: Peer;
   readonly #call: Call;
@@ -72,6 +71,8 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   #timer: NodeJS.Timeout | undefined;
   #reach: Reach = "not-sent";
   #ended = false;
+  #paused = false;
+  #deadConnections = 0;
   /** From when the limit counts: the start, and for a stall limit the last byte. */
   #since: number;
 
@@ -93,13 +94,18 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   start(): void {
-    const { connections, headers, connectMs, signal } = this.#options;
+    const { connectMs, signal } = this.#options;
     if (signal?.aborted === true) {
       this.#end("cancelledClose");
       return;
     }
     signal?.addEventListener("abort", this.#onAbort);
     this.#timer = setTimeout(() => this.#onTimer(), Math.max(1, Math.min(this.#leftMs(), connectMs)));
+    this.#dispatch();
+  }
+
+  #dispatch(): void {
+    const { connections, headers } = this.#options;
     const { path, query, method } = this.#call;
     connections.dispatcher.dispatch(
       {
@@ -130,9 +136,8 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // Resumed at the end of a connection, undici hands over a chunk of nothing.
+    // When a connection ends, undici may hand over a chunk of nothing.
     if (chunk.length > 0) {
-      this.#options.connections.memory?.lend(chunk);
       this.#take(() => this.#receiver.onData(chunk));
     }
   }
@@ -145,30 +150,33 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#options.connections.isClosed) {
+    const { connections } = this.#options;
+    if (this.#ended) {
+      return;
+    }
+    if (connections.isClosed) {
       this.#end("cancelledClose");
     } else if (this.#reach === "sent") {
-      this.fail(wireFailure(this.#peer, this.#call, error));
+      this.#fail(wireFailure(this.#peer, this.#call, error));
+    } else if (!connections.couldNotConnect(error) && ++this.#deadConnections <= mostDeadConnections) {
+      // An idle connection was dead. Nothing of the request was written, so on another one it still goes out once.
+      this.#dispatch();
     } else {
-      this.fail(connectFailure(this.#peer, this.#call, error, this.#connectSeconds()));
+      this.#fail(connectFailure(this.#peer, this.#call, error, this.#connectSeconds()));
     }
   }
 
   pause(): void {
-    this.#options.connections.paused.add(this);
+    this.#paused = true;
     this.#controller?.pause();
   }
 
   resume(): void {
-    this.#options.connections.paused.delete(this);
+    this.#paused = false;
     this.#controller?.resume();
   }
 
-  giveBack(chunk: Uint8Array): void {
-    this.#options.connections.memory?.giveBack(chunk);
-  }
-
-  fail(error: Error): void {
+  #fail(error: Error): void {
     if (!this.#ended) {
       this.#finish();
       this.#reject(error);
@@ -186,13 +194,12 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     try {
       receive();
     } catch (error) {
-      this.fail(error instanceof Error ? error : new Error(String(error)));
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
   #finish(): void {
     this.#ended = true;
-    this.#options.connections.paused.delete(this);
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
   }
@@ -209,7 +216,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
       return;
     }
     const { kind, ms } = this.#options.limit;
-    const stalled = this.#options.connections.paused.has(this) ? "fileStalled" : "stalled";
+    const stalled = this.#paused ? "fileStalled" : "stalled";
     this.#end(kind === "stall" ? stalled : "timeout", ms / 1000);
   }
 
@@ -222,6 +229,8 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   #end(sentence: SentenceKey, seconds = 0): void {
-    this.fail(callFailure(this.#peer, this.#call, sentence, outcomeOf(this.#call, this.#reach), { seconds }));
+    this.#fail(
+      callFailure(this.#peer, this.#call, sentence, outcomeOf(this.#call, this.#reach), { seconds }),
+    );
   }
 }

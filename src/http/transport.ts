@@ -1,18 +1,29 @@
 import { setMaxListeners } from "node:events";
-import type { ByteSink, DownloadFacts } from "../model/download.ts";
+import type { Download } from "../model/download.ts";
 import { AnswerReceiver, type Answer } from "./answer.ts";
 import type { Call, Command, Peer, Read } from "./call.ts";
-import { openDispatcher, type OpenDispatcher, type TlsOptions } from "./dispatchers.ts";
-import { DownloadReceiver, type OnProgress } from "./download.ts";
-import { exchange } from "./exchange.ts";
+import type { CommandQueues } from "./command-queue.ts";
+import { openConnections, type Connections, type TlsOptions } from "./connections.ts";
+import { startDownload, type DownloadOptions } from "./download.ts";
+import { exchange, type Receiver, type TimeLimit } from "./exchange.ts";
 import { callFailure, outcomeOf } from "./failures.ts";
-import { delayMs, isPassing, readPolicy } from "./repeat.ts";
-import { wait } from "./wait.ts";
+import { delayMs, isTransient, readPolicy, wait } from "./retry.ts";
 
-export interface TransportOptions {
+/** How the commands of one client wait. */
+export interface QueueRules {
+  /** How many may wait; 0: none. 10 where it is not given. */
+  readonly queueLimit: number;
+  /** Longest wait in milliseconds; 0: no limit. 30,000 where it is not given. */
+  readonly maxWaitMs: number;
+}
+
+export const defaultQueueRules: QueueRules = { queueLimit: 10, maxWaitMs: 30_000 };
+
+export interface TransportOptions extends QueueRules {
   readonly peer: Peer;
   /** Deadline of a call; for downloads the longest time without a byte. */
   readonly timeoutMs: number;
+  readonly queues: CommandQueues;
   /** Sent with every request, to this peer's origin only. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly tls?: TlsOptions | undefined;
@@ -25,6 +36,21 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface CommandOptions extends CallOptions {
+  /** Aborting drops the command only while it waits for its turn. */
+  readonly waitSignal?: AbortSignal | undefined;
+  /** Told when the command has to wait, with how many wait then. */
+  readonly onWaiting?: ((count: number) => void) | undefined;
+  /** Told when its turn has come. */
+  readonly onTurn?: (() => void) | undefined;
+}
+
+/** Which machine a command is for, and whether it would destroy the video that the machine keeps. */
+export interface Target {
+  readonly machine: string;
+  readonly sparesVideo?: boolean;
+}
+
 const longestConnectMs = 10_000;
 /** One for all: what a call goes through is what a thousand devices have to keep at hand. */
 const anyBody = { accept: "*/*", "accept-encoding": "identity" };
@@ -32,102 +58,95 @@ const anyBody = { accept: "*/*", "accept-encoding": "identity" };
 /** The one way to a peer: owns its connections, its deadline and the rules for commands and reads. */
 export class Transport {
   readonly peer: Peer;
-  readonly timeoutMs: number;
+  readonly #options: TransportOptions;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #route: { tls: TlsOptions | undefined; proxyUrl: string | undefined };
   readonly #connectMs: number;
   readonly #closing = new AbortController();
   /** Opened by the first call that needs one: a config node that nobody uses costs no pool. Null once closed. */
-  #open: { commands?: OpenDispatcher; reads?: OpenDispatcher } | null = {};
+  #open: { commands?: Connections; reads?: Connections } | null = {};
 
   constructor(options: TransportOptions) {
     this.peer = options.peer;
-    this.timeoutMs = options.timeoutMs;
+    this.#options = options;
     this.#headers = options.headers === undefined ? anyBody : { ...anyBody, ...options.headers };
-    this.#route = { tls: options.tls, proxyUrl: options.proxyUrl };
     this.#connectMs = Math.min(longestConnectMs, options.timeoutMs);
     setMaxListeners(0, this.#closing.signal);
   }
 
   /** What ends a wait before or between calls: the transport's own closing, and these. */
-  signals(...given: readonly (AbortSignal | undefined)[]): readonly AbortSignal[] {
-    return [this.#closing.signal, ...given.filter((signal) => signal !== undefined)];
+  endOf(...given: readonly (AbortSignal | undefined)[]): AbortSignal {
+    return AbortSignal.any([this.#closing.signal, ...given.filter((signal) => signal !== undefined)]);
   }
 
-  /** Sends a command, once, whatever happens. */
-  async send(command: Command, options: CallOptions = {}): Promise<Answer> {
-    const receiver = new AnswerReceiver(this.peer, command);
-    await exchange(this.peer, command, receiver, {
-      connections: this.#connections("commands", command),
-      headers: this.#headers,
-      limit: { kind: "deadline", ms: this.timeoutMs },
-      connectMs: this.#connectMs,
-      signal: options.signal,
+  /** Sends a command when its machine's queue says that its turn has come; once, whatever happens. */
+  async send(command: Command, target: Target, options: CommandOptions = {}): Promise<Answer> {
+    const { signal, waitSignal, onWaiting, onTurn } = options;
+    const { queues, queueLimit, maxWaitMs } = this.#options;
+    const release = await queues.of(target.machine).take({
+      sparesVideo: target.sparesVideo ?? false,
+      howToWait: () => ({
+        queueLimit,
+        maxWaitMs,
+        onWaiting,
+        signal: this.endOf(signal, waitSignal),
+        fail: (sentence, values) => callFailure(this.peer, command, sentence, "not-sent", values),
+      }),
     });
-    return receiver.answer();
+    try {
+      onTurn?.();
+      const receiver = new AnswerReceiver(this.peer, command);
+      await this.#exchange("commands", command, receiver, { limit: this.#deadline(), signal });
+      return receiver.answer();
+    } finally {
+      release();
+    }
   }
 
   /** Reads, again where that can help, within one deadline. */
-  async read(read: Read, options: CallOptions = {}): Promise<Answer> {
+  async read(read: Read, { signal }: CallOptions = {}): Promise<Answer> {
     const since = performance.now();
     for (let failures = 1; ; failures++) {
       const receiver = new AnswerReceiver(this.peer, read);
       try {
-        await exchange(this.peer, read, receiver, {
-          connections: this.#connections("reads", read),
-          headers: this.#headers,
-          limit: { kind: "deadline", ms: this.timeoutMs, since },
-          connectMs: this.#connectMs,
-          signal: options.signal,
-        });
+        await this.#exchange("reads", read, receiver, { limit: this.#deadline(since), signal });
         return receiver.answer();
       } catch (error) {
         const waitMs = delayMs(readPolicy, failures, receiver.retryAfterMs);
-        const isLate = performance.now() + waitMs >= since + this.timeoutMs;
-        if (failures >= readPolicy.tries || isLate || !isPassing(error)) {
+        const isLate = performance.now() + waitMs >= since + this.#options.timeoutMs;
+        if (failures >= readPolicy.tries || isLate || !isTransient(error)) {
           throw error;
         }
-        await this.#pause(waitMs, read, options);
+        await wait(waitMs, this.endOf(signal), (sentence) => callFailure(this.peer, read, sentence, null));
       }
     }
   }
 
   /**
-   * Brings a body of any size into the sink. It ends when no byte has come for `timeoutMs`, or after three tries in a
-   * row that brought nothing new, and is otherwise unbounded.
+   * Begins a download of any size; resolves with the first good answer's headers. Its body ends when no byte has come
+   * for `timeoutMs`, or after three tries in a row that brought nothing new, and is otherwise unbounded.
    */
-  async download(
+  download(
     read: Read,
-    sink: ByteSink,
-    options: CallOptions & { onProgress?: OnProgress | undefined } = {},
-  ): Promise<DownloadFacts> {
-    const receiver = new DownloadReceiver(this.peer, read, sink, options.onProgress);
-    for (let failures = 0; ;) {
-      const headers = receiver.prepare();
-      try {
-        await exchange(this.peer, read, receiver, {
-          connections: this.#connections("reads", read),
-          headers: { ...this.#headers, ...headers },
-          limit: { kind: "stall", ms: this.timeoutMs, since: receiver.lastByteAt },
-          connectMs: this.#connectMs,
-          signal: options.signal,
-        });
-        return receiver.facts();
-      } catch (error) {
-        failures = receiver.tookProgress() ? 0 : failures + 1;
-        const waitMs = delayMs(readPolicy, Math.max(failures, 1), receiver.retryAfterMs);
-        const isLate = performance.now() + waitMs >= receiver.lastByteAt + this.timeoutMs;
-        if (failures >= readPolicy.tries || isLate || !(isPassing(error) || receiver.canRejoin(error))) {
-          throw error;
-        }
-        await this.#pause(waitMs, read, options);
-      }
-    }
-  }
-
-  /** Lets some time pass before the next try. */
-  #pause(waitMs: number, read: Read, { signal }: CallOptions): Promise<void> {
-    return wait(waitMs, this.signals(signal), (sentence) => callFailure(this.peer, read, sentence, null));
+    suggestedName: string,
+    options: DownloadOptions = {},
+    hold?: () => () => void,
+  ): Promise<Download> {
+    const { timeoutMs } = this.#options;
+    return startDownload({
+      peer: this.peer,
+      read,
+      suggestedName,
+      timeoutMs,
+      hold,
+      onProgress: options.onProgress,
+      end: (own) => this.endOf(own, options.signal),
+      exchange: (receiver, headers, since, signal) =>
+        this.#exchange("reads", read, receiver, {
+          headers,
+          limit: { kind: "stall", ms: timeoutMs, since },
+          signal,
+        }),
+    });
   }
 
   /** Ends all that runs with ERR_CANCELLED and every connection with it. Calls made afterwards fail the same way. */
@@ -138,14 +157,41 @@ export class Transport {
     await Promise.all(open.map((connections) => connections.destroy()));
   }
 
-  #connections(use: "commands" | "reads", call: Call): OpenDispatcher {
+  #deadline(since?: number): TimeLimit {
+    const limit = { kind: "deadline", ms: this.#options.timeoutMs } as const;
+    return since === undefined ? limit : { ...limit, since };
+  }
+
+  #exchange(
+    use: "commands" | "reads",
+    call: Call,
+    receiver: Receiver,
+    how: {
+      limit: TimeLimit;
+      signal: AbortSignal | undefined;
+      headers?: Readonly<Record<string, string>>;
+    },
+  ): Promise<void> {
+    const { limit, signal, headers } = how;
+    return exchange(this.peer, call, receiver, {
+      connections: this.#connections(use, call),
+      headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },
+      limit,
+      connectMs: this.#connectMs,
+      signal,
+    });
+  }
+
+  #connections(use: "commands" | "reads", call: Call): Connections {
     if (this.#open === null) {
       throw callFailure(this.peer, call, "cancelledClose", outcomeOf(call, "not-sent"));
     }
-    return (this.#open[use] ??= openDispatcher(use, {
+    const { tls, proxyUrl } = this.#options;
+    return (this.#open[use] ??= openConnections(use, {
       origin: this.peer.origin,
       connectMs: this.#connectMs,
-      ...this.#route,
+      tls,
+      proxyUrl,
     }));
   }
 }

@@ -1,48 +1,80 @@
-import type { CloudClient } from "../cloud/client.ts";
-import type { DeviceClient } from "../device/client.ts";
-import { readToBuffer, type BufferedMedia } from "../media/read-to-buffer.ts";
-import { saveToFile, type FileTarget } from "../media/save-to-file.ts";
-import type { SavedFile } from "../model/shapes.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import * as buffer from "../media/read-to-buffer.ts";
+import * as file from "../media/save-to-file.ts";
 import type { Download } from "../model/download.ts";
+import type { SavedFile } from "../model/shapes.ts";
 
-/** Which client a download runs on: its errors name it. */
-type Client = Pick<CloudClient | DeviceClient, "peer">;
-
-export interface SaveOptions extends Omit<FileTarget, "ifExists"> {
-  /** `rename` (a number behind the name), `replace` or `error`; identical content is never written twice. */
-  readonly ifExists?: FileTarget["ifExists"];
+interface MediaOptions {
+  /** For a suggested file name: what stands before the extension; the download's own where it is not given. */
+  readonly suggestedName?: string | undefined;
+  /** Aborting ends the transfer with ERR_CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ReadOptions {
-  /** Of a suggested file name: what stands before the extension. */
-  readonly suggestedBase: string;
+export interface SaveOptions extends MediaOptions {
+  /** It has to be there, and nothing is saved outside it. */
+  readonly folder: string;
+  /** Perhaps with sub-folders, which are made. Not given: `suggestedName`, with an extension by content. */
+  readonly filename?: string | undefined;
+  /** `rename` (a number behind the name; this where it is not given), `replace` or `error`. */
+  readonly ifExists?: "error" | "rename" | "replace";
+}
+
+export interface ReadOptions extends MediaOptions {
   /** Over it the download ends in ERR_TOO_LARGE; 256 MB where it is not given. */
   readonly limitBytes?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs a download of `client` into a file below `folder`, which has to be there. Under its final name the file is whole and
- * verified, or it is not there at all. Throws a DimensionerError.
+ * Saves a download below a folder. Under its final name the file is whole, checked and on the disk, or it is not there at
+ * all; identical content is never written twice. Where the transfer breaks and cannot go on, it begins again.
  *
- *     await saveMedia(cloud, (sink) => cloud.media(id, contentId, sink), { folder, suggestedBase: id });
+ * Throws ERR_CONFIG (no folder), ERR_INPUT (a filename that cannot be used, a body that was read before), ERR_FILE,
+ * ERR_BAD_RESPONSE (empty, a web page, cut short), ERR_CANCELLED, and what the transfer fails with. The body is destroyed
+ * then, and its connection ended.
+ *
+ *     const saved = await saveToFile(await cloud.media(transactionId, contentId), { folder: "/srv/media" });
  */
-export function saveMedia(
-  { peer }: Client,
-  download: Download,
-  { signal, ifExists = "rename", ...target }: SaveOptions,
-): Promise<SavedFile> {
-  const { surface, host } = peer;
-  return saveToFile(download, { ...target, ifExists }, { operation: "save media", surface, host, signal });
+export async function saveToFile(download: Download, options: SaveOptions): Promise<SavedFile> {
+  const { folder, filename, suggestedName, ifExists = "rename", signal } = options;
+  const target = { folder, filename, suggestedBase: suggestedName ?? download.suggestedName, ifExists };
+  return unread(download, () =>
+    file.saveToFile(() => Promise.resolve(download), target, { ...download.source, signal }),
+  );
 }
 
-/** Runs a download of `client` into memory. Throws a DimensionerError. */
-export function readMedia(
-  { peer }: Client,
+/**
+ * Reads a download into memory. Where the transfer breaks and cannot go on, it begins again.
+ *
+ * Throws ERR_TOO_LARGE, ERR_INPUT (a body that was read before), ERR_BAD_RESPONSE (empty, a web page, cut short),
+ * ERR_CANCELLED, and what the transfer fails with. The body is destroyed then, and its connection ended.
+ *
+ *     const { payload, contentType } = await readToBuffer(await device.image("color", imageIdentifier));
+ */
+export async function readToBuffer(
   download: Download,
-  options: ReadOptions,
-): Promise<BufferedMedia> {
-  const { surface, host } = peer;
-  return readToBuffer(download, { ...options, operation: "read media", surface, host });
+  options: ReadOptions = {},
+): Promise<buffer.BufferedMedia> {
+  const { suggestedName, limitBytes, signal } = options;
+  return unread(download, () =>
+    buffer.readToBuffer(() => Promise.resolve(download), {
+      ...download.source,
+      suggestedBase: suggestedName,
+      limitBytes,
+      signal,
+    }),
+  );
+}
+
+/** A body comes once; whatever becomes of it, nothing of it stays open. */
+async function unread<T>({ body, source }: Download, use: () => Promise<T>): Promise<T> {
+  if (body.readableDidRead || (body.destroyed && body.errored === null)) {
+    const { surface, operation } = source;
+    throw new DimensionerError("inputBodyUsed", { surface, operation });
+  }
+  try {
+    return await use();
+  } finally {
+    body.destroy();
+  }
 }

@@ -1,7 +1,7 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { phrase, type Phrase } from "../errors/interpolation.ts";
-import type { DownloadFacts } from "../model/download.ts";
-import { errorFacts, type TransferFacts } from "./disk.ts";
+import { phrase } from "../errors/interpolation.ts";
+import type { DownloadSource } from "../model/download.ts";
+import { errorFacts } from "./disk.ts";
 import { createFormatEnd, type FormatEnd } from "./format-end.ts";
 import { extensionFor, looksLikeHtml, sniffBytes, sniffKind, type ContentKind } from "./sniff.ts";
 
@@ -35,22 +35,15 @@ export class ContentCheck {
     this.#end?.update(chunk.subarray(wanted));
   }
 
-  /** To be called once, after the last byte. Throws ERR_BAD_RESPONSE for what can't be the whole of a medium. */
-  verdict(download: DownloadFacts, facts: TransferFacts): CheckedContent {
-    if (!this.#sniffed) {
-      this.#sniff();
-    }
-    const announced = download.contentType;
-    const { host } = facts;
+  /** To be called once, after the last byte. Throws ERR_BAD_RESPONSE for what can't be a medium. */
+  verdict(announced: string | null, source: DownloadSource): CheckedContent {
+    this.#sniffRest();
+    const { host } = source;
     if (this.#bytes === 0) {
-      throw new DimensionerError("responseEmpty", errorFacts(facts, facts.surface), { host });
+      throw new DimensionerError("responseEmpty", errorFacts(source, source.surface), { host });
     }
     if (announced === "text/html" || announced === "application/xhtml+xml" || looksLikeHtml(this.#head)) {
-      throw new DimensionerError("responseHtml", errorFacts(facts, facts.surface), { host });
-    }
-    const problem = this.#problem(download);
-    if (problem !== null) {
-      throw new DimensionerError("responseUnfinished", errorFacts(facts, facts.surface), { host, problem });
+      throw new DimensionerError("responseHtml", errorFacts(source, source.surface), { host });
     }
     return {
       contentType: announced ?? this.#kind?.contentType ?? "application/octet-stream",
@@ -58,14 +51,23 @@ export class ContentCheck {
     };
   }
 
-  #problem(download: DownloadFacts): Phrase | null {
-    if (download.bytes !== this.#bytes) {
-      return phrase("bytesOf", { bytes: this.#bytes, total: download.bytes });
+  /** To be called once, after the last byte. Throws ERR_BAD_RESPONSE where the format of a medium does not end there. */
+  refuseUnfinished(source: DownloadSource): void {
+    this.#sniffRest();
+    if (this.#bytes === 0 || looksLikeHtml(this.#head)) {
+      return;
     }
-    if (download.framing !== "close") {
-      return null;
+    const problem = this.#end === undefined ? phrase("endUnknown") : this.#end.problem();
+    if (problem !== null) {
+      const { host } = source;
+      throw new DimensionerError("responseUnfinished", errorFacts(source, source.surface), { host, problem });
     }
-    return this.#end === undefined ? phrase("endUnknown") : this.#end.problem();
+  }
+
+  #sniffRest(): void {
+    if (!this.#sniffed) {
+      this.#sniff();
+    }
   }
 
   #sniff(): void {

@@ -1,14 +1,13 @@
+import { addAbortSignal } from "node:stream";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase } from "../errors/interpolation.ts";
-import type { ByteSink, Download } from "../model/download.ts";
+import type { Download } from "../model/download.ts";
 import { ContentCheck } from "./content-check.ts";
 import { errorFacts, throwIfAborted, type TransferFacts } from "./disk.ts";
 import { suggestedName } from "./file-names.ts";
 
 const megabyte = 1024 * 1024;
 const defaultLimitBytes = 256 * megabyte;
-/** Smaller chunks are gathered, so that a drip of single bytes costs no more than its bytes. */
-const smallBytes = 4 * 1024;
 
 /** A medium in memory. */
 export interface BufferedMedia {
@@ -19,106 +18,75 @@ export interface BufferedMedia {
 }
 
 export interface BufferOptions extends TransferFacts {
-  suggestedBase: string;
+  /** What stands before the extension; the download's own where it is not given. */
+  suggestedBase?: string | undefined;
   /** Over it the download ends in ERR_TOO_LARGE; 256 MB where it is not given. */
   limitBytes?: number | undefined;
 }
 
 /**
- * Runs a download into memory. Throws ERR_TOO_LARGE, ERR_BAD_RESPONSE (empty, a web page, cut short) and, untouched,
- * what the download rejects with.
+ * Reads a download into memory; one that fails and may begin again does so. Throws ERR_TOO_LARGE, ERR_BAD_RESPONSE (empty,
+ * a web page, cut short) and, untouched, what the download fails with.
  */
-export async function readToBuffer(download: Download, options: BufferOptions): Promise<BufferedMedia> {
+export async function readToBuffer(
+  start: () => Promise<Download>,
+  options: BufferOptions,
+): Promise<BufferedMedia> {
   throwIfAborted(options);
-  const sink = new BufferSink(options);
-  const downloaded = await download(sink).catch((error: unknown) => {
-    throw sink.failure ?? error;
-  });
-  if (sink.failure !== undefined) {
-    throw sink.failure;
+  for (let download = await start(); ;) {
+    const { body, source } = download;
+    try {
+      if (options.signal !== undefined) {
+        addAbortSignal(options.signal, body);
+      }
+      const { payload, content } = await readBody(download, options);
+      throwIfAborted(options);
+      const { contentType, extension } = content.verdict(download.contentType, source);
+      const filename = suggestedName(options.suggestedBase ?? download.suggestedName, extension);
+      return { payload, contentType, filename };
+    } catch (error) {
+      throwIfAborted(options);
+      if (error !== body.errored) {
+        throw error;
+      }
+    }
+    download = await download.restart();
   }
-  throwIfAborted(options);
-  const { contentType, extension } = sink.content.verdict(downloaded, options);
-  return { payload: sink.payload(), contentType, filename: suggestedName(options.suggestedBase, extension) };
 }
 
-class BufferSink implements ByteSink {
-  onDrain: (() => void) | undefined;
-  onError: ((error: DimensionerError) => void) | undefined;
-  content = new ContentCheck();
-  failure: DimensionerError | undefined;
-  readonly #options: BufferOptions;
-  #chunks: Uint8Array[] = [];
-  #bytes = 0;
-  #small: Uint8Array[] = [];
-  #smallBytes = 0;
-
-  constructor(options: BufferOptions) {
-    this.#options = options;
+/** Leaving the loop for any reason ends the transfer. */
+async function readBody(
+  { body, contentLength }: Download,
+  options: BufferOptions,
+): Promise<{ payload: Buffer; content: ContentCheck }> {
+  const { limitBytes = defaultLimitBytes } = options;
+  const content = new ContentCheck();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  if (contentLength !== null && contentLength > limitBytes) {
+    body.destroy();
+    throw tooLarge(options, limitBytes);
   }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  write(chunk: Uint8Array): boolean {
-    if (this.failure !== undefined) {
-      return true;
+  for await (const chunk of body) {
+    const piece: unknown = chunk;
+    if (!(piece instanceof Uint8Array)) {
+      throw new TypeError("The body of a download has to be one of bytes.");
     }
-    this.#bytes += chunk.byteLength;
-    const { limitBytes = defaultLimitBytes } = this.#options;
-    if (this.#bytes > limitBytes) {
-      this.#fail(limitBytes);
-      return true;
+    bytes += piece.byteLength;
+    if (bytes > limitBytes) {
+      throw tooLarge(options, limitBytes);
     }
-    this.content.update(chunk);
-    if (chunk.byteLength < smallBytes) {
-      this.#small.push(chunk);
-      this.#smallBytes += chunk.byteLength;
-      if (this.#smallBytes >= smallBytes) {
-        this.#gather();
-      }
-    } else {
-      this.#gather();
-      this.#chunks.push(chunk);
-    }
-    return true;
+    content.update(piece);
+    chunks.push(piece);
   }
+  return { payload: Buffer.concat(chunks, bytes), content };
+}
 
-  restart(): Promise<void> {
-    this.#drop();
-    this.#bytes = 0;
-    this.content = new ContentCheck();
-    return Promise.resolve();
-  }
-
-  payload(): Buffer {
-    this.#gather();
-    return Buffer.concat(this.#chunks, this.#bytes);
-  }
-
-  #gather(): void {
-    if (this.#small.length > 0) {
-      this.#chunks.push(Buffer.concat(this.#small));
-    }
-    this.#small = [];
-    this.#smallBytes = 0;
-  }
-
-  #drop(): void {
-    this.#chunks = [];
-    this.#small = [];
-    this.#smallBytes = 0;
-  }
-
-  #fail(limitBytes: number): void {
-    const { host, surface } = this.#options;
-    this.#drop();
-    const limit =
-      limitBytes % megabyte === 0
-        ? phrase("megabytes", { count: limitBytes / megabyte })
-        : phrase("bytes", { count: limitBytes });
-    this.failure = new DimensionerError("tooLarge", errorFacts(this.#options, surface), { host, limit });
-    this.onError?.(this.failure);
-  }
+function tooLarge(options: BufferOptions, limitBytes: number): DimensionerError {
+  const { host, surface } = options;
+  const limit =
+    limitBytes % megabyte === 0
+      ? phrase("megabytes", { count: limitBytes / megabyte })
+      : phrase("bytes", { count: limitBytes });
+  return new DimensionerError("tooLarge", errorFacts(options, surface), { host, limit });
 }

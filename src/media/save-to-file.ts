@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { phrase, ProblemError, problemOf } from "../errors/interpolation.ts";
-import type { Download, DownloadFacts } from "../model/download.ts";
+import { addAbortSignal } from "node:stream";
+import { phrase, ProblemError } from "../errors/interpolation.ts";
+import type { Download } from "../model/download.ts";
 import type { SavedFile } from "../model/shapes.ts";
 import type { CheckedContent } from "./content-check.ts";
 import {
@@ -16,10 +16,10 @@ import {
 } from "./disk.ts";
 import { guardedDisk } from "./disk-guard.ts";
 import { newPartName, safeParts, suggestedName } from "./file-names.ts";
-import { FileSink } from "./file-sink.ts";
 import { createMediaFolders, type MediaFolders } from "./media-folders.ts";
 import { placeFile, type IfExists } from "./place-file.ts";
 import { checkRoot, makeSubfolders, syncFolder } from "./target-folder.ts";
+import { writeBody } from "./write-body.ts";
 
 /** Where a download is to be saved. */
 export interface FileTarget {
@@ -45,14 +45,18 @@ export interface SaveFacts extends TransferFacts {
  * ERR_BAD_RESPONSE (empty, a web page, cut short) and, untouched, what the download rejects with.
  */
 export async function saveToFile(
-  download: Download,
+  start: () => Promise<Download>,
   target: FileTarget,
   facts: SaveFacts,
 ): Promise<SavedFile> {
-  return await endWithAbort(save(download, target, facts), facts);
+  return await endWithAbort(save(start, target, facts), facts);
 }
 
-async function save(download: Download, target: FileTarget, facts: SaveFacts): Promise<SavedFile> {
+async function save(
+  start: () => Promise<Download>,
+  target: FileTarget,
+  facts: SaveFacts,
+): Promise<SavedFile> {
   const { disk = guardedDisk(target.folder), folders = createMediaFolders() } = facts;
   throwIfAborted(facts);
   const parts = target.filename === undefined ? [] : safeParts(target.filename, facts);
@@ -65,67 +69,66 @@ async function save(download: Download, target: FileTarget, facts: SaveFacts): P
     givenName ?? suggestedName(target.suggestedBase, "part").slice(0, -".part".length),
   );
   const part = join(folder, newPartName());
-  const explain = (error: unknown): DimensionerError => {
-    const explained = diskError(error, about, facts, folder);
-    return explained instanceof DimensionerError
-      ? explained
-      : fileError("fileOther", about, facts, problemOf(explained), explained);
-  };
 
   const sweep = folders.sweep(folder, disk);
   try {
     const file = await disk.open(part, "wx").catch((error: unknown) => {
       throw diskError(error, about, facts, folder);
     });
-    const sink = new FileSink(file, explain);
     try {
       throwIfAborted(facts);
-      const downloaded = await run(download, sink);
-      const content = await complete(file, sink, downloaded, facts);
+      const { contentType, content, ...written } = await transfer(start, file, facts);
+      await syncFile(file);
+      await checkSize(file, written.bytes);
+      await file.close();
+      throwIfAborted(facts);
       const name = givenName ?? suggestedName(target.suggestedBase, content.extension);
       const path = await placeFile({ part, folder, name, ifExists: target.ifExists, disk, facts });
       await disk.unlink(part).catch(() => undefined);
       await syncFolder(folder, disk, facts);
-      return { path, bytes: sink.bytes, sha256: sink.sha256(), contentType: content.contentType };
+      return { path, bytes: written.bytes, sha256: written.sha256, contentType };
     } catch (error) {
       await discard(part, file, disk, folders);
-      throw diskError(error, about, facts, folder);
+      throw error instanceof ProblemError
+        ? fileError("fileOther", about, facts, error.problem, error)
+        : diskError(error, about, facts, folder);
     }
   } finally {
     await sweep;
   }
 }
 
-/** What the disk said wins over what the transport made of it. */
-async function run(download: Download, sink: FileSink): Promise<DownloadFacts> {
-  try {
-    const downloaded = await download(sink);
-    if (sink.failure !== undefined) {
-      throw sink.failure;
+/** Brings the body into the file; one that fails and may begin again does so, in the emptied file. */
+async function transfer(
+  start: () => Promise<Download>,
+  file: FileHandle,
+  facts: TransferFacts,
+): Promise<{ bytes: number; sha256: string; contentType: string; content: CheckedContent }> {
+  for (let download = await start(); ;) {
+    const { body, source } = download;
+    try {
+      if (facts.signal !== undefined) {
+        addAbortSignal(facts.signal, body);
+      }
+      const { bytes, sha256, content } = await writeBody(body, file);
+      const checked = content.verdict(download.contentType, source);
+      return { bytes, sha256, contentType: checked.contentType, content: checked };
+    } catch (error) {
+      throwIfAborted(facts);
+      if (error !== body.errored) {
+        throw error;
+      }
     }
-    return downloaded;
-  } catch (error) {
-    throw sink.failure ?? error;
+    download = await download.restart();
+    await file.truncate(0);
   }
 }
 
-/** All bytes written, checked, on the disk, and the file closed. */
-async function complete(
-  file: FileHandle,
-  sink: FileSink,
-  downloaded: DownloadFacts,
-  facts: TransferFacts,
-): Promise<CheckedContent> {
-  await sink.end();
-  const content = sink.content.verdict(downloaded, facts);
-  await syncFile(file);
+async function checkSize(file: FileHandle, bytes: number): Promise<void> {
   const { size } = await file.stat();
-  if (size !== sink.bytes) {
-    throw sink.fail(new ProblemError(phrase("bytesOnDisk", { bytes: size, total: sink.bytes })));
+  if (size !== bytes) {
+    throw new ProblemError(phrase("bytesOnDisk", { bytes: size, total: bytes }));
   }
-  await file.close();
-  throwIfAborted(facts);
-  return content;
 }
 
 async function syncFile(file: FileHandle): Promise<void> {

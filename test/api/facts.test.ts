@@ -160,7 +160,7 @@ describe("the API, fact by fact", () => {
       const { items, missing } = await cloud.waitForMedia("1", { expect: ["image/jpeg"] });
       assert.deepEqual([items.length, missing], [1, []]);
       const facts = { operation: "media", surface: "cloud", host: "cloud", suggestedBase: "depth" } as const;
-      const medium = await readToBuffer((sink) => cloud.media("1", "c1", sink), facts);
+      const medium = await readToBuffer(() => cloud.media("1", "c1"), facts);
       assert.deepEqual([medium.contentType, medium.filename], ["image/jpeg", "depth.jpg"]);
     });
 

@@ -4,7 +4,7 @@ import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { failsWith } from "../support/failures.ts";
 import { hostileIds, hostileTexts } from "../support/hostile.ts";
-import { MemorySink } from "../support/memory-sink.ts";
+import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { deviceCode, token } from "../support/operations.ts";
 import { reply, replyJson, startServer, type Answer, type RawRequest } from "../support/servers.ts";
@@ -40,7 +40,7 @@ describe("the cloud's client", () => {
     };
     await cloud.listMedia("905865");
     await cloud.listMedia("905865", { contentType: "image/jpeg" });
-    await cloud.media("905865", "c1", new MemorySink());
+    await readBody(cloud.media("905865", "c1"));
     await cloud.startVideo(deviceCode, references);
     await cloud.startVideo(deviceCode, { transactionReference: "R" });
     await cloud.stopVideo(deviceCode);
@@ -125,8 +125,8 @@ describe("the cloud's client", () => {
       const refused = { code: "ERR_INPUT", outcome: null, surface: "cloud" } as const;
       await failsWith(cloud.listMedia(id), refused);
       await failsWith(cloud.waitForMedia(id, { waitMs: 1000 }), refused);
-      await failsWith(cloud.media(id, "c", new MemorySink()), refused);
-      await failsWith(cloud.media("1", id, new MemorySink()), refused);
+      await failsWith(readBody(cloud.media(id, "c")), refused);
+      await failsWith(readBody(cloud.media("1", id)), refused);
       await failsWith(cloud.device(id), refused);
       await failsWith(cloud.terminal(id), refused);
       assert.equal(server.connections, 0);
@@ -233,7 +233,7 @@ describe("the cloud's client", () => {
       const { items } = await cloud.waitForMedia(id, { expect: ["DepthImage16Bit"], waitMs: 5000 });
       const facts = { operation: "media", surface: "cloud", host: "cloud", suggestedBase: "x" } as const;
       for (const { contentId } of items) {
-        const media = await readToBuffer((sink) => cloud.media(id, contentId, sink), facts);
+        const media = await readToBuffer(() => cloud.media(id, contentId), facts);
         assert.ok(media.payload.length > 0);
       }
       const [device] = await cloud.devices();
@@ -243,7 +243,7 @@ describe("the cloud's client", () => {
       await failsWith(cloud.device("nobody"), { code: "ERR_NOT_FOUND" });
       const stranger = opened(new CloudClient({ baseUrl: sim.cloud.origin, token: "another" }));
       await failsWith(stranger.measure(deviceCode, "R"), { code: "ERR_UNAUTHORIZED", outcome: "refused" });
-      await failsWith(stranger.media(id, "x", new MemorySink()), { code: "ERR_UNAUTHORIZED", outcome: null });
+      await failsWith(readBody(stranger.media(id, "x")), { code: "ERR_UNAUTHORIZED", outcome: null });
     });
   }
 });

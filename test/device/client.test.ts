@@ -5,7 +5,7 @@ import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { failsWith } from "../support/failures.ts";
 import { hostileIds, hostileTexts } from "../support/hostile.ts";
-import { MemorySink } from "../support/memory-sink.ts";
+import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { reply, startServer, type Answer, type RawRequest } from "../support/servers.ts";
 
@@ -134,10 +134,10 @@ describe("the device's client", () => {
       );
       await failsWith(client.cancelVideo(), refused);
       for (const method of ["download", "stream"] as const) {
-        const read = client.video(method, new MemorySink(), { waitMs: 5000 });
+        const read = readBody(client.video(method, { waitMs: 5000 }));
         await failsWith(read, { ...refused, outcome: null });
       }
-      await failsWith(client.image("color", "x", new MemorySink()), { code: "ERR_HTTP", outcome: null });
+      await failsWith(readBody(client.image("color", "x")), { code: "ERR_HTTP", outcome: null });
     }
   });
 
@@ -146,8 +146,8 @@ describe("the device's client", () => {
     const { result } = await client.measure(references("x"));
     assert.equal(result.imageIdentifier, "i");
     const lacks = { code: "ERR_CONFIG", surface: "config" } as const;
-    await failsWith(client.image("color", "i", new MemorySink()), { ...lacks, outcome: null });
-    await failsWith(client.video("download", new MemorySink()), { ...lacks, outcome: null });
+    await failsWith(readBody(client.image("color", "i")), { ...lacks, outcome: null });
+    await failsWith(readBody(client.video("download")), { ...lacks, outcome: null });
     await failsWith(client.startVideo(), { ...lacks, outcome: "not-sent" });
     await failsWith(client.stopVideo(), { ...lacks, outcome: "not-sent" });
     const { message } = await failsWith(client.cancelVideo(), { ...lacks, outcome: "not-sent" });
@@ -163,7 +163,7 @@ describe("the device's client", () => {
       const { server, client } = await connect(measured("{}"));
       const refused = { code: "ERR_INPUT", outcome: null, retryable: false } as const;
       for (const kind of ["annotated", "color", "depth"] satisfies ImageKind[]) {
-        await failsWith(client.image(kind, id, new MemorySink()), refused);
+        await failsWith(readBody(client.image(kind, id)), refused);
       }
       await failsWith(client.ping(id), refused);
       assert.equal(server.connections, 0);
@@ -185,7 +185,7 @@ describe("the device's client", () => {
       "x".repeat(200),
     ];
     for (const id of ids) {
-      await client.image("color", id, new MemorySink());
+      await readBody(client.image("color", id));
     }
     assert.deepEqual(
       server.requests.map(({ target }) => decodeURIComponent(target.slice("/api/v1/image/color/".length))),
@@ -202,10 +202,7 @@ describe("the device's client", () => {
     const facts = { operation: "image", surface: "newer-device", host: "dock", suggestedBase: "x" } as const;
     const types: string[] = [];
     for (const kind of ["annotated", "color", "depth"] as const) {
-      const media = await readToBuffer(
-        (sink) => client.image(kind, result.imageIdentifier ?? "", sink),
-        facts,
-      );
+      const media = await readToBuffer(() => client.image(kind, result.imageIdentifier ?? ""), facts);
       types.push(media.contentType);
     }
     assert.deepEqual(types, ["image/jpeg", "image/jpeg", "image/bmp"]);
@@ -214,9 +211,8 @@ describe("the device's client", () => {
     await client.stopVideo();
     const saved = Buffer.concat([...(sim.newer.readSavedVideo() ?? [])]);
     for (const method of ["download", "stream"] as const) {
-      const sink = new MemorySink();
-      await client.video(method, sink, { waitMs: 5000 });
-      assert.ok(saved.length > 0 && sink.content.equals(saved));
+      const content = await readBody(client.video(method, { waitMs: 5000 }));
+      assert.ok(saved.length > 0 && content.equals(saved));
     }
   });
 
@@ -225,8 +221,7 @@ describe("the device's client", () => {
     const client = opened(new DeviceClient({ address: sim.newer.origin }));
     await client.startVideo();
     await client.stopVideo();
-    const sink = new MemorySink();
-    await client.video("stream", sink, { waitMs: 5000 });
-    assert.ok(sink.content.equals(Buffer.concat([...(sim.newer.readSavedVideo() ?? [])])));
+    const content = await readBody(client.video("stream", { waitMs: 5000 }));
+    assert.ok(content.equals(Buffer.concat([...(sim.newer.readSavedVideo() ?? [])])));
   });
 });

@@ -70,7 +70,7 @@ describe("the scripts of the pages", function () {
         extends: "../../tsconfig.base.json",
         compilerOptions: {
           noEmit: true,
-          lib: ["es2023", "es2024.string"],
+          lib: ["es2024"],
           types: ["node"],
           module: "nodenext",
           moduleResolution: "nodenext",

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import type { Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import type { Outcome } from "../../src/errors/dimensioner-error.ts";
 import { startFullBacklog } from "../support/full-backlog.ts";
 import { failsWith } from "../support/failures.ts";
-import { MemorySink } from "../support/memory-sink.ts";
+import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { commands, connectClients, deviceCode, reads, token, type Clients } from "../support/operations.ts";
 import { reply, replyBytes, startServer, type Answer, type RawServer } from "../support/servers.ts";
@@ -86,7 +87,7 @@ describe("close ends everything, and nothing goes out afterwards", () => {
       failsWith(clients.newer.measure(), cancelled("not-sent")),
       failsWith(clients.cloud.measure(deviceCode, "x"), cancelled("not-sent")),
       failsWith(clients.earlier.ping(), cancelled(null)),
-      failsWith(clients.cloud.media("1", "2", new MemorySink()), cancelled(null)),
+      failsWith(readBody(clients.cloud.media("1", "2")), cancelled(null)),
     ];
     await sleep(20);
     assert.ok(resources().length > before.length);
@@ -129,30 +130,23 @@ describe("close ends everything, and nothing goes out afterwards", () => {
         socket.write(replyBytes({ headers: { "content-length": 1e9 }, body: Buffer.alloc(1e6) }));
       }
     });
-    const paused = new MemorySink();
-    const isPaused = new Promise<void>((resolve) => {
-      paused.isFull = () => {
-        resolve();
-        return true;
-      };
-    });
+    const unread = clients.cloud.media("1", "paused");
     const running = [
-      failsWith(clients.cloud.media("1", "runs", new MemorySink()), cancelled(null)),
-      failsWith(clients.cloud.media("1", "paused", paused), cancelled(null)),
-      failsWith(clients.cloud.media("1", "lost", new MemorySink()), cancelled(null)),
-      failsWith(clients.newer.video("download", new MemorySink()), cancelled(null)),
-      failsWith(clients.newer.image("color", "x", new MemorySink()), cancelled(null)),
+      failsWith(readBody(clients.cloud.media("1", "runs")), cancelled(null)),
+      failsWith(readBody(clients.cloud.media("1", "lost")), cancelled(null)),
+      failsWith(readBody(clients.newer.video("download")), cancelled(null)),
+      failsWith(readBody(clients.newer.image("color", "x")), cancelled(null)),
     ];
-    while (server.requests.length < running.length) {
+    const { body } = await unread;
+    while (server.requests.length < running.length + 1) {
       await server.next();
     }
-    await isPaused;
     await sleep(20);
+    assert.ok(body.readableLength > 0);
     await closeAndLook(server, clients);
     await Promise.all(running);
-    // A sink that has room again afterwards wakes nobody.
-    paused.onDrain?.();
-    await sleep(10);
+    // Whoever reads it afterwards wakes nobody.
+    await failsWith(buffer(body), cancelled(null));
     assert.equal(server.sockets.size, 0);
   });
 
@@ -165,7 +159,7 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     });
     const options = { waitMs: 60_000, onWaiting: () => onWaiting() };
     const running = [
-      failsWith(clients.newer.video("stream", new MemorySink(), options), cancelled(null)),
+      failsWith(readBody(clients.newer.video("stream", options)), cancelled(null)),
       failsWith(clients.cloud.waitForMedia("1", options), cancelled(null)),
     ];
     await bothWait;
@@ -185,7 +179,7 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     for (const read of reads) {
       await failsWith(read.run(clients), cancelled(null));
     }
-    await failsWith(clients.newer.video("download", new MemorySink()), cancelled(null));
+    await failsWith(readBody(clients.newer.video("download")), cancelled(null));
     await clients.close();
     assert.equal(server.requests.length, 2);
   });
@@ -227,7 +221,7 @@ describe("a signal of the caller", () => {
     const { signal } = new AbortController();
     await clients.cloud.devices({ signal });
     await Promise.all([1, 2, 3].map(() => clients.newer.stopVideo({ signal })));
-    await clients.cloud.media("1", "2", new MemorySink(), { signal });
+    await readBody(clients.cloud.media("1", "2", { signal }));
     assert.equal(getEventListeners(signal, "abort").length, 0);
   });
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import type { DownloadFacts } from "../../src/model/download.ts";
-import { begin, cut, etag, file, other, rest, size } from "../support/downloads.ts";
+import type { Download } from "../../src/model/download.ts";
+import { begin, cut, etag, file, other, readWhole, rest, size } from "../support/downloads.ts";
 import { closesAfterEach, manyAtOnce } from "../support/opened.ts";
+import { readBody } from "../support/read-body.ts";
 import { reply, type Answer } from "../support/servers.ts";
 
 describe("a download and what it says of itself", function () {
@@ -10,30 +11,30 @@ describe("a download and what it says of itself", function () {
     readonly answer: Answer;
     readonly requests?: number;
     readonly content?: Buffer;
-    readonly facts?: Partial<DownloadFacts>;
+    readonly facts?: Partial<Download>;
   }
   const good: Readonly<Record<string, Good>> = {
     "with a length": {
       answer: (_, socket) => reply(socket, { body: file, headers: etag }),
-      facts: { contentType: "video/mp4", framing: "length", bytes: size },
+      facts: { contentType: "video/mp4", framing: "length", contentLength: size },
     },
     "in chunks": {
       answer: (_, socket) => reply(socket, { body: file, framing: "chunked" }),
-      facts: { contentType: null, framing: "chunked", bytes: size },
+      facts: { contentType: null, framing: "chunked", contentLength: null },
     },
     "with neither, ended by the connection": {
       answer: (_, socket) => reply(socket, { body: file, framing: "none", headers: { "content-type": "" } }),
-      facts: { contentType: null, framing: "close", bytes: size },
+      facts: { contentType: null, framing: "close", contentLength: null },
     },
     "of no bytes": {
       answer: (_, socket) => reply(socket, { body: "" }),
       content: Buffer.alloc(0),
-      facts: { bytes: 0 },
+      facts: { contentLength: 0 },
     },
     "as 204": {
       answer: (_, socket) => reply(socket, { status: 204 }),
       content: Buffer.alloc(0),
-      facts: { bytes: 0 },
+      facts: { contentLength: null },
     },
     "as a 206 that is the whole, in chunks": {
       answer: (_, socket) =>
@@ -43,24 +44,25 @@ describe("a download and what it says of itself", function () {
           body: file,
           framing: "chunked",
         }),
-      facts: { framing: "length", bytes: size },
+      facts: { framing: "length", contentLength: size },
     },
     "cut, then a file that is shorter than what was there": {
       answer: (request, socket) =>
         request.index === 0
           ? cut(socket, file, 1000, etag)
           : reply(socket, { body: other.subarray(0, 10), headers: { etag: '"v2"' } }),
-      requests: 2,
+      requests: 3,
       content: other.subarray(0, 10),
     },
   };
   describe("in one way or another", () => {
     manyAtOnce(good, async ({ answer, requests = 1, content = file, facts = {} }, opened) => {
-      const { server, sink, ends } = await begin(opened, answer);
-      const told = await ends;
-      assert.ok(sink.content.equals(content), `${sink.bytes} bytes of ${content.length}`);
+      const { server, begun } = await begin(opened, answer);
+      const got = await readWhole(begun);
+      assert.ok(got.content.equals(content), `${got.content.length} bytes of ${content.length}`);
       assert.equal(server.requests.length, requests);
-      assert.equal(told.bytes, content.length);
+      const { contentType, contentLength, framing } = got.download;
+      const told = { contentType, contentLength, framing };
       assert.deepEqual({ ...told, ...facts }, told);
     });
   });
@@ -68,10 +70,10 @@ describe("a download and what it says of itself", function () {
   const opened = closesAfterEach();
 
   it("asks for the rest with If-Range and the strong ETag, and for nothing else", async () => {
-    const { server, ends } = await begin(opened, (request, socket) =>
+    const { server, begun } = await begin(opened, (request, socket) =>
       request.index === 0 ? cut(socket, file, 1000, etag) : rest(socket, file, 1000, etag),
     );
-    await ends;
+    await readBody(begun);
     const asked = server.requests.map(({ target, headers }) => [
       target,
       headers["range"],

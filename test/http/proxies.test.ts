@@ -6,7 +6,7 @@ import { DeviceClient } from "../../src/device/client.ts";
 import type { ErrorDetails, Outcome } from "../../src/errors/dimensioner-error.ts";
 import type { SentenceKey } from "../../src/errors/sentences.ts";
 import { failsWith } from "../support/failures.ts";
-import { MemorySink } from "../support/memory-sink.ts";
+import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { deviceCode, token } from "../support/operations.ts";
 import { freePort, listen, replyJson, startServer, type RawServer } from "../support/servers.ts";
@@ -135,10 +135,9 @@ describe("proxies", function () {
     const proxy = opened(await startProxy());
     const server = await serve();
     const cloud = through(server, proxy);
-    const sink = new MemorySink();
-    await cloud.media("1", "2", sink);
+    const content = await readBody(cloud.media("1", "2"));
     await cloud.stopVideo(deviceCode);
-    assert.equal(sink.content.toString(), "[]");
+    assert.equal(content.toString(), "[]");
     assert.deepEqual([server.requests.length, proxy.heads.length], [2, 2]);
   });
 
@@ -210,7 +209,7 @@ describe("proxies", function () {
     const running = [
       failsWith(noTunnel.measure(deviceCode, "x"), cancelled("not-sent")),
       failsWith(tunnel.measure(deviceCode, "x"), cancelled("unknown")),
-      failsWith(tunnel.media("1", "2", new MemorySink()), cancelled(null)),
+      failsWith(readBody(tunnel.media("1", "2")), cancelled(null)),
     ];
     while (silent.requests.length < 2 || silentProxy.heads.length < 1) {
       await sleep(5);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { delayMs, readPolicy } from "../../src/http/repeat.ts";
-import { longestRetryAfterMs, readRetryAfterMs } from "../../src/http/retry-after.ts";
+import { delayMs, longestRetryAfterMs, readPolicy, readRetryAfterMs } from "../../src/http/retry.ts";
 import { failsWith } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { connectClients } from "../support/operations.ts";

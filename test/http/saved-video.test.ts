@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { DeviceClient } from "../../src/device/client.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
 import { failsWith } from "../support/failures.ts";
-import { MemorySink } from "../support/memory-sink.ts";
+import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { reply, replyJson, startServer, type RawServer } from "../support/servers.ts";
 
@@ -51,9 +51,8 @@ describe("commands and the saved video", () => {
   for (const method of ["download", "stream"] as const) {
     it(`start and cancel wait while it is transferred by ${method}; stop and measure do not`, async () => {
       const { server, client, queues, finish } = await startDevice();
-      const sink = new MemorySink();
       const begun = server.next();
-      const transfer = client.video(method, sink);
+      const transfer = readBody(client.video(method));
       await begun;
       const other = opened(new DeviceClient({ address: server.origin, queues }));
       const waits: number[] = [];
@@ -64,9 +63,8 @@ describe("commands and the saved video", () => {
       assert.deepEqual(waits, [1, 2]);
       assert.deepEqual(paths(server), [`video/${method}`, "measure", "video/stop"]);
       finish();
-      await transfer;
+      assert.equal((await transfer).toString(), "ab");
       await Promise.all(waiting);
-      assert.equal(sink.content.toString(), "ab");
       assert.deepEqual(paths(server).slice(3), ["video/start", "video/cancel"]);
       assert.equal(queues.size, 0);
     });
@@ -75,8 +73,8 @@ describe("commands and the saved video", () => {
   it("two transfers: both have to end first", async () => {
     const { server, client, finish } = await startDevice();
     const abort = new AbortController();
-    const first = client.video("download", new MemorySink(), { signal: abort.signal });
-    const second = client.video("stream", new MemorySink());
+    const first = readBody(client.video("download", { signal: abort.signal }));
+    const second = readBody(client.video("stream"));
     while (server.requests.length < 2) {
       await server.next();
     }
@@ -97,9 +95,7 @@ describe("commands and the saved video", () => {
     device.has = false;
     const { server, client } = device;
     const asked = new Promise<void>((resolve) => {
-      void client
-        .video("download", new MemorySink(), { waitMs: 3000, onWaiting: resolve })
-        .catch(() => undefined);
+      void client.video("download", { waitMs: 3000, onWaiting: resolve }).catch(() => undefined);
     });
     await asked;
     await client.startVideo();
@@ -110,30 +106,31 @@ describe("commands and the saved video", () => {
   it("waits for a video that is not there yet, and takes it when it is", async () => {
     const device = await startDevice();
     device.has = false;
-    const sink = new MemorySink();
     let times = 0;
-    const transfer = device.client.video("download", sink, {
-      waitMs: 5000,
-      onWaiting: () => {
-        device.has = ++times === 2;
-      },
-    });
+    const transfer = readBody(
+      device.client.video("download", {
+        waitMs: 5000,
+        onWaiting: () => {
+          device.has = ++times === 2;
+        },
+      }),
+    );
     while (device.server.requests.length < 3) {
       await device.server.next();
     }
     device.finish();
-    await transfer;
-    assert.deepEqual([times, sink.content.toString()], [2, "ab"]);
+    const content = await transfer;
+    assert.deepEqual([times, content.toString()], [2, "ab"]);
   });
 
   it("gives up after the wait, at once without one", async () => {
     const device = await startDevice();
     device.has = false;
     const noVideo = { code: "ERR_NO_VIDEO", outcome: null, statusCode: 404, retryable: true } as const;
-    await failsWith(device.client.video("download", new MemorySink()), noVideo);
+    await failsWith(readBody(device.client.video("download")), noVideo);
     assert.equal(device.server.requests.length, 1);
     const since = performance.now();
-    await failsWith(device.client.video("stream", new MemorySink(), { waitMs: 300 }), noVideo);
+    await failsWith(readBody(device.client.video("stream", { waitMs: 300 })), noVideo);
     const took = performance.now() - since;
     assert.ok(took >= 290 && took < 2000, `${took} ms`);
     assert.equal(device.queues.size, 0);
@@ -143,18 +140,20 @@ describe("commands and the saved video", () => {
     const device = await startDevice();
     const reset = new AbortController();
     const begun = device.server.next();
-    const transfer = device.client.video("download", new MemorySink(), { waitSignal: reset.signal });
+    const transfer = readBody(device.client.video("download", { waitSignal: reset.signal }));
     await begun;
     reset.abort("reset");
     device.finish();
     await transfer;
     device.has = false;
     const again = new AbortController();
-    const dropped = device.client.video("download", new MemorySink(), {
-      waitMs: 10_000,
-      waitSignal: again.signal,
-      onWaiting: () => again.abort("reset"),
-    });
+    const dropped = readBody(
+      device.client.video("download", {
+        waitMs: 10_000,
+        waitSignal: again.signal,
+        onWaiting: () => again.abort("reset"),
+      }),
+    );
     const error = await failsWith(dropped, { code: "ERR_CANCELLED", outcome: null });
     assert.equal(error.sentence, "cancelledReset");
   });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import {
   CloudClient,
   DeviceClient,
   DimensionerError,
-  readMedia,
+  readToBuffer,
   readTransactionRecord,
-  saveMedia,
+  saveToFile,
   type CloudClientOptions,
   type DeviceClientOptions,
 } from "../../src/index.ts";
@@ -80,17 +80,18 @@ describe("the library", () => {
     });
 
     it("saves a medium to a file, and reads it into memory", async () => {
-      const target = { folder, suggestedBase: "video" };
-      const saved = await saveMedia(cloud, (sink) => cloud.media(transactionId, contentId, sink), target);
-      assert.deepEqual(saved.path, join(folder, "video.mp4"));
-      const read = await readMedia(cloud, (sink) => cloud.media(transactionId, contentId, sink), target);
-      assert.deepEqual([read.filename, read.contentType], ["video.mp4", "video/mp4"]);
+      const saved = await saveToFile(await cloud.media(transactionId, contentId), { folder });
+      assert.equal(saved.path, join(folder, `${transactionId}-${contentId}.mp4`));
+      const read = await readToBuffer(await cloud.media(transactionId, contentId));
+      assert.deepEqual([read.filename, read.contentType], [basename(saved.path), "video/mp4"]);
       assert.ok(read.payload.equals(await readFile(saved.path)));
+      const named = { folder, suggestedName: "video" };
+      const again = await saveToFile(await cloud.media(transactionId, contentId), named);
+      assert.equal(again.path, join(folder, "video.mp4"));
     });
 
     it("says who sent what cannot be kept", async () => {
-      const small = { suggestedBase: "video", limitBytes: 100 };
-      const read = readMedia(cloud, (sink) => cloud.media(transactionId, contentId, sink), small);
+      const read = readToBuffer(await cloud.media(transactionId, contentId), { limitBytes: 100 });
       await assert.rejects(read, (error: DimensionerError) => {
         assert.equal(error.code, "ERR_TOO_LARGE");
         assert.equal(error.details.surface, "cloud");

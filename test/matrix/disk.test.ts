@@ -56,7 +56,7 @@ describe("a file under every fault of disks and names", () => {
         }
       });
       const running = saveToFile(
-        (sink) => media?.start(clients, "film", sink, 0) ?? assert.fail(),
+        () => media?.start(clients, "film", 0) ?? assert.fail(),
         {
           folder: room.folder,
           ifExists,

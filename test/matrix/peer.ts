@@ -1,4 +1,4 @@
-import type { TlsOptions } from "../../src/http/dispatchers.ts";
+import type { TlsOptions } from "../../src/http/connections.ts";
 import type { Origins } from "../support/operations.ts";
 
 /** The other side of one operation under one row. */

@@ -64,9 +64,9 @@ export const operations: readonly Tried[] = [
     };
     const name = download.path.split("/").at(-1) || download.operation;
     const start =
-      (clients: Clients, { id }: Peer, { waitMs = 0 }: Row): Download =>
-      (sink) =>
-        download.start(clients, id, sink, waitMs);
+      (clients: Clients, { id }: Peer, { waitMs = 0 }: Row): (() => Promise<Download>) =>
+      () =>
+        download.start(clients, id, waitMs);
     return [
       {
         ...download,

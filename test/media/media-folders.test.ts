@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createMediaFolders } from "../../src/media/media-folders.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import { jpeg } from "./samples.ts";
-import { facts, listAll, scripted, sending, systemError, watchedDisk, withFolder } from "./support.ts";
+import { facts, listAll, sending, systemError, watchedDisk, withFolder } from "./support.ts";
 
 const dayAgoSeconds = (): number => Date.now() / 1000 - 25 * 3600;
 const part = (digit: number): string =>
@@ -60,16 +60,15 @@ describe("what a killed process left", () => {
 
   it("is not what any save of this process is writing, however old it looks", async () => {
     await withFolder(async (folder) => {
-      const download = scripted(async (sink) => {
-        sink.write(jpeg);
+      async function* chunks(): AsyncGenerator<Uint8Array> {
+        yield jpeg;
         const [own = ""] = await listAll(folder);
         // As it looks once the clock was put forward.
         await utimes(join(folder, own), 1, 1);
         await createMediaFolders().sweep(folder, fsPromises);
         assert.deepEqual(await listAll(folder), [own]);
-        return { bytes: sink.bytes };
-      });
-      await saveToFile(download, { folder, suggestedBase: "x", ifExists: "error" }, facts);
+      }
+      await saveToFile(sending(chunks()), { folder, suggestedBase: "x", ifExists: "error" }, facts);
       assert.deepEqual(await listAll(folder), ["x.jpg"]);
     });
   });

@@ -15,19 +15,18 @@ interface Task {
   stallAfter?: number;
 }
 
+async function* stalling(bytes: number): AsyncGenerator<Uint8Array> {
+  yield* blocks(bytes);
+  console.log("stalled");
+  await new Promise(() => setInterval(() => undefined, 1000));
+}
+
 const task = JSON.parse(process.argv[2] ?? "") as Task;
 const { stallAfter } = task;
 
 try {
   const saved = await saveToFile(
-    async (sink) => {
-      if (stallAfter === undefined) {
-        return await sending(blocks(task.bytes))(sink);
-      }
-      await sending(blocks(stallAfter))(sink);
-      console.log("stalled");
-      return await new Promise(() => setInterval(() => undefined, 1000));
-    },
+    sending(stallAfter === undefined ? blocks(task.bytes) : stalling(stallAfter)),
     { ...task, suggestedBase: "x" },
     facts,
   );

@@ -4,10 +4,11 @@ import * as fsPromises from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { DimensionerError, type ErrorCode } from "../../src/errors/dimensioner-error.ts";
 import type { SentenceKey } from "../../src/errors/sentences.ts";
 import type { Disk, TransferFacts } from "../../src/media/disk.ts";
-import type { ByteSink, Download, DownloadFacts } from "../../src/model/download.ts";
+import type { Download } from "../../src/model/download.ts";
 
 export const facts = {
   operation: "fetch media",
@@ -32,40 +33,37 @@ export async function listAll(folder: string): Promise<string[]> {
   return entries.map((entry) => entry.replaceAll("\\", "/")).sort();
 }
 
-/** A transport in small: pushes until it is told to wait, goes on at `onDrain`, ends with an error of its own. */
-export function sending(chunks: Iterable<Uint8Array>, said: Partial<DownloadFacts> = {}): Download {
-  return (sink) =>
-    new Promise((resolve, reject) => {
-      const source = chunks[Symbol.iterator]();
-      let over = false;
-      const push = (): void => {
-        while (!over) {
-          const next = source.next();
-          if (next.done === true) {
-            over = true;
-            resolve({ contentType: null, framing: "length", bytes: sink.bytes, ...said });
-          } else if (!sink.write(next.value)) {
-            return;
-          }
-        }
-      };
-      sink.onDrain = push;
-      sink.onError = () => {
-        over = true;
-        reject(new Error("the transport's own abort error"));
-      };
-      setImmediate(push);
-    });
+/** A download of these chunks. */
+export function sending(
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  said: Partial<Download> = {},
+): () => Promise<Download> {
+  return async () => {
+    const body = Readable.from(chunks, { objectMode: false });
+    return {
+      contentType: null,
+      contentLength: null,
+      framing: "length",
+      suggestedName: "medium",
+      source: facts,
+      body,
+      restart: () => Promise.reject(body.errored ?? new Error("it has not failed")),
+      ...said,
+    };
+  };
 }
 
-/** Runs steps by hand against the sink, as a transport that resumes and restarts does. */
-export function scripted(script: (sink: ByteSink) => Promise<Partial<DownloadFacts>>): Download {
-  return async (sink) => ({
-    contentType: null,
-    framing: "length",
-    bytes: sink.bytes,
-    ...(await script(sink)),
-  });
+/** A download of these chunks that fails after them, and begins again as another one. */
+export function failing(
+  chunks: Iterable<Uint8Array>,
+  error: Error,
+  again: () => Promise<Download>,
+): () => Promise<Download> {
+  function* failingChunks(): Generator<Uint8Array> {
+    yield* chunks;
+    throw error;
+  }
+  return sending(failingChunks(), { restart: again });
 }
 
 export async function rejectsWith(

@@ -3,7 +3,7 @@ import { startSimulator } from "../../src/simulator/index.ts";
 import { actionNodes } from "../nodes/action-nodes.ts";
 import { TestFlow } from "../support/flow.ts";
 import { failsWith } from "../support/failures.ts";
-import { MemorySink } from "../support/memory-sink.ts";
+import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { commands, connectClients, downloads, reads } from "../support/operations.ts";
 import { reply, replyJson, startServer, type RawServer } from "../support/servers.ts";
@@ -34,7 +34,7 @@ describe(`redirects: ${statuses.join(", ")} are never followed, and no token goe
         const clients = opened(connectClients({ newer: server, earlier: server, cloud: server }, 5_000));
         const calls: (() => Promise<unknown>)[] = [
           ...[...commands, ...reads].map((one) => () => one.run(clients)),
-          ...downloads.map((one) => () => one.start(clients, "1", new MemorySink(), 0)),
+          ...downloads.map((one) => () => readBody(one.start(clients, "1", 0))),
         ];
         for (const [index, call] of calls.entries()) {
           const { details } = await failsWith(call(), { code: "ERR_HTTP", statusCode: status });

@@ -1,20 +1,22 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
 import type { Read } from "../../src/http/call.ts";
-import { Transport } from "../../src/http/transport.ts";
-import type { DownloadFacts } from "../../src/model/download.ts";
-import { MemorySink } from "./memory-sink.ts";
+import { CommandQueues } from "../../src/http/command-queue.ts";
+import { defaultQueueRules, Transport } from "../../src/http/transport.ts";
+import type { Download } from "../../src/model/download.ts";
 import type { Opened } from "./opened.ts";
 import { reply, replyBytes, startServer, type Answer, type RawServer } from "./servers.ts";
 
 export const read: Read = { acts: false, operation: "media", method: "GET", path: "/media", query: "q=1" };
 
-/** Two versions of one file: no byte of one stands at the same place in the other. */
-const versions = ["first", "second"].map((name) => {
+/** Two versions of one picture: hardly a byte of one stands at the same place in the other. */
+const [first, second] = ["first", "second"].map((name) => {
   const block = createHash("sha512").update(name).digest();
-  return Buffer.concat(Array.from({ length: 512 }, () => block));
+  const comment = Buffer.concat(Array.from({ length: 512 }, () => block));
+  return Buffer.concat([Buffer.from("ffd8fffe8002", "hex"), comment, Buffer.from("ffd9", "hex")]);
 });
-export const [file, other] = [versions[0] ?? Buffer.alloc(0), versions[1] ?? Buffer.alloc(0)];
+export const [file, other] = [first ?? Buffer.alloc(0), second ?? Buffer.alloc(0)];
 export const size = file.length;
 
 /** Announces the whole, sends a part and hangs up. */
@@ -33,24 +35,38 @@ export function rest(
   reply(socket, { status: 206, headers: { "content-range": range, ...headers }, body: bytes.subarray(from) });
 }
 
+/** What came of a download, and of how many it was the last. */
+export interface Whole {
+  readonly download: Download;
+  readonly content: Buffer;
+  readonly restarts: number;
+}
+
+/** Reads a download as those do who can begin again. */
+export async function readWhole(begun: Promise<Download>): Promise<Whole> {
+  let download = await begun;
+  for (let restarts = 0; ; restarts++) {
+    try {
+      return { download, content: await buffer(download.body), restarts };
+    } catch {
+      download = await download.restart();
+    }
+  }
+}
+
 interface Run {
   readonly server: RawServer;
-  readonly sink: MemorySink;
   readonly transport: Transport;
-  readonly ends: Promise<DownloadFacts>;
+  readonly begun: Promise<Download>;
 }
 
 /** Starts a server that answers so, and a download from it. */
-export async function begin(
-  opened: Opened,
-  answer: Answer,
-  sink = new MemorySink(),
-  timeoutMs = 5_000,
-): Promise<Run> {
+export async function begin(opened: Opened, answer: Answer, timeoutMs = 5_000): Promise<Run> {
   const server = opened(await startServer(answer));
   const peer = { surface: "cloud", origin: server.origin, host: "cloud" } as const;
-  const transport = opened(new Transport({ peer, timeoutMs }));
-  return { server, sink, transport, ends: transport.download(read, sink) };
+  const queues = new CommandQueues();
+  const transport = opened(new Transport({ peer, timeoutMs, queues, ...defaultQueueRules }));
+  return { server, transport, begun: transport.download(read, "medium") };
 }
 
 export const etag = { etag: '"v1"', "content-type": "Video/MP4; codecs=x" };

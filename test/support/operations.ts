@@ -1,10 +1,9 @@
 import { CloudClient } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import type { ErrorDetails } from "../../src/errors/dimensioner-error.ts";
-import type { CommandOptions } from "../../src/http/command-sender.ts";
-import type { TlsOptions } from "../../src/http/dispatchers.ts";
-import type { CallOptions } from "../../src/http/transport.ts";
-import type { ByteSink, DownloadFacts } from "../../src/model/download.ts";
+import type { TlsOptions } from "../../src/http/connections.ts";
+import type { CallOptions, CommandOptions } from "../../src/http/transport.ts";
+import type { Download } from "../../src/model/download.ts";
 import type { Simulator, SurfaceName } from "../../src/simulator/index.ts";
 import { secret } from "./failures.ts";
 
@@ -193,7 +192,7 @@ export interface DownloadOperation {
   readonly operation: string;
   readonly kind: "download";
   readonly path: string;
-  start(clients: Clients, id: string, sink: ByteSink, waitMs: number): Promise<DownloadFacts>;
+  start(clients: Clients, id: string, waitMs: number): Promise<Download>;
 }
 
 /** Every call that brings a picture or a video; the cloud's are those of transaction 905865. */
@@ -203,28 +202,28 @@ export const downloads: readonly DownloadOperation[] = [
     operation: "image",
     kind: "download",
     path: "/api/v1/image/color/",
-    start: ({ newer }, id, sink) => newer.image("color", id, sink),
+    start: ({ newer }, id) => newer.image("color", id),
   },
   {
     surface: "newer",
     operation: "video",
     kind: "download",
     path: "/api/v1/video/download",
-    start: ({ newer }, _id, sink, waitMs) => newer.video("download", sink, { waitMs }),
+    start: ({ newer }, _id, waitMs) => newer.video("download", { waitMs }),
   },
   {
     surface: "newer",
     operation: "video",
     kind: "download",
     path: "/api/v1/video/stream",
-    start: ({ newer }, _id, sink, waitMs) => newer.video("stream", sink, { waitMs }),
+    start: ({ newer }, _id, waitMs) => newer.video("stream", { waitMs }),
   },
   {
     surface: "cloud",
     operation: "media",
     kind: "download",
     path: "/api/transactionmedia/905865/",
-    start: ({ cloud }, id, sink) => cloud.media("905865", id, sink),
+    start: ({ cloud }, id) => cloud.media("905865", id),
   },
 ];
 

@@ -4,7 +4,7 @@ import type { IfExists } from "../../src/media/place-file.ts";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import type { SavedFile } from "../../src/model/shapes.ts";
-import type { ByteSink, Download } from "../../src/model/download.ts";
+import type { Download } from "../../src/model/download.ts";
 import type { CallOptions } from "../../src/http/transport.ts";
 import type { SurfaceName } from "../../src/simulator/index.ts";
 import { commands, reads, surfaceNames, type Clients } from "../support/operations.ts";
@@ -117,11 +117,7 @@ interface Source {
   /** Makes the medium, and says how it is fetched and what it is. */
   make(testbed: Testbed): Promise<{
     content: Buffer;
-    fetch(
-      clients: Clients,
-      sink: ByteSink,
-      options: { signal: AbortSignal; onProgress: () => void },
-    ): ReturnType<Download>;
+    fetch(clients: Clients, options: { signal: AbortSignal; onProgress: () => void }): Promise<Download>;
   }>;
 }
 
@@ -140,7 +136,7 @@ const sources: Readonly<Record<string, Source>> = {
       await testbed.sim.newer.pressAtDevice("measure");
       const id = testbed.sim.newer.state.last?.imageIdentifier ?? "";
       const content = await testbed.ask("newer", `/api/v1/image/color/${id}`);
-      return { content, fetch: ({ newer }, sink, options) => newer.image("color", id, sink, options) };
+      return { content, fetch: ({ newer }, options) => newer.image("color", id, options) };
     },
   },
   "saved video": {
@@ -151,7 +147,7 @@ const sources: Readonly<Record<string, Source>> = {
       await sim.newer.pressAtDevice("start");
       await sim.newer.pressAtDevice("stop");
       const content = Buffer.concat([...(sim.newer.readSavedVideo() ?? [])]);
-      return { content, fetch: ({ newer }, sink, options) => newer.video("download", sink, options) };
+      return { content, fetch: ({ newer }, options) => newer.video("download", options) };
     },
   },
   media: {
@@ -165,7 +161,7 @@ const sources: Readonly<Record<string, Source>> = {
       const content = await testbed.ask("cloud", `/api/transactionmedia/${transaction}/${contentId}`);
       return {
         content,
-        fetch: ({ cloud }, sink, options) => cloud.media(transaction, contentId, sink, options),
+        fetch: ({ cloud }, options) => cloud.media(transaction, contentId, options),
       };
     },
   },
@@ -198,7 +194,7 @@ const sweptDownloads = Object.entries(sources).flatMap(([name, source]): SweptOp
       return {
         content,
         start: ({ clients, signal, onSign }) =>
-          readToBuffer((sink) => fetch(clients, sink, { signal, onProgress: onSign }), {
+          readToBuffer(() => fetch(clients, { signal, onProgress: onSign }), {
             suggestedBase: "medium",
             ...facts(signal),
           }),
@@ -220,7 +216,7 @@ const sweptDownloads = Object.entries(sources).flatMap(([name, source]): SweptOp
         file: { ifExists, standing: isTaken ? standing : null },
         start: ({ clients, signal, onSign, disk, folder }): Promise<SavedFile> =>
           saveToFile(
-            (sink) => fetch(clients, sink, { signal, onProgress: onSign }),
+            () => fetch(clients, { signal, onProgress: onSign }),
             { folder, filename: standing.name, suggestedBase: "x", ifExists },
             { ...facts(signal), disk },
           ),

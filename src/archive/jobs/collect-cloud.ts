@@ -125,7 +125,7 @@ async function store(
         const item = await storeItem(
           root,
           job.id,
-          (sink) => source.media(transactionId, contentId, sink, { signal, onProgress }),
+          () => source.media(transactionId, contentId, { signal, onProgress }),
           facts,
           { surface, host, signal },
         );

@@ -1,6 +1,6 @@
 import type { Surface } from "../../errors/dimensioner-error.ts";
 import type { MediaItem } from "../../model/shapes.ts";
-import type { ByteSink, DownloadFacts } from "../../model/download.ts";
+import type { Download } from "../../model/download.ts";
 
 /** What the archive asks of a cloud. */
 export interface MediaSource {
@@ -17,12 +17,11 @@ export interface MediaSource {
   media(
     transactionId: string,
     contentId: string,
-    sink: ByteSink,
     options: {
       readonly signal?: AbortSignal | undefined;
       readonly onProgress?: ((doneBytes: number, totalBytes: number | null) => void) | undefined;
     },
-  ): Promise<DownloadFacts>;
+  ): Promise<Download>;
 }
 
 /** What of `expect` is not among these media. */

@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { basename, extname } from "node:path";
+import { Readable } from "node:stream";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import type { Download } from "../../model/download.ts";
@@ -55,10 +56,10 @@ async function stage(
   { used, outputFolders }: Staging,
 ): Promise<StoredItem> {
   const { content, contentType, contentId, description } = medium;
-  const store = async (path: string | null, download: Download): Promise<StoredItem> => {
+  const store = async (path: string | null, start: () => Promise<Download>): Promise<StoredItem> => {
     const base = claimBase(used, description ?? stemOf(medium.filename ?? path) ?? contentId ?? "item");
     const facts = { contentId, description, url: null, base };
-    return await storeItem(root, jobId, download, facts, { surface: "disk", host: "msg.payload" });
+    return await storeItem(root, jobId, start, facts, { surface: "disk", host: "msg.payload" });
   };
   if (content instanceof Uint8Array) {
     return await store(null, sendBytes(content, contentType));
@@ -109,64 +110,48 @@ function stemOf(filename: string | null): string | null {
   return name.slice(0, name.length - extname(name).length) || null;
 }
 
-function sendBytes(bytes: Uint8Array, contentType: string | null): Download {
-  return async (sink) => {
-    const drained = drainsOf(sink);
+function sendBytes(bytes: Uint8Array, contentType: string | null): () => Promise<Download> {
+  function* pieces(): Generator<Uint8Array> {
     for (let at = 0; at < bytes.length; at += pieceBytes) {
-      if (!sink.write(bytes.subarray(at, at + pieceBytes))) {
-        await drained();
-      }
+      yield bytes.subarray(at, at + pieceBytes);
     }
-    return { contentType, framing: "length", bytes: bytes.length };
-  };
+  }
+  return async () => atHand(pieces(), contentType);
 }
 
-function sendFile(file: FileHandle, path: string, contentType: string | null): Download {
-  return async (sink) => {
-    const drained = drainsOf(sink);
+function sendFile(file: FileHandle, path: string, contentType: string | null): () => Promise<Download> {
+  async function* pieces(): AsyncGenerator<Uint8Array> {
     try {
       for (let bytes = 0; ;) {
         const piece = Buffer.allocUnsafe(pieceBytes);
         const { bytesRead } = await file.read(piece, 0, piece.length, bytes);
         if (bytesRead === 0) {
-          return { contentType, framing: "length", bytes };
+          return;
         }
         bytes += bytesRead;
-        if (!sink.write(piece.subarray(0, bytesRead))) {
-          await drained();
-        }
+        yield piece.subarray(0, bytesRead);
       }
     } catch (error) {
       throw asFileError(error, path);
     }
-  };
+  }
+  return async () => atHand(pieces(), contentType);
 }
 
-/** Waits until the sink takes more; rejects with what the disk says. */
-function drainsOf(sink: Parameters<Download>[0]): () => Promise<void> {
-  let resume: (() => void) | undefined;
-  let fail: ((error: Error) => void) | undefined;
-  let failure: Error | undefined;
-  let isDrained = false;
-  sink.onDrain = () => {
-    isDrained = true;
-    resume?.();
-  };
-  sink.onError = (error) => {
-    failure = error;
-    fail?.(error);
-  };
-  return async () => {
-    if (failure !== undefined) {
-      throw failure;
-    }
-    if (!isDrained) {
-      await new Promise<void>((resolve, reject) => {
-        resume = resolve;
-        fail = reject;
-      });
-    }
-    isDrained = false;
+/** What needs no transfer, in the shape of one. */
+function atHand(
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  contentType: string | null,
+): Download {
+  const body = Readable.from(pieces, { objectMode: false });
+  return {
+    contentType,
+    contentLength: null,
+    framing: "length",
+    suggestedName: "item",
+    source: diskFacts,
+    body,
+    restart: () => Promise.reject(body.errored ?? new Error("It has not failed.")),
   };
 }
 

@@ -30,17 +30,17 @@ const reserved = /^(?:manifest|measurement)$/i;
 export async function storeItem(
   root: ArchiveRoot,
   jobId: string,
-  download: Download,
+  start: () => Promise<Download>,
   facts: ItemFacts,
   transfer: Transfer,
 ): Promise<StoredItem> {
   const folder = await root.work.make(jobId);
   let announced: string | null = null;
   const saved = await saveToFile(
-    async (sink) => {
-      const downloaded = await download(sink);
-      announced = downloaded.contentType;
-      return downloaded;
+    async () => {
+      const download = await start();
+      announced = download.contentType;
+      return download;
     },
     { folder, suggestedBase: facts.base, ifExists: "error" },
     { operation: diskFacts.operation, ...transfer, folders: root.folders, disk: root.disk },

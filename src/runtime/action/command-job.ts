@@ -1,4 +1,4 @@
-import type { CommandOptions } from "../../http/command-sender.ts";
+import type { CommandOptions } from "../../http/transport.ts";
 import type { Measurement } from "../../model/measurement.ts";
 import { explainFailure } from "../../model/measure-result.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";

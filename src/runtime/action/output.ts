@@ -3,7 +3,7 @@ import type { Peer } from "../../http/call.ts";
 import type { MediaFolders } from "../../media/media-folders.ts";
 import { readToBuffer } from "../../media/read-to-buffer.ts";
 import { saveToFile } from "../../media/save-to-file.ts";
-import type { ByteSink, DownloadFacts } from "../../model/download.ts";
+import type { Download } from "../../model/download.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Outputs } from "../messages.ts";
 import type { Job } from "./serve.ts";
@@ -63,14 +63,14 @@ export async function readOutput(
 export async function deliverMedium(
   { msg, signal, status }: Job,
   output: FileOutput | "buffer",
-  download: (sink: ByteSink, onProgress: OnProgress) => Promise<DownloadFacts>,
+  download: (onProgress: OnProgress) => Promise<Download>,
   facts: { operation: Operation; peer: Peer; suggestedBase: string; folders: SaveFolders },
 ): Promise<Outputs> {
   const { suggestedBase, folders } = facts;
   const { operation, surface } = facts.operation;
   const transfer = { operation, surface, host: facts.peer.host, signal };
   const onProgress = showProgress(status);
-  const start = (sink: ByteSink): Promise<DownloadFacts> => download(sink, onProgress);
+  const start = (): Promise<Download> => download(onProgress);
   if (output === "buffer") {
     const { payload, contentType, filename } = await readToBuffer(start, { suggestedBase, ...transfer });
     Object.assign(msg, { payload, contentType, filename });

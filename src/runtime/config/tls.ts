@@ -1,6 +1,6 @@
 import type { NodeAPI } from "node-red";
 import { phrase } from "../../errors/interpolation.ts";
-import type { TlsOptions } from "../../http/dispatchers.ts";
+import type { TlsOptions } from "../../http/connections.ts";
 import type { SettingsReader } from "./settings.ts";
 
 /** Core's tls-config node writes its settings into whatever object it is given. */

@@ -40,7 +40,10 @@ export const downloads: Rows = {
     [cut, ...Array.from({ length: 9 }, (): Step => ({ ...rest, bytes: 1_000 })), rest],
     { requests: 11 },
   ),
-  "cut, then another version with status 200": row([cut, { version: 2, asks: "rest" }], { requests: 2 }),
+  "cut, then another version with status 200": row(
+    [cut, { version: 2, asks: "rest" }, { version: 2, asks: "whole" }],
+    { requests: 3 },
+  ),
   "cut, then the rest of another version": row(
     [cut, { ...rest, version: 2 }, { version: 2, asks: "whole" }],
     { requests: 3 },

@@ -41,7 +41,7 @@ export const elsewhere: Readonly<Record<string, Elsewhere>> = {
   "a disk slower than the network": {
     holds: "The download pauses and goes on; nothing is lost or taken twice.",
     file: "http/download-pauses.test.ts",
-    title: "a download into a sink that is full for a while",
+    title: "a download whose body is not read for a while",
   },
   "a disk that is really full": {
     holds: "ERR_FILE, and nothing is left.",

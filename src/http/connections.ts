@@ -1,12 +1,12 @@
+import { createRequire } from "node:module";
 import { Socket } from "node:net";
+import type * as Undici from "undici";
 import type { buildConnector, Dispatcher, Pool } from "undici";
 import { phrase, problemOf } from "../errors/interpolation.ts";
-import { ReadMemory } from "./read-memory.ts";
 import { isUntrusted, ProxyError } from "./failures.ts";
-import { loadUndici } from "./undici.ts";
+import { skipContinue } from "./skip-continue.ts";
 
 type Connector = buildConnector.connector;
-type PoolOptions = Pool.Options;
 
 /** TLS settings of a connection, in the names of node:tls. */
 export interface TlsOptions {
@@ -27,20 +27,15 @@ export interface Route {
   readonly proxyUrl?: string | undefined;
 }
 
-export interface OpenDispatcher {
+/** The connections to one origin, for commands or for reads. */
+export interface Connections {
   readonly dispatcher: Dispatcher;
-  /** The exchanges on its connections that have paused. */
-  readonly paused: Set<Resumable>;
-  /** What its connections read into; null where that is left to Node.js. */
-  readonly memory: ReadMemory | null;
   /** Whether `destroy` has been called: what goes wrong from then on goes wrong because of that. */
   readonly isClosed: boolean;
+  /** Whether an error says that a connection could not be made; any other is one of a connection that was there. */
+  couldNotConnect(error: Error): boolean;
   /** Ends every connection, also those that are still being made, which undici alone would let run on. */
   destroy(): Promise<void>;
-}
-
-interface Resumable {
-  resume(): void;
 }
 
 /** Long enough for a burst, short enough that a command seldom meets a connection that the device has given up. */
@@ -53,47 +48,48 @@ const readKeepAliveMs = 4_000;
  * when it breaks. A pool also where there is one command at a time: the next one, if it follows at once, gets a new
  * connection and does not meet the one that the device may be closing after its answer.
  */
-export function openDispatcher(use: "commands" | "reads", route: Route): OpenDispatcher {
+export function openConnections(use: "commands" | "reads", route: Route): Connections {
   const { buildConnector, Pool, ProxyAgent } = loadUndici();
   const connecting = new Set<Socket>();
-  const paused = new Set<Resumable>();
-  const memory = use === "reads" && route.proxyUrl === undefined ? new ReadMemory() : null;
-  const guard = (connect: Connector, explain = same): Connector =>
-    guarded(connect, { connecting, paused, memory }, explain);
+  const connectErrors = new WeakSet<Error>();
+  const watch = (connect: Connector, explain: (error: Error) => Error = same): Connector =>
+    watched(connect, connecting, (error) => {
+      const explained = explain(error);
+      connectErrors.add(explained);
+      return explained;
+    });
   const keepAliveMs = use === "commands" ? commandKeepAliveMs : readKeepAliveMs;
   const http1 = { allowH2: false, timeout: route.connectMs };
+  const tls = { ...route.tls, ...http1 };
   const options = {
     allowH2: false,
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
   };
-  const tls = { ...route.tls, ...http1 };
-  const direct = memory === null ? tls : { ...tls, onread: memory.onread };
   let isClosed = false;
   const dispatcher =
     route.proxyUrl === undefined
-      ? new Pool(route.origin, { ...options, connect: guard(buildConnector(direct)) })
+      ? new Pool(route.origin, { ...options, connect: watch(buildConnector(tls)) })
       : new ProxyAgent({
           ...options,
           uri: route.proxyUrl,
           proxyTunnel: true,
           requestTls: tls,
           clientFactory: (proxy) =>
-            new Pool(proxy, { ...options, connect: guard(buildConnector(http1), noProxy) }),
-          factory: (origin, { connect, ...rest }: PoolOptions) =>
+            new Pool(proxy, { ...options, connect: watch(buildConnector(http1), noProxy) }),
+          factory: (origin, { connect, ...rest }: Pool.Options) =>
             new Pool(
               origin,
-              typeof connect === "function" ? { ...rest, connect: guard(connect, noTunnel) } : rest,
+              typeof connect === "function" ? { ...rest, connect: watch(connect, noTunnel) } : rest,
             ),
         });
   return {
     dispatcher,
-    paused,
-    memory,
     get isClosed() {
       return isClosed;
     },
+    couldNotConnect: (error) => connectErrors.has(error),
     async destroy() {
       isClosed = true;
       const destroyed = dispatcher.destroy();
@@ -105,6 +101,27 @@ export function openDispatcher(use: "commands" | "reads", route: Route): OpenDis
   };
 }
 
+/** Keeps track of the connections that are being made, and readies those that are. */
+function watched(connect: Connector, connecting: Set<Socket>, explain: (error: Error) => Error): Connector {
+  return (options, callback) => {
+    // Undici's types say void, but its own connector returns the socket it has begun to connect.
+    const begun: unknown = connect(options, (error, socket) => {
+      if (begun instanceof Socket) {
+        connecting.delete(begun);
+      }
+      if (error === null) {
+        skipContinue(socket);
+        callback(null, socket);
+      } else {
+        callback(explain(error), null);
+      }
+    });
+    if (begun instanceof Socket) {
+      connecting.add(begun);
+    }
+  };
+}
+
 function same(error: Error): Error {
   return error;
 }
@@ -113,7 +130,7 @@ function noProxy(error: Error): Error {
   return new ProxyError(problemOf(error), { cause: error });
 }
 
-/** Whatever goes wrong is the proxy's, save TLS with the peer. Undici 7 would ask again, without end, one that hangs up. */
+/** Whatever goes wrong with a tunnel is the proxy's fault, save TLS with the peer. */
 function noTunnel(error: Error): Error {
   if (isUntrusted(error)) {
     return error;
@@ -124,50 +141,20 @@ function noTunnel(error: Error): Error {
   return new ProxyError(problem, { cause: error });
 }
 
-/** What all connections of one dispatcher have in common. */
-interface Shared {
-  readonly connecting: Set<Socket>;
-  readonly paused: ReadonlySet<Resumable>;
-  readonly memory: ReadMemory | null;
-}
-
-function guarded(
-  connect: Connector,
-  { connecting, paused, memory }: Shared,
-  explain: (error: Error) => Error,
-): Connector {
-  return (options, callback) => {
-    // Undici's types say void, but its own connector returns the socket it has begun to connect.
-    const begun: unknown = connect(options, (error, socket) => {
-      if (begun instanceof Socket) {
-        connecting.delete(begun);
-      }
-      if (error !== null) {
-        callback(explain(error), null);
-        return;
-      }
-      survivePause(socket, paused);
-      if (memory !== null) {
-        socket.once("close", () => memory.clear());
-      }
-      callback(null, socket);
-    });
-    if (begun instanceof Socket) {
-      connecting.add(begun);
-    }
-  };
-}
+const require = createRequire(import.meta.url);
 
 /**
- * Undici 7 ends the process when a connection that was not to be kept alive ends while its answer is paused (its issue
- * 5360), and takes a reset for the proper end of a body without length. These listeners come before its own.
+ * undici, with the first connection that is opened: loading it takes as long as half of this package, and Node-RED
+ * loads the package at every start, used or not.
  */
-function survivePause(socket: Socket, paused: ReadonlySet<Resumable>): void {
-  // Which exchange runs on this socket is not known here; one that is resumed too early pauses again at its next chunk.
-  socket.on("end", () => [...paused].forEach((exchange) => exchange.resume()));
-  socket.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "ECONNRESET") {
-      error.code = "ECONNRESET_BY_PEER";
-    }
-  });
+function loadUndici(): typeof Undici {
+  const loaded: unknown = require("undici");
+  if (!isUndici(loaded)) {
+    throw new TypeError("The installed undici is none that this package knows. Install this package anew.");
+  }
+  return loaded;
+}
+
+function isUndici(loaded: unknown): loaded is typeof Undici {
+  return typeof loaded === "object" && loaded !== null && "Pool" in loaded && "ProxyAgent" in loaded;
 }

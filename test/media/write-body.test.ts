@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import * as fsPromises from "node:fs/promises";
+import { open, readFile, stat } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Disk } from "../../src/media/disk.ts";
+import { writeBody, type WrittenBody } from "../../src/media/write-body.ts";
+import { blocks, systemError, watchedDisk, withFolder } from "./support.ts";
+
+const megabyte = 1024 * 1024;
+
+/** Writes these chunks to a file of its own, and hands both over while the file is there. */
+async function write(
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  look: (written: WrittenBody, path: string) => Promise<void> = async () => undefined,
+  disk: Disk = fsPromises,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const path = join(folder, "part");
+    const file = await disk.open(path, "wx");
+    try {
+      await look(await writeBody(Readable.from(chunks, { objectMode: false }), file), path);
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+describe("writing a body to a file", function () {
+  this.timeout(60_000);
+
+  it("writes chunks of all sizes in order, and tells their number and hash", async () => {
+    const whole = Buffer.from(Array.from({ length: 5_900_000 }, (_, index) => (index * 7919) >> 5));
+    function* chunks(): Generator<Uint8Array> {
+      let at = 0;
+      for (const size of [1, 3, 65_536, 300_000, 2, 500_000, 5_000_000, 40_000]) {
+        yield whole.subarray(at, at + size);
+        at += size;
+      }
+    }
+    await write(chunks(), async (written, path) => {
+      assert.equal(written.bytes, whole.length);
+      assert.equal(written.sha256, sha256(whole));
+      assert.ok((await readFile(path)).equals(whole));
+    });
+  });
+
+  it("writes nothing for an empty body", async () => {
+    await write([], async (written, path) => {
+      assert.deepEqual([written.bytes, written.sha256], [0, sha256(Buffer.alloc(0))]);
+      assert.equal((await stat(path)).size, 0);
+    });
+  });
+
+  it("512 MB: at most a few MB are under way, nothing is lost, and timers get their turn", async () => {
+    const total = 512 * megabyte + 11;
+    let batches = 0;
+    let ticks = 0;
+    const hash = createHash("sha256");
+    function* counted(): Generator<Uint8Array> {
+      for (const chunk of blocks(total)) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    }
+    const disk = watchedDisk((call) => void (batches += call === "file.writev" ? 1 : 0));
+    const timer = setInterval(() => (ticks += 1), 5);
+    const before = process.memoryUsage().rss;
+    try {
+      await write(
+        counted(),
+        async (written, path) => {
+          const grown = process.memoryUsage().rss - before;
+          assert.equal((await stat(path)).size, total);
+          assert.equal(written.sha256, hash.digest("hex"));
+          assert.ok(grown < 64 * megabyte, `${grown} bytes more`);
+          assert.ok(batches > 200, `${batches} batches`);
+          assert.ok(ticks > 16, `${ticks} ticks`);
+        },
+        disk,
+      );
+    } finally {
+      clearInterval(timer);
+    }
+  });
+
+  it("takes no more than two batches ahead of a slow disk", async () => {
+    let given = 0;
+    let written = 0;
+    let ahead = 0;
+    function* counted(): Generator<Uint8Array> {
+      for (const chunk of blocks(24 * megabyte, 16 * 1024)) {
+        given += chunk.byteLength;
+        ahead = Math.max(ahead, given - written);
+        yield chunk;
+      }
+    }
+    const disk = watchedDisk(async (call, [batch]) => {
+      if (call === "file.writev") {
+        await delay(2);
+        written += bytesOf(batch);
+      }
+    });
+    await write(counted(), undefined, disk);
+    assert.ok(ahead > 2 * megabyte && ahead <= 4.2 * megabyte, `${ahead} bytes ahead`);
+  });
+
+  it("does not pile up a drip of single bytes", async () => {
+    let batches = 0;
+    const disk = watchedDisk((call) => void (batches += call === "file.writev" ? 1 : 0));
+    function* drip(): Generator<Uint8Array> {
+      for (let count = 0; count < 40_000; count += 1) {
+        yield Uint8Array.of(count);
+      }
+    }
+    await write(
+      drip(),
+      async (_written, path) => {
+        const content = await readFile(path);
+        assert.equal(content.length, 40_000);
+        assert.ok(content.every((byte, index) => byte === index % 256));
+      },
+      disk,
+    );
+    assert.ok(batches > 0 && batches < 100, `${batches} batches`);
+  });
+
+  it("goes on after writes that the disk took only in part", async () => {
+    const whole = Buffer.from(Array.from({ length: 700_000 }, (_, index) => index % 251));
+    await withFolder(async (folder) => {
+      const path = join(folder, "part");
+      const file = await open(path, "wx");
+      const takesLittle = replacing(file, async (batch, position) => {
+        const [first = Buffer.alloc(0), second] = batch;
+        const part = second === undefined ? first.subarray(0, 70_001) : second.subarray(0, 3);
+        return second === undefined
+          ? await file.writev([part], position)
+          : await file.writev([first, part], position);
+      });
+      const body = Readable.from(blocksOf(whole, 40_000), { objectMode: false });
+      const written = await writeBody(body, takesLittle);
+      await file.close();
+      assert.ok((await readFile(path)).equals(whole));
+      assert.equal(written.sha256, sha256(whole));
+    });
+  });
+
+  it("ends when the disk takes nothing any more, instead of trying for ever", async () => {
+    await withFolder(async (folder) => {
+      const file = await open(join(folder, "part"), "wx");
+      const takesNothing = replacing(file, async () => ({ bytesWritten: 0 }));
+      const body = Readable.from([Buffer.alloc(9)], { objectMode: false });
+      await assert.rejects(writeBody(body, takesNothing), /takes nothing/);
+      await file.close();
+    });
+  });
+
+  it("destroys the body when the disk fails", async () => {
+    const disk = watchedDisk((call) => {
+      if (call === "file.writev") {
+        throw systemError("EIO");
+      }
+    });
+    await withFolder(async (folder) => {
+      const file = await disk.open(join(folder, "part"), "wx");
+      const body = Readable.from(blocks(100 * megabyte), { objectMode: false });
+      await assert.rejects(writeBody(body, file), /EIO/);
+      assert.ok(body.destroyed);
+      await file.close();
+    });
+  });
+
+  it("ends with a body that fails while the disk hangs", async () => {
+    const hangs = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const disk = watchedDisk(async (call) => {
+      if (call === "file.writev") {
+        reached.resolve();
+        await hangs.promise;
+      }
+    });
+    await withFolder(async (folder) => {
+      const file = await disk.open(join(folder, "part"), "wx");
+      const body = Readable.from(blocks(100 * megabyte), { objectMode: false });
+      const writing = writeBody(body, file);
+      await reached.promise;
+      await delay(10);
+      body.destroy(new Error("nothing came for 30 s"));
+      await assert.rejects(writing, /nothing came/);
+      hangs.resolve();
+      await file.close();
+    });
+  });
+});
+
+/** The file with another `writev`. */
+function replacing(
+  file: FileHandle,
+  writev: (batch: Uint8Array[], position: number) => Promise<{ bytesWritten: number }>,
+): FileHandle {
+  return new Proxy(file, {
+    get: (real, key) => (key === "writev" ? writev : Reflect.get(real, key, real)),
+  });
+}
+
+function* blocksOf(whole: Buffer, size: number): Generator<Uint8Array> {
+  for (let at = 0; at < whole.length; at += size) {
+    yield whole.subarray(at, at + size);
+  }
+}
+
+function bytesOf(batch: unknown): number {
+  assert.ok(Array.isArray(batch));
+  let bytes = 0;
+  for (const chunk of batch) {
+    assert.ok(chunk instanceof Uint8Array);
+    bytes += chunk.byteLength;
+  }
+  return bytes;
+}
