@@ -48,9 +48,13 @@ export async function measureLoad(
   const folder = await mkdtemp(join(tmpdir(), "bench-load-"));
   try {
     progress(`${runtime.title}: packing this package`);
-    const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], {
-      cwd: repository,
-    });
+    const { stdout } = await run(
+      "npm",
+      ["pack", "--json", "--ignore-scripts", "--pack-destination", folder],
+      {
+        cwd: repository,
+      },
+    );
     const [{ filename = "" } = {}] = JSON.parse(stdout) as { filename?: string }[];
     const installed: Installed[] = [];
     const absent: LoadRow[] = [];
