@@ -144,7 +144,7 @@ export class CloudClient {
     const { items, missing, unknown } = await poll(ask, {
       waitMs,
       onWaiting,
-      signal: this.#transport.endOf(signal, waitSignal),
+      signals: this.#transport.signals(signal, waitSignal),
       fail: (sentence) => callFailure(this.peer, read, sentence, null),
     });
     if (unknown !== undefined) {

@@ -1,19 +1,15 @@
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
+import { follow } from "../http/retry.ts";
 import type { CallOptions } from "../http/transport.ts";
 import type { CloudDevice, FleetDevice, Terminal } from "../model/shapes.ts";
 import type { CloudClient } from "./client.ts";
 
 /** Lists the devices with their terminals, within the one deadline of both calls. */
 export async function listFleet(client: CloudClient, options: CallOptions = {}): Promise<FleetDevice[]> {
-  const both = new AbortController();
-  const { signal } = both;
-  const end = (): void => both.abort(options.signal?.reason);
-  // Not AbortSignal.any: in Node.js 20 each one leaves something behind with a signal that lives long.
-  options.signal?.addEventListener("abort", end);
+  const failed = new AbortController();
+  const { signal } = failed;
+  const release = follow(options.signal === undefined ? [] : [options.signal], failed);
   try {
-    if (options.signal?.aborted) {
-      end();
-    }
     const [devices, terminals] = await Promise.all([
       client.devices({ signal }),
       client.terminals({ signal }).catch(noneWhereUnknown),
@@ -23,10 +19,10 @@ export async function listFleet(client: CloudClient, options: CallOptions = {}):
     return devices.map((device) => join(device, byId, now));
   } catch (error) {
     // One of the two has failed: the other is not waited for.
-    both.abort();
+    failed.abort();
     throw error;
   } finally {
-    options.signal?.removeEventListener("abort", end);
+    release();
   }
 }
 

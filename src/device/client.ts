@@ -167,7 +167,7 @@ export class DeviceClient {
     };
     const last = await poll(() => this.#tryVideo(read, options), {
       waitMs: options.waitMs ?? 0,
-      signal: this.#transport.endOf(options.signal, options.waitSignal),
+      signals: this.#transport.signals(options.signal, options.waitSignal),
       onWaiting: options.onWaiting,
       fail: (sentence) => callFailure(this.peer, read, sentence, null),
     });

@@ -1,7 +1,7 @@
 import type { DimensionerError } from "../errors/dimensioner-error.ts";
 import type { Values } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
-import { cancelSentence } from "./retry.ts";
+import { cancelSentence, follow } from "./retry.ts";
 
 /** How long and how one command may wait. */
 export interface Wait {
@@ -9,8 +9,8 @@ export interface Wait {
   readonly queueLimit: number;
   /** Longest wait; 0: no limit. */
   readonly maxWaitMs: number;
-  /** Aborting it drops the command while it waits; the reason "reset" says so in the error. */
-  readonly signal: AbortSignal;
+  /** Aborting one of them drops the command while it waits; the reason "reset" says so in the error. */
+  readonly signals: readonly AbortSignal[];
   /** Told when the command has to wait, with how many wait then. */
   readonly onWaiting?: ((count: number) => void) | undefined;
   readonly fail: (sentence: SentenceKey, values: Values) => DimensionerError;
@@ -66,17 +66,20 @@ class CommandQueue {
     return !this.#isBusy && !(turn.sparesVideo && this.#transfers > 0);
   }
 
-  async #wait(turn: Turn, { queueLimit, maxWaitMs, signal, onWaiting, fail }: Wait): Promise<void> {
+  async #wait(turn: Turn, { queueLimit, maxWaitMs, signals, onWaiting, fail }: Wait): Promise<void> {
     if (this.#waiting.length >= queueLimit) {
       throw fail("queueFull", { limit: queueLimit });
     }
     // Told first: if that throws, nothing has begun to wait.
     onWaiting?.(this.#waiting.length + 1);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const release = follow(signals, controller);
     await new Promise<void>((resolve, reject) => {
       const leave = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(entry), 1);
         clearTimeout(timer);
-        signal.removeEventListener("abort", drop);
+        release();
       };
       const drop = (): void => {
         leave();

@@ -4,7 +4,7 @@ import type * as Undici from "undici";
 import type { buildConnector, Dispatcher, Pool } from "undici";
 import { phrase, problemOf } from "../errors/interpolation.ts";
 import { isUntrusted, ProxyError } from "./failures.ts";
-import { skipContinue } from "./skip-continue.ts";
+import { skipInterim } from "./skip-interim.ts";
 
 type Connector = buildConnector.connector;
 
@@ -110,7 +110,7 @@ function watched(connect: Connector, connecting: Set<Socket>, explain: (error: E
         connecting.delete(begun);
       }
       if (error === null) {
-        skipContinue(socket);
+        skipInterim(socket);
         callback(null, socket);
       } else {
         callback(explain(error), null);

@@ -6,7 +6,7 @@ import { readRange, refusePart, refuseUnusable } from "./answer.ts";
 import type { Peer, Read } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure } from "./failures.ts";
-import { delayMs, isTransient, readPolicy, readRetryAfterMs, wait } from "./retry.ts";
+import { delayMs, follow, isTransient, readPolicy, readRetryAfterMs, wait } from "./retry.ts";
 
 /** Told with every chunk; `totalBytes` is null while the peer has not said it. */
 export type OnProgress = (doneBytes: number, totalBytes: number | null) => void;
@@ -25,8 +25,8 @@ export interface DownloadMeans {
   /** Longest time without a byte, also over several tries. */
   readonly timeoutMs: number;
   readonly onProgress: OnProgress | undefined;
-  /** Aborts with the transport, the caller or `own`. */
-  end(own?: AbortSignal): AbortSignal;
+  /** What ends the transfer: the transport's closing and the caller's. */
+  readonly signals: readonly AbortSignal[];
   /** Told when a transfer begins; what it returns is called when that has ended. */
   readonly hold: (() => () => void) | undefined;
   /** One request; `since` is from when the time without a byte counts. */
@@ -83,8 +83,8 @@ class Transfer implements Receiver, Download {
   readonly #means: DownloadMeans;
   readonly #tries: Tries;
   readonly #head = Promise.withResolvers<Download>();
-  readonly #destroyed = new AbortController();
-  readonly #signal: AbortSignal;
+  /** Aborts with what ends the transfer, the destruction of its body included. */
+  readonly #end = new AbortController();
   #flow: Flow | undefined;
   #etag: string | undefined;
   #hasHead = false;
@@ -109,11 +109,10 @@ class Transfer implements Receiver, Download {
       host: peer.host,
       url: peer.origin + read.path,
     };
-    this.#signal = means.end(this.#destroyed.signal);
     this.body = new Readable({
       read: () => this.#flow?.resume(),
       destroy: (error, callback) => {
-        this.#destroyed.abort();
+        this.#end.abort();
         callback(error);
       },
     });
@@ -123,7 +122,11 @@ class Transfer implements Receiver, Download {
 
   start(): Promise<Download> {
     const release = this.#means.hold?.();
-    void this.#run().finally(release);
+    const unfollow = follow(this.#means.signals, this.#end);
+    void this.#run().finally(() => {
+      unfollow();
+      release?.();
+    });
     return this.#head.promise;
   }
 
@@ -131,14 +134,14 @@ class Transfer implements Receiver, Download {
     if (this.#restartAfterMs === undefined) {
       throw this.body.errored ?? this.#failure();
     }
-    await this.#pause(this.#restartAfterMs, this.#means.end());
+    await this.#pause(this.#restartAfterMs, this.#means.signals);
     return new Transfer(this.#means, this.#tries).start();
   }
 
   async #run(): Promise<void> {
     for (;;) {
       try {
-        await this.#means.exchange(this, this.#rangeHeaders(), this.#tries.lastByteAt, this.#signal);
+        await this.#means.exchange(this, this.#rangeHeaders(), this.#tries.lastByteAt, this.#end.signal);
         this.#complete();
         return;
       } catch (error) {
@@ -152,7 +155,7 @@ class Transfer implements Receiver, Download {
           return;
         }
         try {
-          await this.#pause(waitMs, this.#signal);
+          await this.#pause(waitMs, [this.#end.signal]);
         } catch (reason) {
           this.#fail(reason);
           return;
@@ -263,9 +266,9 @@ class Transfer implements Receiver, Download {
     return callFailure(this.#means.peer, this.#means.read, "connectionLost", null);
   }
 
-  #pause(waitMs: number, signal: AbortSignal): Promise<void> {
+  #pause(waitMs: number, signals: readonly AbortSignal[]): Promise<void> {
     const { peer, read } = this.#means;
-    return wait(waitMs, signal, (sentence) => callFailure(peer, read, sentence, null));
+    return wait(waitMs, signals, (sentence) => callFailure(peer, read, sentence, null));
   }
 }
 

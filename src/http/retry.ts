@@ -66,20 +66,43 @@ export function cancelSentence(signal: AbortSignal): CancelSentence {
   return signal.reason === "reset" ? "cancelledReset" : "cancelledClose";
 }
 
-/** Waits; throws ERR_CANCELLED when the signal aborts before or meanwhile. */
-export async function wait(ms: number, signal: AbortSignal, fail: FailCancelled): Promise<void> {
+/**
+ * Aborts the controller with whichever of the signals aborts first, until what it returns is called. Not AbortSignal.any:
+ * on Node.js 22 each one leaves 170 bytes behind with a signal that lives long.
+ */
+export function follow(signals: readonly AbortSignal[], controller: AbortController): () => void {
+  const release = (): void => signals.forEach((signal) => signal.removeEventListener("abort", abort));
+  const abort = (): void => {
+    release();
+    controller.abort(signals.find(({ aborted }) => aborted)?.reason);
+  };
+  if (signals.some(({ aborted }) => aborted)) {
+    abort();
+  } else {
+    signals.forEach((signal) => signal.addEventListener("abort", abort));
+  }
+  return release;
+}
+
+/** Waits; throws ERR_CANCELLED when one of the signals aborts before or meanwhile. */
+export async function wait(ms: number, signals: readonly AbortSignal[], fail: FailCancelled): Promise<void> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const release = follow(signals, controller);
   try {
     await sleep(ms, undefined, { signal });
   } catch {
     throw fail(cancelSentence(signal));
+  } finally {
+    release();
   }
 }
 
 export interface PollOptions {
   /** How long to go on asking; 0: once. */
   readonly waitMs: number;
-  /** Its aborting ends the wait between two questions. */
-  readonly signal: AbortSignal;
+  /** Aborting one of them ends the wait between two questions. */
+  readonly signals: readonly AbortSignal[];
   /** Told each time there is nothing yet. */
   readonly onWaiting?: (() => void) | undefined;
   readonly fail: FailCancelled;
@@ -101,6 +124,6 @@ export async function poll<T extends { readonly isThere: boolean }>(
       return answer;
     }
     options.onWaiting?.();
-    await wait(Math.min(intervalMs, leftMs), options.signal, options.fail);
+    await wait(Math.min(intervalMs, leftMs), options.signals, options.fail);
   }
 }

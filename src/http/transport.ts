@@ -74,8 +74,8 @@ export class Transport {
   }
 
   /** What ends a wait before or between calls: the transport's own closing, and these. */
-  endOf(...given: readonly (AbortSignal | undefined)[]): AbortSignal {
-    return AbortSignal.any([this.#closing.signal, ...given.filter((signal) => signal !== undefined)]);
+  signals(...given: readonly (AbortSignal | undefined)[]): readonly AbortSignal[] {
+    return [this.#closing.signal, ...given.filter((signal) => signal !== undefined)];
   }
 
   /** Sends a command when its machine's queue says that its turn has come; once, whatever happens. */
@@ -88,7 +88,7 @@ export class Transport {
         queueLimit,
         maxWaitMs,
         onWaiting,
-        signal: this.endOf(signal, waitSignal),
+        signals: this.signals(signal, waitSignal),
         fail: (sentence, values) => callFailure(this.peer, command, sentence, "not-sent", values),
       }),
     });
@@ -116,7 +116,7 @@ export class Transport {
         if (failures >= readPolicy.tries || isLate || !isTransient(error)) {
           throw error;
         }
-        await wait(waitMs, this.endOf(signal), (sentence) => callFailure(this.peer, read, sentence, null));
+        await wait(waitMs, this.signals(signal), (sentence) => callFailure(this.peer, read, sentence, null));
       }
     }
   }
@@ -139,7 +139,7 @@ export class Transport {
       timeoutMs,
       hold,
       onProgress: options.onProgress,
-      end: (own) => this.endOf(own, options.signal),
+      signals: this.signals(options.signal),
       exchange: (receiver, headers, since, signal) =>
         this.#exchange("reads", read, receiver, {
           headers,

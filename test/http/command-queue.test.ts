@@ -174,7 +174,7 @@ describe("the queue of commands", () => {
         retryable: true,
         url: `${gate.server.origin}/api/v1/measure`,
       });
-      assert.match(error.message, new RegExp(`\\(${queueLimit} waiting\\)`));
+      assert.match(error.message, new RegExp(`waiting: ${queueLimit}\\b`));
       gate.open();
       await Promise.all(running);
       assert.equal(gate.server.requests.length, queueLimit + 1);
