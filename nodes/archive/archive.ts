@@ -18,6 +18,7 @@ import {
   readRoot,
 } from "../../src/runtime/archive/archive-node.ts";
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
+import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
 import { cloudChoice } from "../../src/runtime/config/config-node.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
 import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
@@ -42,6 +43,7 @@ export default function (RED: NodeAPI): void {
   const archives = new Archives();
   const outputFolders = new KnownOutputFolders(RED);
   const started = new FlowsEvent(RED, "flows:started");
+  setVerifyCommand(process.env);
 
   function ArchiveNode(this: Node, config: NodeDef & Partial<ArchiveProperties>): void {
     RED.nodes.createNode(this, config);

@@ -7,6 +7,7 @@ import { isFlow } from "../docs/flow-blocks.ts";
 import { blocksIn, readPages } from "../docs/pages.ts";
 import { openBoth, type Bench, type Both } from "./both.ts";
 import { closeDialog, dragFromPalette, fill, openDialog, opened } from "./dialog.ts";
+import { importExample, nodeCount } from "./import-example.ts";
 
 interface OnCanvas {
   readonly id: string;
@@ -26,22 +27,6 @@ function nodesIn(page: Page): Promise<OnCanvas[]> {
   })()`);
 }
 
-const amount = "RED.nodes.filterNodes({}).length";
-
-/** Import → Examples → this package → the example, with the mouse. */
-async function importExample(page: Page, name: string): Promise<void> {
-  await page.locator("#red-ui-header-button-sidemenu").click();
-  await page.locator("#menu-item-import").click();
-  await page.locator("#red-ui-clipboard-dialog-import-tabs").getByText("Examples").click();
-  const examples = page.locator("#red-ui-clipboard-dialog-import-tab-examples");
-  for (const text of ["@dimflow/node-red-dimensioner", name]) {
-    await examples.getByText(text, { exact: true }).click();
-  }
-  const before = await page.evaluate<number>(amount);
-  await page.locator("#red-ui-clipboard-dialog-ok:enabled").click();
-  await page.waitForFunction(`${amount} > ${before}`);
-}
-
 /** Import, and a flow pasted into the field. */
 async function pasteFlow(page: Page, text: string): Promise<void> {
   await page.locator("#red-ui-header-button-sidemenu").click();
@@ -50,9 +35,9 @@ async function pasteFlow(page: Page, text: string): Promise<void> {
   await field.fill(text);
   // The dialog reads what is pasted at the next key.
   await field.press("End");
-  const before = await page.evaluate<number>(amount);
+  const before = await page.evaluate<number>(nodeCount);
   await page.locator("#red-ui-clipboard-dialog-ok:enabled").click();
-  await page.waitForFunction(`${amount} > ${before}`);
+  await page.waitForFunction(`${nodeCount} > ${before}`);
 }
 
 /** Names of nodes on the canvas of which one covers another. */

@@ -20,6 +20,7 @@ export interface ExamplesRun {
 export async function startExamples(
   examples: readonly string[],
   adapt: (node: FlowNode) => FlowNode = (node) => node,
+  major: 4 | 5 = nodeRedMajor,
 ): Promise<ExamplesRun> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -38,11 +39,11 @@ export async function startExamples(
     const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
     const flows = new Map<string, FlowNode[]>();
     for (const example of examples) {
-      const nodes = connected(await readExample(example), origins, cloud.token);
+      const nodes = connected(await readExample(example), origins);
       flows.set(example, nodes.map(adapt));
     }
     const nodeRed = await startNodeRed({
-      major: nodeRedMajor,
+      major,
       env: { DIMENSIONER_ARCHIVE: archive },
       flows: [...flows.values()].flat(),
     });

@@ -1,0 +1,14 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+const verifyScript = join(import.meta.dirname, "../../archive/cli/verify-cli.js");
+
+/**
+ * Sets the environment variable DIMENSIONER_VERIFY to the command that starts `dimensioner-verify` of this installation,
+ * so that an exec node can run it in any user directory. What the administrator has set is left as it is.
+ */
+export function setVerifyCommand(environment: NodeJS.ProcessEnv): void {
+  if (existsSync(verifyScript)) {
+    environment["DIMENSIONER_VERIFY"] ??= `"${process.execPath}" "${verifyScript}"`;
+  }
+}

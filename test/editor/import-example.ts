@@ -1,0 +1,18 @@
+import type { Page } from "playwright-core";
+
+/** How many nodes are on the canvas, to be evaluated in the page. */
+export const nodeCount = "RED.nodes.filterNodes({}).length";
+
+/** Import → Examples → this package → the example, with the mouse. */
+export async function importExample(page: Page, name: string): Promise<void> {
+  await page.locator("#red-ui-header-button-sidemenu").click();
+  await page.locator("#menu-item-import").click();
+  await page.locator("#red-ui-clipboard-dialog-import-tabs").getByText("Examples").click();
+  const examples = page.locator("#red-ui-clipboard-dialog-import-tab-examples");
+  for (const text of ["@dimflow/node-red-dimensioner", name]) {
+    await examples.getByText(text, { exact: true }).click();
+  }
+  const before = await page.evaluate<number>(nodeCount);
+  await page.locator("#red-ui-clipboard-dialog-ok:enabled").click();
+  await page.waitForFunction(`${nodeCount} > ${before}`);
+}
