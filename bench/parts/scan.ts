@@ -24,7 +24,7 @@ export interface ScanSizes {
 }
 
 const driver = "bench-driver";
-const scan = "Note what was scanned";
+const scan = "Check the scan";
 /** Where the two halves of the flow end: measurement with pictures, and the video from the cloud. */
 const ends = ["Save the exact answer", "Save the video"];
 
@@ -39,7 +39,7 @@ export async function measureScan(
   const simulator = await startSimulatorProcess(`http://127.0.0.1:${port}/dimensioner/transaction`);
   const archive = await mkdtemp(join(folder, "bench-scan-"));
   try {
-    const example = connected(await readExample("01"), simulator.origins, simulator.token);
+    const example = connected(await readExample("01"), simulator.origins);
     const nodeRed = await startNodeRed({
       runtime,
       port,

@@ -56,7 +56,7 @@ describe("example 02: through the cloud, scan to archive", function () {
   it("says that nobody knows whether a device that did not answer has measured", async () => {
     const measure = "/api/remotetrigger/measure";
     run.simulator.faults.add({ surface: "cloud", path: measure, fault: { kind: "status", status: 504 } });
-    const said = await run.scan({ until: ["Nobody knows: look at the table, then scan again"] });
+    const said = await run.scan({ until: ["Outcome unknown: check the table before scanning again"] });
     assert.match([...said.values()].join(), /ABCD2345/);
     assert.equal(run.simulator.requestsTo("cloud", measure).length, 1);
   });

@@ -27,7 +27,7 @@ describe("example 03: earlier device, measure", function () {
 
   it("says what to do when the measurement fails", async () => {
     run.simulator.earlier.setParcel(null);
-    const said = await run.scan({ until: ["Measured in vain: place it anew and scan again"] });
+    const said = await run.scan({ until: ["Measurement failed: reposition the parcel and scan again"] });
     assert.match([...said.values()].join(), /Place the parcel again/);
   });
 });

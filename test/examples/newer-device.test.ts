@@ -110,10 +110,13 @@ describe("example 01: newer device, scan to archive", function () {
   it("keeps the video of a measurement that failed, and says what to do", async () => {
     run.simulator.newer.setParcel(null);
     const said = await run.scan({
-      until: ["Measured in vain: place it anew and scan again", "Saved: video of the failed try"],
+      until: [
+        "Measurement failed: reposition the parcel and scan again",
+        "Saved: video of the failed attempt",
+      ],
     });
     assert.match([...said.values()].join("\n"), /The measurement failed/);
-    const saved = JSON.parse(said.get("Saved: video of the failed try") ?? "null") as { path: string };
+    const saved = JSON.parse(said.get("Saved: video of the failed attempt") ?? "null") as { path: string };
     const video = Buffer.concat([...(run.simulator.newer.readSavedVideo() ?? [])]);
     assert.ok(video.length > 0);
     assert.equal(sha256(await readFile(saved.path)), sha256(video));
@@ -124,7 +127,7 @@ describe("example 01: newer device, scan to archive", function () {
     faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "reset" } });
     // It did measure: the cloud reports it, and the video is kept although the answer was lost.
     const unknown = await run.scan({
-      until: ["Nobody knows: look at the table, then scan again", "Archived: video"],
+      until: ["Outcome unknown: check the table before scanning again", "Archived: video"],
     });
     assert.match([...unknown.values()].join(), /broke before the whole answer was there/);
     run.simulator.newer.setMode("measurement-only");

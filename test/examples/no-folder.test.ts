@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startExample, type ExampleRun } from "./one-example.ts";
 
-describe("the examples, when nobody has said where to save", function () {
+describe("the examples, when no folder to save in is set", function () {
   this.timeout(60_000);
   let run: ExampleRun;
 
@@ -10,6 +10,7 @@ describe("the examples, when nobody has said where to save", function () {
     ["02", "scan"],
     ["03", "scan"],
     ["04", "press"],
+    ["10", "scan"],
   ] as const) {
     describe(example, () => {
       before(async () => {
@@ -17,9 +18,14 @@ describe("the examples, when nobody has said where to save", function () {
       });
       after(() => run.close());
 
-      it("asks for the folder before anything is done", async () => {
+      it("ask for the folder in one sentence, before anything is done", async () => {
         const said = await run.scan({ until: [`Nothing happened: correct it and ${again} again`] });
-        assert.match([...said.values()].join(), /Say where to save: .*ARCHIVE_FOLDER.* Nothing was done\./);
+        assert.deepEqual(
+          [...said.values()],
+          [
+            "Set the folder to save in: double-click this tab and set ARCHIVE_FOLDER to a folder that exists. Nothing was done.",
+          ],
+        );
         assert.deepEqual(run.simulator.requests, []);
       });
     });

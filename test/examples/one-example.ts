@@ -77,7 +77,7 @@ export async function startExample({
       earlier: simulator.earlier.origin,
       cloud: cloudProxy.origin,
     };
-    const nodes = await loadExample(example, origins, simulator.cloud.token);
+    const nodes = await loadExample(example, origins);
     await nodeRed.deploy(nodes);
     const scan = async ({ barcode, ...rest }: Scan) => {
       const deployed = barcode === undefined ? nodes : nodes.map((node) => withBarcode(node, barcode));
@@ -95,8 +95,8 @@ export async function startExample({
 }
 
 /** An example with the simulator's addresses; the time that a parcel is filmed is cut, since no test looks at it. */
-async function loadExample(start: string, origins: Origins, token: string): Promise<FlowNode[]> {
-  const nodes = connected(await readExample(start), origins, token);
+async function loadExample(start: string, origins: Origins): Promise<FlowNode[]> {
+  const nodes = connected(await readExample(start), origins);
   return nodes.map((node) => (node.type === "delay" ? { ...node, timeout: "0.1" } : node));
 }
 

@@ -91,7 +91,7 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
       for (const body of ["{}", `{"barcode":${barcode}}`]) {
         const heard = once(said, "debug");
         await fetch(url(), { method: "POST", headers: { "content-type": "application/json" }, body });
-        assert.match(String(await heard), /The scan is empty/);
+        assert.deepEqual(await heard, ["The scan is empty. Nothing was done."]);
       }
       editorEvents.close();
       assert.deepEqual(run.simulator.requests, []);
@@ -129,13 +129,34 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
       await page.keyboard.press("Enter");
       await page.locator("li.bad").waitFor();
       const told = await lines.first().innerText();
-      assert.ok(told.startsWith(`${hostile}: Measured in vain. `), told);
+      assert.ok(told.startsWith(`${hostile}: Measurement failed. `), told);
       assert.equal(await page.locator("li img").count(), 0);
       assert.equal(run.simulator.newer.actions.measures, 2);
 
       await page.keyboard.press("Enter");
       assert.equal(await lines.count(), 2, "an empty line is no scan");
       assert.deepEqual(problems, []);
+      await page.close();
+    });
+
+    it("gets each key of a scan, right after the page has loaded and wherever the focus is", async () => {
+      const page = await browser.newPage();
+      const measures = async (where: string, prepare: () => Promise<unknown>): Promise<void> => {
+        const measured = run.simulator.nextRequest(({ path }) => path === "/api/v1/measure");
+        await prepare();
+        await page.keyboard.type(barcode);
+        await page.keyboard.press("Enter");
+        const query = new URLSearchParams((await measured).query.toLowerCase());
+        assert.equal(query.get("transactionreference"), barcode, where);
+      };
+      await measures("the page has just loaded", () => page.goto(url(), { waitUntil: "load" }));
+      await measures("Tab has moved the focus away", () => page.keyboard.press("Tab"));
+      await measures("a result was clicked", () => page.locator("li").first().click());
+      await measures("nothing has the focus", () =>
+        page.locator("#barcode").evaluate((field) => field.blur()),
+      );
+      await page.keyboard.press("Control+a");
+      assert.equal(await page.locator("#barcode").inputValue(), "", "a shortcut is no scan");
       await page.close();
     });
 
@@ -147,7 +168,7 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
       assert.equal((await post("text/plain", `{"barcode":"${barcode}"}`)).status, 415);
       const empty = await post("application/json", "{}");
       assert.equal(empty.status, 400);
-      assert.match(await empty.text(), /The scan is empty/);
+      assert.deepEqual(await empty.json(), { text: "The scan is empty. Nothing was done." });
       assert.deepEqual(run.simulator.requests, []);
     });
 
@@ -160,7 +181,7 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
       });
       assert.equal(answer.status, 502);
       const { text } = (await answer.json()) as { text: string };
-      assert.match(text, /^Look at the table first\. /);
+      assert.match(text, /^Check the table first\. /);
     });
   });
 });

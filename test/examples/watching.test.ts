@@ -56,7 +56,7 @@ describe("the examples that watch", function () {
     nodeRed = await startNodeRed({ major: nodeRedMajor });
     const { newer, earlier, cloud } = simulator;
     const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
-    nodes = connected(await readExample(example), origins, cloud.token).map(adapt);
+    nodes = connected(await readExample(example), origins).map(adapt);
     listener = new Listener();
     await listener.open(nodeRed.url, nodes);
     await nodeRed.deploy(nodes);

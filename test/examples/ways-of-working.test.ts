@@ -62,7 +62,7 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
       faults.add({ surface: "newer", path: video, times: 0, fault: { kind: "status", status: 400 } });
       await hear("04", "The parcel is packed", "The video is not saved: save it again");
       faults.add({ surface: "newer", path: "/api/v1/video/start", fault: { kind: "reset" } });
-      await hear("04", "Scan a parcel", "Nobody knows: look at the device, then press again");
+      await hear("04", "Scan a parcel", "Outcome unknown: check the device before pressing again");
       newer.setMode("measurement-only");
       const nothing = "Nothing happened: correct it and press again";
       assert.match(await hear("04", "Scan a parcel", nothing), /operating mode/);
@@ -111,11 +111,11 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
       const { faults, newer } = run.simulator;
       const measure = "/api/remotetrigger/measure";
       faults.add({ surface: "cloud", path: measure, fault: { kind: "status", status: 504 } });
-      await hear("05", "Scan a parcel", "Nobody knows: look at the table, then scan again");
+      await hear("05", "Scan a parcel", "Outcome unknown: check the table before scanning again");
       faults.add({ surface: "cloud", path: measure, fault: { kind: "status", status: 401 } });
       await hear("05", "Scan a parcel", "Nothing happened: correct it and scan again");
       newer.setParcel(null);
-      await hear("05", "Scan a parcel", "Measured in vain: place it anew and scan again");
+      await hear("05", "Scan a parcel", "Measurement failed: reposition the parcel and scan again");
     });
   });
 
@@ -131,14 +131,14 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
     it("brings errors back to the caller, at once and by their outcome", async () => {
       const { newer, faults } = run.simulator;
       newer.setParcel(null);
-      const vain = await hear("06", "Scan a parcel", "Measured in vain: place it anew");
+      const vain = await hear("06", "Scan a parcel", "Measurement failed: reposition the parcel");
       assert.match(vain, /Place the parcel again/);
       newer.setLocalApi(false);
       const nothing = await hear("06", "A return comes in", "Nothing happened: correct it");
       assert.match(nothing, /Enable Local API/);
       newer.setLocalApi(true);
       faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "reset" } });
-      await hear("06", "Scan a parcel", "Nobody knows: look at the table");
+      await hear("06", "Scan a parcel", "Outcome unknown: check the table");
     });
 
     it("does not wait for ever, and drops what comes too late", async () => {
@@ -146,7 +146,7 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
       const late = { kind: "delay", ms: 1500 } as const;
       faults.add({ surface: "newer", path: "/api/v1/measure", fault: late });
       const settled = run.simulator.nextRequest().then((request) => run.simulator.settled(request));
-      const told = await hear("06", "Scan a parcel", "No answer in time: look at the table");
+      const told = await hear("06", "Scan a parcel", "No answer in time: check the table");
       assert.match(told, /timeout/);
       await settled;
       await hear("06", "A return comes in", "Measured");
@@ -171,10 +171,10 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
     it("tells a failed measurement and an unknown outcome apart", async () => {
       const { newer, faults } = run.simulator;
       newer.setParcel(null);
-      const vain = "Measured in vain: place it anew";
+      const vain = "Measurement failed: reposition the parcel";
       assert.match(await hear("09", "Scan a parcel at dock 1", vain), /^Dock 1: .+/);
       faults.add({ surface: "earlier", path: "/api/measure", fault: { kind: "reset" } });
-      await hear("09", "Scan a parcel at dock 2", "Nobody knows: look at the table, then scan again");
+      await hear("09", "Scan a parcel at dock 2", "Outcome unknown: check the table before scanning again");
     });
   });
 });

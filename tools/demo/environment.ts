@@ -65,7 +65,7 @@ export async function startDemo({
     const { newer, earlier, cloud } = simulator;
     const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
     const [flow = [], ...others] = await Promise.all(
-      ["01", "02", "03"].map(async (start) => connected(await readExample(start), origins, cloud.token)),
+      ["01", "02", "03"].map(async (start) => connected(await readExample(start), origins)),
     );
     const flows = [...flow, ...others.flat()];
     await nodeRed.deploy(flows);

@@ -44,8 +44,8 @@ export async function readExample(start: string): Promise<FlowNode[]> {
   return nodes;
 }
 
-/** The same nodes with the addresses of these origins, and with the token that an import leaves out. */
-export function connected(nodes: readonly FlowNode[], to: Origins, token: string): FlowNode[] {
+/** The same nodes with the addresses of these origins. The examples have the simulator's token; other flows need one. */
+export function connected(nodes: readonly FlowNode[], to: Origins, token?: string): FlowNode[] {
   const moved = (address: string): string => {
     for (const surface of ["newer", "earlier", "cloud"] as const) {
       const from = shippedOrigins[surface];
@@ -63,7 +63,8 @@ export function connected(nodes: readonly FlowNode[], to: Origins, token: string
       return { ...node, address: moved(String(node["address"])) };
     }
     if (node.type === "dimensioner-cloud") {
-      return { ...node, baseUrl: moved(String(node["baseUrl"])), credentials: { token } };
+      const credentials = token === undefined ? node["credentials"] : { token };
+      return { ...node, baseUrl: moved(String(node["baseUrl"])), credentials };
     }
     return node;
   });

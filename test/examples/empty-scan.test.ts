@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { exampleNames, readExample } from "../../tools/demo/examples.ts";
+import { startExamples, type ExamplesRun } from "./several-examples.ts";
+
+const scan = "Scan a parcel";
+const correctIt = "Nothing happened: correct it and scan again";
+/** The button that scans, and the debug node that shows what to correct. */
+const rows = {
+  "01": [scan, correctIt],
+  "02": [scan, correctIt],
+  "03": [scan, correctIt],
+  "04": [scan, "Nothing happened: correct it and press again"],
+  "05": [scan, correctIt],
+  "06": [scan, "Nothing happened: correct it"],
+  "07": [scan, correctIt],
+  "09": ["Scan a parcel at dock 1", correctIt],
+  "10": [scan, correctIt],
+} as const;
+
+describe("the examples, when a scan is empty", function () {
+  this.timeout(60_000);
+  let run: ExamplesRun;
+
+  before(async () => {
+    // No port for example 07's scanner, and a blank where each example has its barcode.
+    run = await startExamples(Object.keys(rows), (node) => {
+      if (node.type === "inject" && node["payloadType"] === "str") {
+        return { ...node, payload: " " };
+      }
+      return node.type === "tcp in" ? { ...node, d: true } : node;
+    });
+  });
+  after(() => run.close());
+
+  for (const [example, [button, shown]] of Object.entries(rows)) {
+    it(`${example} says so in one sentence, and does nothing`, async () => {
+      const said = await run.press(example, button, [shown]);
+      assert.deepEqual([...said.values()], ["The scan is empty. Nothing was done."]);
+      assert.deepEqual(run.simulator.requests, []);
+    });
+  }
+
+  it("no example raises its own errors in JSONata, which would put an explanation of the parser before them", async () => {
+    for (const name of await exampleNames()) {
+      assert.doesNotMatch(JSON.stringify(await readExample(name)), /\$error\(/, name);
+    }
+  });
+});
