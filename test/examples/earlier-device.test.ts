@@ -28,6 +28,6 @@ describe("example 03: earlier device, measure", function () {
   it("says what to do when the measurement fails", async () => {
     run.simulator.earlier.setParcel(null);
     const said = await run.scan({ until: ["Measurement failed: reposition the parcel and scan again"] });
-    assert.match([...said.values()].join(), /Place the parcel again/);
+    assert.match([...said.values()].join(), /Reposition the parcel/);
   });
 });

@@ -115,7 +115,7 @@ describe("example 01: newer device, scan to archive", function () {
         "Saved: video of the failed attempt",
       ],
     });
-    assert.match([...said.values()].join("\n"), /The measurement failed/);
+    assert.match([...said.values()].join("\n"), /measurement failed/i);
     const saved = JSON.parse(said.get("Saved: video of the failed attempt") ?? "null") as { path: string };
     const video = Buffer.concat([...(run.simulator.newer.readSavedVideo() ?? [])]);
     assert.ok(video.length > 0);
@@ -129,7 +129,7 @@ describe("example 01: newer device, scan to archive", function () {
     const unknown = await run.scan({
       until: ["Outcome unknown: check the table before scanning again", "Archived: video"],
     });
-    assert.match([...unknown.values()].join(), /broke before the whole answer was there/);
+    assert.match([...unknown.values()].join(), /connection .* was lost/);
     run.simulator.newer.setMode("measurement-only");
     const refused = await run.scan({ until: ["Nothing happened: correct it and scan again"] });
     assert.match([...refused.values()].join(), /operating mode/);

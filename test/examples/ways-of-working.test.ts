@@ -132,7 +132,7 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
       const { newer, faults } = run.simulator;
       newer.setParcel(null);
       const vain = await hear("06", "Scan a parcel", "Measurement failed: reposition the parcel");
-      assert.match(vain, /Place the parcel again/);
+      assert.match(vain, /Reposition the parcel/);
       newer.setLocalApi(false);
       const nothing = await hear("06", "A return comes in", "Nothing happened: correct it");
       assert.match(nothing, /Enable Local API/);
@@ -164,7 +164,7 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
 
     it("measures nowhere when it does not know the scanner", async () => {
       const nothing = "Nothing happened: correct it and scan again";
-      assert.match(await hear("09", "Scan with a new scanner", nothing), /scanner\/3 stands at no dock/);
+      assert.match(await hear("09", "Scan with a new scanner", nothing), /scanner\/3 belongs to no dock/);
       assert.deepEqual(run.simulator.requests, []);
     });
 
