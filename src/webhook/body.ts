@@ -27,28 +27,27 @@ export function readBody(
     return Promise.resolve(503);
   }
   return new Promise((resolve) => {
-    const body = new ByteCollector(limitBytes);
-    let isSettled = false;
+    // Let go of at the end: the listeners live as long as the request, and that may be refused and still be sent.
+    let body: ByteCollector | null = new ByteCollector(limitBytes);
     const settle = (result: Buffer | BodyProblem | null): void => {
-      if (isSettled) {
-        return;
+      if (body !== null) {
+        body = null;
+        clearTimeout(timer);
+        request.off("data", take);
+        room.close();
+        resolve(result);
       }
-      isSettled = true;
-      clearTimeout(timer);
-      request.off("data", take);
-      room.close();
-      resolve(result);
     };
     const take = (chunk: Buffer): void => {
       if (!room.take(chunk.length)) {
         settle(503);
-      } else if (!body.add(chunk)) {
+      } else if (body?.add(chunk) === false) {
         settle(413);
       }
     };
     const timer = setTimeout(() => settle(408), deadlineMs);
     request.on("data", take);
-    request.once("end", () => settle(body.bytes()));
+    request.once("end", () => settle(body?.bytes() ?? null));
     request.once("error", () => settle(null));
     request.once("close", () => settle(null));
   });
