@@ -30,6 +30,9 @@ export interface NodeRedOptions {
   env?: Readonly<Record<string, string>>;
 }
 
+/** What Node-RED restarts: everything, the flows with changes, or the nodes with changes. */
+export type DeployType = "full" | "flows" | "nodes";
+
 export interface NodeRed {
   /** The editor's address, without a slash at the end. */
   readonly url: string;
@@ -40,8 +43,8 @@ export interface NodeRed {
   nextLine(pattern: RegExp): Promise<string>;
   /** fetch on the admin API; the path starts with a slash. */
   adminFetch(path: string, init?: RequestInit): Promise<Response>;
-  /** Replaces the flows and resolves when they run. */
-  deploy(flows: readonly object[]): Promise<void>;
+  /** Replaces the flows and resolves when they run; by default restarts all of them. */
+  deploy(flows: readonly object[], type?: DeployType): Promise<void>;
   /** Ends Node-RED as a service manager would, and removes what this helper made. */
   stop(): Promise<void>;
 }
@@ -90,11 +93,11 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
     const [listening] = await Promise.all([output.nextLine(says.running), output.nextLine(says.started)]);
     const url = says.running.exec(listening)?.[1] ?? "";
     const adminFetch = (path: string, init?: RequestInit) => fetch(url + path, init);
-    const deploy = async (flows: readonly object[]) => {
+    const deploy = async (flows: readonly object[], type: DeployType = "full") => {
       const started = output.nextLine(says.started);
       const answer = await adminFetch("/flows", {
         method: "POST",
-        headers: { "Content-Type": "application/json", "Node-RED-Deployment-Type": "full" },
+        headers: { "Content-Type": "application/json", "Node-RED-Deployment-Type": type },
         body: JSON.stringify(flows),
       });
       if (!answer.ok) {

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { nodeRedMajor, type NodeRed } from "../support/node-red.ts";
+import { peakRss, startMonitored, watch } from "./monitored.ts";
+import { counter, countsPage, untilAllCounted, webhookNode, WebhookLoad } from "./webhook-load.ts";
+
+const mega = 1_000_000;
+/** What a garbage collector may leave lying for a while. */
+const mayGrowBytes = 200 * mega;
+const tab = { id: "tab", type: "tab" };
+
+describe(`A10: what a webhook keeps is bounded (Node-RED ${nodeRedMajor})`, function () {
+  this.timeout(60_000);
+  let nodeRed: NodeRed;
+  let load: WebhookLoad;
+  const sockets: Socket[] = [];
+
+  const start = async (...nodes: object[]): Promise<void> => {
+    nodeRed = await startMonitored([tab, ...nodes, ...countsPage(["first"])]);
+    load = new WebhookLoad(nodeRed, 10);
+  };
+  afterEach(async () => {
+    load.close();
+    sockets.splice(0).forEach((socket) => socket.destroy());
+    await nodeRed.stop();
+  });
+
+  it("ids of 900 kB are refused, and 400 of them leave nothing behind", async () => {
+    await start(webhookNode(["first"]), counter("first"));
+    const before = peakRss(await watch(nodeRed, () => load.post("first")));
+    const samples = await watch(nodeRed, async () => {
+      for (let round = 0; round < 40; round++) {
+        await Promise.all(
+          Array.from({ length: 10 }, (_, index) => load.post(`${round}-${index}-${"i".repeat(900_000)}`)),
+        );
+      }
+    });
+    assert.deepEqual(load.statuses, { 204: 1, 400: 400 });
+    const grown = peakRss(samples) - before;
+    assert.ok(grown < mayGrowBytes, `${Math.round(grown / mega)} MB`);
+  });
+
+  it("800 bodies that do not come to their end take 32 MB; senders beyond are asked to come back", async () => {
+    await start(webhookNode(["first"]), counter("first"));
+    const before = peakRss(await watch(nodeRed, () => load.post("first")));
+    const answers: string[] = [];
+    const { hostname, port } = new URL(nodeRed.url);
+    const head = `POST /hook HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 950000\r\n\r\n`;
+    const begin = async (): Promise<void> => {
+      const socket = connect(Number(port), hostname);
+      sockets.push(socket);
+      socket.on("error", () => undefined);
+      socket.once("data", (text) => answers.push(text.toString("latin1")));
+      await once(socket, "connect");
+      socket.write(head);
+      await new Promise((resolve) => socket.write(Buffer.alloc(949_999, " "), resolve));
+    };
+    const samples = await watch(nodeRed, async () => {
+      for (let round = 0; round < 40; round++) {
+        await Promise.all(Array.from({ length: 20 }, begin));
+      }
+      // A refusal waits for the end of its body, since who is cut off in the middle does not see it.
+      sockets.forEach((socket) => socket.write(" "));
+      while (answers.length < sockets.length) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
+    const refused = answers.filter((text) => text.startsWith("HTTP/1.1 503 "));
+    const others = answers.filter((text) => !/^HTTP\/1\.1 (?:503|400|408) /.test(text));
+    assert.deepEqual(others, []);
+    assert.ok(refused.length > sockets.length / 2, `${refused.length} refused`);
+    assert.match(refused[0] ?? "", /\r\nretry-after: \d/i);
+    const grown = peakRss(samples) - before;
+    assert.ok(grown < mayGrowBytes, `${Math.round(grown / mega)} MB`);
+    // Whoever began ends, and there is room again.
+    sockets.splice(0).forEach((socket) => socket.destroy());
+    while ((await load.post("last")) !== 204) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  });
+
+  it("an idle flow takes 6,000 posts over 10 connections without a refusal, and is not held up for long", async function () {
+    await start(webhookNode(["first"]), counter("first"));
+    await load.run(500);
+    const samples = await watch(nodeRed, async () => {
+      await load.run(6_500);
+      await untilAllCounted(nodeRed, ["first"], load.taken);
+    });
+    assert.deepEqual(load.statuses, { 204: 6_500 });
+    const [p99Ms = 0] = samples
+      .map((sample) => sample.p99Ms)
+      .toSorted((one, other) => one - other)
+      .slice(samples.length / 2);
+    // Said beside the test, and no part of its verdict: a busy computer holds up every process.
+    (this.test ?? assert.fail()).title += ` (event loop delay p99 ${p99Ms.toFixed(1)} ms)`;
+  });
+});
