@@ -9,9 +9,9 @@ import { compile, makeProject, resolutions, runnablePrograms } from "./consumer.
 import { bytesIn, notAllowed } from "./content.ts";
 import { packAndInstall, packageName, repository, type Packed } from "./packed.ts";
 
-const largestPackedBytes = 1_000_000;
+const largestPackedBytes = 1_200_000;
 /** With all that npm installs for it. */
-const largestInstalledBytes = 7_000_000;
+const largestInstalledBytes = 8_000_000;
 
 describe(`the packed package on Node ${process.versions.node} and Node-RED ${nodeRedMajor}`, function () {
   this.timeout(120_000);
@@ -38,7 +38,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     }
   });
 
-  it("is smaller than 1 MB, and installed with its dependencies than 7 MB", async () => {
+  it("is smaller than 1.2 MB, and installed with its dependencies than 8 MB", async () => {
     assert.ok(packed.tarball.size < largestPackedBytes, `${packed.tarball.size} bytes packed`);
     const installedBytes = await bytesIn(join(packed.userDir, "node_modules"));
     assert.ok(installedBytes < largestInstalledBytes, `${installedBytes} bytes installed`);
