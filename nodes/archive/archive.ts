@@ -9,6 +9,7 @@ import { layoutProblem } from "../../src/rules/names.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
 import { ArchiveSessions } from "../../src/runtime/archive/archive-sessions.ts";
 import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
+import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
 import { readIntent, readPart, restoreKept } from "../../src/runtime/archive/archive-intent.ts";
 import {
   describePackage,
@@ -54,6 +55,7 @@ export default function (RED: NodeAPI): void {
     /** The jobs that were open at the start come in like messages, so that they end like messages. */
     const resumed = new WeakMap<object, Ticket>();
     const status = new ArchiveStatus(RED, () => sessions.jobs);
+    const heldUp = new HeldUpLog(RED, this, status, () => sessions.jobs.length);
 
     const isOurs = (job: OpenJob): boolean => {
       if (job.node === this.id) {
@@ -89,9 +91,14 @@ export default function (RED: NodeAPI): void {
       findMissing: missingMedia,
       // An archive saves too: what one has archived may be given to another one.
       outputFolders: async () => [...(await outputFolders.all()), ...archives.folders],
-      onChange: (running) => status.update(running),
+      onChange: (running) => {
+        status.update(running);
+        heldUp.update(running);
+      },
+      onWarning: ({ warning, values }) => this.warn(status.say(warning, values)),
       isMine: isOurs,
       onResumed: resume,
+      onResumeError: (error) => showFailure(error),
       onDamage: (count) => this.warn(status.say("damaged", { count })),
     });
 
@@ -192,7 +199,14 @@ export default function (RED: NodeAPI): void {
         }
         readConcurrency(operation);
         const values = new ValueReader(RED, this, { _msgid: "" }, operation);
-        await sessions.openWhenThere(await readRoot(values, properties, operation), showFailure);
+        const root = await readRoot(values, properties, operation);
+        const isOpen = await sessions.openWhenThere(root, (error) => {
+          showFailure(error);
+          heldUp.cannotOpen(error);
+        });
+        if (isOpen) {
+          heldUp.opened();
+        }
       } catch (error) {
         // A folder from the context may be set later, by a message.
         if (properties.folder === "" || ["str", "env"].includes(properties.folderType)) {

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { phrase, type Phrase } from "../errors/interpolation.ts";
 import type { MediaFolders } from "../media/media-folders.ts";
 import { checkRoot } from "../media/target-folder.ts";
 import {
@@ -17,6 +19,21 @@ import { RootLock } from "./journal/root-lock.ts";
 import type { RunningJob } from "./jobs/running-job.ts";
 import { WorkFolders } from "./jobs/work-folders.ts";
 
+/** What the open jobs of one archive may take. */
+export interface OpenJobLimits {
+  readonly jobs: number;
+  /** Of measurements, exact answers and kept message properties, in memory. */
+  readonly bytes: number;
+}
+
+const openJobLimits: OpenJobLimits = { jobs: 10_000, bytes: 256_000_000 };
+
+/** Roughly: two bytes a character, and what a job takes beside its texts. */
+function sizeOf({ measurement, raw, keep }: Intent): number {
+  const characters = (measurement?.length ?? 0) + (raw?.length ?? 0) + JSON.stringify(keep).length;
+  return 2 * characters + 1_000;
+}
+
 /**
  * One archive on disk: its journal and its open jobs. One process writes to it; all nodes of that process share this
  * object.
@@ -31,12 +48,15 @@ export class ArchiveRoot {
   /** Open jobs that nobody works on: after a restart, or when their node went away. */
   readonly unclaimed: Map<string, OpenJob>;
   /** Jobs of a cloud that are being accepted or worked on, by key: the same job is done once at a time. */
-  readonly active = new Map<string, Promise<Archived | RunningJob>>();
+  readonly active = new Map<string, Promise<Archived | OpenJob | RunningJob>>();
   readonly #lock: RootLock;
   readonly #journal: Journal;
   readonly #state: JournalState;
   readonly #compactor: Compactor;
   readonly #clearing = new Set<Promise<void>>();
+  readonly #limits: OpenJobLimits;
+  /** What the texts of the open jobs take in memory. */
+  #openBytes = 0;
 
   private constructor(
     folder: string,
@@ -47,6 +67,7 @@ export class ArchiveRoot {
       lock: RootLock;
       journal: Journal;
       state: JournalState;
+      limits: OpenJobLimits;
     },
   ) {
     this.folder = folder;
@@ -57,6 +78,10 @@ export class ArchiveRoot {
     this.#journal = parts.journal;
     this.#state = parts.state;
     this.unclaimed = new Map(parts.state.open);
+    this.#limits = parts.limits;
+    for (const { intent } of this.unclaimed.values()) {
+      this.#openBytes += sizeOf(intent);
+    }
     this.packages = new Packages(folder, parts);
     this.#compactor = new Compactor({ ...parts, stateFolder: this.stateFolder });
   }
@@ -70,6 +95,7 @@ export class ArchiveRoot {
     disk: ArchiveDisk,
     folders: MediaFolders,
     nonce: string,
+    limits = openJobLimits,
   ): Promise<ArchiveRoot> {
     const path = await checkRoot(folder, disk, diskFacts);
     const stateFolder = join(path, stateFolderName);
@@ -88,7 +114,7 @@ export class ArchiveRoot {
         guard: () => lock.check(),
         onRecord: (record, offset, bytes) => state.apply(record, offset, bytes),
       });
-      const root = new ArchiveRoot(path, { disk, folders, work, lock, journal, state });
+      const root = new ArchiveRoot(path, { disk, folders, work, lock, journal, state, limits });
       await root.#tidy();
       return root;
     } catch (error) {
@@ -106,12 +132,26 @@ export class ArchiveRoot {
     return join(this.folder, stateFolderName);
   }
 
+  /** Throws ERR_QUEUE_FULL where the archive has as many open jobs, or as much of them in memory, as it may have. */
+  checkRoom(intent: Intent): void {
+    const refuse = (limit: number | Phrase): never => {
+      throw new DimensionerError("archiveFull", diskFacts, { path: this.folder, limit });
+    };
+    if (this.#state.open.size >= this.#limits.jobs) {
+      refuse(this.#limits.jobs);
+    }
+    if (this.#openBytes + sizeOf(intent) > this.#limits.bytes) {
+      refuse(phrase("megabytes", { count: this.#limits.bytes / 1e6 }));
+    }
+  }
+
   /** Resolves once the intent is on the disk: from then on the job is done, whatever happens. */
   async accept(
     id: string,
     given: { node: string; key: string | null; intent: Intent; items: ReadonlyMap<string, StoredItem> },
   ): Promise<OpenJob> {
     const { node, key, intent } = given;
+    this.checkRoom(intent);
     const job: OpenJob = {
       id,
       node,
@@ -128,8 +168,15 @@ export class ArchiveRoot {
     };
     const items = [...given.items].map(([slot, item]) => ({ slot, item }));
     const at = job.acceptedAt.toISOString();
-    await this.#journal.commit({ type: "accepted", job: id, at, node, key, intent, items });
+    // Counted before it is written, so that many at once are counted too.
     this.#state.open.set(id, job);
+    this.#openBytes += sizeOf(intent);
+    try {
+      await this.#journal.commit({ type: "accepted", job: id, at, node, key, intent, items });
+    } catch (error) {
+      this.#drop(job);
+      throw error;
+    }
     return job;
   }
 
@@ -169,8 +216,14 @@ export class ArchiveRoot {
 
   async #forget(job: OpenJob): Promise<void> {
     await this.#journal.note({ type: "closed", job: job.id });
-    this.#state.open.delete(job.id);
+    this.#drop(job);
     this.#compactor.compactIfDue();
+  }
+
+  #drop(job: OpenJob): void {
+    if (this.#state.open.delete(job.id)) {
+      this.#openBytes -= sizeOf(job.intent);
+    }
   }
 
   async release(): Promise<void> {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { createMediaFolders, type MediaFolders } from "../media/media-folders.ts";
 import { guardedDisk } from "../media/disk-guard.ts";
 import type { ArchiveDisk } from "./archive-disk.ts";
-import { ArchiveRoot } from "./archive-root.ts";
+import { ArchiveRoot, type OpenJobLimits } from "./archive-root.ts";
 
 interface Shared {
   readonly root: Promise<ArchiveRoot>;
@@ -16,19 +16,27 @@ export interface ArchiveLease {
   release(): Promise<void>;
 }
 
+interface ArchivesOptions {
+  readonly disk?: ArchiveDisk;
+  readonly folders?: MediaFolders;
+  readonly limits?: OpenJobLimits;
+}
+
 /** The archives that this process has open: nodes with the same root share one. */
 export class Archives {
   /** Given by tests; otherwise each archive works on its own volume. */
   readonly #disk: ArchiveDisk | undefined;
   readonly #folders: MediaFolders;
+  readonly #limits: OpenJobLimits | undefined;
   readonly #open = new Map<string, Shared>();
   readonly #closing = new Map<string, Promise<void>>();
   /** What the lock of each root is known by, for as long as the process runs. */
   readonly #nonces = new Map<string, string>();
 
-  constructor({ disk, folders = createMediaFolders() }: { disk?: ArchiveDisk; folders?: MediaFolders } = {}) {
+  constructor({ disk, folders = createMediaFolders(), limits }: ArchivesOptions = {}) {
     this.#disk = disk;
     this.#folders = folders;
+    this.#limits = limits;
   }
 
   /** The roots of those that are open. */
@@ -65,7 +73,10 @@ export class Archives {
   #begin(path: string, disk: ArchiveDisk): Shared {
     const nonce = this.#nonces.get(path) ?? randomUUID();
     this.#nonces.set(path, nonce);
-    const shared: Shared = { root: ArchiveRoot.open(path, disk, this.#folders, nonce), users: 0 };
+    const shared: Shared = {
+      root: ArchiveRoot.open(path, disk, this.#folders, nonce, this.#limits),
+      users: 0,
+    };
     this.#open.set(path, shared);
     return shared;
   }

@@ -88,10 +88,7 @@ describe("archive: jobs of the cloud", () => {
       assert.equal(later.wasThere, true);
       await archive.close();
       archive = await openArchive(root, client);
-      assert.deepEqual(
-        archive.runner.resume(() => true),
-        [],
-      );
+      assert.deepEqual([...archive.runner.resume(() => true)], []);
       const restarted = await (await archive.runner.submit(forCloud("7"))).end();
       assert.equal(restarted.wasThere, true);
       assert.equal(restarted.folder, later.folder);
@@ -236,10 +233,7 @@ describe("archive: jobs of the cloud", () => {
       ticket.report();
       await archive.close();
       const next = await openArchive(root, client);
-      assert.deepEqual(
-        next.runner.resume(() => true),
-        [],
-      );
+      assert.deepEqual([...next.runner.resume(() => true)], []);
       await next.close();
     });
   });
@@ -259,7 +253,7 @@ describe("archive: jobs of the cloud", () => {
 
       sim.cloud.addMedia("2", { contentType: "video/mp4", generateBytes: 9_000 });
       const next = await openArchive(root, client);
-      const resumed = next.runner.resume(() => true);
+      const resumed = [...next.runner.resume(() => true)];
       assert.equal(resumed.length, 1);
       const [ticket] = resumed;
       assert.deepEqual(ticket?.running?.job.intent.keep, { topic: "t" });
@@ -267,15 +261,12 @@ describe("archive: jobs of the cloud", () => {
       await next.close();
       // Not reported: the next start tells it again.
       const third = await openArchive(root, client);
-      const [again] = third.runner.resume(() => true);
+      const [again] = [...third.runner.resume(() => true)];
       assert.equal((await again?.end())?.manifest.transactionId, "2");
       again?.report();
       await third.close();
       const fourth = await openArchive(root, client);
-      assert.deepEqual(
-        fourth.runner.resume(() => true),
-        [],
-      );
+      assert.deepEqual([...fourth.runner.resume(() => true)], []);
       await fourth.close();
       assert.equal((await readPackages(root)).size, 1);
     });

@@ -100,7 +100,7 @@ describe("archive: a disk that is full, gone or closed", () => {
       await (await archive.runner.submit(forCloud("1"))).end();
       await archive.close();
       const again = await openArchive(root, client);
-      assert.equal(again.runner.resume(() => true).length, 1, "only what was accepted is open");
+      assert.equal([...again.runner.resume(() => true)].length, 1, "only what was accepted is open");
       await again.close();
     });
   });
@@ -279,7 +279,7 @@ describe("archive: a disk that is full, gone or closed", () => {
         const packages = await readPackages(root);
         assert.equal(packages.size, 2, where());
         const again = await openArchive(root, client);
-        const open = again.runner.resume(() => true);
+        const open = [...again.runner.resume(() => true)];
         assert.deepEqual(open, [], `${where()} left a job open`);
         await again.close();
         assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), [], where());

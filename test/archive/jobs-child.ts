@@ -37,7 +37,7 @@ async function take(id: string): Promise<void> {
   await finish(ticket, id);
 }
 
-const resumed = runner.resume(() => true).map((ticket) => finish(ticket));
+const resumed = [...runner.resume(() => true)].map((ticket) => finish(ticket));
 const ids = list.split(",").filter((id) => id !== "");
 await Promise.all([...resumed, ...ids.map((id) => take(id))]);
 console.log("done");

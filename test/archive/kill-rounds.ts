@@ -52,11 +52,7 @@ export async function killAgainAndAgain(kills: number, seed: number): Promise<Ki
       await check(root, expected);
       const client = clientOf(sim);
       const again = await openArchive(root, client);
-      assert.deepEqual(
-        again.runner.resume(() => true),
-        [],
-        "a job was not closed",
-      );
+      assert.deepEqual([...again.runner.resume(() => true)], [], "a job was not closed");
       for (const id of ids.filter((one) => one.startsWith("cloud"))) {
         const ticket = await again.runner.submit(intentOf(id, { origin: client.peer.origin }));
         assert.equal((await ticket.end()).wasThere, true, id);

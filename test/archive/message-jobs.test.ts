@@ -191,7 +191,7 @@ describe("archive: media that messages bring", () => {
       await rejectsWith(first.end(), "ERR_CANCELLED", "cancelledKept");
 
       const after = await openArchive(root, undefined);
-      const [ticket] = after.runner.resume(() => true);
+      const [ticket] = [...after.runner.resume(() => true)];
       await until(() => after.runner.jobs[0]?.state === "waiting", "it waits again");
       await after.runner.submitMedia(sequence(), [medium(pictureOf("b"))], part(1, 2));
       const { manifest } = await (ticket ?? assert.fail()).end();
@@ -225,7 +225,7 @@ describe("archive: media that messages bring", () => {
       const [job = ""] = await readdir(work);
       await writeFile(join(work, job, "item.jpg"), pictureOf("forged"));
       const after = await openArchive(root, undefined);
-      const [ticket] = after.runner.resume(() => true);
+      const [ticket] = [...after.runner.resume(() => true)];
       await rejectsWith((ticket ?? assert.fail()).end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
       await after.close();
     });

@@ -65,7 +65,7 @@ export interface Opened {
 
 const quick = {
   retry: { firstMs: 20, longestMs: 100 },
-  poll: { firstMs: 20, longestMs: 50 },
+  poll: { firstMs: 20, longestMs: 50, paceMs: 0 },
 } as const;
 
 export async function openArchive(

@@ -91,7 +91,7 @@ async function finish(
   const client = new CloudClient({ baseUrl: origin, token, timeoutMs: 4_000 });
   const archive = await openArchive(root, client, { archives });
   try {
-    const left = archive.runner.resume(() => true);
+    const left = [...archive.runner.resume(() => true)];
     for (const ticket of left) {
       await ticket.end().catch(() => undefined);
       ticket.report();

@@ -12,6 +12,8 @@ import { basesOf, claimBase, storeItem } from "./store-item.ts";
 export interface PollRules {
   readonly firstMs: number;
   readonly longestMs: number;
+  /** So long each question keeps its place, so that many open jobs do not flood a cloud that answers fast. */
+  readonly paceMs: number;
 }
 
 interface CloudWork {
@@ -67,10 +69,12 @@ export async function collectCloud(running: RunningJob, work: CloudWork): Promis
   }
 }
 
-async function ask(running: RunningJob, { source, asking }: CloudWork): Promise<Listing> {
+async function ask(running: RunningJob, { source, asking, poll }: CloudWork): Promise<Listing> {
   const { signal } = running;
   const { transactionId, contentType, expect } = running.job.intent;
-  const leave = await asking.enter(signal);
+  // A job that has never asked is not kept waiting by many others that ask again and again.
+  const leave = await asking.enter(signal, running.isFirstTry);
+  const askedAt = performance.now();
   try {
     return await source.waitForMedia(transactionId, {
       contentType: contentType ?? undefined,
@@ -83,7 +87,7 @@ async function ask(running: RunningJob, { source, asking }: CloudWork): Promise<
     }
     throw error;
   } finally {
-    leave();
+    setTimeout(leave, Math.max(0, poll.paceMs - (performance.now() - askedAt))).unref();
   }
 }
 

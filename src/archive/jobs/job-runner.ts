@@ -5,7 +5,7 @@ import type { ArchiveRoot } from "../archive-root.ts";
 import type { Archived } from "../packages/packages.ts";
 import { collectCloud, type PollRules } from "./collect-cloud.ts";
 import { collectMessages } from "./collect-messages.ts";
-import { cloudKey } from "./keys.ts";
+import { answerOf, cloudKeys, isOtherAnswer } from "./keys.ts";
 import type { FindMissing, MediaSource } from "./media-source.ts";
 import type { OpenJob } from "../journal/open-job.ts";
 import type { Intent } from "../packages/records.ts";
@@ -29,7 +29,14 @@ export interface RunnerOptions {
   readonly poll?: PollRules;
   /** Called whenever the state of a job changes, and with each piece that is downloaded. */
   readonly onChange?: (running: RunningJob) => void;
+  /** Told what somebody should look at, though the job goes on. */
+  readonly onWarning?: (warning: ArchiveWarning) => void;
 }
+
+/** Something about a package that is there already. */
+export type ArchiveWarning =
+  | { readonly warning: "damagedPackage"; readonly values: { readonly path: string } }
+  | { readonly warning: "otherMeasurement"; readonly values: { readonly id: string } };
 
 /** Where the media of one message belong. */
 export interface Part {
@@ -52,15 +59,19 @@ export class JobRunner {
   /** Those whose message is not out yet. */
   readonly #jobs = new Set<RunningJob>();
   readonly #sequences = new Sequences();
+  readonly #onDamaged = (path: string): void => {
+    this.#options.onWarning({ warning: "damagedPackage", values: { path } });
+  };
   #isClosed = false;
 
   constructor(root: ArchiveRoot, options: RunnerOptions) {
     this.#root = root;
     this.#options = {
       retry: { firstMs: 1_000, longestMs: 60_000 },
-      poll: { firstMs: 500, longestMs: 30_000 },
+      poll: { firstMs: 500, longestMs: 30_000, paceMs: 200 },
       onChange: () => undefined,
       outputFolders: async () => [],
+      onWarning: () => undefined,
       ...options,
     };
     this.#downloading = new Semaphore(options.concurrency);
@@ -77,11 +88,24 @@ export class JobRunner {
    */
   async submit(intent: Intent): Promise<Ticket> {
     this.#refuseIfClosed();
-    const key = cloudKey(intent.origin ?? "", intent.transactionId);
+    for (const key of cloudKeys(intent)) {
+      const ticket = await this.#submitAs(key, intent);
+      if (ticket !== undefined) {
+        return ticket;
+      }
+      this.#options.onWarning({ warning: "otherMeasurement", values: { id: intent.transactionId } });
+    }
+    // The last key has the measurement in it, so that no other one is found under it.
+    throw new Error("two jobs with the same key and different measurements");
+  }
+
+  /** Undefined where the key is that of another measurement. */
+  async #submitAs(key: string, intent: Intent): Promise<Ticket | undefined> {
     const { active } = this.#root;
     const before = active.get(key);
     if (before !== undefined) {
-      return this.#again(await before);
+      const begun = await before;
+      return isSame(intent, begun) ? this.#again(begun) : undefined;
     }
     const starting = this.#begin(key, intent);
     active.set(key, starting);
@@ -93,7 +117,7 @@ export class JobRunner {
         return this.#ticket(begun, false);
       }
       active.delete(key);
-      return this.#again(begun);
+      return isSame(intent, begun) ? this.#again(begun) : undefined;
     } catch (error) {
       active.delete(key);
       throw error;
@@ -121,18 +145,30 @@ export class JobRunner {
     return this.#partTicket(sequence, await sequence.running, part);
   }
 
-  /** Takes over the open jobs that `isMine` says yes to, and goes on with them. */
-  resume(isMine: (job: OpenJob) => boolean): Ticket[] {
-    const mine = [...this.#root.unclaimed.values()].filter(isMine);
-    return mine.map((job) => {
-      const running = this.#run(job);
-      const ticket = this.#ticket(running, true);
-      const { sequence } = job.intent;
-      if (sequence !== null) {
-        this.#sequences.resume(sequence, running, ticket);
+  /**
+   * Takes over the open jobs that `isMine` says yes to, and goes on with each of them when it is asked for the next one. Sequences
+   * go on at once: parts that still come have to find them.
+   */
+  *resume(isMine: (job: OpenJob) => boolean): Generator<Ticket> {
+    const { unclaimed } = this.#root;
+    const mine = [...unclaimed.values()].filter(isMine);
+    const sequences = mine.filter(({ intent }) => intent.sequence !== null).map((job) => this.#resume(job));
+    yield* sequences;
+    for (const job of mine) {
+      if (unclaimed.has(job.id) && !this.#isClosed) {
+        yield this.#resume(job);
       }
-      return ticket;
-    });
+    }
+  }
+
+  #resume(job: OpenJob): Ticket {
+    const running = this.#run(job);
+    const ticket = this.#ticket(running, true);
+    const { sequence } = job.intent;
+    if (sequence !== null) {
+      this.#sequences.resume(sequence, running, ticket);
+    }
+    return ticket;
   }
 
   /** Stops all work; what is open stays open in the journal, for the next one. */
@@ -152,14 +188,16 @@ export class JobRunner {
     this.#jobs.clear();
   }
 
-  async #begin(key: string, intent: Intent): Promise<Archived | RunningJob> {
-    const found = await this.#root.packages.find(key);
+  /** The package, the running job or the open job that there is for a key, or a new job. */
+  async #begin(key: string, intent: Intent): Promise<Begun> {
+    const found = await this.#root.packages.find(key, this.#onDamaged);
     if (found !== undefined) {
       return found;
     }
-    const left = [...this.#root.unclaimed.values()].find((job) => job.key === key);
-    if (left !== undefined) {
-      return this.#run(left);
+    for (const job of this.#root.unclaimed.values()) {
+      if (job.key === key) {
+        return isOtherAnswer(answerOf(intent), answerOf(job.intent)) ? job : this.#run(job);
+      }
     }
     const { node } = this.#options;
     const job = await this.#root.accept(randomUUID(), { node, key, intent, items: new Map() });
@@ -172,6 +210,7 @@ export class JobRunner {
     media: readonly GivenMedium[],
     place: { used: Set<string>; slot: string },
   ): Promise<RunningJob> {
+    this.#root.checkRoom(intent);
     try {
       const { node, outputFolders } = this.#options;
       const items = await stageMedia(this.#root, id, media, { ...place, outputFolders });
@@ -227,7 +266,12 @@ export class JobRunner {
       throw new DimensionerError("cancelledKept", diskFacts);
     }
     this.#root.unclaimed.delete(job.id);
-    const running = new RunningJob(this.#root, job, { collect: this.#collectOf(job), retry, onChange });
+    const running = new RunningJob(this.#root, job, {
+      collect: this.#collectOf(job),
+      retry,
+      onChange,
+      onDamaged: this.#onDamaged,
+    });
     this.#jobs.add(running);
     return running;
   }
@@ -242,7 +286,7 @@ export class JobRunner {
     return (running) =>
       collectCloud(running, {
         source: source(intent),
-        key: key ?? cloudKey(intent.origin ?? "", intent.transactionId),
+        key: key ?? cloudKeys(intent)[0] ?? "",
         poll,
         asking: this.#asking,
         downloading: this.#downloading,
@@ -271,4 +315,22 @@ export class JobRunner {
       throw new DimensionerError("cancelledClose", diskFacts);
     }
   }
+}
+
+/** What there is for a key. An open job is one that nobody works on and that brings another measurement. */
+type Begun = Archived | OpenJob | RunningJob;
+
+/** Whether a job for the same transaction brings nothing that would be lost. */
+function isSame(intent: Intent, begun: Begun): begun is Archived | RunningJob {
+  if (begun instanceof RunningJob) {
+    return !isOtherAnswer(answerOf(intent), answerOf(begun.job.intent));
+  }
+  if (!("manifest" in begun)) {
+    return false;
+  }
+  const { measurement, raw } = begun.manifest;
+  return !isOtherAnswer(answerOf(intent), {
+    measurement: measurement?.sha256 ?? null,
+    raw: raw?.sha256 ?? null,
+  });
 }

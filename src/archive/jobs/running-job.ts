@@ -24,6 +24,14 @@ export interface Collected extends Completeness {
 /** Brings a job's media into its work folder. Throws; may be called again then, and goes on with what is there. */
 export type Collect = (running: RunningJob) => Promise<Collected>;
 
+interface RunningJobOptions {
+  readonly collect: Collect;
+  readonly retry: RetryRules;
+  readonly onChange: (running: RunningJob) => void;
+  /** Told of a damaged package that the same job has already. */
+  readonly onDamaged: (path: string) => void;
+}
+
 export type JobState = "trouble" | "waiting" | "working";
 
 /** Codes of failures that say nothing about the media themselves. */
@@ -33,9 +41,12 @@ const notOfTheMedia: ReadonlySet<ErrorCode> = new Set(["ERR_FILE", "ERR_NOT_FOUN
 export class RunningJob {
   readonly job: OpenJob;
   readonly root: ArchiveRoot;
+  /** Resolves when the job waits for the first time, or has ended. */
+  readonly firstTry: Promise<void>;
   /** Ends in the package, or in the error that ends the job. */
   readonly ended: Promise<Archived>;
   hasEnded = false;
+  isFirstTry = true;
   state: JobState = "working";
   /** What keeps it from going on right now. */
   trouble: DimensionerError | undefined;
@@ -50,28 +61,34 @@ export class RunningJob {
   readonly #collect: Collect;
   readonly #retry: RetryRules;
   readonly #onChange: (running: RunningJob) => void;
+  readonly #onDamaged: (path: string) => void;
+  #endFirstTry: () => void = () => undefined;
   readonly #stop = new AbortController();
   #wake: (() => void) | undefined;
   #failures = 0;
   #isUnwanted = false;
   #isChecked: boolean;
 
-  constructor(
-    root: ArchiveRoot,
-    job: OpenJob,
-    how: { collect: Collect; retry: RetryRules; onChange: (running: RunningJob) => void },
-  ) {
+  constructor(root: ArchiveRoot, job: OpenJob, how: RunningJobOptions) {
     this.root = root;
     this.job = job;
     this.#collect = how.collect;
     this.#retry = how.retry;
     this.#onChange = how.onChange;
+    this.#onDamaged = how.onDamaged;
     this.#isChecked = !job.isResumed;
     setMaxListeners(0, this.#stop.signal);
+    this.firstTry = new Promise((resolve) => {
+      this.#endFirstTry = () => {
+        this.isFirstTry = false;
+        resolve();
+      };
+    });
     this.ended = this.#run();
     // Whoever waits for it hears of it; nobody has to.
     const end = (): void => {
       this.hasEnded = true;
+      this.#endFirstTry();
       this.#onChange(this);
     };
     this.ended.then(end, end);
@@ -128,6 +145,7 @@ export class RunningJob {
   /** Waits; rejects when the job is stopped. */
   async pause(ms: number): Promise<void> {
     const { signal } = this.#stop;
+    this.#endFirstTry();
     signal.throwIfAborted();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(go, ms);
@@ -178,7 +196,7 @@ export class RunningJob {
     await root.work.make(job.id);
     const { key, complete, missing } = await this.#collect(this);
     this.tell("working");
-    return await root.packages.place(job, key, { complete, missing });
+    return await root.packages.place(job, key, { complete, missing, onDamaged: this.#onDamaged });
   }
 
   /** After a restart: only what still is what was stored counts as there. */
@@ -215,6 +233,7 @@ export class RunningJob {
     return await root.packages.place(job, job.key ?? "", {
       complete: false,
       missing: [...this.missing, ...missing],
+      onDamaged: this.#onDamaged,
     });
   }
 

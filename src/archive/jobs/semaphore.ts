@@ -1,21 +1,23 @@
-/** Lets so many in at a time, in the order in which they came. */
+/** Lets so many in at a time, in the order in which they came, but those that go first before all others. */
 export class Semaphore {
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #first = new Set<() => void>();
+  readonly #waiting = new Set<() => void>();
 
   constructor(count: number) {
     this.#free = count;
   }
 
   /** Resolves with the function that gives the place back. Rejects with the signal's reason. */
-  async enter(signal: AbortSignal): Promise<() => void> {
+  async enter(signal: AbortSignal, goesFirst = false): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) {
       this.#free -= 1;
     } else {
+      const waiting = goesFirst ? this.#first : this.#waiting;
       await new Promise<void>((resolve, reject) => {
         const stop = (): void => {
-          this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+          waiting.delete(enter);
           reject(signal.reason as Error);
         };
         const enter = (): void => {
@@ -23,7 +25,7 @@ export class Semaphore {
           resolve();
         };
         signal.addEventListener("abort", stop, { once: true });
-        this.#waiting.push(enter);
+        waiting.add(enter);
       });
     }
     let isIn = true;
@@ -32,10 +34,12 @@ export class Semaphore {
         return;
       }
       isIn = false;
-      const next = this.#waiting.shift();
+      const waiting = this.#first.size > 0 ? this.#first : this.#waiting;
+      const [next] = waiting;
       if (next === undefined) {
         this.#free += 1;
       } else {
+        waiting.delete(next);
         next();
       }
     };

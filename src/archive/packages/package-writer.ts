@@ -16,7 +16,7 @@ import {
 import { numberedFolder } from "./layout.ts";
 import { filesOf, software, writeManifest, type Manifest } from "./manifest.ts";
 import type { OpenJob } from "../journal/open-job.ts";
-import { loadManifest } from "./package-files.ts";
+import { hashFile, loadManifest } from "./package-files.ts";
 import type { PlacedPackage } from "./records.ts";
 
 /** Whether a package has all that was expected. */
@@ -121,21 +121,27 @@ export class PackageWriter {
   }
 }
 
-/** The manifest of a package that is there, as it was written, with files of the right sizes. */
+/**
+ * The manifest of a package whose files are all as they were written, by their hashes: sizes alone say nothing of a flipped bit.
+ * Undefined where there is no package, "damaged" where it is not what was archived.
+ */
 export async function findPackage(
   root: string,
   { path, sha256 }: PlacedPackage,
   disk: ArchiveDisk,
-): Promise<Manifest | undefined> {
+): Promise<Manifest | "damaged" | undefined> {
   const folder = join(root, path);
   const found = await loadManifest(join(folder, manifestFileName), disk);
-  if (typeof found === "string" || found.sha256 !== sha256) {
-    return undefined;
+  if (found === "none") {
+    return (await exists(folder, disk)) ? "damaged" : undefined;
+  }
+  if (found === "damaged" || found.sha256 !== sha256) {
+    return "damaged";
   }
   for (const file of filesOf(found.manifest)) {
-    const stats = await disk.lstat(join(folder, file.path)).catch(() => null);
-    if (stats?.isFile() !== true || stats.size !== file.bytes) {
-      return undefined;
+    const there = await hashFile(join(folder, file.path), disk);
+    if (there?.bytes !== file.bytes || there.sha256 !== file.sha256) {
+      return "damaged";
     }
   }
   return found.manifest;

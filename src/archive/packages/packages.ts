@@ -16,6 +16,12 @@ export interface Archived extends PlacedPackage {
   readonly wasThere: boolean;
 }
 
+/** What becomes of a job whose media are all there. */
+interface Placement extends Completeness {
+  /** The same job has a package already, which is damaged: it is left as it is, and a whole one is made. */
+  readonly onDamaged: (path: string) => void;
+}
+
 /** The packages of one archive: how a job gets its own, and how it is found again. */
 export class Packages {
   readonly #folder: string;
@@ -24,6 +30,8 @@ export class Packages {
   readonly #journal: Journal;
   readonly #state: JournalState;
   readonly #writer: PackageWriter;
+  /** Damaged packages are told of once: a job looks for its package when it begins and when it ends. */
+  readonly #toldDamaged = new Set<string>();
   /** They get their names one after the other, since each manifest names the one before. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -44,8 +52,8 @@ export class Packages {
     await this.#turn;
   }
 
-  /** The whole package of a finished job; undefined where there is none (any more). */
-  async find(key: string): Promise<Archived | undefined> {
+  /** The whole package of a finished job; undefined where there is none (any more), or only a damaged one. */
+  async find(key: string, onDamaged: (path: string) => void): Promise<Archived | undefined> {
     const at = this.#state.finished.get(key);
     if (at === undefined) {
       return undefined;
@@ -56,12 +64,16 @@ export class Packages {
     }
     const { path, sha256 } = record;
     const manifest = await findPackage(this.#folder, { path, sha256 }, this.#disk);
-    return manifest === undefined ? undefined : this.#result({ path, sha256 }, manifest, true);
+    if (manifest === "damaged" && !this.#toldDamaged.has(path)) {
+      this.#toldDamaged.add(path);
+      onDamaged(path);
+    }
+    return typeof manifest === "object" ? this.#result({ path, sha256 }, manifest, true) : undefined;
   }
 
   /** Makes the package of a job whose media are all there. Throws ERR_FILE; may be called again then. */
-  async place(job: OpenJob, key: string, completeness: Completeness): Promise<Archived> {
-    const turn = this.#turn.then(() => this.#place(job, key, completeness));
+  async place(job: OpenJob, key: string, placement: Placement): Promise<Archived> {
+    const turn = this.#turn.then(() => this.#place(job, key, placement));
     this.#turn = turn.catch(() => undefined);
     return await turn;
   }
@@ -73,7 +85,7 @@ export class Packages {
       return undefined;
     }
     const manifest = await findPackage(this.#folder, found, this.#disk);
-    if (manifest === undefined) {
+    if (typeof manifest !== "object") {
       return undefined;
     }
     if (job.archived === null) {
@@ -83,16 +95,16 @@ export class Packages {
     return this.#result(found, manifest, false);
   }
 
-  async #place(job: OpenJob, key: string, completeness: Completeness): Promise<Archived> {
+  async #place(job: OpenJob, key: string, { onDamaged, ...completeness }: Placement): Promise<Archived> {
     const before = await this.placed(job);
     if (before !== undefined) {
       return before;
     }
     job.key = key;
-    const twin = await this.find(key);
-    if (twin !== undefined) {
-      job.archived = { path: twin.path, sha256: twin.sha256 };
-      return twin;
+    const existing = await this.find(key, onDamaged);
+    if (existing !== undefined) {
+      job.archived = { path: existing.path, sha256: existing.sha256 };
+      return existing;
     }
     try {
       const { path, sha256, manifest } = await this.#writer.write(job, this.#work.of(job.id), {

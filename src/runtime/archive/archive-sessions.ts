@@ -18,6 +18,8 @@ interface SessionOptions extends Omit<RunnerOptions, "concurrency"> {
   readonly isMine: (job: OpenJob) => boolean;
   /** Gets each of them. */
   readonly onResumed: (ticket: Ticket) => void;
+  /** Told what keeps the open jobs from going on. */
+  readonly onResumeError: (error: unknown) => void;
   /** Told when an archive is opened whose journal has damaged lines. */
   readonly onDamage: (lines: number) => void;
 }
@@ -62,24 +64,25 @@ export class ArchiveSessions {
     }
   }
 
-  /** The same after a start, when a share may not be mounted yet: tried until it works or cannot. */
-  async openWhenThere(folder: string, onTrouble: (error: unknown) => void): Promise<void> {
+  /** The same after a start, when a share may not be mounted yet: tried until it works, which it returns, or cannot. */
+  async openWhenThere(folder: string, onTrouble: (error: unknown) => void): Promise<boolean> {
     const { signal } = this.#closing;
     for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
       try {
         await this.open(folder);
-        return;
+        return true;
       } catch (error) {
         if (signal.aborted) {
-          return;
+          return false;
         }
         onTrouble(error);
         if (!canPass(error)) {
-          return;
+          return false;
         }
         await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }
+    return false;
   }
 
   /** Ends the work and lets go of the archives; a disk that hangs is left to itself after a while. */
@@ -103,6 +106,21 @@ export class ArchiveSessions {
     await Promise.race([Promise.allSettled(closed), sleep(closeTimeoutMs, undefined, { ref: false })]);
   }
 
+  /**
+   * Goes on with the jobs that are open, a few at a time: the next one when an earlier one waits for the first time or has
+   * ended. Those that have not begun take no more than their place in the archive's list.
+   */
+  async #resumeAll(runner: JobRunner, concurrency: number): Promise<void> {
+    const tickets = runner.resume(this.#options.isMine);
+    const resumeNext = async (): Promise<void> => {
+      for (const ticket of tickets) {
+        this.#options.onResumed(ticket);
+        await ticket.running?.firstTry;
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, resumeNext));
+  }
+
   async #begin(folder: string): Promise<Session> {
     const concurrency = this.#options.concurrency();
     const lease = await this.#archives.open(folder);
@@ -112,9 +130,7 @@ export class ArchiveSessions {
       this.#options.onDamage(lease.root.damagedLines);
     }
     if (!this.#closing.signal.aborted) {
-      for (const ticket of runner.resume(this.#options.isMine)) {
-        this.#options.onResumed(ticket);
-      }
+      this.#resumeAll(runner, concurrency).catch(this.#options.onResumeError);
     }
     return { lease, runner };
   }

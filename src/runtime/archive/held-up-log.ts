@@ -1,0 +1,85 @@
+import type { NodeAPI, Node } from "node-red";
+import type { RunningJob } from "../../archive/jobs/running-job.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { translateError } from "../status/translate.ts";
+import type { ArchiveStatus } from "./archive-status.ts";
+
+/** What keeps jobs from going on. */
+interface Cause {
+  readonly sinceMs: number;
+  loggedMs: number;
+  readonly jobs: Set<RunningJob>;
+}
+
+const reminderMs = 3_600_000;
+
+/**
+ * Writes to the log why jobs cannot go on: once for each cause, again every hour, and when they go on. A job is tried again for days,
+ * and nobody watches a node's status for so long.
+ */
+export class HeldUpLog {
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+  readonly #status: ArchiveStatus;
+  readonly #openJobs: () => number;
+  /** By the sentence: the same cause is about another path or host with each job. */
+  readonly #causes = new Map<string, Cause>();
+
+  constructor(RED: NodeAPI, node: Node, status: ArchiveStatus, openJobs: () => number) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#status = status;
+    this.#openJobs = openJobs;
+  }
+
+  /** Something about a job has changed. */
+  update(running: RunningJob): void {
+    const { trouble, hasEnded } = running;
+    const current = hasEnded ? undefined : trouble;
+    for (const [sentence, cause] of this.#causes) {
+      if (sentence !== current?.sentence && cause.jobs.delete(running) && cause.jobs.size === 0) {
+        // A job that was stopped or given up does not go on.
+        this.#end(sentence, cause, trouble === undefined);
+      }
+    }
+    if (current !== undefined) {
+      this.#heldUp(current).jobs.add(running);
+    }
+  }
+
+  /** The archive cannot be opened, and is tried again. */
+  cannotOpen(error: unknown): void {
+    if (error instanceof DimensionerError) {
+      this.#heldUp(error);
+    }
+  }
+
+  opened(): void {
+    for (const [sentence, cause] of this.#causes) {
+      if (cause.jobs.size === 0) {
+        this.#end(sentence, cause, true);
+      }
+    }
+  }
+
+  #end(sentence: string, { sinceMs }: Cause, goesOn: boolean): void {
+    this.#causes.delete(sentence);
+    if (goesOn) {
+      const minutes = Math.round((performance.now() - sinceMs) / 60_000);
+      this.#node.log(this.#status.say("resumedAfter", { minutes, count: this.#openJobs() }));
+    }
+  }
+
+  #heldUp(error: DimensionerError): Cause {
+    const nowMs = performance.now();
+    const known = this.#causes.get(error.sentence);
+    const cause = known ?? { sinceMs: nowMs, loggedMs: nowMs, jobs: new Set() };
+    if (known === undefined || nowMs - known.loggedMs >= reminderMs) {
+      cause.loggedMs = nowMs;
+      this.#causes.set(error.sentence, cause);
+      const { message } = translateError(this.#RED, error);
+      this.#node.warn(this.#status.say("heldUp", { count: this.#openJobs(), cause: message }));
+    }
+    return cause;
+  }
+}
