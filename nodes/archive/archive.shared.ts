@@ -1,53 +1,95 @@
-/** The saved properties of `dimensioner-archive` and what they are when nothing is said. */
-export interface ArchiveProperties {
-  /** Of what is saved, for migrations. */
-  version: number;
-  name: string;
-  /** Where the media come from: the cloud, or the message itself. */
-  source: "cloud" | "message";
-  cloud: string;
-  /** Name of the message property that names a deployed cloud; blank = always `cloud`. */
-  cloudFrom: string;
-  /** The archive's root; it has to exist. */
-  folder: string;
-  folderType: string;
-  /** The package's folder below the root. */
-  layout: string;
-  transactionId: string;
-  transactionIdType: string;
-  /** Only media of this type; blank = all. */
-  contentType: string;
-  contentTypeType: string;
-  /** Content types or descriptions that must be there, separated by commas. */
-  expect: string;
-  /** Seconds to wait for them; blank = 900. */
-  wait: string | number;
-  /** Jobs that download at once; blank = 2. */
-  concurrency: string | number;
-  onIncomplete: "error" | "keep";
-  /** Hours after which a job that cannot go on ends in its error; 0 = never. */
-  giveUp: string | number;
-  /** Message properties that survive a restart, separated by commas. */
-  keep: string;
-}
+import { cloudProperties, folder, nodeName } from "../../src/saved/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
-export const defaults: ArchiveProperties = {
-  version: 1,
-  name: "",
-  source: "cloud",
-  cloud: "",
-  cloudFrom: "",
-  folder: "",
-  folderType: "str",
-  layout: "{date}/{reference}-{transactionId}",
-  transactionId: "transactionId",
-  transactionIdType: "msg",
-  contentType: "",
-  contentTypeType: "str",
-  expect: "",
-  wait: 900,
-  concurrency: 2,
-  onIncomplete: "error",
-  giveUp: 72,
-  keep: "",
-};
+const fromCloud = { when: { source: ["cloud"] } } as const;
+const packages = { legend: "group.package" } as const;
+const completeness = { legend: "group.wait" } as const;
+const jobs = { legend: "group.jobs" } as const;
+
+/** The saved properties of `dimensioner-archive`, in the order of its form. */
+export const properties = {
+  name: nodeName,
+  /** Where the media come from: the cloud, or the message itself. */
+  source: { kind: "choice", of: ["cloud", "message"], default: "cloud", icon: "sign-in" },
+  cloud: { ...cloudProperties.cloud, ...fromCloud },
+  cloudFrom: { ...cloudProperties.cloudFrom, ...fromCloud },
+  transactionId: {
+    kind: "typed",
+    default: "transactionId",
+    type: "msg",
+    required: "shared:common.problem.transactionId",
+    icon: "key",
+  },
+  /** The archive's root; it has to exist. */
+  folder: { ...folder, group: packages },
+  /** The package's folder below the root. */
+  layout: {
+    kind: "text",
+    default: "{date}/{reference}-{transactionId}",
+    rule: "layout",
+    required: "problem.layout",
+    icon: "sitemap",
+    placeholder: { text: "{date}/{reference}-{transactionId}" },
+    note: "note.layout",
+    group: packages,
+  },
+  /** Only media of this type; blank: all. */
+  contentType: {
+    kind: "typed",
+    default: "",
+    type: "str",
+    icon: "filter",
+    placeholder: "placeholder.contentType",
+    group: completeness,
+    ...fromCloud,
+  },
+  /** Content types or descriptions that must be there, separated by commas. */
+  expect: {
+    kind: "text",
+    default: "",
+    icon: "check-square-o",
+    placeholder: "placeholder.expect",
+    note: "note.expect",
+    group: completeness,
+  },
+  wait: { kind: "number", of: "wait", default: 900, icon: "hourglass-half", group: completeness },
+  onIncomplete: {
+    kind: "choice",
+    of: ["error", "keep"],
+    default: "error",
+    icon: "exclamation-triangle",
+    group: completeness,
+  },
+  /** Jobs that download at once. */
+  concurrency: {
+    kind: "number",
+    of: "amount",
+    default: 2,
+    icon: "tasks",
+    group: jobs,
+    ...fromCloud,
+  },
+  /** A job that cannot go on ends in its error after so long; 0: never. */
+  giveUp: {
+    kind: "number",
+    of: "hours",
+    default: 72,
+    icon: "stop-circle-o",
+    note: "note.giveUp",
+    group: jobs,
+  },
+  /** Message properties that survive a restart, separated by commas. */
+  keep: {
+    kind: "text",
+    default: "",
+    icon: "bookmark-o",
+    placeholder: "placeholder.keep",
+    note: "note.keep",
+    group: jobs,
+  },
+} as const satisfies PropertyTable;
+
+export type ArchiveProperties = Saved<typeof properties>;
+
+/** What holds where a flow says nothing. */
+export const defaults = defaultsOf(properties);

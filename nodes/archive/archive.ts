@@ -30,7 +30,7 @@ import { serve, type Job } from "../../src/runtime/action/serve.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { isKnown } from "../../src/saved/migrations.ts";
-import { defaults, type ArchiveProperties } from "./archive.shared.ts";
+import { defaults, properties as table, type ArchiveProperties } from "./archive.shared.ts";
 
 const operationOf = (surface: Operation["surface"]): Operation => ({
   operation: "archive",
@@ -81,7 +81,7 @@ export default function (RED: NodeAPI): void {
 
     const readConcurrency = (operation: Operation): number => {
       const settings = new SettingsReader("node", operation);
-      return settings.amount("concurrency", properties.concurrency, defaults.concurrency as number);
+      return settings.number("concurrency", table.concurrency, properties.concurrency);
     };
 
     const sessions = new ArchiveSessions(archives, {
@@ -106,10 +106,10 @@ export default function (RED: NodeAPI): void {
       const chosen = usesCloud ? clouds.choose(msg, "archive", false) : undefined;
       const operation = chosen?.operation ?? operationOf("disk");
       const values = new ValueReader(RED, this, msg, operation);
-      values.setting("source", properties.source, ["cloud", "message"]);
+      values.setting("source", properties.source, table.source.of);
       readConcurrency(operation);
       const intent = await readIntent(
-        { RED, msg, values, operation, properties },
+        { RED, msg, values, operation, properties, table },
         chosen?.client.peer.origin ?? null,
       );
       const media = usesCloud ? [] : readMedia(msg, operation);

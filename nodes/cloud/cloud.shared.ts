@@ -1,34 +1,36 @@
-/** The saved properties of `dimensioner-cloud` and what they are when nothing is said; the token is a credential. */
-export interface CloudProperties {
-  /** Of what is saved, for migrations. */
-  version: number;
-  name: string;
-  /** https origin; http only on loopback or with allowHttp. */
-  baseUrl: string;
-  allowHttp: boolean;
-  /** Seconds; blank = 60. */
-  timeout: string | number;
-  /** How many commands to one device may wait; 0: none. */
-  queueLimit: string | number;
-  /** Seconds a command may wait; 0 = no limit. */
-  maxWait: string | number;
-  /** Seconds between two lists of devices that show whether the cloud answers; 0 = none. */
-  checkInterval: string | number;
-  /** Id of a core tls-config node. */
-  tls: string;
-  /** Id of a core http proxy node; blank = the environment's proxy variables. */
-  proxy: string;
-}
+import { checkInterval, nodeName, queueProperties, timeout } from "../../src/saved/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
-export const defaults: CloudProperties = {
-  version: 1,
-  name: "",
-  baseUrl: "",
-  allowHttp: false,
-  timeout: 60,
-  queueLimit: 10,
-  maxWait: 30,
-  checkInterval: 0,
-  tls: "",
-  proxy: "",
-};
+const connection = { legend: "group.connection" } as const;
+
+/** The saved properties of `dimensioner-cloud`, in the order of its form. */
+export const properties = {
+  name: nodeName,
+  /** https; http only on loopback or with allowHttp. */
+  baseUrl: {
+    kind: "text",
+    default: "",
+    rule: "baseUrl",
+    required: "shared:common.problem.baseUrlMissing",
+    icon: "globe",
+    placeholder: { text: "https://" },
+  },
+  allowHttp: { kind: "flag", default: false },
+  token: {
+    kind: "credential",
+    required: "shared:common.problem.token",
+    icon: "key",
+    placeholder: "placeholder.token",
+  },
+  timeout: { ...timeout, default: 60 },
+  checkInterval,
+  ...queueProperties,
+  tls: { kind: "config", of: "tls-config", icon: "lock", group: connection },
+  /** Blank: the environment's proxy variables. */
+  proxy: { kind: "config", of: "http proxy", icon: "random", group: connection },
+} as const satisfies PropertyTable;
+
+export type CloudProperties = Saved<typeof properties>;
+
+/** What holds where a flow says nothing. */
+export const defaults = defaultsOf(properties);

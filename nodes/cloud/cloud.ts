@@ -9,7 +9,7 @@ import { chooseProxy } from "../../src/runtime/config/proxy.ts";
 import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { readTls } from "../../src/runtime/config/tls.ts";
-import { defaults, type CloudProperties } from "./cloud.shared.ts";
+import { defaults, properties, type CloudProperties } from "./cloud.shared.ts";
 
 interface CloudCredentials {
   token: string;
@@ -47,32 +47,26 @@ export default function (RED: NodeAPI): void {
   }
 
   RED.nodes.registerType("dimensioner-cloud", CloudNode, { credentials: { token: { type: "password" } } });
-  serveCloudRoutes(RED);
+  serveCloudRoutes(RED, properties.timeout);
 }
 
 function open(
   RED: NodeAPI,
-  properties: CloudProperties,
+  saved: CloudProperties,
   token: string,
   queues: CommandQueues,
 ): { readonly client: CloudClient; readonly checkMs: number } {
-  const settings = new SettingsReader("cloud");
-  const baseUrl = String(properties.baseUrl);
-  const allowHttp = properties.allowHttp === true;
-  const address = readBaseUrl(baseUrl, allowHttp);
+  const reader = new SettingsReader("cloud");
+  const { checkIntervalMs: checkMs, tls, proxy, ...settings } = reader.read(properties, saved);
+  const address = readBaseUrl(settings.baseUrl, settings.allowHttp);
   if ("problem" in address) {
-    throw settings.invalid("baseUrl", address.problem);
+    throw reader.invalid("baseUrl", address.problem);
   }
-  const checkMs = settings.waitMs("checkInterval", properties.checkInterval, 0);
   const client = new CloudClient({
-    baseUrl,
+    ...settings,
     token,
-    allowHttp,
-    timeoutMs: settings.timeoutMs("timeout", properties.timeout, 60),
-    queueLimit: settings.count("queueLimit", properties.queueLimit, 10),
-    maxWaitMs: settings.waitMs("maxWait", properties.maxWait, 30),
-    tls: readTls(RED, properties.tls, settings),
-    proxyUrl: chooseProxy(RED, properties.proxy, address.origin, settings),
+    tls: readTls(RED, tls, reader),
+    proxyUrl: chooseProxy(RED, proxy, address.origin, reader),
     queues,
   });
   return { client, checkMs };

@@ -1,31 +1,16 @@
-import { wait, oneOf } from "../../src/editor/checks.ts";
-import { configRows } from "../../src/editor/config-row.ts";
-import { config, messageProperty, plain } from "../../src/editor/fields.ts";
-import { openForm, settingsOf } from "../../src/editor/form.ts";
+import { chooseOnly, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
-import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
-import { savedVersion } from "../../src/editor/version.ts";
-import { defaults, type DeviceListProperties } from "./device-list.shared.ts";
+import { defaults, properties, type DeviceListProperties } from "./device-list.shared.ts";
 
-const texts = textsOf("dimensioner-device-list");
+const type = "dimensioner-device-list";
+const fields = formFields(type, properties);
+const texts = textsOf(type);
 
 RED.nodes.registerType<DeviceListProperties>("dimensioner-device-list", {
   category: "dimensioner",
   color: "#86b6d8",
-  defaults: {
-    version: savedVersion("dimensioner-device-list", defaults),
-    name: { value: defaults.name },
-    cloud: config(defaults, "cloud", "dimensioner-cloud", "cloudFrom"),
-    cloudFrom: messageProperty(defaults, "cloudFrom"),
-    emit: plain(defaults, "emit", { check: oneOf(["array", "split"]), texts }),
-    changesOnly: { value: defaults.changesOnly },
-    silentAfter: plain(defaults, "silentAfter", {
-      check: wait,
-      matters: (now) => now("changesOnly") === "true",
-      texts,
-    }),
-  },
+  defaults: editorDefaults(fields),
   inputs: 1,
   outputs: 1,
   icon: "dimensioner-device-list.svg",
@@ -41,12 +26,10 @@ RED.nodes.registerType<DeviceListProperties>("dimensioner-device-list", {
   outputLabels() {
     return texts(settingsOf(this, defaults).emit === "split" ? "port.item" : "port.list");
   },
+  onadd() {
+    chooseOnly(this, fields);
+  },
   oneditprepare() {
-    const form = openForm(this);
-    configRows(form, "cloud", "cloudFrom");
-    form.follow(["changesOnly"], () => {
-      form.show(["silentAfter"], form.value("changesOnly") === "true");
-    });
-    explainProblems(this, form);
+    openForm(this, fields);
   },
 });

@@ -5,7 +5,7 @@ import { cloudChoice } from "../../src/runtime/config/config-node.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, type DeviceListProperties } from "./device-list.shared.ts";
+import { defaults, properties as table, type DeviceListProperties } from "./device-list.shared.ts";
 
 /** `dimensioner-device-list`: the devices of the cloud with their terminals, all or what has changed. */
 export default function (RED: NodeAPI): void {
@@ -20,8 +20,8 @@ export default function (RED: NodeAPI): void {
       const { msg, signal, status } = job;
       const { client, operation } = clouds.choose(msg, "device list", false);
       const values = new ValueReader(RED, this, msg, operation);
-      const emit = values.setting("emit", properties.emit, ["array", "split"]);
-      const silentAfter = values.waitMs("silentAfter", properties.silentAfter, 900) / 1000;
+      const emit = values.setting("emit", properties.emit, table.emit.of);
+      const silentAfter = values.number("silentAfter", table.silentAfter, properties.silentAfter) / 1000;
       status.say("working", "fetching");
       const all = await listFleet(client, { signal });
       let devices = all;

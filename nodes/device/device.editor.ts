@@ -1,29 +1,19 @@
-import { count, deviceAddress, oneOf, required, timeout, wait } from "../../src/editor/checks.ts";
 import { connectionTest } from "../../src/editor/connection-test.ts";
-import { plain } from "../../src/editor/fields.ts";
-import { openForm, settingsOf } from "../../src/editor/form.ts";
+import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { labelStyle } from "../../src/editor/labels.ts";
-import { explainProblems } from "../../src/editor/problems.ts";
+import { migrateOnArrival } from "../../src/editor/migration.ts";
 import { textsOf } from "../../src/editor/texts.ts";
-import { migrateOnArrival, savedVersion } from "../../src/editor/version.ts";
-import { defaults, type DeviceProperties } from "./device.shared.ts";
+import { defaults, properties, type DeviceProperties } from "./device.shared.ts";
 
-const texts = textsOf("dimensioner-device");
+const type = "dimensioner-device";
+const fields = formFields(type, properties);
+const texts = textsOf(type);
 
 RED.nodes.registerType<DeviceProperties>("dimensioner-device", {
   category: "config",
   color: "#86c5be",
   icon: "dimensioner-device.svg",
-  defaults: {
-    version: savedVersion("dimensioner-device", defaults),
-    name: { value: defaults.name },
-    address: plain(defaults, "address", { check: required("addressMissing", deviceAddress), texts }),
-    generation: plain(defaults, "generation", { check: oneOf(["newer", "earlier", "gateway"]), texts }),
-    timeout: plain(defaults, "timeout", { check: timeout }),
-    queueLimit: plain(defaults, "queueLimit", { check: count }),
-    maxWait: plain(defaults, "maxWait", { check: wait }),
-    checkInterval: plain(defaults, "checkInterval", { check: wait }),
-  },
+  defaults: editorDefaults(fields),
   paletteLabel: () => texts("palette"),
   label() {
     const { name, address } = settingsOf(this, defaults);
@@ -33,17 +23,9 @@ RED.nodes.registerType<DeviceProperties>("dimensioner-device", {
     return labelStyle(settingsOf(this, defaults).name);
   },
   oneditprepare() {
-    const form = openForm(this);
-    form.follow(["generation"], () => {
-      const generation = form.value("generation");
-      $(".dimensioner-tip-newer").toggle(generation === "newer");
-      $(".dimensioner-tip-earlier").toggle(generation === "earlier");
-      $(".dimensioner-tip-gateway").toggle(generation === "gateway");
-      form.show(["checkInterval"], generation !== "gateway");
-    });
-    explainProblems(this, form);
-    connectionTest(this, form, {
-      type: "dimensioner-device",
+    connectionTest(this, openForm(this, fields), {
+      type,
+      after: "generation",
       properties: ["address", "generation", "timeout"],
       needed: ["address", "generation", "timeout"],
     });

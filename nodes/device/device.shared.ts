@@ -1,28 +1,31 @@
-/** The saved properties of `dimensioner-device` and what they are when nothing is said. */
-export interface DeviceProperties {
-  /** Of what is saved, for migrations. */
-  version: number;
-  name: string;
-  /** host, host:port, [v6]:port or an http(s) origin. */
-  address: string;
-  generation: "newer" | "earlier" | "gateway";
-  /** Seconds; blank = 30. */
-  timeout: string | number;
-  /** How many commands may wait; 0: none. */
-  queueLimit: string | number;
-  /** Seconds a command may wait; 0 = no limit. */
-  maxWait: string | number;
-  /** Seconds between two pings that show whether the device answers; 0 = none. */
-  checkInterval: string | number;
-}
+import { checkInterval, nodeName, queueProperties, timeout } from "../../src/saved/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
-export const defaults: DeviceProperties = {
-  version: 1,
-  name: "",
-  address: "",
-  generation: "newer",
-  timeout: 30,
-  queueLimit: 10,
-  maxWait: 30,
-  checkInterval: 0,
-};
+/** The saved properties of `dimensioner-device`, in the order of its form. */
+export const properties = {
+  name: nodeName,
+  /** host, host:port, [v6]:port or an http(s) origin. */
+  address: {
+    kind: "text",
+    default: "",
+    rule: "deviceAddress",
+    required: "shared:common.problem.addressMissing",
+    icon: "globe",
+    placeholder: "placeholder.address",
+  },
+  generation: {
+    kind: "choice",
+    of: ["newer", "earlier", "gateway"],
+    default: "newer",
+    icon: "cube",
+    tips: { key: "tip", of: ["newer", "earlier", "gateway"] },
+  },
+  timeout: { ...timeout, default: 30 },
+  checkInterval: { ...checkInterval, when: { generation: ["newer", "earlier"] } },
+  ...queueProperties,
+} as const satisfies PropertyTable;
+
+export type DeviceProperties = Saved<typeof properties>;
+
+/** What holds where a flow says nothing. */
+export const defaults = defaultsOf(properties);

@@ -1,39 +1,30 @@
-/** The saved properties of `dimensioner-fetch-image` and what they are when nothing is said. */
-export interface FetchImageProperties {
-  /** Of what is saved, for migrations. */
-  version: number;
-  name: string;
-  device: string;
-  /** Name of the message property that names a deployed device; blank = always `device`. */
-  deviceFrom: string;
-  /** Which picture; `msg` takes it from msg.image. */
-  image: "annotated" | "color" | "depth" | "msg";
-  imageIdentifier: string;
-  imageIdentifierType: string;
-  output: "buffer" | "file";
-  folder: string;
-  folderType: string;
-  /** Blank = the suggested name. */
-  filename: string;
-  filenameType: string;
-  ifExists: "rename" | "replace" | "error";
-  /** Keep the last image in memory, for the editor to show. */
-  preview: boolean;
-}
+import { newerDeviceProperties, nodeName, outputProperties } from "../../src/saved/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
-export const defaults: FetchImageProperties = {
-  version: 1,
-  name: "",
-  device: "",
-  deviceFrom: "",
-  image: "annotated",
-  imageIdentifier: "imageIdentifier",
-  imageIdentifierType: "msg",
-  output: "buffer",
-  folder: "",
-  folderType: "str",
-  filename: "",
-  filenameType: "str",
-  ifExists: "rename",
-  preview: false,
-};
+/** The saved properties of `dimensioner-fetch-image`, in the order of its form. */
+export const properties = {
+  name: nodeName,
+  ...newerDeviceProperties,
+  /** `msg` takes it from msg.image. */
+  image: {
+    kind: "choice",
+    of: ["annotated", "color", "depth", "msg"],
+    default: "annotated",
+    icon: "picture-o",
+  },
+  imageIdentifier: {
+    kind: "typed",
+    default: "imageIdentifier",
+    type: "msg",
+    required: "shared:common.problem.imageIdentifier",
+    icon: "key",
+  },
+  ...outputProperties,
+  /** Keep the last image in memory, for the editor to show. */
+  preview: { kind: "flag", default: false },
+} as const satisfies PropertyTable;
+
+export type FetchImageProperties = Saved<typeof properties>;
+
+/** What holds where a flow says nothing. */
+export const defaults = defaultsOf(properties);

@@ -6,7 +6,7 @@ import { Previews } from "../../src/runtime/admin/preview.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, type FetchImageProperties } from "./fetch-image.shared.ts";
+import { defaults, properties as table, type FetchImageProperties } from "./fetch-image.shared.ts";
 
 /** `dimensioner-fetch-image`: a picture of an earlier measure, into the message or into a file. */
 export default function (RED: NodeAPI): void {
@@ -22,7 +22,7 @@ export default function (RED: NodeAPI): void {
     serve(RED, this, { operation: "image", acts: false, config: devices, properties }, async (job) => {
       const { client, operation } = devices.choose(job.msg, "image", false);
       const values = new ValueReader(RED, this, job.msg, operation);
-      const kind = values.choice("image", properties.image, ["annotated", "color", "depth"]);
+      const kind = values.choice("image", table.image, properties.image);
       const id = await values.required({
         field: "imageIdentifier",
         value: properties.imageIdentifier,

@@ -1,37 +1,28 @@
-/** The saved properties of `dimensioner-fetch-media` and what they are when nothing is said. */
-export interface FetchMediaProperties {
-  /** Of what is saved, for migrations. */
-  version: number;
-  name: string;
-  cloud: string;
-  /** Name of the message property that names a deployed cloud; blank = always `cloud`. */
-  cloudFrom: string;
-  transactionId: string;
-  transactionIdType: string;
-  contentId: string;
-  contentIdType: string;
-  output: "buffer" | "file";
-  folder: string;
-  folderType: string;
-  /** Blank = the suggested name. */
-  filename: string;
-  filenameType: string;
-  ifExists: "rename" | "replace" | "error";
-}
+import { cloudProperties, nodeName, outputProperties } from "../../src/saved/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
-export const defaults: FetchMediaProperties = {
-  version: 1,
-  name: "",
-  cloud: "",
-  cloudFrom: "",
-  transactionId: "transactionId",
-  transactionIdType: "msg",
-  contentId: "payload.contentId",
-  contentIdType: "msg",
-  output: "buffer",
-  folder: "",
-  folderType: "str",
-  filename: "",
-  filenameType: "str",
-  ifExists: "rename",
-};
+/** The saved properties of `dimensioner-fetch-media`, in the order of its form. */
+export const properties = {
+  name: nodeName,
+  ...cloudProperties,
+  transactionId: {
+    kind: "typed",
+    default: "transactionId",
+    type: "msg",
+    required: "shared:common.problem.transactionId",
+    icon: "key",
+  },
+  contentId: {
+    kind: "typed",
+    default: "payload.contentId",
+    type: "msg",
+    required: "shared:common.problem.contentId",
+    icon: "file-image-o",
+  },
+  ...outputProperties,
+} as const satisfies PropertyTable;
+
+export type FetchMediaProperties = Saved<typeof properties>;
+
+/** What holds where a flow says nothing. */
+export const defaults = defaultsOf(properties);

@@ -1,34 +1,17 @@
-/** The saved properties of `dimensioner-fetch-video` and what they are when nothing is said. */
-export interface FetchVideoProperties {
-  /** Of what is saved, for migrations. */
-  version: number;
-  name: string;
-  device: string;
-  /** Name of the message property that names a deployed device; blank = always `device`. */
-  deviceFrom: string;
-  method: "download" | "stream";
-  /** Seconds to wait for a video that is still being encoded. */
-  wait: string | number;
-  output: "buffer" | "file";
-  folder: string;
-  folderType: string;
-  /** Blank = the suggested name. */
-  filename: string;
-  filenameType: string;
-  ifExists: "rename" | "replace" | "error";
-}
+import { newerDeviceProperties, nodeName, outputProperties } from "../../src/saved/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
-export const defaults: FetchVideoProperties = {
-  version: 1,
-  name: "",
-  device: "",
-  deviceFrom: "",
-  method: "download",
-  wait: 30,
-  output: "buffer",
-  folder: "",
-  folderType: "str",
-  filename: "",
-  filenameType: "str",
-  ifExists: "rename",
-};
+/** The saved properties of `dimensioner-fetch-video`, in the order of its form. */
+export const properties = {
+  name: nodeName,
+  ...newerDeviceProperties,
+  method: { kind: "choice", of: ["download", "stream"], default: "download", icon: "download" },
+  /** For a video that is still being encoded. */
+  wait: { kind: "number", of: "wait", default: 30, icon: "hourglass-half", note: "note.wait" },
+  ...outputProperties,
+} as const satisfies PropertyTable;
+
+export type FetchVideoProperties = Saved<typeof properties>;
+
+/** What holds where a flow says nothing. */
+export const defaults = defaultsOf(properties);

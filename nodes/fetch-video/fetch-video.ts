@@ -5,7 +5,7 @@ import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, type FetchVideoProperties } from "./fetch-video.shared.ts";
+import { defaults, properties as table, type FetchVideoProperties } from "./fetch-video.shared.ts";
 
 /** `dimensioner-fetch-video`: the video that the device keeps, once it is encoded, into the message or into a file. */
 export default function (RED: NodeAPI): void {
@@ -19,8 +19,8 @@ export default function (RED: NodeAPI): void {
     serve(RED, this, { operation: "video", acts: false, config: devices, properties }, async (job) => {
       const { client, operation } = devices.choose(job.msg, "video", false);
       const values = new ValueReader(RED, this, job.msg, operation);
-      const method = values.setting("method", properties.method, ["download", "stream"]);
-      const waitMs = values.waitMs("wait", properties.wait, 30);
+      const method = values.setting("method", properties.method, table.method.of);
+      const waitMs = values.number("wait", table.wait, properties.wait);
       const output = await readOutput(values, properties, operation);
       job.status.say("working", "fetching");
       return deliverMedium(

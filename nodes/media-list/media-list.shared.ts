@@ -1,32 +1,47 @@
-/** The saved properties of `dimensioner-media-list` and what they are when nothing is said. */
-export interface MediaListProperties {
-  /** Of what is saved, for migrations. */
-  version: number;
-  name: string;
-  cloud: string;
-  /** Name of the message property that names a deployed cloud; blank = always `cloud`. */
-  cloudFrom: string;
-  transactionId: string;
-  transactionIdType: string;
-  contentType: string;
-  contentTypeType: string;
-  emit: "array" | "split";
-  /** Content types or descriptions that must be there, separated by commas. */
-  expect: string;
-  /** Seconds to wait for them. */
-  wait: string | number;
-}
+import { cloudProperties, nodeName } from "../../src/saved/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
-export const defaults: MediaListProperties = {
-  version: 1,
-  name: "",
-  cloud: "",
-  cloudFrom: "",
-  transactionId: "transactionId",
-  transactionIdType: "msg",
-  contentType: "",
-  contentTypeType: "str",
-  emit: "array",
-  expect: "",
-  wait: 0,
-};
+const completeness = { legend: "group.wait" } as const;
+
+/** The saved properties of `dimensioner-media-list`, in the order of its form. */
+export const properties = {
+  name: nodeName,
+  ...cloudProperties,
+  transactionId: {
+    kind: "typed",
+    default: "transactionId",
+    type: "msg",
+    required: "shared:common.problem.transactionId",
+    icon: "key",
+  },
+  contentType: {
+    kind: "typed",
+    default: "",
+    type: "str",
+    icon: "filter",
+    placeholder: "placeholder.contentType",
+  },
+  emit: { kind: "choice", of: ["array", "split"], default: "array", icon: "sign-out" },
+  /** Content types or descriptions that must be there, separated by commas. */
+  expect: {
+    kind: "text",
+    default: "",
+    icon: "check-square-o",
+    placeholder: "placeholder.expect",
+    note: "note.expect",
+    group: completeness,
+  },
+  wait: {
+    kind: "number",
+    of: "wait",
+    default: 0,
+    icon: "hourglass-half",
+    group: completeness,
+    when: { expect: "given" },
+  },
+} as const satisfies PropertyTable;
+
+export type MediaListProperties = Saved<typeof properties>;
+
+/** What holds where a flow says nothing. */
+export const defaults = defaultsOf(properties);

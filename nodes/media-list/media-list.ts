@@ -8,7 +8,7 @@ import type { Message } from "../../src/runtime/messages.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, type MediaListProperties } from "./media-list.shared.ts";
+import { defaults, properties as table, type MediaListProperties } from "./media-list.shared.ts";
 
 /** `dimensioner-media-list`: what images and videos a transaction has, once all that is expected is there. */
 export default function (RED: NodeAPI): void {
@@ -20,8 +20,8 @@ export default function (RED: NodeAPI): void {
       const { msg, signal, waitSignal, status } = job;
       const { client, operation } = clouds.choose(msg, "media list", false);
       const values = new ValueReader(RED, this, msg, operation);
-      const emit = values.setting("emit", properties.emit, ["array", "split"]);
-      const waitMs = values.waitMs("wait", properties.wait, 0);
+      const emit = values.setting("emit", properties.emit, table.emit.of);
+      const waitMs = values.number("wait", table.wait, properties.wait);
       const transactionId = await values.required({
         field: "transactionId",
         value: properties.transactionId,

@@ -1,42 +1,58 @@
-/** The saved properties of `dimensioner-remote-trigger` and what they are when nothing is said. */
-export interface RemoteTriggerProperties {
-  /** Of what is saved, for migrations. */
-  version: number;
-  name: string;
-  cloud: string;
-  /** Name of the message property that names a deployed cloud; blank = always `cloud`. */
-  cloudFrom: string;
-  /** What to do; `msg` takes it from msg.action. */
-  action: "start" | "stop" | "cancel" | "measure" | "msg";
-  deviceReference: string;
-  deviceReferenceType: string;
-  transactionReference: string;
-  transactionReferenceType: string;
-  cRef1: string;
-  cRef1Type: string;
-  cRef2: string;
-  cRef2Type: string;
-  cRef3: string;
-  cRef3Type: string;
-  /** Where a failed measurement goes: to the Catch node or to a second output. */
-  failures: "catch" | "output";
-}
+import {
+  actionTips,
+  cloudProperties,
+  failureProperties,
+  nodeName,
+  reference,
+  transactionReference,
+} from "../../src/saved/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
-export const defaults: RemoteTriggerProperties = {
-  version: 1,
-  name: "",
-  cloud: "",
-  cloudFrom: "",
-  action: "start",
-  deviceReference: "",
-  deviceReferenceType: "str",
-  transactionReference: "transactionReference",
-  transactionReferenceType: "msg",
-  cRef1: "",
-  cRef1Type: "str",
-  cRef2: "",
-  cRef2Type: "str",
-  cRef3: "",
-  cRef3Type: "str",
-  failures: "catch",
-};
+const customReference = {
+  ...reference,
+  default: "",
+  type: "str",
+  icon: "bookmark-o",
+  when: { action: ["start", "msg"] },
+} as const;
+
+/** The saved properties of `dimensioner-remote-trigger`, in the order of its form. */
+export const properties = {
+  name: nodeName,
+  ...cloudProperties,
+  /** `msg` takes it from msg.action. */
+  action: {
+    kind: "choice",
+    of: ["start", "stop", "cancel", "measure", "msg"],
+    default: "start",
+    icon: "bolt",
+    label: "shared:common.label.action",
+    texts: "shared:common.action",
+    tips: actionTips,
+  },
+  deviceReference: {
+    kind: "typed",
+    default: "",
+    type: "str",
+    rule: "registrationCode",
+    required: "shared:common.problem.deviceReference",
+    icon: "cube",
+    placeholder: "placeholder.deviceReference",
+  },
+  /** The cloud wants one with a recording and with a measurement, and takes none with the rest. */
+  transactionReference: {
+    ...transactionReference,
+    required: "shared:common.problem.reference",
+    when: { action: ["start", "measure", "msg"] },
+  },
+  cRef1: customReference,
+  cRef2: customReference,
+  cRef3: customReference,
+  failures: { ...failureProperties.failures, when: { action: ["measure", "msg"] } },
+  outputs: failureProperties.outputs,
+} as const satisfies PropertyTable;
+
+export type RemoteTriggerProperties = Saved<typeof properties>;
+
+/** What holds where a flow says nothing. */
+export const defaults = defaultsOf(properties);

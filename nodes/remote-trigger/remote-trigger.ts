@@ -4,7 +4,7 @@ import { cloudChoice } from "../../src/runtime/config/config-node.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { readReferences, ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
+import { defaults, properties as table, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
 
 /** `dimensioner-remote-trigger`: has the cloud start, stop or cancel a recording, or measure, on a registered device. */
 export default function (RED: NodeAPI): void {
@@ -15,7 +15,7 @@ export default function (RED: NodeAPI): void {
     serve(RED, this, { operation: "remote trigger", acts: true, config: clouds, properties }, async (job) => {
       const { client, operation } = clouds.choose(job.msg, "remote trigger", true);
       const values = new ValueReader(RED, this, job.msg, operation);
-      const action = values.choice("action", properties.action, ["start", "stop", "cancel", "measure"]);
+      const action = values.choice("action", table.action, properties.action);
       const device = await values.required({
         field: "deviceReference",
         value: properties.deviceReference,

@@ -1,42 +1,19 @@
-import { amount, headerName, oneOf, wait, webhookPath, type Check } from "../../src/editor/checks.ts";
-import { credential, plain } from "../../src/editor/fields.ts";
-import { openForm, settingsOf } from "../../src/editor/form.ts";
+import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle } from "../../src/editor/labels.ts";
-import { explainProblems } from "../../src/editor/problems.ts";
 import { textsOf } from "../../src/editor/texts.ts";
-import { savedVersion } from "../../src/editor/version.ts";
+import { webhookTools } from "../../src/editor/webhook-tools.ts";
 import { trimSlashes } from "../../src/rules/names.ts";
-import { defaults, type TransactionInProperties } from "./transaction-in.shared.ts";
+import { defaults, properties, type TransactionInProperties } from "./transaction-in.shared.ts";
 
-const texts = textsOf("dimensioner-transaction-in");
-
-const path: Check = (value, now) =>
-  trimSlashes(value) === "" ? texts("problem.pathMissing") : webhookPath(value, now);
-
-const secretGiven: Check = (value, now) =>
-  now("secretIn") !== "none" && value.trim() === "" ? texts("problem.secret") : null;
+const type = "dimensioner-transaction-in";
+const fields = formFields(type, properties);
+const texts = textsOf(type);
 
 RED.nodes.registerType<TransactionInProperties, { secret: string }>("dimensioner-transaction-in", {
   category: "dimensioner",
   color: "#86b6d8",
-  defaults: {
-    version: savedVersion("dimensioner-transaction-in", defaults),
-    name: { value: defaults.name },
-    path: plain(defaults, "path", { check: path, texts }),
-    secretIn: plain(defaults, "secretIn", { check: oneOf(["header", "path", "none"]), texts }),
-    header: plain(defaults, "header", {
-      check: headerName,
-      matters: (now) => now("secretIn") === "header",
-      texts,
-    }),
-    dedupe: plain(defaults, "dedupe", { check: wait, texts }),
-    queueLimit: plain(defaults, "queueLimit", { check: amount, texts }),
-    onlyOk: { value: defaults.onlyOk },
-    deviceClientId: { value: defaults.deviceClientId },
-  },
-  credentials: {
-    secret: credential("secret", { check: secretGiven, texts }),
-  },
+  defaults: editorDefaults(fields),
+  credentials: editorCredentials(fields),
   inputs: 0,
   outputs: 1,
   icon: "dimensioner-transaction-in.svg",
@@ -50,24 +27,6 @@ RED.nodes.registerType<TransactionInProperties, { secret: string }>("dimensioner
   },
   outputLabels: () => texts("port.record"),
   oneditprepare() {
-    const form = openForm(this);
-    form.follow(["secretIn"], () => {
-      const secretIn = form.value("secretIn");
-      form.show(["header"], secretIn === "header");
-      form.show(["secret"], secretIn !== "none");
-      $(".dimensioner-tip-none").toggle(secretIn === "none");
-    });
-    form.follow(["path", "secretIn"], () => {
-      const last = form.value("secretIn") === "path" ? `/${texts("secretPart")}` : "";
-      const path = `/${nodeRoot()}/${trimSlashes(form.value("path"))}${last}`.replace(/\/{2,}/g, "/");
-      $(".dimensioner-webhook-address").text(texts("note.address", { path }));
-    });
-    explainProblems(this, form);
+    webhookTools(openForm(this, fields), texts);
   },
 });
-
-/** Below which path Node-RED serves what flows serve. */
-function nodeRoot(): string {
-  const root: unknown = Reflect.get(RED.settings, "httpNodeRoot");
-  return typeof root === "string" ? root : "";
-}

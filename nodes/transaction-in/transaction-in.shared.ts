@@ -1,31 +1,67 @@
-/** The saved properties of `dimensioner-transaction-in` and what they are when nothing is said; the secret is a credential. */
-export interface TransactionInProperties {
-  /** Of what is saved, for migrations. */
-  version: number;
-  name: string;
-  /** Where the webhook is served, below httpNodeRoot. */
-  path: string;
-  /** Where the cloud shows its secret. */
-  secretIn: "header" | "path" | "none";
-  /** Name of that header. */
-  header: string;
-  /** Seconds within which the same record counts as a duplicate; 0 = never. */
-  dedupe: string | number;
-  /** How many records may wait for the flow; 1 or more. */
-  queueLimit: string | number;
-  onlyOk: boolean;
-  /** Ids of devices, separated by commas; blank = all. */
-  deviceClientId: string;
-}
+import { nodeName } from "../../src/saved/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
-export const defaults: TransactionInProperties = {
-  version: 1,
-  name: "",
-  path: "",
-  secretIn: "header",
-  header: "x-webhook-secret",
-  dedupe: 3600,
-  queueLimit: 1000,
-  onlyOk: false,
-  deviceClientId: "",
-};
+const records = { legend: "group.filter" } as const;
+
+/** The saved properties of `dimensioner-transaction-in`, in the order of its form. */
+export const properties = {
+  name: nodeName,
+  /** Where the webhook is served, below httpNodeRoot. */
+  path: {
+    kind: "text",
+    default: "dimensioner/transaction",
+    rule: "webhookPath",
+    required: "problem.pathMissing",
+    icon: "globe",
+    placeholder: { text: "dimensioner/transaction" },
+  },
+  /** Where the cloud shows its secret. */
+  secretIn: {
+    kind: "choice",
+    of: ["header", "path", "none"],
+    default: "header",
+    icon: "lock",
+    tips: { key: "tip", of: ["none"] },
+  },
+  header: {
+    kind: "text",
+    default: "x-webhook-secret",
+    rule: "headerName",
+    icon: "tag",
+    placeholder: { text: "x-webhook-secret" },
+    when: { secretIn: ["header"] },
+  },
+  secret: {
+    kind: "credential",
+    required: "problem.secret",
+    icon: "key",
+    placeholder: "placeholder.secret",
+    when: { secretIn: ["header", "path"] },
+  },
+  onlyOk: { kind: "flag", default: false, group: records },
+  /** Ids of devices, separated by commas; blank: all. */
+  deviceClientId: {
+    kind: "text",
+    default: "",
+    icon: "filter",
+    placeholder: "placeholder.deviceClientId",
+    note: "note.deviceClientId",
+    group: records,
+  },
+  /** Within so many seconds the same record counts as a duplicate; 0: never. */
+  dedupe: {
+    kind: "number",
+    of: "wait",
+    default: 3600,
+    icon: "clone",
+    note: "note.dedupe",
+    group: records,
+  },
+  /** How many records may wait for the flow. */
+  queueLimit: { kind: "number", of: "amount", default: 1000, icon: "list-ol", group: records },
+} as const satisfies PropertyTable;
+
+export type TransactionInProperties = Saved<typeof properties>;
+
+/** What holds where a flow says nothing. */
+export const defaults = defaultsOf(properties);

@@ -4,13 +4,14 @@ import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import { LogThrottle } from "../../src/runtime/status/log-throttle.ts";
 import { StatusBoard } from "../../src/runtime/status/status-board.ts";
 import { translateError, translateStatus, translateValue } from "../../src/runtime/status/translate.ts";
+import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { RecordSender } from "../../src/runtime/webhook/record-sender.ts";
 import { readWebhook } from "../../src/runtime/webhook/webhook-settings.ts";
 import { BodyBudget } from "../../src/webhook/body-budget.ts";
 import { partBehind, WebhookPaths, type Handler } from "../../src/webhook/paths.ts";
 import { WebhookMemory, WebhookReceiver, type Refusal } from "../../src/webhook/receiver.ts";
 import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
-import { defaults, type TransactionInProperties } from "./transaction-in.shared.ts";
+import { defaults, properties, type TransactionInProperties } from "./transaction-in.shared.ts";
 
 interface TransactionInCredentials {
   secret: string;
@@ -65,7 +66,10 @@ export default function (RED: NodeAPI): void {
       status.close();
     });
     const webhook = openOrExplain(() =>
-      readWebhook(readCurrent(defaults, config), this.credentials?.secret ?? ""),
+      readWebhook(
+        new SettingsReader("webhook").read(properties, readCurrent(defaults, config)),
+        this.credentials?.secret ?? "",
+      ),
     );
     if ("problem" in webhook) {
       status.say("failed", "failed.ERR_CONFIG");

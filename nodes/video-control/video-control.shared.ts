@@ -1,35 +1,35 @@
-/** The saved properties of `dimensioner-video-control` and what they are when nothing is said. */
-export interface VideoControlProperties {
-  /** Of what is saved, for migrations. */
-  version: number;
-  name: string;
-  device: string;
-  /** Name of the message property that names a deployed device; blank = always `device`. */
-  deviceFrom: string;
-  /** What to do; `msg` takes it from msg.action. */
-  action: "start" | "stop" | "cancel" | "msg";
-  transactionReference: string;
-  transactionReferenceType: string;
-  customReference1: string;
-  customReference1Type: string;
-  customReference2: string;
-  customReference2Type: string;
-  customReference3: string;
-  customReference3Type: string;
-}
+import {
+  actionTips,
+  newerDeviceProperties,
+  nodeName,
+  referenceProperties,
+} from "../../src/saved/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
-export const defaults: VideoControlProperties = {
-  version: 1,
-  name: "",
-  device: "",
-  deviceFrom: "",
-  action: "start",
-  transactionReference: "transactionReference",
-  transactionReferenceType: "msg",
-  customReference1: "",
-  customReference1Type: "str",
-  customReference2: "",
-  customReference2Type: "str",
-  customReference3: "",
-  customReference3Type: "str",
-};
+/** References go with the start of a recording alone. */
+const starts = { when: { action: ["start", "msg"] } } as const;
+
+/** The saved properties of `dimensioner-video-control`, in the order of its form. */
+export const properties = {
+  name: nodeName,
+  ...newerDeviceProperties,
+  /** `msg` takes it from msg.action. */
+  action: {
+    kind: "choice",
+    of: ["start", "stop", "cancel", "msg"],
+    default: "start",
+    icon: "video-camera",
+    label: "shared:common.label.action",
+    texts: "shared:common.action",
+    tips: actionTips,
+  },
+  transactionReference: { ...referenceProperties.transactionReference, ...starts },
+  customReference1: { ...referenceProperties.customReference1, ...starts },
+  customReference2: { ...referenceProperties.customReference2, ...starts },
+  customReference3: { ...referenceProperties.customReference3, ...starts },
+} as const satisfies PropertyTable;
+
+export type VideoControlProperties = Saved<typeof properties>;
+
+/** What holds where a flow says nothing. */
+export const defaults = defaultsOf(properties);

@@ -4,7 +4,7 @@ import { deviceChoice } from "../../src/runtime/config/config-node.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { readReferences, ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, type VideoControlProperties } from "./video-control.shared.ts";
+import { defaults, properties as table, type VideoControlProperties } from "./video-control.shared.ts";
 
 /** `dimensioner-video-control`: starts, stops or cancels a recording on the local network. */
 export default function (RED: NodeAPI): void {
@@ -15,7 +15,7 @@ export default function (RED: NodeAPI): void {
     serve(RED, this, { operation: "video", acts: true, config: devices, properties }, async (job) => {
       const { client, operation } = devices.choose(job.msg, "video", true);
       const values = new ValueReader(RED, this, job.msg, operation);
-      const action = values.choice("action", properties.action, ["start", "stop", "cancel"]);
+      const action = values.choice("action", table.action, properties.action);
       const references = await readReferences(values, properties);
       const options = commandOptions(job, "sending");
       switch (action) {

@@ -1,11 +1,13 @@
 import { askRuntime, isRecord, sentenceOf } from "./admin.ts";
 import type { Form } from "./form.ts";
-import { checkNow } from "./problems.ts";
 import { shared } from "./texts.ts";
+import { button as makeButton, rowAfter } from "./widgets.ts";
 
 /** What of a config node its test needs, by the names of the saved properties. */
 interface Tested {
   readonly type: "dimensioner-device" | "dimensioner-cloud";
+  /** The property behind whose row, and its tips, the button stands. */
+  readonly after: string;
   /** Sent as they stand in the dialog; a change of one makes an answer out of date. */
   readonly properties: readonly string[];
   /** A test makes no sense while one of these is wrong. */
@@ -20,9 +22,11 @@ const signs: Readonly<Record<string, string>> = {
 };
 
 /** The button that tries the dialog's values, saved or not, from where Node-RED runs. */
-export function connectionTest(node: object, form: Form, { type, properties, needed }: Tested): void {
-  const button = form.field("name").closest(".dimensioner-form").find(".dimensioner-test");
-  const line = button.siblings(".dimensioner-answer");
+export function connectionTest(node: object, form: Form, { type, after, properties, needed }: Tested): void {
+  const button = makeButton("plug", shared("test.button")).addClass("dimensioner-test");
+  const line = $("<div>", { class: "dimensioner-answer", role: "status" });
+  const row = form.row(after);
+  rowAfter(row.nextUntil(":not(.dimensioner-tip)").addBack().last(), button, line);
   let running: JQueryXHR | undefined;
 
   const show = (state: string, sentence: string, facts: readonly string[] = []) => {
@@ -40,7 +44,7 @@ export function connectionTest(node: object, form: Form, { type, properties, nee
     button.attr("aria-disabled", null);
   };
   const test = async () => {
-    const problem = needed.map((property) => checkNow(node, form, property)).find((one) => one !== "");
+    const problem = needed.map((property) => form.problem(property)).find((one) => one !== "");
     if (problem !== undefined) {
       show("bad", problem);
       return;

@@ -1,6 +1,7 @@
 import { askRuntime, isRecord, sentenceOf } from "./admin.ts";
 import type { Form } from "./form.ts";
 import { shared } from "./texts.ts";
+import { button as makeButton } from "./widgets.ts";
 
 interface Listed {
   readonly code: string;
@@ -14,7 +15,10 @@ const mostShown = 500;
 /** The button that lists the devices of the chosen, deployed cloud; choosing one fills the field with its code. */
 export function devicePicker(form: Form, property: string, cloud: string): void {
   const cell = form.field(property).closest(".dimensioner-field");
-  const button = cell.find(".dimensioner-pick").attr("aria-expanded", "false");
+  const button = makeButton("list", shared("picker.open"))
+    .addClass("dimensioner-pick")
+    .attr("aria-expanded", "false")
+    .appendTo(cell);
   const status = $("<div>", { class: "dimensioner-note", role: "status" });
   const filter = $("<input>", { type: "text" }).attr({
     placeholder: shared("picker.filter"),

@@ -1,170 +1,187 @@
 import type { CheckOptions } from "@node-red/editor-client";
-import { isEnvironment, type Check } from "./checks.ts";
-import { currentValue } from "./form.ts";
-import { shared, type Texts } from "./texts.ts";
-import { folderTypes, valueTypes } from "./typed-input.ts";
+import { readAddress, readBaseUrl } from "../rules/addresses.ts";
+import {
+  fileNameProblem,
+  headerNameProblem,
+  layoutProblem,
+  readPath,
+  registrationCodeProblem,
+} from "../rules/names.ts";
+import { readNumber } from "../rules/numbers.ts";
+import type { Problem } from "../rules/problem.ts";
+import { isKnown } from "../saved/migrations.ts";
+import {
+  defaultsOf,
+  valueTypes,
+  type ConfigProperty,
+  type Property,
+  type PropertyTable,
+  type TextRule,
+  type TypedProperty,
+} from "../saved/properties.ts";
+import { sayProblem, shared, textsOf } from "./texts.ts";
 
-/** The definition of one saved property. */
-export interface Field<T> {
-  value: T;
-  readonly label: string;
-  validate(this: object, value: string, options?: CheckOptions): true | string;
+/** The saved properties of one type, as its dialog knows them. */
+export interface Fields {
+  readonly type: string;
+  readonly table: PropertyTable;
+  label(property: string): string;
+  /** What the editor asks for a property's `validate`: true, or in a sentence why the value cannot be used. */
+  check(
+    node: object,
+    property: string,
+    value: SavedValue | null | undefined,
+    options?: CheckOptions,
+  ): true | string;
+  checkVersion(version: unknown): true | string;
 }
 
-export interface ConfigField extends Field<string> {
-  type: string;
-}
+type SavedValue = string | number | boolean;
 
-export interface CredentialField extends Field<string> {
-  type: "password";
-}
+/** How another property of the node is set now. */
+type Now = (property: string) => string;
 
-/** Whether a property matters, given how the others are set; one that does not is never wrong. */
-export type Matters = (now: (property: string) => string) => boolean;
-
-export interface FieldRules {
-  check?: Check;
-  matters?: Matters;
-  texts?: Texts;
-}
-
-/** A property with a plain value. */
-export function plain<P extends object, K extends keyof P & string>(
-  defaults: P,
-  property: K,
-  { check = () => null, matters = () => true, texts = shared }: FieldRules,
-): Field<P[K]> {
-  return field(defaults[property], property, texts, (node, value) => {
-    const now = (other: string) => currentValue(node, other);
-    return matters(now) ? check(value, now) : null;
-  });
-}
-
-/** A credential; the editor knows only whether there is one, and hands a placeholder for it. */
-export function credential(
-  property: string,
-  { check = () => null, texts = shared }: FieldRules,
-): CredentialField {
-  const definition = field("", property, texts, (node, value) =>
-    check(value, (other) => currentValue(node, other)),
-  );
-  return Object.assign(definition, { type: "password" as const });
-}
-
-export interface TypedRules extends FieldRules {
-  /** For a value that has to be given: which sentence says so when it is not. */
-  required?: string;
-  types?: readonly string[];
-}
-
-/** A property whose type is saved beside it, in `<property>Type`. `check` looks at plain strings. */
-export function typed<P extends object, K extends keyof P & string>(
-  defaults: P,
-  property: K,
-  { check = () => null, matters = () => true, texts = shared, required, types = valueTypes }: TypedRules = {},
-): Field<P[K]> {
-  return field(defaults[property], property, texts, (node, value) => {
-    const now = (other: string) => currentValue(node, other);
-    if (!matters(now)) {
-      return null;
-    }
-    const type = now(`${property}Type`);
-    if (!types.includes(type)) {
-      return shared("problem.choice");
-    }
-    if (value.trim() === "") {
-      return required === undefined ? null : shared(`problem.${required}`);
-    }
-    if (type === "str") {
-      return check(value, now);
-    }
-    const valid = RED.utils.validateTypedProperty(value, type, {});
-    return valid === true ? null : valid;
-  });
-}
-
-/** The folder that files are saved in. */
-export function folder<P extends object, K extends keyof P & string>(defaults: P, property: K): Field<P[K]> {
-  return typed(defaults, property, {
-    types: folderTypes,
-    required: "folder",
-    matters: (now) => now("output") === "file",
-  });
-}
-
-/** A config node; `alternative` names the property that can stand in for it, and `fits` says what else has to be true. */
-export function config<P extends Record<K, string>, K extends string>(
-  defaults: P,
-  property: K,
+/** `now` reads what the open dialog of a node holds, else what is saved. */
+export function fieldsOf(
   type: string,
-  alternative: string,
-  fits: (chosen: object) => string | null = () => null,
-): ConfigField {
-  const base = field<string>(defaults[property], property, shared, (node, value) => {
-    if (value === "" || value === "_ADD_") {
-      return currentValue(node, alternative) === "" ? shared(`problem.${property}Missing`) : null;
-    }
-    const chosen = RED.nodes.node(value);
-    if (chosen === null || chosen === undefined) {
-      return shared("problem.configGone");
-    }
-    return Reflect.get(chosen, "valid") === false ? shared("problem.configInvalid") : fits(chosen);
-  });
-  return Object.assign(base, { type });
-}
-
-/** A config node that may be left out; the editor's own check looks after it. */
-export function optionalConfig<P extends Record<K, string>, K extends string>(
-  defaults: P,
-  property: K,
-  type: string,
-  texts: Texts,
-): { value: string; type: string; required: false; readonly label: string } {
+  table: PropertyTable,
+  now: (node: object, property: string) => string,
+): Fields {
+  const texts = textsOf(type);
+  const defaults: Readonly<Record<string, SavedValue>> = defaultsOf(table);
   return {
-    value: defaults[property],
     type,
-    required: false,
-    get label() {
-      return texts(`label.${property}`);
-    },
-  };
-}
-
-/** The name of a message property, or blank. */
-export function messageProperty<P extends object, K extends keyof P & string>(
-  defaults: P,
-  property: K,
-): Field<P[K]> {
-  return field(defaults[property], property, shared, (_node, value) => {
-    const valid = value === "" || RED.utils.validateTypedProperty(value, "msg", {});
-    return valid === true ? null : valid;
-  });
-}
-
-/**
- * The label is looked up when it is needed: with a package that was installed a moment ago, the shared catalog may arrive
- * after this type's script.
- */
-function field<T>(
-  value: T,
-  property: string,
-  texts: Texts,
-  problemOf: (node: object, value: string) => string | null,
-): Field<T> {
-  return {
-    value,
-    get label() {
-      return texts(`label.${property}`);
-    },
-    // Two declared arguments tell the editor that a string is the reason why the value is wrong.
-    validate(given, options) {
-      const now = String(given ?? value);
-      const problem = isEnvironment(now) ? null : problemOf(this, now);
+    table,
+    label: (property) => texts(table[property]?.label ?? `label.${property}`),
+    check(node, property, value, options) {
+      const saved = table[property];
+      const text = String(value ?? defaults[property] ?? "");
+      if (saved === undefined || isEnvironment(text)) {
+        return true;
+      }
+      const problem = problemOf(saved, property, text, (other) => now(node, other), texts);
       if (problem === null) {
         return true;
       }
       const label = options?.label;
       return label === undefined ? problem : shared("problem.labelled", { label, problem });
     },
+    checkVersion: (version) => isKnown(type, { version }) || texts("shared:errors.configNewer"),
   };
+}
+
+/** Node-RED replaces `${NAME}` when it deploys: what it will be is not known here. */
+function isEnvironment(value: string): boolean {
+  return /^\$(?:\{[^}]+\}|\([^)]+\))$/.test(value);
+}
+
+/** Whether a property matters, given how the others are set; one that does not is hidden and never wrong. */
+export function matters({ when = {} }: Property, now: Now): boolean {
+  return Object.entries(when).every(([other, values]) =>
+    values === "given" ? now(other).trim() !== "" : values.map(String).includes(now(other)),
+  );
+}
+
+function problemOf(
+  property: Property,
+  name: string,
+  value: string,
+  now: Now,
+  texts: (key: string) => string,
+): string | null {
+  if (!matters(property, now)) {
+    return null;
+  }
+  if ("required" in property && property.required !== undefined && value.trim() === "") {
+    return texts(property.required);
+  }
+  switch (property.kind) {
+    case "text":
+      return property.rule === undefined ? null : say(ruleProblem(property.rule, value, now));
+    case "number":
+      return say(problemIn(readNumber(property.of, value)));
+    case "choice":
+      return property.of.includes(value) ? null : shared("problem.choice");
+    case "typed":
+      return typedProblem(property, value, now(`${name}Type`), now);
+    case "config":
+      return configProblem(property, name, value, now);
+    case "nameFrom":
+      return value === "" ? null : expressionProblem(value, "msg");
+    case "credential":
+    case "flag":
+    case "outputs":
+      return null;
+  }
+}
+
+function typedProblem(
+  { types = valueTypes, rule }: TypedProperty,
+  value: string,
+  type: string,
+  now: Now,
+): string | null {
+  if (!types.some((one) => one === type)) {
+    return shared("problem.choice");
+  }
+  if (value.trim() === "") {
+    return null;
+  }
+  if (type !== "str") {
+    return expressionProblem(value, type);
+  }
+  return rule === undefined ? null : say(ruleProblem(rule, value, now));
+}
+
+function expressionProblem(value: string, type: string): string | null {
+  const verdict = RED.utils.validateTypedProperty(value, type, {});
+  return verdict === true ? null : verdict;
+}
+
+function configProblem(
+  { from, generation }: ConfigProperty,
+  name: string,
+  value: string,
+  now: Now,
+): string | null {
+  if (value === "" || value === "_ADD_") {
+    return from === undefined || now(from) !== "" ? null : shared(`problem.${name}Missing`);
+  }
+  const chosen = RED.nodes.node(value);
+  if (chosen === null || chosen === undefined) {
+    return shared("problem.configGone");
+  }
+  if (Reflect.get(chosen, "valid") === false) {
+    return shared("problem.configInvalid");
+  }
+  return generation === undefined || (Reflect.get(chosen, "generation") ?? generation) === generation
+    ? null
+    : shared("problem.deviceMeasuresOnly");
+}
+
+function ruleProblem(rule: TextRule, value: string, now: Now): Problem | null {
+  switch (rule) {
+    case "baseUrl":
+      return problemIn(readBaseUrl(value, now("allowHttp") === "true"));
+    case "deviceAddress":
+      return problemIn(readAddress(value));
+    case "fileName":
+      return fileNameProblem(value);
+    case "headerName":
+      return headerNameProblem(value);
+    case "layout":
+      return layoutProblem(value);
+    case "registrationCode":
+      return registrationCodeProblem(value);
+    case "webhookPath":
+      return problemIn(readPath(value));
+  }
+}
+
+function problemIn(read: object | { readonly problem: Problem }): Problem | null {
+  return "problem" in read ? read.problem : null;
+}
+
+function say(problem: Problem | null): string | null {
+  return problem === null ? null : sayProblem(problem);
 }

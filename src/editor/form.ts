@@ -1,21 +1,19 @@
+import { defaultsOf, newValuesOf, type PropertyTable } from "../saved/properties.ts";
+import { fieldsOf, matters, type Fields } from "./fields.ts";
+import { messagePropertyInput, reachableByKeyboard, typedInput } from "./widgets.ts";
+
 /** One open edit dialog. */
 export interface Form {
   /** The field of a saved property: the input as Node-RED knows it, or the select of a config node. */
   field(property: string): JQuery;
   /** What the field holds now, as it would be saved. */
   value(property: string): string;
-  /** Shows the rows of these properties, or hides them. */
-  show(properties: readonly string[], visible: boolean): void;
+  /** The row of a property. */
+  row(property: string): JQuery;
   /** Runs `act` now and whenever one of these fields changes. */
   follow(properties: readonly string[], act: () => void): void;
-}
-
-interface Edited {
-  readonly id: string;
-  readonly _def: {
-    readonly category: string;
-    readonly defaults: Readonly<Record<string, { readonly value: unknown }>>;
-  };
+  /** What is wrong with what a field holds now; "" where nothing is. */
+  problem(property: string): string;
 }
 
 const dialogs = {
@@ -23,54 +21,163 @@ const dialogs = {
   config: { form: "#node-config-dialog-edit-form", prefix: "#node-config-input-" },
 } as const;
 
-function kindOf(node: object): keyof typeof dialogs {
-  return (node as Edited)._def.category === "config" ? "config" : "node";
+interface Edited {
+  readonly id: string;
+  readonly _def: { readonly category: string };
 }
 
-/**
- * The dialog that has just been opened for this node; to be called first in its oneditprepare. A property that an
- * imported flow does not have shows its default, which is what the runtime takes too.
- */
-export function openForm(node: object): Form {
-  const { form, prefix } = dialogs[kindOf(node)];
-  const { id, _def } = node as Edited;
-  $(form).data("dimensionerNode", id);
+function dialogOf(node: object): (typeof dialogs)[keyof typeof dialogs] {
+  return dialogs[(node as Edited)._def.category === "config" ? "config" : "node"];
+}
+
+/** The saved properties of a type, checked against the open dialog or what is saved. */
+export function formFields(type: string, table: PropertyTable): Fields {
+  const defaults: Readonly<Record<string, unknown>> = defaultsOf(table);
+  return fieldsOf(type, table, (node, property) => currentValue(node, property, defaults));
+}
+
+/** The dialog that has just been opened for this node: to be called in its oneditprepare. */
+export function openForm(node: object, { table, check }: Fields): Form {
+  const { form: dialog, prefix } = dialogOf(node);
+  $(dialog).data("dimensionerNode", (node as Edited).id);
   // The editor does it too, but later: names for screen readers are made of the labels' texts.
-  $(form).i18n();
+  $(dialog).i18n();
   const field = (property: string) => $(prefix + property);
-  for (const [property, { value }] of Object.entries(_def.defaults)) {
-    if (Reflect.get(node, property) === undefined && typeof value !== "boolean") {
-      field(property).val(String(value));
-    }
-  }
-  return {
+  const form: Form = {
     field,
     value: (property) => fieldValue(field(property)),
-    show(properties, visible) {
-      for (const property of properties) {
-        field(property).closest(".form-row").toggle(visible);
-      }
-    },
+    row: (property) => field(property).closest(".form-row"),
     follow(properties, act) {
       for (const property of properties) {
         field(property).on("change keyup paste", act);
       }
       act();
     },
+    problem(property) {
+      const verdict = check(node, property, form.value(property));
+      return verdict === true ? "" : verdict;
+    },
   };
+  showDefaults(node, form, table);
+  for (const [name, property] of Object.entries(table)) {
+    if (property.kind === "typed") {
+      typedInput(field(name), property, field(`${name}Type`));
+    } else if (property.kind === "nameFrom") {
+      messagePropertyInput(field(name));
+    } else if (property.kind === "config") {
+      reachableByKeyboard(field(name));
+    }
+  }
+  followConditions(form, table);
+  followTips(form, table);
+  foldAdvanced(form, table);
+  explainProblems(form, table);
+  return form;
+}
+
+/** A property that an imported flow does not have shows what holds for it in the runtime. */
+function showDefaults(node: object, form: Form, table: PropertyTable): void {
+  for (const [property, value] of Object.entries(defaultsOf(table))) {
+    if (Reflect.get(node, property) === undefined && typeof value !== "boolean") {
+      form.field(property).val(String(value));
+    }
+  }
+}
+
+/** Shows a row only while it matters, and a frame only while it has rows. */
+function followConditions(form: Form, table: PropertyTable): void {
+  for (const [name, property] of Object.entries(table)) {
+    if (property.when !== undefined && property.kind !== "outputs") {
+      form.follow(Object.keys(property.when), () => {
+        const row = form.row(name).toggle(matters(property, form.value));
+        const frame = row.closest("fieldset");
+        const isShown = frame
+          .children(".form-row")
+          .toArray()
+          .some(({ style }) => style.display !== "none");
+        frame.toggle(isShown);
+      });
+    }
+  }
+}
+
+/** Shows what to know about the choice that is made. */
+function followTips(form: Form, table: PropertyTable): void {
+  for (const [name, property] of Object.entries(table)) {
+    if (property.kind === "choice" && property.tips !== undefined) {
+      const tips = form.row(name).nextUntil(":not(.dimensioner-tip)");
+      form.follow([name], () => {
+        tips
+          .hide()
+          .filter(`[data-choice="${form.value(name)}"]`)
+          .show();
+      });
+    }
+  }
+}
+
+/** Opens the fold where one of its properties is set; notes of names stand there for those alone that are given. */
+function foldAdvanced(form: Form, table: PropertyTable): void {
+  const fresh = newValuesOf(table);
+  for (const [name, { kind, isAdvanced }] of Object.entries(table)) {
+    if (isAdvanced) {
+      const isSet = form.value(name) !== String(fresh[name]);
+      const fold = form.field(name).closest("details");
+      fold.prop("open", fold.prop("open") === true || isSet);
+    }
+    if (kind === "nameFrom") {
+      const note = form.field(name).siblings(".dimensioner-note");
+      form.follow([name], () => note.toggle(form.value(name) !== ""));
+    }
+  }
+}
+
+/**
+ * Says below each wrong field what is wrong with it. The editor itself says so only in a tooltip, which neither a
+ * keyboard nor a screen reader reaches, and on typed inputs not even a mouse.
+ */
+function explainProblems(form: Form, table: PropertyTable): void {
+  const names = Object.keys(table).filter((name) => form.field(name).length > 0);
+  const explain = () => {
+    for (const name of names) {
+      tell(form.field(name), form.problem(name));
+    }
+  };
+  // Also for the types beside the values, and for choices on which others depend.
+  const types = names.map((name) => `${name}Type`).filter((name) => form.field(name).length > 0);
+  form.follow([...names, ...types], explain);
+}
+
+function tell(field: JQuery, problem: string): void {
+  const id = `${field.attr("id") ?? ""}-problem`;
+  const cell = field.closest(".dimensioner-field");
+  let line = cell.children(".dimensioner-problem");
+  if (line.length === 0) {
+    line = $("<div>", { id, class: "dimensioner-problem", role: "status" }).appendTo(cell);
+  }
+  if (line.text() !== problem) {
+    line.text(problem);
+  }
+  line.toggle(problem !== "");
+  if (problem !== "") {
+    cell.closest("details").prop("open", true);
+  }
+  const visible = cell.find("input:not([type=hidden]), select").first();
+  visible.attr("aria-invalid", problem === "" ? null : "true");
+  visible.attr("aria-describedby", problem === "" ? null : id);
 }
 
 /**
  * What a property is now: the dialog's field while this very node is being edited, else what is saved. The editor
  * validates other nodes too while a dialog is open, and their fields have the same ids.
  */
-export function currentValue(node: object, property: string): string {
-  const { form, prefix } = dialogs[kindOf(node)];
+function currentValue(node: object, property: string, defaults: Readonly<Record<string, unknown>>): string {
+  const { form, prefix } = dialogOf(node);
   const input = $(prefix + property);
   if (input.length > 0 && $(form).data("dimensionerNode") === (node as Edited).id) {
     return fieldValue(input);
   }
-  const saved: unknown = Reflect.get(node, property) ?? (node as Edited)._def.defaults[property]?.value;
+  const saved: unknown = Reflect.get(node, property) ?? defaults[property];
   return typeof saved === "string" ? saved : (JSON.stringify(saved) ?? "");
 }
 
@@ -80,6 +187,27 @@ export function settingsOf<P extends object>(node: object, defaults: P): P {
     .map((property): [string, unknown] => [property, Reflect.get(node, property)])
     .filter(([, value]) => value !== undefined && value !== null);
   return Object.assign({ ...defaults }, Object.fromEntries<unknown>(saved));
+}
+
+/** A new node takes the only device or cloud that there is. To be called in a type's onadd. */
+export function chooseOnly(node: object, { table }: Fields): void {
+  for (const [name, property] of Object.entries(table)) {
+    if (property.kind === "config" && property.from !== undefined) {
+      const isOpen = [name, property.from].every((one) => (Reflect.get(node, one) ?? "") === "");
+      const found: string[] = [];
+      RED.nodes.eachConfig((config) => {
+        const { id, type } = config as { id: string; type: string };
+        if (type === property.of) {
+          found.push(id);
+        }
+        return true;
+      });
+      const [only] = found;
+      if (isOpen && only !== undefined && found.length === 1) {
+        Reflect.set(node, name, only);
+      }
+    }
+  }
 }
 
 function fieldValue(input: JQuery): string {

@@ -36,3 +36,13 @@ function configLabel(node: object): string {
     Reflect.get(node, "name") || Reflect.get(node, "address") || Reflect.get(node, "baseUrl");
   return typeof name === "string" ? name : "";
 }
+
+/** What the output carries, for the label of its port. */
+export function outputLabel(output: string): string {
+  return shared(output === "file" ? "port.file" : "port.buffer");
+}
+
+/** The labels of a node's ports when it measures. */
+export function measureOutputLabel(index: number): string {
+  return shared(index === 0 ? "port.measurement" : "port.failed");
+}

@@ -1,4 +1,5 @@
 import type { EditorRED } from "node-red";
+import type { Fields } from "./fields.ts";
 
 /** What @types/node-red does not say yet about Node-RED's editor, 4.1 and 5.0. */
 declare module "@node-red/editor-client" {
@@ -59,6 +60,13 @@ declare module "@node-red/editor-client" {
 
 declare global {
   const RED: EditorRED;
+
+  /**
+   * The build writes the saved properties in this place, one by one: others read them from the page without running it
+   * (tools/editor-html.ts).
+   */
+  function editorDefaults(fields: Fields): never;
+  function editorCredentials(fields: Fields): never;
 
   // Of the same parameter as jQuery's own declaration, as TypeScript asks for.
   interface JQuery<TElement = HTMLElement> {

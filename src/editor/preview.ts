@@ -51,7 +51,8 @@ export function watchPreviews(type: string, texts: PreviewTexts): PreviewWatch {
 /** Shows the last image in the node's dialog while the option is on. */
 export function previewInDialog(node: object, form: Form, watch: PreviewWatch): void {
   const { id } = node as { id: string };
-  const place = form.field("preview").closest(".dimensioner-field").find(".dimensioner-preview");
+  const cell = form.field("preview").closest(".dimensioner-field");
+  const place = $("<div>", { class: "dimensioner-preview" }).appendTo(cell);
   const refresh = () => {
     place.toggle(form.value("preview") === "true");
     if (form.value("preview") === "true") {

@@ -1,15 +1,19 @@
 import type { Problem } from "../rules/problem.ts";
 
 const packageName = "@dimflow/node-red-dimensioner";
+const sharedCatalog = "dimensioner-device";
 
 export type Texts = (key: string, values?: Record<string, string | number>) => string;
 
-/** The texts of one node type's own catalog. */
+/** The texts of one node type's own catalog; a key that begins with `shared:` is of the catalog that all types share. */
 export function textsOf(type: string): Texts {
-  return (key, values) => RED._(`${packageName}/${type}:${key}`, values);
+  return (key, values) => {
+    const [catalog, name] = key.startsWith("shared:") ? [sharedCatalog, key.slice(7)] : [type, key];
+    return RED._(`${packageName}/${catalog}:${name}`, values);
+  };
 }
 
-const deviceTexts = textsOf("dimensioner-device");
+const deviceTexts = textsOf(sharedCatalog);
 
 /** The texts that all types share; they live in the catalog of the device config node. */
 export const shared: Texts = (key, values) => deviceTexts(`common.${key}`, values);

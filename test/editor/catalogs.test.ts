@@ -14,7 +14,8 @@ function namedKeys(source: string): string[] {
   const inSharedScripts = [...source.matchAll(/\bshared\("([^"]+)"/g)].map(
     ([, key = ""]) => `shared:common.${key}`,
   );
-  return [...inForms, ...inScripts, ...inSharedScripts];
+  const inTables = [...source.matchAll(/\brequired: "([^"]+)"/g)].map(([, key = ""]) => key);
+  return [...inForms, ...inScripts, ...inSharedScripts, ...inTables];
 }
 
 function marks(text: string): string[] {
@@ -58,14 +59,17 @@ describe("the catalogs", () => {
 
   it("have every key that forms and scripts name", async () => {
     const shared = await catalogOf("device");
-    const rows = namedKeys(await editorSources("shared"));
-    for (const name of names) {
-      const own = await catalogOf(name);
-      const missing = [...rows, ...namedKeys(await editorSources(name))].filter((key) =>
-        key.startsWith("shared:") ? !shared.has(key.slice("shared:".length)) : !own.has(key),
+    const missingIn = (source: string, own: readonly string[]): string[] =>
+      namedKeys(source).filter((key) =>
+        key.startsWith("shared:") ? !shared.has(key.slice("shared:".length)) : !own.includes(key),
       );
-      assert.deepEqual(missing, [], name);
+    const all: string[] = [];
+    for (const name of names) {
+      const own = [...(await catalogOf(name)).keys()];
+      assert.deepEqual(missingIn(await editorSources(name), own), [], name);
+      all.push(...own);
     }
+    assert.deepEqual(missingIn(await editorSources("shared"), all), []);
   });
 
   it("have no key that nothing uses", async () => {

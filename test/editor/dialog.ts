@@ -65,6 +65,10 @@ export async function fill(
   prefix = "#node-input-",
 ): Promise<void> {
   const field = prefix + property;
+  const fold = page.locator(`details:not([open]):has(${field}) > summary`);
+  if ((await fold.count()) > 0) {
+    await fold.press("Enter");
+  }
   if (typeof entry === "boolean") {
     await page.locator(field).setChecked(entry);
   } else if (typeof entry === "string") {

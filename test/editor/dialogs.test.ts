@@ -105,7 +105,7 @@ const cases: readonly Case[] = [
       ...file,
     ],
     saved: { device: "device", method: "stream", wait: "90", ...savedFile },
-    wrong: { property: "wait", entry: "-1", explained: /0 or more/ },
+    wrong: { property: "wait", entry: "-1", explained: /from 0 to/ },
     appear: fileRows,
   },
   {
@@ -225,7 +225,7 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
         await openDialog(page, id);
         assert.deepEqual(await visibleRows(page, appear), []);
         assert.deepEqual(await faultsOfDialog(page), []);
-        assert.match(await problemOf(page, steps[0]?.property ?? ""), /^Choose a (?:device|cloud)/);
+        assert.equal(await problemOf(page, steps[0]?.property ?? ""), "", "the only one is chosen");
         for (const { property, entry } of steps) {
           await fill(page, property, entry);
         }
@@ -253,6 +253,40 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
       }));
   }
 
+  it("the name of another device stands below a fold that a key opens, and that is open once it is set", () =>
+    both.run(async ({ page }) => {
+      const id = await dragFromPalette(page, "dimensioner-measure", 500, 60);
+      await openDialog(page, id);
+      const from = page.locator("#node-input-deviceFrom-value");
+      assert.equal(await from.isVisible(), false);
+      const fold = page.locator(".dimensioner-form details > summary");
+      assert.equal(await fold.textContent(), "Advanced");
+      await fold.press("Enter");
+      await from.waitFor({ state: "visible" });
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await fill(page, "deviceFrom", "a..b");
+      assert.match(await problemOf(page, "deviceFrom"), /position/);
+      await fill(page, "deviceFrom", "dock");
+      await closeDialog(page, "ok");
+      await openDialog(page, id);
+      assert.equal(await from.isVisible(), true);
+      await closeDialog(page, "cancel");
+    }));
+
+  it("an old config node has no check, and a new one every 30 seconds", () =>
+    both.run(async ({ page }) => {
+      const interval = page.locator("#node-config-input-checkInterval");
+      for (const id of ["device", "cloud"]) {
+        await openConfigDialog(page, id);
+        assert.equal(await interval.inputValue(), "0");
+        await closeDialog(page, "cancel", "config");
+        await page.evaluate(`RED.editor.editConfig("", "dimensioner-${id}", "_ADD_")`);
+        await opened(page, "#node-config-dialog-edit-form");
+        assert.equal(await interval.inputValue(), "30");
+        await closeDialog(page, "cancel", "config");
+      }
+    }));
+
   it("a config node is made from within a dialog, and the node's label names it", () =>
     both.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-measure", 300, 560);
@@ -265,14 +299,20 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
       assert.deepEqual(await faultsOfDialog(page), []);
       await fill(page, "name", "Dock 4", config);
       await fill(page, "address", "192.168.1.40/api", config);
-      assert.match(await problemOf(page, "address", config), /without a path/);
+      assert.match(await problemOf(page, "address", config), /no path/);
       await fill(page, "address", "${DOCK_4}", config);
       assert.equal(await problemOf(page, "address", config), "");
       await fill(page, "generation", { choose: "earlier" }, config);
       await closeDialog(page, "ok", "config");
-      await page.locator(".dimensioner-earlier").waitFor({ state: "visible" });
+      await page.locator(".form-tips", { hasText: "earlier generation" }).waitFor({ state: "visible" });
       await closeDialog(page, "ok");
       assert.equal(await page.evaluate(`RED.utils.getNodeLabel(RED.nodes.node("${id}"))`), "measure: Dock 4");
+
+      const other = await dragFromPalette(page, "dimensioner-measure", 500, 160);
+      await openDialog(page, other);
+      assert.match(await problemOf(page, "device"), /^Choose a device/, "with two, none is chosen");
+      await closeDialog(page, "cancel");
+      await page.evaluate(`RED.nodes.remove("${other}")`);
     }));
 
   it("the cloud's dialog allows http only where it is asked to, and never shows the token", () =>
@@ -280,7 +320,7 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
       const config = "#node-config-input-";
       await openConfigDialog(page, "cloud");
       await fill(page, "baseUrl", "http://cloud.example", config);
-      assert.match(await problemOf(page, "baseUrl", config), /Use https/);
+      assert.match(await problemOf(page, "baseUrl", config), /begin with https/);
       assert.deepEqual(await faultsOfDialog(page), []);
       await fill(page, "allowHttp", true, config);
       assert.equal(await problemOf(page, "baseUrl", config), "");

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { PropertyTable } from "../../src/saved/properties.ts";
+import { writeForm } from "../../tools/editor-html/form.ts";
 
 export const root = dirname(dirname(import.meta.dirname));
 
@@ -42,18 +44,28 @@ export function withoutUnit(label: string): string {
   return label.replace(/\s*[(（][^)）]*[)）]$/, "");
 }
 
-/** The files of the editor half: each type's own, and what they share. */
+/** The table of a type's saved properties. */
+export async function propertiesOf(name: string): Promise<PropertyTable> {
+  const shared: { properties: PropertyTable } = await import(`../../nodes/${name}/${name}.shared.ts`);
+  return shared.properties;
+}
+
+/** The sources of the editor half: each type's own with the form that is made of them, and what they share. */
 export async function editorSources(name: string): Promise<string> {
   const files =
     name === "shared"
-      ? (await readdir(join(root, "src/editor"), { recursive: true })).map((file) =>
-          join(root, "src/editor", file),
-        )
-      : ["editor.ts", "editor.html"].map((kind) => join(root, `nodes/${name}/${name}.${kind}`));
-  const texts = files
-    .filter((file) => /(?<!\.d)\.(?:ts|html)$/.test(file))
-    .map((file) => readFile(file, "utf8"));
-  return (await Promise.all(texts)).join("\n");
+      ? [
+          ...(await readdir(join(root, "src/editor"))).map((file) => join(root, "src/editor", file)),
+          join(root, "src/saved/common-properties.ts"),
+        ]
+      : ["editor.ts", "shared.ts"].map((kind) => join(root, `nodes/${name}/${name}.${kind}`));
+  const texts = await Promise.all(
+    files.filter((file) => /(?<!\.d)\.ts$/.test(file)).map((file) => readFile(file, "utf8")),
+  );
+  const form = name === "shared" ? "" : writeForm(await propertiesOf(name), "node-input");
+  return [...texts, form.replaceAll("@dimflow/node-red-dimensioner/dimensioner-device:", "shared:")].join(
+    "\n",
+  );
 }
 
 /** What ships for a type, as Node-RED reads it; it has to be built before. */

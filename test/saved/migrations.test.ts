@@ -67,7 +67,7 @@ describe("saved/migrations", () => {
     };
     // The editor's code is no part of the program that the tests are checked in.
     const editor = (await import(
-      String(new URL("../../src/editor/version.ts", import.meta.url))
+      String(new URL("../../src/editor/migration.ts", import.meta.url))
     )) as EditorHalf;
     Reflect.set(globalThis, "RED", { events: { on }, _: (key: string) => key });
     try {
@@ -85,9 +85,12 @@ describe("saved/migrations", () => {
         { ...old, type, version: 99 },
         { ...old, type: "inject" },
       ]);
-      const { value, validate } = editor.savedVersion(type, { version: 1 });
-      assert.deepEqual([value, validate(undefined), validate(1)], [1, true, true]);
-      assert.match(String(validate(99)), /configNewer/);
+      const { fieldsOf } = (await import(
+        String(new URL("../../src/editor/fields.ts", import.meta.url))
+      )) as FieldsHalf;
+      const { checkVersion } = fieldsOf(type, {}, () => "");
+      assert.deepEqual([checkVersion(undefined), checkVersion(1)], [true, true]);
+      assert.match(String(checkVersion(99)), /configNewer/);
     } finally {
       Reflect.deleteProperty(globalThis, "RED");
     }
@@ -105,9 +108,15 @@ describe("saved/migrations", () => {
 
   interface EditorHalf {
     migrateOnArrival(steps: Steps): void;
-    savedVersion(
+  }
+
+  interface FieldsHalf {
+    fieldsOf(
       type: string,
-      defaults: { version: number },
-    ): { value: number; validate(value: unknown): true | string };
+      table: object,
+      now: () => string,
+    ): {
+      checkVersion(version: unknown): true | string;
+    };
   }
 });

@@ -56,9 +56,9 @@ export const layers: readonly Layer[] = [
   {
     name: shared,
     files: /^nodes\/([^/]+)\/\1\.shared\.ts$/,
-    may: [],
+    may: ["src/saved"],
     modules: nothing,
-    note: "the saved properties and their defaults",
+    note: "the saved properties as a table; runs in the browser too",
   },
   { name: "src/editor", may: ["src/saved", "src/rules"], modules: editorTypes, note: "runs in the browser" },
   {
@@ -99,7 +99,12 @@ export const layers: readonly Layer[] = [
   },
   { name: "src/media", may: shapes, modules: withoutNodeRed },
   { name: "src/model", may: ["src/errors"], modules: withoutNodeRed },
-  { name: "src/saved", may: [], modules: nothing, note: "what older versions saved, brought up to date" },
+  {
+    name: "src/saved",
+    may: ["src/rules"],
+    modules: nothing,
+    note: "what nodes save, and older versions of it; runs in the browser too",
+  },
   { name: "src/rules", may: [], modules: nothing, note: "what values may be; runs in the browser too" },
   { name: "src/errors", may: [], modules: nothing },
   {

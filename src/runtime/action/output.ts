@@ -4,6 +4,8 @@ import type { MediaFolders } from "../../media/media-folders.ts";
 import { readToBuffer } from "../../media/read-to-buffer.ts";
 import { saveToFile } from "../../media/save-to-file.ts";
 import type { Download } from "../../model/download.ts";
+import { outputProperties } from "../../saved/common-properties.ts";
+import { folderTypes } from "../../saved/properties.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Outputs } from "../messages.ts";
 import type { Job } from "./serve.ts";
@@ -38,12 +40,12 @@ export async function readOutput(
   properties: OutputProperties,
   operation: Operation,
 ): Promise<FileOutput | "buffer"> {
-  const output = values.setting("output", properties.output, ["buffer", "file"]);
+  const output = values.setting("output", properties.output, outputProperties.output.of);
   if (output === "buffer") {
     return output;
   }
   // The root folder may never come from the message.
-  const type = values.setting("folder", properties.folderType, ["str", "env", "flow", "global"]);
+  const type = values.setting("folder", properties.folderType, folderTypes);
   const folder = await values.optional({ field: "folder", value: properties.folder, type });
   if (folder === undefined || folder.trim() === "") {
     throw errorBeforeSending(operation, "configFolder");
@@ -55,7 +57,7 @@ export async function readOutput(
       value: properties.filename,
       type: properties.filenameType,
     }),
-    ifExists: values.setting("ifExists", properties.ifExists, ["rename", "replace", "error"]),
+    ifExists: values.setting("ifExists", properties.ifExists, outputProperties.ifExists.of),
   };
 }
 

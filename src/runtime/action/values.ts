@@ -11,6 +11,7 @@ import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { References } from "../../model/measurement.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 import { readMessageProperty, type Message } from "../messages.ts";
+import type { NumberProperty } from "../../saved/properties.ts";
 import { SettingsReader } from "../config/settings.ts";
 
 /** A value and where it comes from: the pair `x` + `xType` of a node's properties. */
@@ -79,13 +80,18 @@ export class ValueReader {
     return found;
   }
 
-  /** A setting of the node in seconds, as milliseconds; throws ERR_CONFIG. */
-  waitMs(name: FieldName, given: unknown, defaultSeconds: number): number {
-    return new SettingsReader("node", this.#operation).waitMs(name, given, defaultSeconds);
+  /** A number among the node's settings, a duration in milliseconds; throws ERR_CONFIG. */
+  number(name: FieldName, property: NumberProperty, given: unknown): number {
+    return new SettingsReader("node", this.#operation).number(name, property, given);
   }
 
   /** A setting that is fixed in the node, or taken from the message property of its name when it is "msg". */
-  choice<const T extends string>(name: "action" | "image", fixed: string, choices: readonly T[]): T {
+  choice<const T extends string>(
+    name: "action" | "image",
+    { of }: { readonly of: readonly T[] },
+    fixed: string,
+  ): Exclude<T, "msg"> {
+    const choices = of.filter((one): one is Exclude<T, "msg"> => one !== "msg");
     if (fixed !== "msg") {
       return this.setting(name, fixed, choices);
     }

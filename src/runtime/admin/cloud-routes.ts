@@ -14,6 +14,7 @@ import {
   type Said,
 } from "./admin-route.ts";
 import { chooseProxy } from "../config/proxy.ts";
+import type { NumberProperty } from "../../saved/properties.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { registrationCodeProblem } from "../../rules/names.ts";
 import { readTls } from "../config/tls.ts";
@@ -55,13 +56,13 @@ const mostNames = 20;
 const longestName = 200;
 
 /** The routes of the cloud's config node: Test connection, and the devices to choose from. No token leaves by them. */
-export function serveCloudRoutes(RED: NodeAPI): void {
+export function serveCloudRoutes(RED: NodeAPI, timeout: NumberProperty): void {
   const allowed = (right: string) => RED.auth.needsPermission(`dimensioner-cloud.${right}`);
   RED.httpAdmin.post(
     "/dimensioner-cloud/test",
     allowed("write"),
     answerWith(async (request, signal): Promise<Answer> => {
-      const options = readOptions(RED, readBody(asked, request));
+      const options = readOptions(RED, readBody(asked, request), timeout);
       if (options === "tokenAnew") {
         return { state: "bad", from: "test", key: options, values: {} };
       }
@@ -141,7 +142,11 @@ async function testCloud(client: CloudClient, signal: AbortSignal): Promise<Answ
  * The dialog's values as a client takes them. The stored token, and one from an environment variable, go only where the
  * deployed node sends them, and by the same way: whoever may test must not get to see them at an address of their own.
  */
-function readOptions(RED: NodeAPI, given: v.InferOutput<typeof asked>): CloudClientOptions | "tokenAnew" {
+function readOptions(
+  RED: NodeAPI,
+  given: v.InferOutput<typeof asked>,
+  timeout: NumberProperty,
+): CloudClientOptions | "tokenAnew" {
   const settings = new SettingsReader("cloud");
   const resolved = readEnvironment(RED, given, settings);
   const { allowHttp, tls, proxy } = given;
@@ -151,7 +156,7 @@ function readOptions(RED: NodeAPI, given: v.InferOutput<typeof asked>): CloudCli
     throw settings.invalid("baseUrl", address.problem);
   }
   const { origin } = address;
-  const timeoutMs = settings.timeoutMs("timeout", resolved("timeout", String(given.timeout)), 60);
+  const timeoutMs = settings.number("timeout", timeout, resolved("timeout", String(given.timeout)));
   let { token } = given;
   if (token === untouched || environmentName(token) !== undefined) {
     const deployed = findDeployed(RED, given.id);

@@ -9,6 +9,7 @@ import type { Values } from "../../errors/interpolation.ts";
 import { connectProblem } from "../../http/failures.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
 import { answerWith, fieldNumber, fieldText, readBody, readEnvironment, type Said } from "./admin-route.ts";
+import type { ChoiceProperty, NumberProperty } from "../../saved/properties.ts";
 import { SettingsReader } from "../config/settings.ts";
 
 const asked = v.object({
@@ -26,17 +27,30 @@ interface Answer extends Said {
 /** Nobody looks at a button for longer. */
 const longestTestMs = 10_000;
 
+/** What of a device's properties the test needs beside the address. */
+interface TestedProperties {
+  readonly generation: ChoiceProperty & { readonly of: readonly Generation[] };
+  readonly timeout: NumberProperty & { readonly of: "timeout" };
+}
+
 /** The route behind Test connection: it asks for nothing but a ping, and never measures. */
-export function serveDeviceTest(RED: NodeAPI, readGeneration: (given: string) => Generation): void {
+export function serveDeviceTest(RED: NodeAPI, table: TestedProperties): void {
   const allowed = RED.auth.needsPermission("dimensioner-device.write");
   const settings = new SettingsReader("device");
   const route = answerWith(async (request, signal): Promise<Answer> => {
     const { id, z, ...given } = readBody(asked, request);
     const resolved = readEnvironment(RED, { id, z }, settings);
-    const timeoutMs = settings.timeoutMs("timeout", resolved("timeout", String(given.timeout)), 30);
+    const { generation, timeoutMs } = settings.read(
+      { generation: table.generation, timeout: table.timeout },
+      {
+        version: 1,
+        generation: resolved("generation", given.generation) as Generation,
+        timeout: resolved("timeout", String(given.timeout)),
+      },
+    );
     return testDevice({
       address: resolved("address", given.address),
-      generation: readGeneration(resolved("generation", given.generation)),
+      generation,
       until: performance.now() + Math.min(timeoutMs, longestTestMs),
       signal,
     });

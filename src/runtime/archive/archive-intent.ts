@@ -8,6 +8,7 @@ import { layoutProblem } from "../../rules/names.ts";
 import { readFacts } from "./archive-facts.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { readMessageProperty, type Message } from "../messages.ts";
+import type { NumberProperty } from "../../saved/properties.ts";
 import { SettingsReader } from "../config/settings.ts";
 import type { ValueReader } from "../action/values.ts";
 
@@ -34,6 +35,13 @@ export interface IntentReader {
   readonly values: ValueReader;
   readonly operation: Operation;
   readonly properties: IntentProperties;
+  /** The table of those. */
+  readonly table: {
+    readonly source: { readonly of: readonly ("cloud" | "message")[] };
+    readonly onIncomplete: { readonly of: readonly ("error" | "keep")[] };
+    readonly wait: NumberProperty;
+    readonly giveUp: NumberProperty;
+  };
 }
 
 /** Properties that always survive a restart. */
@@ -42,10 +50,10 @@ const longestKept = 1_000_000;
 
 /** What a message wants archived. Throws ERR_INPUT or ERR_CONFIG; nothing is accepted then. */
 export async function readIntent(reader: IntentReader, origin: string | null): Promise<Intent> {
-  const { RED, msg, values, operation, properties } = reader;
+  const { RED, msg, values, operation, properties, table } = reader;
   const settings = new SettingsReader("node", operation);
-  const source = values.setting("source", properties.source, ["cloud", "message"]);
-  const onIncomplete = values.setting("onIncomplete", properties.onIncomplete, ["error", "keep"]);
+  const source = values.setting("source", properties.source, table.source.of);
+  const onIncomplete = values.setting("onIncomplete", properties.onIncomplete, table.onIncomplete.of);
   const problem = layoutProblem(properties.layout);
   if (problem !== null) {
     throw settings.invalid("layout", problem);
@@ -77,8 +85,8 @@ export async function readIntent(reader: IntentReader, origin: string | null): P
     transactionId,
     contentType: contentType ?? null,
     expect: readExpected(properties.expect),
-    waitMs: settings.waitMs("wait", properties.wait, 900),
-    giveUpMs: settings.hoursMs("giveUp", properties.giveUp, 72),
+    waitMs: settings.number("wait", table.wait, properties.wait),
+    giveUpMs: settings.number("giveUp", table.giveUp, properties.giveUp),
     onIncomplete,
     folder: packageFolder(properties.layout, {
       date: new Date().toISOString().slice(0, 10),

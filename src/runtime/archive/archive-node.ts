@@ -10,6 +10,7 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
 import type { ArchivedPackage } from "../../model/shapes.ts";
 import type { ConfigChoice } from "../config/config-node.ts";
+import { folderTypes } from "../../saved/properties.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 import type { ValueReader } from "../action/values.ts";
@@ -66,7 +67,7 @@ export async function readRoot(
   { folder, folderType }: { folder: string; folderType: string },
   operation: Operation,
 ): Promise<string> {
-  const type = values.setting("folder", folderType, ["str", "env", "flow", "global"]);
+  const type = values.setting("folder", folderType, folderTypes);
   const root = await values.optional({ field: "folder", value: folder, type });
   if (root === undefined || root.trim() === "") {
     throw errorBeforeSending(operation, "configFolder");

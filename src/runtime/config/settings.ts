@@ -1,11 +1,32 @@
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase, type FieldName, type Phrase } from "../../errors/interpolation.ts";
 import { readNumber, type NumberKind } from "../../rules/numbers.ts";
-import { errorBeforeSending, type Operation } from "../failure.ts";
+import type { ChoiceProperty, NumberProperty, PropertyTable, Saved } from "../../saved/properties.ts";
+import { errorBeforeSending, show, type Operation } from "../failure.ts";
 
 const ofConfigNode: Operation = { operation: "settings", surface: "config", acts: false };
 
-/** Reads the number fields of a config node; a blank one is its default, anything else that is no number ERR_CONFIG. */
+type Duration = "timeout" | "wait" | "hours";
+
+/** What the properties of a table say, durations in milliseconds. Values that a message may give are read elsewhere. */
+export type Settings<T extends PropertyTable> = {
+  readonly [
+    K in keyof T & string as T[K] extends { kind: "number"; of: Duration } ? `${K}Ms` : never
+  ]: number;
+} & {
+  readonly [K in keyof T as T[K] extends { kind: "number"; of: "count" | "amount" } ? K : never]: number;
+} & {
+  readonly [
+    K in keyof T & keyof Saved<T> as T[K] extends { kind: "text" | "choice" | "flag" | "config" } ? K : never
+  ]: Saved<T>[K];
+};
+
+const msOf: Readonly<Record<Duration, number>> = { timeout: 1000, wait: 1000, hours: 3_600_000 };
+
+/**
+ * Reads what a flow holds of a node by the table of its properties: flows are written by hand too, and values come from
+ * environment variables. What is blank is as the table says; what cannot be used is ERR_CONFIG.
+ */
 export class SettingsReader {
   readonly #what: Phrase;
   readonly #operation: Operation;
@@ -15,44 +36,64 @@ export class SettingsReader {
     this.#operation = operation;
   }
 
-  /** Seconds, as milliseconds; more than none. */
-  timeoutMs(name: FieldName, given: unknown, defaultSeconds: number): number {
-    return this.#number("timeout", name, given, defaultSeconds) * 1000;
+  read<const T extends PropertyTable>(table: T, saved: Saved<T>): Settings<T> {
+    const given: Readonly<Record<string, unknown>> = saved;
+    const settings: Record<string, unknown> = {};
+    for (const [name, property] of Object.entries(table)) {
+      switch (property.kind) {
+        case "number":
+          settings[isDuration(property.of) ? `${name}Ms` : name] = this.number(name, property, given[name]);
+          break;
+        case "choice":
+          settings[name] = this.#choice(name, property, given[name]);
+          break;
+        case "flag":
+          settings[name] = given[name] === true;
+          break;
+        case "text":
+        case "config":
+          settings[name] = textOf(given[name]);
+          break;
+        case "typed":
+        case "nameFrom":
+        case "credential":
+        case "outputs":
+      }
+    }
+    return settings as Settings<T>;
   }
 
-  /** Seconds, as milliseconds; 0 = no limit. */
-  waitMs(name: FieldName, given: unknown, defaultSeconds: number): number {
-    return this.#number("wait", name, given, defaultSeconds) * 1000;
-  }
-
-  /** Hours, as milliseconds. */
-  hoursMs(name: FieldName, given: unknown, defaultHours: number): number {
-    return this.#number("hours", name, given, defaultHours) * 3_600_000;
-  }
-
-  /** A whole number, 0 or more. */
-  count(name: FieldName, given: unknown, defaultCount: number): number {
-    return this.#number("count", name, given, defaultCount);
-  }
-
-  /** A whole number, 1 or more. */
-  amount(name: FieldName, given: unknown, defaultAmount: number): number {
-    return this.#number("amount", name, given, defaultAmount);
-  }
-
-  invalid(name: FieldName, problem: Phrase): DimensionerError {
-    return errorBeforeSending(this.#operation, "configInvalid", {
-      what: this.#what,
-      field: field(name),
-      problem,
-    });
-  }
-
-  #number(kind: NumberKind, name: FieldName, given: unknown, fallback: number): number {
-    const read = readNumber(kind, given);
+  /** One number; a duration in milliseconds. */
+  number(name: string, property: NumberProperty, given: unknown): number {
+    const read = readNumber(property.of, given);
     if ("problem" in read) {
       throw this.invalid(name, read.problem);
     }
-    return read.value ?? fallback;
+    const value = read.value ?? property.ifBlank ?? property.default;
+    return isDuration(property.of) ? value * msOf[property.of] : value;
   }
+
+  #choice(name: string, { of: choices }: ChoiceProperty, given: unknown): string {
+    const found = choices.find((choice) => choice === given);
+    if (found === undefined) {
+      throw this.invalid(name, phrase("noneOf", { value: show(given), choices }));
+    }
+    return found;
+  }
+
+  invalid(name: string, problem: Phrase): DimensionerError {
+    return errorBeforeSending(this.#operation, "configInvalid", {
+      what: this.#what,
+      field: field(name as FieldName),
+      problem,
+    });
+  }
+}
+
+function isDuration(kind: NumberKind): kind is Duration {
+  return kind !== "count" && kind !== "amount";
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }

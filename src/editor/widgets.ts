@@ -1,0 +1,67 @@
+import { valueTypes, type TypedProperty } from "../saved/properties.ts";
+import { shared } from "./texts.ts";
+
+/** Turns a property's field into a typed input; its type is saved in `typeField`. */
+export function typedInput(
+  input: JQuery,
+  { type, types = valueTypes }: TypedProperty,
+  typeField: JQuery,
+): void {
+  input.typedInput({ default: type, types: [...types], typeField });
+  nameForReaders(input);
+}
+
+/** Turns a field into one that holds the name of a message property. */
+export function messagePropertyInput(input: JQuery): void {
+  input.typedInput({ types: ["msg"] });
+  nameForReaders(input);
+}
+
+/** The widget hides the field that the label names, and its icon buttons have no name: both are mended here. */
+function nameForReaders(input: JQuery): void {
+  const id = input.attr("id") ?? "";
+  const container = input.next(".red-ui-typedInput-container");
+  const label = $(`label[for="${id}"]`).attr("for", `${id}-value`);
+  container.find(".red-ui-typedInput-input").attr("id", `${id}-value`);
+  const trigger = container.find(".red-ui-typedInput-type-select");
+  const name = shared("reader.type", { label: label.text().trim() });
+  // With the type that it shows, which a name given by us would hide.
+  const tell = () => trigger.attr("aria-label", `${name}, ${trigger.attr("title") ?? ""}`);
+  input.on("change", tell);
+  tell();
+  container.find(".red-ui-typedInput-option-trigger").attr("aria-label", shared("reader.store"));
+  container.find(".red-ui-typedInput-option-expand").attr("aria-label", shared("reader.expand"));
+}
+
+/** The editor's own buttons beside a config node's select are links without an address, out of a keyboard's reach. */
+export function reachableByKeyboard(select: JQuery): void {
+  const buttons = select.siblings("a.red-ui-button");
+  const label = $(`label[for="${select.attr("id") ?? ""}"]`)
+    .text()
+    .trim();
+  buttons.filter("[id*=-edit]").attr("aria-label", shared("reader.edit", { label }));
+  buttons.filter("[id*=-add]").attr("aria-label", shared("reader.add", { label }));
+  buttons.attr({ role: "button", tabindex: "0" }).on("keydown", function (event) {
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      $(this).trigger("click");
+    }
+  });
+}
+
+/** A button of the editor's look, with an icon. */
+export function button(icon: string, text: string): JQuery {
+  return $("<button>", { type: "button", class: "red-ui-button" }).append(
+    $("<i>", { class: `fa fa-${icon}`, "aria-hidden": "true" }),
+    " ",
+    $("<span>").text(text),
+  );
+}
+
+/** A row without a label, put behind another one. */
+export function rowAfter(row: JQuery, ...content: JQuery[]): void {
+  const cell = $("<div>", { class: "dimensioner-field" }).append(...content);
+  $("<div>", { class: "form-row" })
+    .append($("<div>", { class: "dimensioner-spacer" }), cell)
+    .insertAfter(row);
+}

@@ -1,0 +1,72 @@
+import { currentVersion } from "../../src/saved/migrations.ts";
+import { newValuesOf, type Property, type PropertyTable } from "../../src/saved/properties.ts";
+
+/**
+ * The `defaults` of a type's registration as source text, each property with its value: the flow library and the scorecard
+ * read them from the page. What checks them stands in src/editor/fields.ts.
+ */
+export function writeDefaults(type: string, table: PropertyTable): string {
+  const values = newValuesOf(table);
+  const entries = Object.entries(table).flatMap(([name, property]) => {
+    const value = JSON.stringify(values[name]);
+    switch (property.kind) {
+      case "credential":
+        return [];
+      case "outputs":
+        return [`${name}: { value: 1 }`];
+      case "typed":
+        return [
+          `${name}: { value: ${value}, ${checked(name)} }`,
+          `${name}Type: { value: ${JSON.stringify(values[`${name}Type`])} }`,
+        ];
+      case "config":
+        return [
+          `${name}: { value: ${value}, type: ${JSON.stringify(property.of)}, ${chosen(name, property)} }`,
+        ];
+      default:
+        return [
+          isFree(property)
+            ? `${name}: { value: ${value} }`
+            : `${name}: { value: ${value}, ${checked(name)} }`,
+        ];
+    }
+  });
+  return `{ version: { value: ${currentVersion(type)}, ${versionCheck} }, ${entries.join(", ")} }`;
+}
+
+/** The credentials likewise; the editor never gets to see a value. */
+export function writeCredentials(table: PropertyTable): string {
+  const entries = Object.entries(table)
+    .filter(([, { kind }]) => kind === "credential")
+    .map(([name]) => `${name}: { type: "password", ${checked(name)} }`);
+  return `{ ${entries.join(", ")} }`;
+}
+
+/** Whether any value will do. */
+function isFree(property: Property): boolean {
+  return (
+    property.kind === "flag" ||
+    (property.kind === "text" && property.rule === undefined && property.required === undefined)
+  );
+}
+
+/** A config node that may be left out is the editor's own to check. */
+function chosen(name: string, { from }: { readonly from?: string }): string {
+  return from === undefined ? `required: false, ${labelled(name)}` : checked(name);
+}
+
+/**
+ * The label is looked up when it is needed: with a package that was installed a moment ago, the shared catalog may arrive
+ * after this type's script.
+ */
+function labelled(name: string): string {
+  return `get label() { return fields.label("${name}"); }`;
+}
+
+// Two declared arguments tell the editor that a string is the reason why the value is wrong.
+
+function checked(name: string): string {
+  return `${labelled(name)}, validate(value, options) { return fields.check(this, "${name}", value, options); }`;
+}
+
+const versionCheck = "validate(value, _options) { return fields.checkVersion(value); }";
