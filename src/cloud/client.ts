@@ -3,7 +3,6 @@ import { field, phrase } from "../errors/interpolation.ts";
 import { readShape, refuseHtml, type Answer } from "../http/answer.ts";
 import type { Command, Peer, Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
-import { checkNumbers } from "../http/client-options.ts";
 import type { TlsOptions } from "../http/connections.ts";
 import type { DownloadOptions } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
@@ -28,6 +27,7 @@ import { decodeMeasureResult } from "../model/measure-result.ts";
 import type { Measurement, References } from "../model/measurement.ts";
 import { listLimits, recordLimits } from "../model/parse-json.ts";
 import { readBaseUrl } from "../rules/addresses.ts";
+import { checkCall, checkClientOptions } from "./arguments.ts";
 import { CloudCalls } from "./calls.ts";
 import { missingMedia } from "./expected-media.ts";
 import { readToken } from "./token.ts";
@@ -78,9 +78,9 @@ export class CloudClient {
 
   /** Throws ERR_CONFIG where base URL, token or any other option cannot be one. */
   constructor(options: CloudClientOptions) {
+    checkClientOptions(options);
     const { timeoutMs = 60_000 } = options;
     const { queueLimit = defaultQueueRules.queueLimit, maxWaitMs = defaultQueueRules.maxWaitMs } = options;
-    checkNumbers("cloud", { timeoutMs, queueLimit, maxWaitMs });
     const facts = { surface: "config", operation: "settings" } as const;
     const address = readBaseUrl(options.baseUrl, options.allowHttp ?? false);
     if ("problem" in address) {
@@ -114,6 +114,7 @@ export class CloudClient {
     transactionId: string,
     options: CallOptions & { readonly contentType?: string | undefined } = {},
   ): Promise<MediaItem[]> {
+    checkCall("media list", null, { transactionId, options });
     return this.#readList(
       this.#calls.mediaList(transactionId, options.contentType),
       options,
@@ -126,8 +127,8 @@ export class CloudClient {
    * is anything. A transaction that is not known yet counts as one without media until then.
    */
   async waitForMedia(transactionId: string, options: MediaWaitOptions = {}): Promise<MediaWaitResult> {
+    checkCall("media list", null, { transactionId, options });
     const { expect = [], waitMs = 0, signal, waitSignal, onWaiting } = options;
-    checkNumbers("cloud", { waitMs });
     const read = this.#calls.mediaList(transactionId, options.contentType);
     const ask = async (): Promise<MediaWaitResult & { isThere: boolean; unknown?: DimensionerError }> => {
       try {
@@ -155,6 +156,7 @@ export class CloudClient {
 
   /** Begins to download one media item in the type it was saved as; resolves with the headers. */
   async media(transactionId: string, contentId: string, options: DownloadOptions = {}): Promise<Download> {
+    checkCall("media", null, { transactionId, contentId, options });
     const read = this.#calls.media(transactionId, contentId);
     return this.#transport.download(read, `${transactionId}-${contentId}`, options);
   }
@@ -165,6 +167,7 @@ export class CloudClient {
     references: References,
     options: CommandOptions = {},
   ): Promise<void> {
+    checkCall("remote start", "not-sent", { deviceReference, references, options });
     const command = this.#calls.trigger("start", deviceReference, {
       transactionReference: references.transactionReference,
       cRef1: references.customReference1,
@@ -176,11 +179,13 @@ export class CloudClient {
 
   /** Ends a recording; works in Video Only mode alone. */
   async stopVideo(deviceReference: string, options: CommandOptions = {}): Promise<void> {
+    checkCall("remote stop", "not-sent", { deviceReference, options });
     await this.#sendVideo(deviceReference, this.#calls.trigger("stop", deviceReference, {}), options);
   }
 
   /** Ends a recording and clears it. */
   async cancelVideo(deviceReference: string, options: CommandOptions = {}): Promise<void> {
+    checkCall("remote cancel", "not-sent", { deviceReference, options });
     await this.#sendVideo(deviceReference, this.#calls.trigger("cancel", deviceReference, {}), options);
   }
 
@@ -193,6 +198,7 @@ export class CloudClient {
     transactionReference: string,
     options: CommandOptions = {},
   ): Promise<Measurement> {
+    checkCall("remote measure", "not-sent", { deviceReference, transactionReference, options });
     const command = this.#calls.trigger("measure", deviceReference, { transactionReference });
     const answer = await this.#send(deviceReference, command, options);
     const { text: rawResponse, value: result } = readShape(
@@ -206,20 +212,24 @@ export class CloudClient {
   }
 
   /** Lists the registered devices. Has no effect, so it also serves to try a token. */
-  devices(options: CallOptions = {}): Promise<CloudDevice[]> {
+  async devices(options: CallOptions = {}): Promise<CloudDevice[]> {
+    checkCall("device list", null, { options });
     return this.#readList(this.#calls.devices(), options, decodeDevices);
   }
 
   async device(id: string, options: CallOptions = {}): Promise<CloudDevice> {
+    checkCall("device", null, { id, options });
     return this.#readOne(this.#calls.device(id), options, decodeDevice);
   }
 
   /** Lists the terminals, which are groupings of devices. */
-  terminals(options: CallOptions = {}): Promise<Terminal[]> {
+  async terminals(options: CallOptions = {}): Promise<Terminal[]> {
+    checkCall("terminal list", null, { options });
     return this.#readList(this.#calls.terminals(), options, decodeTerminals);
   }
 
   async terminal(id: string, options: CallOptions = {}): Promise<Terminal> {
+    checkCall("terminal", null, { id, options });
     return this.#readOne(this.#calls.terminal(id), options, decodeTerminal);
   }
 

@@ -2,10 +2,12 @@ import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { follow } from "../http/retry.ts";
 import type { CallOptions } from "../http/transport.ts";
 import type { CloudDevice, FleetDevice, Terminal } from "../model/shapes.ts";
+import { checkCall } from "./arguments.ts";
 import type { CloudClient } from "./client.ts";
 
 /** Lists the devices with their terminals, within the one deadline of both calls. */
 export async function listFleet(client: CloudClient, options: CallOptions = {}): Promise<FleetDevice[]> {
+  checkCall("device list", null, { client, options });
   const failed = new AbortController();
   const { signal } = failed;
   const release = follow(options.signal === undefined ? [] : [options.signal], failed);

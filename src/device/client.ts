@@ -3,7 +3,6 @@ import { field, phrase } from "../errors/interpolation.ts";
 import { readShape, refuseHtml, type Answer } from "../http/answer.ts";
 import { encodePart, writeQuery, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
-import { checkChoice, checkNumbers } from "../http/client-options.ts";
 import type { DownloadOptions } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
 import { poll } from "../http/retry.ts";
@@ -21,6 +20,7 @@ import { decodeMeasureResult } from "../model/measure-result.ts";
 import { recordLimits } from "../model/parse-json.ts";
 import * as v from "valibot";
 import { readAddress } from "../rules/addresses.ts";
+import { checkCall, checkClientOptions } from "./arguments.ts";
 import {
   generations,
   type Generation,
@@ -74,10 +74,9 @@ export class DeviceClient {
 
   /** Throws ERR_CONFIG where the address, or any other option, cannot be one. */
   constructor(options: DeviceClientOptions) {
+    checkClientOptions(options);
     const { generation = "newer", timeoutMs = 30_000 } = options;
     const { queueLimit = defaultQueueRules.queueLimit, maxWaitMs = defaultQueueRules.maxWaitMs } = options;
-    checkNumbers("device", { timeoutMs, queueLimit, maxWaitMs });
-    checkChoice("device", "generation", generation, Object.keys(generations));
     const address = readAddress(options.address);
     if ("problem" in address) {
       const facts = { surface: "config", operation: "settings" } as const;
@@ -110,6 +109,7 @@ export class DeviceClient {
    * takes no references; they are left out there.
    */
   async measure(references: References = {}, options: CommandOptions = {}): Promise<Measurement> {
+    checkCall(this.peer, "measure", "not-sent", { references, options });
     const command: Command = {
       acts: true,
       operation: "measure",
@@ -130,16 +130,19 @@ export class DeviceClient {
 
   /** Begins a recording; the references are kept with the video in Video Only mode. Destroys the saved video. */
   async startVideo(references: References = {}, options: CommandOptions = {}): Promise<void> {
+    checkCall(this.peer, "video start", "not-sent", { references, options });
     await this.#video("start", writeReferences(references), options);
   }
 
   /** Ends the recording and has it encoded; works in Video Only mode alone. */
   async stopVideo(options: CommandOptions = {}): Promise<void> {
+    checkCall(this.peer, "video stop", "not-sent", { options });
     await this.#video("stop", "", options);
   }
 
   /** Ends the recording and clears all saved video. */
   async cancelVideo(options: CommandOptions = {}): Promise<void> {
+    checkCall(this.peer, "video cancel", "not-sent", { options });
     await this.#video("cancel", "", options);
   }
 
@@ -147,6 +150,7 @@ export class DeviceClient {
    * Begins to download a picture of an earlier measure, by the imageIdentifier of its result; resolves with the headers.
    */
   async image(kind: ImageKind, imageIdentifier: string, options: DownloadOptions = {}): Promise<Download> {
+    checkCall(this.peer, "image", null, { kind, imageIdentifier, options });
     const paths = this.#profile.imagePaths ?? this.#lacks("image", "images", null);
     const id = encodePart(this.peer.surface, "image", "imageIdentifier", imageIdentifier);
     const read: Read = { ...readOf("image", `${paths[kind]}/${id}`), statuses: { 404: "notFoundImage" } };
@@ -159,7 +163,7 @@ export class DeviceClient {
    * would destroy it.
    */
   async video(method: VideoMethod, options: VideoOptions = {}): Promise<Download> {
-    checkNumbers("device", { waitMs: options.waitMs });
+    checkCall(this.peer, "video", null, { method, options });
     const paths = this.#profile.videoPaths ?? this.#lacks("video", "video", null);
     const read: Read = {
       ...readOf("video", paths[method]),
@@ -179,6 +183,7 @@ export class DeviceClient {
 
   /** Asks whether the device is there, without any effect; returns what it echoes. */
   async ping(message = "ping", options: CallOptions = {}): Promise<{ msg: string | null }> {
+    checkCall(this.peer, "ping", null, { message, options });
     const part = encodePart(this.peer.surface, "ping", "message", message);
     const path = this.#profile.pingPath ?? this.#lacks("ping", "ping", null);
     const read = readOf("ping", `${path}/${part}`);

@@ -51,7 +51,7 @@ export const connections = {
   },
   unreachableProxy: {
     code: "ERR_UNREACHABLE",
-    text: "The proxy does not connect to __host__: __problem__. Check the proxy's address, user name and password.",
+    text: "The proxy does not connect to __host__: __problem__. Check the proxy's address and credentials.",
     hint: "The proxy is set by the proxyUrl option.",
     inNode: {
       hint: "The proxy is set in the cloud config node or by the environment's proxy variables.",

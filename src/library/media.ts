@@ -1,8 +1,10 @@
+import { checkArguments } from "../errors/check.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import * as buffer from "../media/read-to-buffer.ts";
 import * as file from "../media/save-to-file.ts";
 import type { Download } from "../model/download.ts";
 import type { SavedFile } from "../model/shapes.ts";
+import { readArguments, saveArguments } from "./arguments.ts";
 
 interface MediaOptions {
   /** For a suggested file name: what stands before the extension; the download's own where it is not given. */
@@ -36,6 +38,7 @@ export interface ReadOptions extends MediaOptions {
  *     const saved = await saveToFile(await cloud.media(transactionId, contentId), { folder: "/srv/media" });
  */
 export async function saveToFile(download: Download, options: SaveOptions): Promise<SavedFile> {
+  checkArguments({ surface: "disk", operation: "save media" }, { download, options }, saveArguments);
   const { folder, filename, suggestedName, ifExists = "rename", signal } = options;
   const target = { folder, filename, suggestedBase: suggestedName ?? download.suggestedName, ifExists };
   return unread(download, () =>
@@ -55,6 +58,7 @@ export async function readToBuffer(
   download: Download,
   options: ReadOptions = {},
 ): Promise<buffer.BufferedMedia> {
+  checkArguments({ surface: "disk", operation: "read media" }, { download, options }, readArguments);
   const { suggestedName, limitBytes, signal } = options;
   return unread(download, () =>
     buffer.readToBuffer(() => Promise.resolve(download), {

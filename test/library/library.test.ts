@@ -101,7 +101,7 @@ describe("the library", () => {
 
     it("refuses to wait for a time that is none", async () => {
       const waiting = cloud.waitForMedia(transactionId, { waitMs: Number.NaN });
-      await assert.rejects(waiting, { code: "ERR_CONFIG" });
+      await assert.rejects(waiting, { code: "ERR_INPUT" });
     });
   });
 

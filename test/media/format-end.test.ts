@@ -69,7 +69,7 @@ describe("the end of a format", () => {
     const open = box("mdat", Buffer.alloc(9));
     open.writeUInt32BE(0);
     const problem = problemOf("mp4", ftyp("isom"), box("moov", Buffer.alloc(8)), open);
-    assert.match(problem ?? "", /does not say how long/);
+    assert.match(problem ?? "", /does not give its length/);
   });
 
   it("wants index and pictures in an MP4, and each fragment's pictures", () => {

@@ -148,7 +148,7 @@ describe("the admin routes, in a real Node-RED", function () {
     }
     for (const [generation, key] of [
       ["newer", "unreachableRefused"],
-      ["gateway", "unreachableCloud"],
+      ["gateway", "unreachableRefused_cloud"],
     ]) {
       assert.equal(said(await testDevice({ address: silent.origin, generation })), `bad ${key}`);
     }

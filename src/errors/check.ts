@@ -1,0 +1,164 @@
+import { DimensionerError, type FailureFacts } from "./dimensioner-error.ts";
+import { field, onOneLine, phrase, verbatim, type Phrase, type Problem } from "./interpolation.ts";
+import { fields } from "./phrases.ts";
+
+/**
+ * What options and arguments of the public functions may be. TypeScript knows it too; this is for those who call without
+ * its compiler, and for values that come from elsewhere: they get a documented error, never a TypeError from within.
+ */
+
+/** Where in a value something is wrong, what is there, and why it cannot be. */
+interface Fault {
+  readonly path: readonly string[];
+  readonly value: unknown;
+  readonly problem: Phrase;
+}
+
+/** Undefined where the value may be. */
+export type Rule = (value: unknown) => Fault | undefined;
+
+/** A timer of Node.js holds no more; a longer one would fire at once. */
+const longestMs = 2 ** 31 - 1;
+
+function rule(isRight: (value: unknown) => boolean, problem: Phrase): Rule {
+  return (value) => (isRight(value) ? undefined : { path: [], value, problem });
+}
+
+export const aText = rule((value) => typeof value === "string", phrase("text"));
+export const trueOrFalse = rule((value) => typeof value === "boolean", phrase("trueOrFalse"));
+export const aFunction = rule((value) => typeof value === "function", phrase("aFunction"));
+export const aWholeNumber = rule(
+  (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0,
+  phrase("wholeNumber"),
+);
+const texts = rule(
+  (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
+  phrase("texts"),
+);
+/** By what it can do, since a signal may come from another realm. */
+export const aSignal = rule(
+  (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    "aborted" in value &&
+    typeof value.aborted === "boolean" &&
+    "addEventListener" in value &&
+    typeof value.addEventListener === "function",
+  phrase("instance", { name: "AbortSignal" }),
+);
+export const aProxyUrl = rule(
+  (value) => typeof value === "string" && (value === "" || isHttpUrl(value)),
+  phrase("proxyAddress"),
+);
+
+export function milliseconds(least: 0 | 1): Rule {
+  return rule(
+    (value) => typeof value === "number" && value >= least && value <= longestMs,
+    phrase("milliseconds", { least, most: longestMs }),
+  );
+}
+
+export function oneOf(choices: readonly string[]): Rule {
+  return rule((value) => choices.some((one) => one === value), phrase("oneOf", { choices }));
+}
+
+export function anInstance(type: abstract new (...given: never[]) => unknown): Rule {
+  return rule((value) => value instanceof type, phrase("instance", { name: type.name }));
+}
+
+/** An object with these properties; one that is not required may be missing or undefined. Others are not looked at. */
+export function anObject(rules: Readonly<Record<string, Rule>>, required: readonly string[] = []): Rule {
+  return (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      return { path: [], value, problem: phrase("object") };
+    }
+    for (const [name, check] of Object.entries(rules)) {
+      const given: unknown = Reflect.get(value, name);
+      const fault = given === undefined && !required.includes(name) ? undefined : check(given);
+      if (fault !== undefined) {
+        return { ...fault, path: [name, ...fault.path] };
+      }
+    }
+    return undefined;
+  };
+}
+
+/** What a caller may say with a call, whichever. */
+export const callOptions = anObject({
+  signal: aSignal,
+  waitSignal: aSignal,
+  onWaiting: aFunction,
+  onTurn: aFunction,
+  onProgress: aFunction,
+  waitMs: milliseconds(0),
+  contentType: aText,
+  expect: texts,
+});
+
+export const references = anObject({
+  transactionReference: aText,
+  customReference1: aText,
+  customReference2: aText,
+  customReference3: aText,
+});
+
+/** Throws ERR_CONFIG where the options of a client cannot be used. No value is shown: it may be a token. */
+export function checkOptions(what: "cloud" | "device", options: unknown, check: Rule): void {
+  const fault = check(options);
+  if (fault !== undefined) {
+    throw new DimensionerError(
+      "configInvalid",
+      { surface: "config", operation: "settings" },
+      {
+        what: phrase(what),
+        field: nameOf(fault.path.length === 0 ? ["options"] : fault.path),
+        problem: fault.problem,
+      },
+    );
+  }
+}
+
+/** Throws ERR_INPUT where an argument cannot be used: nothing is sent then. */
+export function checkArguments(
+  facts: FailureFacts,
+  given: Readonly<Record<string, unknown>>,
+  rules: Readonly<Record<string, Rule>>,
+): void {
+  const fault = anObject(rules, Object.keys(given))(given);
+  if (fault === undefined) {
+    return;
+  }
+  const name = nameOf(fault.path);
+  throw fault.value === undefined || fault.value === null
+    ? new DimensionerError("inputMissing", facts, { field: name })
+    : new DimensionerError("inputValue", facts, {
+        field: name,
+        value: describe(fault.value),
+        problem: fault.problem,
+      });
+}
+
+/** A property that the forms have too goes by its name there, where a node says it. */
+function nameOf(path: readonly string[]): Problem {
+  const known = fields.find((name) => name === path.at(-1));
+  return known === undefined ? verbatim(path.join(".")) : field(known);
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+/** A value as a sentence shows it: what is no text, number or the like may not even have a `toString()`. */
+function describe(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+    case "number":
+    case "bigint":
+    case "boolean":
+      return onOneLine(String(value)).slice(0, 60).toWellFormed();
+    case "object":
+      return Array.isArray(value) ? "[…]" : "{…}";
+    default:
+      return typeof value;
+  }
+}
