@@ -1,13 +1,13 @@
 import { bytesBody, type Body, type Content } from "./content.ts";
 
-/** What a server means to answer, before any fault gets at it. */
+/** The answer of a server, before a fault is applied to it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body | null;
 }
 
-/** One request, as the servers behind the sockets see it. */
+/** One request, as the handlers see it. */
 export interface SimRequest {
   readonly method: string;
   /** Decoded path segments, with `.` and `..` already followed. */
@@ -16,7 +16,7 @@ export interface SimRequest {
   readonly query: ReadonlyMap<string, string>;
   /** A header by its lower-case name; null when it is not there. */
   header(name: string): string | null;
-  /** Set by faults: another validator for the content served (null: none), or a deaf ear for ranges. */
+  /** Set by faults: another ETag for the content (null: none), or ranges that are ignored. */
   readonly contentFault: ContentFault;
 }
 

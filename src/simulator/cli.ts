@@ -55,7 +55,7 @@ function printRequest({
   print(`${clock}  ${surface.padEnd(7)}  ${what}  ->  ${result}  ${tookMs ?? 0} ms`);
 }
 
-/** A plain sentence for what went wrong at the start. */
+/** A sentence for an error at the start. */
 function sentence(error: unknown, { ports }: StartOptions): string {
   const facts = error instanceof Error ? error : new Error(String(error));
   const code = "code" in facts ? facts.code : null;
@@ -119,6 +119,6 @@ async function main(args: readonly string[]): Promise<void> {
 // A process that runs for weeks beside Node-RED: without this V8 lets garbage grow to several times of what is in use.
 setFlagsFromString("--optimize-for-size");
 
-// Nobody reads on, as in `dimensioner-simulator | head`: go on serving.
+// The reader of the output has ended, as in `dimensioner-simulator | head`: continue without it.
 process.stdout.on("error", () => undefined);
 await main(process.argv.slice(2));

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Bytes of a known number that are made while they are sent. */
+/** A known number of bytes, which may be generated while they are sent. */
 export interface Body {
   readonly size: number;
   /** The bytes from `start` up to, not including, `end`. The chunks may be shared: read them, never write to them. */
@@ -16,7 +16,7 @@ export interface Content extends Body {
 
 const filler = Buffer.alloc(256 * 1024);
 
-/** A body that lies in memory. */
+/** A body in memory. */
 export function bytesBody(bytes: Uint8Array): Body {
   return { size: bytes.length, read: (start, end) => [bytes.subarray(start, end)] };
 }
@@ -60,7 +60,7 @@ export function etagOf(...parts: readonly (Uint8Array | string)[]): string {
   return `"${hash.digest("hex").slice(0, 32)}"`;
 }
 
-/** A file that lies in memory. */
+/** A file in memory. */
 export function bytesContent(contentType: string, bytes: Uint8Array): Content {
   return { ...bytesBody(bytes), contentType, etag: etagOf(bytes) };
 }

@@ -73,12 +73,12 @@ function decode<const S extends v.GenericSchema>(schema: S, value: unknown): v.I
   throw new ControlError(400, where === null ? issue.message : `${where}: ${issue.message}`);
 }
 
-/** How much of what happened before a watcher of the events wants to hear first. */
+/** How many past events a client of the event stream asks for. */
 export function recentWanted(query: URLSearchParams): number {
   return decode(recentQuery, Object.fromEntries(query)).recent;
 }
 
-/** Everything that can change, as JSON. */
+/** The state of the simulator as JSON. */
 export function stateOf(sim: Simulator): Record<string, unknown> {
   const { newer, earlier, cloud } = sim;
   return {
@@ -127,7 +127,7 @@ function requests(sim: Simulator, query: URLSearchParams): Reply {
   return { status: 200, body: limit === 0 ? [] : fits.slice(-limit) };
 }
 
-/** Pictures and videos, by what the state and the lists say. */
+/** Images and videos; their ids are in the state and in the lists. */
 const fileRoutes = [
   "GET /catalogue/{parcel}/{color|annotated|depth|video}",
   "GET /images/{imageIdentifier}/{color|annotated|depth}",
@@ -135,7 +135,7 @@ const fileRoutes = [
   "GET /media/{transactionId}/{contentId}",
 ];
 
-/** `METHOD /path` to what it does; `DELETE /faults/{id}` and `GET /events` are apart. */
+/** Routes by `METHOD /path`; `DELETE /faults/{id}` and `GET /events` are handled in control.ts. */
 export const controlRoutes: Readonly<Record<string, Route>> = {
   "GET /": () => ({
     status: 200,

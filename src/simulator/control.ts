@@ -15,8 +15,8 @@ const mostWatching = 50;
 const largestBodyBytes = 5 * 1024 * 1024;
 
 /**
- * A page of a foreign site can make its own name point at this machine, and the browser then lets it in. Such a name
- * shows in the Host header; an address never does.
+ * Protects against DNS rebinding: a foreign site can let its own name resolve to this computer, and the browser then sends
+ * its requests here. The Host header contains that name, never an address or localhost.
  */
 function isOwnHost(header: string | undefined, host: string): boolean {
   if (header === undefined || !URL.canParse(`http://${header}`)) {
@@ -28,7 +28,7 @@ function isOwnHost(header: string | undefined, host: string): boolean {
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const type = (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
-  // Anything else a browser sends to foreign addresses without asking first.
+  // A browser sends other content types to foreign origins without a preflight request.
   if (type !== "application/json") {
     throw new ControlError(415, "Send the header content-type: application/json");
   }
@@ -76,7 +76,7 @@ function sendError(response: ServerResponse, error: unknown): void {
     response.destroy();
     return;
   }
-  // What is left of the body may still be on its way.
+  // The rest of the body may still arrive on this connection.
   response.shouldKeepAlive = false;
   send(response, {
     status: statusOf(error),
@@ -105,7 +105,7 @@ async function answer(sim: Simulator, request: IncomingMessage, url: URL): Promi
   return route(sim, url.searchParams, method === "POST" ? await bodyOf(request) : undefined);
 }
 
-/** Opens the control port. `simulator` is asked for at each request, when all of it has started. */
+/** Opens the control port. `simulator` is a function because the control port opens before the simulator is complete. */
 export function startControl(
   host: string,
   port: number,

@@ -11,7 +11,7 @@ import { createTimers, type Timers } from "./timers.ts";
 import { createTransactions, type Transactions } from "./transactions.ts";
 import { createWebhooks, type WebhookPost } from "./webhooks.ts";
 
-/** Everything that is simulated, before any of it can be reached over a network. */
+/** Everything that is simulated, without the network. */
 export interface SimulatorCore {
   readonly options: SimulatorOptions;
   readonly random: Random;

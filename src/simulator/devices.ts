@@ -2,9 +2,9 @@ import type { Machine } from "./machine-types.ts";
 import { createMachine, type MachineParts } from "./machine.ts";
 import type { Registration, RegisteredDevices } from "./registered-devices.ts";
 
-/** The machines behind the registered devices. */
+/** The simulated machines of all registered devices. */
 export interface Devices {
-  /** The one with a local API of its own. */
+  /** The only one that also has a local API. */
   readonly newer: Machine;
   readonly powered: boolean;
   setPower(on: boolean): void;
@@ -14,7 +14,7 @@ export interface Devices {
   reset(): void;
 }
 
-/** The further devices are built when they are first asked to do something. */
+/** The other devices are created when the cloud first triggers them. */
 export function createDevices(
   parts: Omit<MachineParts, "deviceClientId">,
   registeredDevices: RegisteredDevices,

@@ -24,7 +24,7 @@ export interface EarlierDevice {
   reset(): void;
 }
 
-/** The earlier device: it measures, answers pings, and has no documented way to its images. */
+/** The earlier device: it measures and answers pings; there is no documented way to its images. */
 export function createEarlierDevice(
   options: SimulatorOptions,
   random: Random,

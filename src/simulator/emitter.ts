@@ -1,35 +1,35 @@
-/** A place to listen for things that happen. */
+/** Typed events of one kind. */
 export interface Emitter<T> {
-  emit(thing: T): void;
-  /** Returns a function that ends the listening. */
-  on(listener: (thing: T) => void): () => void;
-  /** The next thing that fits; rejects when the simulator closes first. */
-  next(fits?: (thing: T) => boolean): Promise<T>;
+  emit(event: T): void;
+  /** Returns a function that removes the listener. */
+  on(listener: (event: T) => void): () => void;
+  /** The next event that matches; rejects when the simulator closes first. */
+  next(fits?: (event: T) => boolean): Promise<T>;
   close(): void;
 }
 
 export function createEmitter<T>(): Emitter<T> {
-  const listeners = new Set<(thing: T) => void>();
+  const listeners = new Set<(event: T) => void>();
   const waiting = new Set<(reason: Error) => void>();
-  function on(listener: (thing: T) => void): () => void {
-    // A function of its own for each call: the same listener may listen twice.
-    const entry = (thing: T): void => listener(thing);
+  function on(listener: (event: T) => void): () => void {
+    // A new function for each call, so that the same listener can be added twice.
+    const entry = (event: T): void => listener(event);
     listeners.add(entry);
     return () => listeners.delete(entry);
   }
   return {
-    emit: (thing) => listeners.forEach((listener) => listener(thing)),
+    emit: (event) => listeners.forEach((listener) => listener(event)),
     on,
     next: (fits = () => true) =>
       new Promise<T>((resolve, reject) => {
         waiting.add(reject);
-        const off = on((thing) => {
-          if (!fits(thing)) {
+        const off = on((event) => {
+          if (!fits(event)) {
             return;
           }
           off();
           waiting.delete(reject);
-          resolve(thing);
+          resolve(event);
         });
       }),
     close() {

@@ -3,14 +3,14 @@ import type { ServerResponse } from "node:http";
 import { stateOf } from "./control-routes.ts";
 import type { Simulator } from "./simulator.ts";
 
-// State changes come in bursts; a watcher needs the last one only.
+// State changes come in bursts; a client needs only the last one.
 const stateEveryMs = 50;
-// A watcher that doesn't read is let go rather than kept in memory.
+// The connection of a client that does not read is closed, so that its events do not pile up in memory.
 const mostUnreadBytes = 1024 * 1024;
-// How soon a browser that was let go, or whose simulator was started anew, comes back.
+// How soon a browser reconnects.
 const retryMs = 1000;
 
-/** The last few of everything, for a watcher that shows lists. */
+/** The latest entries of each list. */
 function recentOf(sim: Simulator, count: number): Record<string, unknown> {
   return {
     requests: sim.requests.slice(-count),
@@ -20,8 +20,8 @@ function recentOf(sim: Simulator, count: number): Record<string, unknown> {
 }
 
 /**
- * Server-sent events until the watcher goes: what happened last, if it asks for some of that, then the state, then
- * whatever happens.
+ * Server-sent events until the client disconnects: first the latest past events, if it asks for them, then the state, then
+ * each event as it happens.
  */
 export function streamEvents(sim: Simulator, response: ServerResponse, recent: number): void {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });

@@ -9,14 +9,14 @@ type Of<K extends RequestFault["kind"]> = Extract<RequestFault, { kind: K }>;
 const standardEnd = { framing: "length", end: "keep" } as const;
 const silentPlan: Plan = { head: null, body: null, framing: "length", end: "hold" };
 
-/** The plan that a well-behaved server follows. */
+/** How an answer is sent without a fault. */
 export function normalPlan(answer: Answer, chunked: boolean): Plan {
   const { status, headers, body } = answer;
   const framing = chunked && body !== null ? "chunked" : "length";
   return { head: { status, headers: Object.entries(headers) }, body, framing, end: "keep" };
 }
 
-/** Whether the machine hears of the request at all. */
+/** Whether the machine receives the request. */
 export function faultActs(fault: RequestFault): boolean {
   switch (fault.kind) {
     case "status":
@@ -33,7 +33,7 @@ export function faultActs(fault: RequestFault): boolean {
   }
 }
 
-/** What the handler has to be told for the fault to work. */
+/** The part of the fault that the handler has to apply itself. */
 export function contentFaultOf(fault: RequestFault): ContentFault {
   if (fault.kind === "range-ignored") {
     return { ignoreRange: true };
@@ -103,7 +103,7 @@ function partial(fault: Of<"partial">, plan: Plan): Plan {
   return withHeaders(part, { "content-range": `bytes ${from}-${to - 1}/${body.size}` });
 }
 
-/** What a fault makes of the plan. `plan` is null where the machine did not act. */
+/** Applies a fault to a plan; `normal` is null if the machine did not receive the request. */
 export function faultyPlan(fault: RequestFault, normal: Plan | null): Plan {
   const plan = normal ?? { ...silentPlan, head: { status: 200, headers: [] }, end: "keep" };
   const size = plan.body?.size ?? 0;
@@ -167,7 +167,7 @@ export function faultyPlan(fault: RequestFault, normal: Plan | null): Plan {
       return withHeaders(plan, { "content-type": fault.value });
     case "headers":
       return withHeaders(plan, fault.set);
-    // These change the course of things, not the answer.
+    // These faults change the timing or the connection, or are applied by the handler.
     case "delay":
     case "keep-alive-dies":
     case "range-ignored":

@@ -1,6 +1,6 @@
 import type { SurfaceName } from "./requests.ts";
 
-/** True: the machine does what was asked, only the answer suffers. False: it never hears of the request. */
+/** True: the machine does what is requested, only the answer is faulty. False: it never receives the request. */
 interface Acts {
   acts?: boolean;
 }
@@ -27,7 +27,7 @@ interface InSteps {
 
 /** Faults of the connection itself: no request is ever read. They match by surface alone. */
 export type ConnectionFault =
-  /** The port is closed, open connections die. Ends after `forMs` or when the fault is removed. */
+  /** The port is closed, open connections end. Ends after `forMs` or when the fault is removed. */
   | { kind: "refuse"; forMs?: number }
   /** The connection is accepted, then nothing is sent: over TLS the handshake never ends. */
   | { kind: "connect-silence" }
@@ -41,12 +41,12 @@ export type LostAnswerFault =
   | ({ kind: "silence" } & Acts)
   | ({ kind: "headers-then-silence" } & Acts)
   /**
-   * This request is answered well; the connection is closed right after the answer, or reset when the next request
+   * This request is answered correctly; the connection is closed right after the answer, or reset when the next request
    * arrives on it. `acts`: whether the machine does what that next request asks.
    */
   | ({ kind: "keep-alive-dies"; when?: "next-request" | "after-answer" } & Acts)
   | ({ kind: "cut" } & Acts & Place & Framed & Ending)
-  /** Neither length nor chunks: the end of the connection is the end of the body; with a place it comes early. */
+  /** Neither length nor chunks: the end of the connection is the end of the body; with a place it comes too early. */
   | ({ kind: "no-framing" } & Place);
 
 /** Faults of time. */
@@ -54,10 +54,10 @@ export type SlowFault =
   | { kind: "delay"; ms: number; before?: "action" | "answer" }
   | ({ kind: "drip" } & InSteps)
   | ({ kind: "slow-headers" } & InSteps)
-  /** Answers with status 103 ahead of the right one, every `everyMs` (10); without `count`, without end. */
+  /** Answers with status 103 before the correct one, every `everyMs` (10); without `count`, without end. */
   | { kind: "provisional"; count?: number; everyMs?: number };
 
-/** Faults that put another answer in place of the right one. `acts` is false by default, true for `body`. */
+/** Faults that replace the correct answer. `acts` is false by default, true for `body`. */
 export type OtherAnswerFault =
   /** Bytes that are not HTTP. */
   | ({ kind: "not-http"; text?: string; base64?: string } & Acts & Ending)
@@ -71,7 +71,7 @@ export type OtherAnswerFault =
       /** Retry-After as a date so far from now. */
       retryInMs?: number;
     } & Acts)
-  /** The right status and headers with another body: a text, bytes, or JSON made up while it is sent. */
+  /** The right status and headers with another body: a text, bytes, or JSON generated while it is sent. */
   | ({
       kind: "body";
       text?: string;
@@ -86,7 +86,7 @@ export type OtherAnswerFault =
   /** Changes fields of a JSON answer. Names may be paths: `measuredObjects.0.errorCode`. */
   | { kind: "json-patch"; set?: Record<string, unknown>; remove?: string[] };
 
-/** Faults of the headers around the right bytes. */
+/** Faults of the headers of a correct body. */
 export type HeaderFault =
   /** Content-Length this many bytes too small or too large. */
   | ({ kind: "wrong-length"; by: number } & Ending)
@@ -95,7 +95,7 @@ export type HeaderFault =
   /** 206 to a request without Range, with the bytes `from` up to, not including, `to` (default: the first half). */
   | { kind: "partial"; from?: number; to?: number }
   | { kind: "range-ignored" }
-  /** Another ETag, or none. With `ignoreIfRange` the part is served all the same: a broken server. */
+  /** Another ETag, or none. With `ignoreIfRange` the part is served nevertheless, as by a broken server. */
   | { kind: "etag"; value: string | null; ignoreIfRange?: boolean }
   | { kind: "content-type"; value: string | null }
   /** Adds or replaces headers. */

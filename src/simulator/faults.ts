@@ -5,10 +5,10 @@ import type { ConnectionFault, FaultRule, RequestFault } from "./fault-types.ts"
 import { LimitError } from "./history.ts";
 import type { SurfaceName } from "./requests.ts";
 
-/** A rule in force. */
+/** An active fault. */
 export interface ListedFault extends FaultRule {
   readonly id: string;
-  /** Requests or connections that fitted so far. */
+  /** How many requests or connections have matched so far. */
   readonly matches: number;
   /** How many of them it was applied to. */
   readonly applied: number;
@@ -21,19 +21,19 @@ export interface AppliedFault<F> {
 }
 
 export interface Faults {
-  /** Takes a rule into force, after those that are already there. Throws for a rule that can't be understood. */
+  /** Adds a rule after the existing ones. Throws for a rule that is not valid. */
   add(rule: FaultRule): string;
-  /** False when there is no such rule (any more). */
+  /** False when there is no such rule. */
   remove(id: string): boolean;
   clear(): void;
   list(): ListedFault[];
 }
 
-/** The side of the servers. */
+/** What the servers need of the faults. */
 export interface FaultRules extends Faults {
   faultForRequest(surface: SurfaceName, method: string, path: string): AppliedFault<RequestFault> | null;
   faultForConnection(surface: SurfaceName): AppliedFault<ConnectionFault> | null;
-  /** True while a `refuse` is in force. */
+  /** True while a `refuse` is active. */
   refuses(surface: SurfaceName): boolean;
 }
 

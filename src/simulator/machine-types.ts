@@ -5,7 +5,7 @@ import type { ImageKind, TableParcel } from "./parcels.ts";
 import type { Transaction, Trigger } from "./transactions.ts";
 import type { SavedVideo } from "./video-recorder.ts";
 
-/** What the machine really did, whatever became of the answers. */
+/** What the machine did, even if the answers were lost. */
 export interface Actions {
   readonly measures: number;
   readonly starts: number;
@@ -35,14 +35,14 @@ export interface MachineState {
   readonly parcel: TableParcel | null;
 }
 
-/** What a measurement left behind. */
+/** What a measurement has produced. */
 export interface Measured {
   readonly measurement: Measurement;
   readonly imageIdentifier: string;
   readonly transaction: Transaction;
 }
 
-/** Why nothing was measured: Video Only never does, or the power went meanwhile. */
+/** Why nothing was measured: the mode is Video Only, or the power was switched off. */
 export type NotMeasured = "never-measures" | "switched-off";
 
 /** The answer to a command about video: done, not allowed in this mode, or a status code set by an option. */
@@ -52,7 +52,7 @@ export type VideoReply = "done" | "wrong-mode" | number;
 export const deviceButtons = ["measure", "start", "stop", "cancel"] as const;
 export type DeviceButton = (typeof deviceButtons)[number];
 
-/** What came of a scan or a press of a button. */
+/** The result of a scan or of pressing a button. */
 export type ScanReply =
   | "measured"
   | "recording-started"

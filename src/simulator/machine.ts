@@ -45,7 +45,7 @@ export function isVideoMode(mode: Mode): boolean {
   return mode === "video-only" || mode === "video-with-measurement";
 }
 
-/** A newer device without its network: table, camera, recorder, and the line to the cloud. */
+/** A newer device without its network: the parcel on its table, camera, recorder, and upload to the cloud. */
 export function createMachine(parts: MachineParts, firstParcel: TableParcel | null): Machine {
   const { options, random, timers, parcels, transactions, deviceClientId, changed } = parts;
   let mode = options.mode;

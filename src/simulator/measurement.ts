@@ -11,7 +11,7 @@ export interface References {
   readonly customReference3: string | null;
 }
 
-/** What a device found out in one measurement, in its units, before any surface puts it in its own words. */
+/** The result of one measurement, before it is written in the format of an API. */
 export interface Measurement extends References {
   readonly at: Date;
   readonly elapsedMs: number;
@@ -112,7 +112,7 @@ function newerFields(measurement: Measurement, words: string): Record<string, un
     weightUnitOfMeasure: measurement.weightUnit,
     measurementFidelity: String(newerFidelity),
     legalForTrade: measurement.legalForTrade,
-    // Two decimals even where the second one is 0: the text on the wire must survive.
+    // Two decimals even where the second one is 0: clients have to keep the exact text.
     weight: JSON.rawJSON(measurement.weight.toFixed(2)),
     objectId: "",
     measuredObjects: object === null ? [] : [{ ...object, errorCode, errorMessage: words }],

@@ -18,7 +18,7 @@ const imagePaths: ReadonlyMap<string, ImageKind> = new Map([
   ["depth", "depth"],
 ]);
 
-/** What a device in Video Only says when it is asked to measure. */
+/** The result of a measurement in the mode Video Only. */
 export function videoOnlyFailure(options: SimulatorOptions, references: References): Measurement {
   return {
     ...references,

@@ -12,7 +12,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   "table.svg": "image/svg+xml",
 };
 
-/** The built page lies beside this module; when the sources run, in what the build has made of them. */
+/** The built page is beside this module or, when the sources are run, in the folder of the build. */
 function folder(): string | undefined {
   const beside = join(import.meta.dirname, "page");
   const built = join(import.meta.dirname, "../../dist/src/simulator/page");

@@ -2,7 +2,7 @@ import type { Content } from "./content.ts";
 import type { SimulatorCore } from "./core.ts";
 import { imageKinds, type ImageKind } from "./parcels.ts";
 
-/** Pictures and videos that the control port shows, past the devices' and the cloud's own ports. */
+/** Images and videos that the control port serves to the page. */
 export interface PageMedia {
   /** By the segments of a path, decoded; null when there is no such thing. */
   find(segments: readonly string[]): Content | null;

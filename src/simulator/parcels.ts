@@ -4,7 +4,7 @@ import { videoContent } from "./generated-video.ts";
 
 /** What lies on a device's table. `errorCode` other than 0 makes every measurement of it fail. */
 export interface TableParcel {
-  /** Its name in the catalogue; null for a parcel of one's own. */
+  /** Its name in the catalogue; null for a custom parcel. */
   readonly name: string | null;
   readonly lengthCm: number;
   readonly widthCm: number;
@@ -18,7 +18,7 @@ export interface TableParcel {
   readonly pictured: Parcel;
 }
 
-/** A parcel of one's own; its pictures are those of the catalogue's parcel with the most similar shape. */
+/** A custom parcel; its images are those of the most similar parcel in the catalogue. */
 export interface CustomParcel {
   readonly lengthCm: number;
   readonly widthCm: number;
@@ -32,17 +32,17 @@ export interface CustomParcel {
 
 export interface Parcels {
   readonly names: readonly string[];
-  /** By name of the catalogue or as given; null for an empty table. Throws for a name nobody knows. */
+  /** By name of the catalogue or as given; null for an empty table. Throws for an unknown name. */
   find(parcel: string | CustomParcel | null): TableParcel | null;
   /** The catalogue's parcel with this barcode. */
   byBarcode(barcode: string): TableParcel | null;
   /** One of the catalogue, by a number from 0 up to 1. */
   pick(chance: number): TableParcel;
-  /** One of the catalogue's files, as it lies there. */
+  /** One of the catalogue's files. */
   image(parcel: TableParcel, kind: PictureKind): Content;
-  /** What a recording of the parcel becomes. */
+  /** The video of a recording of the parcel. */
   video(parcel: TableParcel | null, recordingId: string): Content;
-  /** A playable video, as it lies in the catalogue. */
+  /** A playable video of the catalogue. */
   mp4(): Buffer;
 }
 

@@ -74,7 +74,7 @@ export async function openPortListener(options: PortListenerOptions): Promise<Po
       return;
     }
     server = open();
-    // Somebody may have taken the port while it was shut.
+    // Somebody may have taken the port while it was closed.
     listen(server, host, port).catch(() => timers.after(reopenRetryMs, reopen));
   }
 

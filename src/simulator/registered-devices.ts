@@ -1,7 +1,7 @@
 import type { SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
 
-/** A device as the cloud has it on file. */
+/** A device as the cloud lists it. */
 interface DeviceClient {
   readonly id: string;
   readonly name: string;
@@ -23,7 +23,7 @@ interface Terminal {
   readonly zipPostalCode: string | null;
 }
 
-/** What never changes about a registered device. */
+/** The properties of a registered device that never change. */
 export interface Registration {
   readonly id: string;
   readonly code: string;
@@ -46,7 +46,7 @@ const sites = [
 ] as const;
 const devicesPerTerminal = 20;
 
-/** The devices and terminals on file; the simulated newer device comes first. */
+/** The devices and terminals that are registered with the cloud; the simulated newer device comes first. */
 export function createRegisteredDevices(
   options: Pick<SimulatorOptions, "deviceCode" | "cloudDevices" | "terminalIds">,
   random: Random,

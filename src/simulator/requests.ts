@@ -28,9 +28,9 @@ export interface RequestRecord {
    * (the simulator was closed meanwhile, or a file of its catalogue is missing).
    */
   readonly outcome: string;
-  /** Status of the answer, once one was begun. */
+  /** Status of the answer, once it has begun. */
   readonly statusCode?: number;
-  /** Milliseconds from the arrival until the answer was out or given up. */
+  /** Milliseconds from the arrival until the answer was sent or the request ended without one. */
   readonly tookMs?: number;
 }
 

@@ -9,13 +9,13 @@ interface Pace {
   readonly everyMs: number;
 }
 
-/** What really goes out on the wire, faults included. */
+/** What is sent to the client, faults included. */
 export interface Plan {
   /** Null: the body is sent without any HTTP around it; with no body, nothing is sent. */
   readonly head: { readonly status: number; readonly headers: readonly (readonly [string, string])[] } | null;
   readonly body: Body | null;
   readonly framing: "length" | "chunked" | "close";
-  /** What Content-Length says, where that isn't the truth. */
+  /** A wrong value for Content-Length. */
   readonly declaredLength?: number;
   /** Bytes of the body after which `end` comes. */
   readonly cutAt?: number;
@@ -23,7 +23,7 @@ export interface Plan {
   readonly headPace?: Pace;
   /** Answers with status 103 ahead of the head. */
   readonly provisional?: { readonly count: number; readonly everyMs: number };
-  /** `keep` is the only good end; the others need the bare socket. `hold` leaves the connection open and silent. */
+  /** `keep` is the normal end; the others need the socket itself. `hold` leaves the connection open and silent. */
   readonly end: "keep" | "close" | "reset" | "hold";
 }
 

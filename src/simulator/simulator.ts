@@ -19,7 +19,7 @@ export interface Listening {
 /** The simulated newer device: the machine and its local API. */
 export interface SimulatedNewerDevice extends Listening {
   readonly state: MachineState;
-  /** What the machine really did, whatever became of the answers. */
+  /** What the machine did, even if the answers were lost. */
   readonly actions: Actions;
   readonly powered: boolean;
   readonly localApi: boolean;
@@ -27,7 +27,7 @@ export interface SimulatedNewerDevice extends Listening {
   setMode(mode: Mode): void;
   /** Puts a parcel of the catalogue or one of your own on the table; null leaves it empty. */
   setParcel(parcel: string | CustomParcel | null): void;
-  /** Off: the port refuses, the cloud answers 504, what was in memory is gone. */
+  /** Off: the port refuses, the cloud answers 504, what was in memory is lost. */
   setPower(on: boolean): void;
   /** The Enable Local API switch of the device's configuration portal. */
   setLocalApi(on: boolean): void;
@@ -35,7 +35,7 @@ export interface SimulatedNewerDevice extends Listening {
   scanAtDevice(barcode: string): Promise<ScanReply>;
   /** An operator presses a button on the device's screen. */
   pressAtDevice(button: DeviceButton): Promise<ScanReply>;
-  /** The saved video's bytes, made up while they are read; null when there is none. */
+  /** The saved video's bytes, generated while they are read; null when there is none. */
   readSavedVideo(): Iterable<Uint8Array> | null;
 }
 
@@ -53,7 +53,7 @@ export interface NewMedia {
   readonly description?: string;
   /** The content itself. */
   readonly bytes?: Uint8Array;
-  /** Or: content of this length, made up while it is sent; for video/mp4 a playable video. */
+  /** Or: content of this length, generated while it is sent; for video/mp4 a playable video. */
   readonly generateBytes?: number;
 }
 
@@ -68,7 +68,7 @@ export interface SimulatedCloud extends Listening {
   addMedia(transactionId: string, media: NewMedia): MediaItem;
 }
 
-/** Something that happened, for those who wait for it or watch. */
+/** An event of the simulator. */
 export type SimulatorEvent =
   | { readonly type: "state" }
   | { readonly type: "reset" }
@@ -90,11 +90,11 @@ export interface Simulator {
   requestsTo(surface: SurfaceName, pathPrefix?: string): RequestRecord[];
   /** Called as a request arrives. Returns a function that ends it. */
   onRequest(listener: (record: RequestRecord) => void): () => void;
-  /** Called when a request was answered or given up. */
+  /** Called when a request was answered or has ended without an answer. */
   onSettled(listener: (record: RequestRecord) => void): () => void;
-  /** The next request to arrive that fits. */
+  /** The next request that matches. */
   nextRequest(fits?: (record: RequestRecord) => boolean): Promise<RequestRecord>;
-  /** Resolves when the request was answered or given up. */
+  /** Resolves when the request was answered or has ended without an answer. */
   settled(record: Pick<RequestRecord, "id">): Promise<RequestRecord>;
   onEvent(listener: (event: SimulatorEvent) => void): () => void;
   nextEvent(fits?: (event: SimulatorEvent) => boolean): Promise<SimulatorEvent>;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The simulator's clockwork: every pending timer ends with it. */
+/** All timers of the simulator, which are cancelled when it closes. */
 export interface Timers {
-  /** Runs `act` after so many milliseconds, at once for 0. Returns a function that calls it off. */
+  /** Runs `act` after so many milliseconds, at once for 0. Returns a function that cancels it. */
   after(ms: number, act: () => void): () => void;
   /** Resolves after so many milliseconds; rejects when the simulator closes first. */
   sleep(ms: number): Promise<void>;

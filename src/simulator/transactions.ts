@@ -6,10 +6,10 @@ import type { TransactionIds } from "./options.ts";
 import type { Random } from "./random.ts";
 import type { Timers } from "./timers.ts";
 
-/** What made a measurement happen. */
+/** What triggered a measurement. */
 export type Trigger = "local-api" | "cloud" | "scan" | "button";
 
-/** One picture or video that belongs to a transaction. */
+/** One image or video of a transaction. */
 export interface MediaItem {
   readonly contentId: string;
   readonly contentType: string;
@@ -17,7 +17,7 @@ export interface MediaItem {
 }
 
 interface StoredMedia extends MediaItem {
-  /** Made when it is first asked for: most media are listed and never fetched. */
+  /** Called for each request: most media are listed and never fetched. */
   readonly load: () => Content;
 }
 
@@ -52,7 +52,7 @@ export interface Transactions {
   /** Attaches after a delay, unless the transaction is forgotten before. */
   attachLater(delayMs: number, transaction: Transaction, media: readonly NewStoredMedia[]): void;
   media(transaction: Transaction, contentId: string): StoredMedia | undefined;
-  /** As it appears in an answer: a string, or a number where the cloud is set to send numbers. */
+  /** As it appears in JSON: a string, or a number where an option says so. */
   idOnTheWire(transaction: Transaction): string | number;
   onAdded(listener: (transaction: Transaction) => void): () => void;
   onMedia(listener: (event: { transaction: Transaction; item: MediaItem }) => void): () => void;
@@ -67,7 +67,7 @@ interface StoredTransaction {
   readonly uploads: Set<{ cancel: () => void }>;
 }
 
-// Integers as the cloud has them. Two runs meet the same ones about once in a million.
+// The range is large enough that two runs hardly ever have an id in common.
 const firstIds = { from: 100_000_000, to: 1_900_000_000 };
 const recordBytes = 3000;
 const mediumBytes = 700;
@@ -117,7 +117,7 @@ export function createTransactions(
     const { contentType, description } = media;
     const item = { contentId, contentType, description };
     const stored = storedOf(transaction);
-    // An upload that was on its way when everything was reset.
+    // The transaction was forgotten or reset during the upload.
     if (stored === undefined) {
       return item;
     }

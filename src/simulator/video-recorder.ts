@@ -33,10 +33,10 @@ interface Clip {
   cancelTimer: () => void;
 }
 
-/** What becomes of videos that leave the device. */
+/** Where videos go that leave the device. */
 export interface VideoUplink {
   toTransaction(transaction: Transaction, content: Content): void;
-  /** Stores a transaction of the video's own. */
+  /** Stores the video as a transaction of its own. */
   toOwnTransaction(recording: Recording, content: Content, barcode: string | null): void;
 }
 
@@ -54,13 +54,13 @@ export interface VideoRecorder {
   measured(transaction: Transaction | null, content: (recording: Recording) => Content): void;
   /** Forgets everything that has not reached the cloud. */
   clear(): void;
-  /** Gives up a running recording. */
+  /** Drops a running recording. */
   abandon(): void;
   /** Forgets what is in memory; the saved video and what waits for its upload are in storage. */
   losePower(): void;
 }
 
-/** Recording, encoder and storage of one device. `changed` is called after each change that comes later. */
+/** Recording, encoder and storage of one device. `changed` is called after each change that a timer makes. */
 export function createVideoRecorder(
   limits: { readonly encodingMs: number; readonly mediaDelayMs: number; readonly keepTransactions: number },
   timers: Timers,
@@ -142,13 +142,13 @@ export function createVideoRecorder(
 
   function encode(clip: Clip): void {
     const cancelTimer = timers.after(limits.encodingMs, () => encoded(clip));
-    // Without encoding time the clip is on its way to the cloud by now, with another timer to call off.
+    // Without encoding time the upload has begun by now, and has another timer to cancel.
     if (encoding.has(clip)) {
       clip.cancelTimer = cancelTimer;
     }
   }
 
-  /** A success takes along the video that earlier failures left behind. */
+  /** A successful measurement also gets the video that failed measurements have left on the device. */
   function linkWaiting(transaction: Transaction): void {
     for (const clip of encoding) {
       if (clip.destination !== null) {
@@ -183,7 +183,7 @@ export function createVideoRecorder(
     },
     start(id, references) {
       for (const clip of encoding) {
-        // What still waits for a measurement has lost its place; what goes to the cloud goes on.
+        // A new recording replaces a clip that waits for a measurement; an upload to the cloud continues.
         if (clip.destination === null) {
           clip.cancelTimer();
           encoding.delete(clip);

@@ -5,7 +5,7 @@ import type { SimulatorOptions, Webhook } from "./options.ts";
 import type { Timers } from "./timers.ts";
 import { transactionBytes, transactionRecord, type Transaction } from "./transactions.ts";
 
-/** One post of a transaction record and what came of it. */
+/** One post of a transaction record and its result. */
 export interface WebhookPost {
   readonly url: string;
   readonly transactionId: string;
@@ -42,7 +42,7 @@ function mayBeRepeated(statusCode: number | null): boolean {
   return statusCode === null || statusCode === 408 || statusCode === 429 || statusCode >= 500;
 }
 
-/** Posts the records of measurements, and tells what came of each post. */
+/** Posts the records of measurements, and reports the result of each post. */
 export function createWebhooks(
   { webhooks, keepBytes }: Pick<SimulatorOptions, "webhooks" | "keepBytes">,
   timers: Timers,
@@ -168,7 +168,7 @@ function createSender(
     } else if (heldBack === null) {
       heldBack = transaction;
     } else {
-      // Both were counted when they came.
+      // The pair is one delivery, and both records were counted.
       waiting -= 1;
       enqueue([transaction, heldBack], bytes + transactionBytes(heldBack));
       heldBack = null;

@@ -81,7 +81,7 @@ describe("npm run demo", function () {
     await demo.ended;
     const told = demo.lines.join("\n");
     assert.equal(demo.process.exitCode, 1, told);
-    assert.match(told, /The demo failed\. .*The measurement failed: No object on the table/);
+    assert.match(told, /The demo failed\. .*Measurement failed: No object on the table/);
   });
 
   it("stays up until it is interrupted, and leaves nothing behind", async () => {

@@ -38,7 +38,7 @@ describe(`Node-RED ${nodeRedMajor} as a process that any unhandled error would e
   let flows: object[];
   const cases = new Map<string, NodeCase[]>();
 
-  const meetingsOf = (name: string): readonly NodeCase[] => cases.get(name) ?? assert.fail(name);
+  const casesOf = (name: string): readonly NodeCase[] => cases.get(name) ?? assert.fail(name);
   const linesOf = ({ id }: NodeCase, what: "TAKEN" | "ENDED"): string[] =>
     nodeRed.logs
       .filter((line) => line.startsWith(`${what} ${id} `))
@@ -130,7 +130,7 @@ describe(`Node-RED ${nodeRedMajor} as a process that any unhandled error would e
   for (const name of worstRows) {
     it(name, async () => {
       await Promise.all(
-        meetingsOf(name).map(async (nodeCase) => {
+        casesOf(name).map(async (nodeCase) => {
           const { node, row, peer, folder } = nodeCase;
           const { code = null, outcome, fewest, most } = endingOf(row, node) ?? assert.fail();
           await peer.arm();
@@ -154,7 +154,7 @@ describe(`Node-RED ${nodeRedMajor} as a process that any unhandled error would e
   for (const name of worstDisks) {
     it(name, async () => {
       const { code = null, filename = "video.mp4" } = disk[name] ?? assert.fail(name);
-      for (const nodeCase of meetingsOf(name)) {
+      for (const nodeCase of casesOf(name)) {
         const answer = await post(nodeCase, { file: filename });
         assert.deepEqual(await answer.json(), { code });
         assert.equal(linesOf(nodeCase, "ENDED").length, 1);
@@ -164,7 +164,7 @@ describe(`Node-RED ${nodeRedMajor} as a process that any unhandled error would e
   }
 
   it("deployed anew while commands run and wait, and downloads are halfway", async () => {
-    const all = [...meetingsOf("silent"), ...meetingsOf("halfway")];
+    const all = [...casesOf("silent"), ...casesOf("halfway")];
     const gone = new AbortController();
     await Promise.all(all.map(({ peer }) => peer.arm()));
     // Two of each: of two commands the second waits.

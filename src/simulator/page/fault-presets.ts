@@ -1,19 +1,19 @@
-/** A fault in plain words, as a rule of the control port. */
+/** A fault of the control API with a name and a hint for people. */
 export interface Preset {
-  /** Also the rule's name, by which the page knows it again. */
+  /** Also the rule's name, by which the page recognizes it. */
   readonly name: string;
   readonly hint: string;
   readonly fault: Readonly<Record<string, unknown>>;
-  /** Strikes connections, whatever is asked on them, and lasts until it ends or is switched off. */
+  /** Applies to connections instead of requests, until it ends or is switched off. */
   readonly connection?: true;
 }
 
-const signIn = "<!doctype html><title>Guest network</title><h1>Sign in to go on</h1>";
+const signIn = "<!doctype html><title>Guest network</title><h1>Sign in to continue</h1>";
 
 export const presets: readonly Preset[] = [
   {
     name: "loses the answer",
-    hint: "done, then cut off",
+    hint: "done, then disconnected",
     fault: { kind: "reset", acts: true },
   },
   {
@@ -54,7 +54,7 @@ export const presets: readonly Preset[] = [
   },
   {
     name: "sends a sign-in page",
-    hint: "as a guest network",
+    hint: "like a guest network",
     fault: { kind: "body", text: signIn, contentType: "text/html", acts: false },
   },
   {

@@ -61,12 +61,12 @@ export function surface(name: string | undefined): string {
   return name === undefined ? "everywhere" : (surfaceNames.get(name) ?? name);
 }
 
-/** What came of a scan or a press of a button; of a measurement, the device's screen says more: it may have failed. */
+/** The result of a scan or of pressing a button; a measurement is not listed, since the device's screen shows its result. */
 export const replies: ReadonlyMap<string, string> = new Map([
   ["recording-started", "The recording has started."],
   ["recording-stopped", "The recording has ended."],
-  ["recording-cancelled", "The recording was cancelled, nothing is kept."],
-  ["nothing", "The device did nothing: it is off, or its mode does not allow that."],
+  ["recording-cancelled", "The recording was cancelled; nothing was saved."],
+  ["nothing", "Nothing happened: the device is off, or its mode does not allow this."],
 ]);
 
 type Referenced = Pick<
