@@ -94,13 +94,13 @@ function describeEnding(ending: PlainEnding, kind: Kind): Omit<Group, "who"> {
     return { says, executed: isCommand ? "yes" : "–", advice: "–" };
   }
   if (outcome === null) {
-    return { says, executed: "–", advice: retryable ? "send again" : "put right, send again" };
+    return { says, executed: "–", advice: retryable ? "send again" : "correct it, send again" };
   }
   const known = {
-    unknown: ["perhaps", "look at the machine first"],
-    failed: ["yes, in vain", "place the parcel again"],
-    refused: ["no", retryable ? "send again later" : "put right, send again"],
-    "not-sent": ["no", retryable ? "send again" : "put right, send again"],
+    unknown: ["perhaps", "check the machine first"],
+    failed: ["yes, without a result", "reposition the parcel"],
+    refused: ["no", retryable ? "send again later" : "correct it, send again"],
+    "not-sent": ["no", retryable ? "send again" : "correct it, send again"],
   } as const;
   const [executed, advice] = known[outcome];
   return { says, executed, advice };

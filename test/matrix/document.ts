@@ -33,24 +33,24 @@ function head(total: Expected): string {
 
 # Faults
 
-What the network, the machines, the cloud and the disk can do to a flow, what the node says then, and what to do. Every row
-is tried against every operation that it can happen to: by the clients, to a buffer and to a file, and once more by real nodes
-in a real Node-RED. Requests are counted at the socket of a [simulator](simulator.md), acts in its machines.
+What can go wrong in the network, the machines, the cloud and on the disk, what the node reports, and what to do. Every row is
+tested with every operation that it can happen to: with the clients, into a buffer and into a file, and again with the nodes
+in a real Node-RED. Requests are counted at the socket of a [simulator](simulator.md), actions in its machines.
 
-**${rows} rows, ${count(total.tried)} calls and messages, ${requestsOf(total)} requests, ${count(total.acts)} acts of a machine.**
+**${rows} rows, ${count(total.tried)} calls and messages, ${requestsOf(total)} requests, ${count(total.acts)} actions of a machine.**
 Each call and each message ended exactly once, no command went out twice, all ${count(total.whole)} files that were saved are whole, and
-no part of a file was left. The worst rows run once more in a Node-RED of their own that any unhandled error would end: it
-never ended.
+no partial file was left. The worst rows are also run in a Node-RED process that any unhandled error would end: it never
+ended.
 
 How to read the tables:
 
 - _command_ is a measure or a video start, stop or cancel, local or through the cloud; _reading_ is a list or a ping;
   _download_ is a picture or a video.
-- _executed_ says whether the machine did what the command asks. After _perhaps_ nothing is repeated by itself: look at
-  the machine, then decide. \`msg.error.cause.outcome\` says the same as a word
-  ([the four of them](errors.md)).
-- _send again_: the same message is safe and may help (\`cause.retryable\`). _put right_: it needs a change first.
-- _tried_ counts calls and messages, then the requests that they made, then what the machines did.
+- _executed_ says whether the machine did what the command asks. After _perhaps_ nothing is repeated automatically:
+  check the machine, then decide. \`msg.error.cause.outcome\` has the same information
+  ([its four values](errors.md)).
+- _send again_: sending the same message again is safe and may help (\`cause.retryable\`). _correct it_: something has to be changed first.
+- _tried_ counts calls and messages, then the requests that they made, then the actions of the machines.
 
 | the node's status says | code at the Catch node |
 | --- | --- |
@@ -143,7 +143,7 @@ function renderDisk(): string {
     .filter(([, { code }]) => code !== undefined)
     .map(([name, { code, retryable = false, requests = 1 }]) => {
       const says = code === undefined ? "" : failedTexts[code];
-      const advice = retryable ? "make it pass, send again" : "put right, send again";
+      const advice = retryable ? "make it pass, send again" : "correct it, send again";
       return `| ${shown(name)} | ${says} | ${requests === 0 ? "no" : "yes"} | ${advice} |`;
     });
   const header = "| what happens | the node says | asked for | what to do |\n| --- | --- | --- | --- |";

@@ -35,9 +35,9 @@ const firstModelState: ModelState = { devices: firstState, isOn: true };
 const allRoutes = Object.values(routes);
 
 /**
- * Holds what was told against what arrived and what the simulated devices are now: each request belongs to one command,
- * in the order of its machine's queue; what was told of it is what happened; and a model that knows nothing but that is
- * where the simulator is. `overtakes`: a video was read, which holds up start and cancel alone.
+ * Compares what the senders were told with the requests that arrived and with the state of the simulated devices: each
+ * request belongs to one command, in the order of its machine's queue; it ended as its sender was told; and a model that
+ * knows only the requests has the state of the simulator. `overtakes`: a video was read, which only delays start and cancel.
  */
 export function compareWithModel(
   sim: Simulator,
@@ -46,7 +46,7 @@ export function compareWithModel(
   overtakes: boolean,
 ): void {
   let state = firstModelState;
-  const course = events.flatMap((event): (Arrival | { readonly change: Change })[] => {
+  const entries = events.flatMap((event): (Arrival | { readonly change: Change })[] => {
     const entry = "request" in event ? arrive(event.request, state) : event;
     if (entry === undefined) {
       return [];
@@ -54,11 +54,11 @@ export function compareWithModel(
     state = entry.change(state);
     return [entry];
   });
-  assert.deepEqual(stateOf(sim), state.devices, "the simulator is not where the model is");
+  assert.deepEqual(stateOf(sim), state.devices, "the simulator and the model differ in their state");
 
-  const believed = new Map<object, Command>();
+  const commandOf = new Map<object, Command>();
   for (const isMine of queuesOf(overtakes)) {
-    const arrivals = course.filter((one) => "route" in one).filter((one) => isMine(one.route));
+    const arrivals = entries.filter((one) => "route" in one).filter((one) => isMine(one.route));
     const told = commands.filter((one) => isMine(routeOf(one)));
     const pairs = match(
       told.filter((one) => one.told !== "not-sent"),
@@ -66,22 +66,22 @@ export function compareWithModel(
     );
     assert.ok(pairs !== undefined, explain(told, arrivals));
     for (const [arrival, command] of pairs) {
-      believed.set(arrival, command);
+      commandOf.set(arrival, command);
     }
   }
 
   if (commands.some(({ told }) => told === "unknown")) {
     return;
   }
-  // Nothing is unknown: what the senders were told is enough to know the devices.
-  let belief = firstModelState;
-  for (const entry of course) {
-    const told = believed.get(entry)?.told;
+  // No outcome is unknown, so what the senders were told has to lead to the same state.
+  let expected = firstModelState;
+  for (const entry of entries) {
+    const told = commandOf.get(entry)?.told;
     if (!("route" in entry) || told === "success" || told === "failed") {
-      belief = entry.change(belief);
+      expected = entry.change(expected);
     }
   }
-  assert.deepEqual(stateOf(sim), belief.devices, "the senders believe something else");
+  assert.deepEqual(stateOf(sim), expected.devices, "the senders were told something else");
 }
 
 /** What a request makes of the state; undefined for one that is no command. */

@@ -35,7 +35,7 @@ export class Scenario {
   #contentId = "";
   #imageIdentifier = "none";
   /** What went out before its turn. */
-  #crowd: string | undefined;
+  #overlap: string | undefined;
   /** What the flow had seen before this play. */
   #endsBefore = 0;
   #sentBefore = 0;
@@ -46,7 +46,7 @@ export class Scenario {
     this.#clock = clock;
     this.#folder = folder;
     this.#unlisten = sim.onRequest((request) => {
-      this.#noteCrowd(request);
+      this.#noteOverlap(request);
       this.#events.push({ request });
     });
   }
@@ -122,7 +122,7 @@ export class Scenario {
   }
 
   /** One command at a time: an earlier one of the same queue has been answered, or its sender has given it up. */
-  #noteCrowd({ path }: RequestRecord): void {
+  #noteOverlap({ path }: RequestRecord): void {
     const queue = queueOf(path);
     if (queue === undefined) {
       return;
@@ -135,7 +135,7 @@ export class Scenario {
       ({ to, ended }) => routes[to]?.queue === queue && ended?.error?.cause.outcome === "unknown",
     );
     if (unanswered.length > givenUp.length) {
-      this.#crowd ??= `${path} went out while another command was under way`;
+      this.#overlap ??= `${path} went out while another command was under way`;
     }
   }
 
@@ -220,7 +220,7 @@ export class Scenario {
       await delay(2);
     }
     await this.#arrived();
-    assert.equal(this.#crowd, undefined, this.#crowd);
+    assert.equal(this.#overlap, undefined, this.#overlap);
     const seen = {
       ends: this.#flow.ends.slice(this.#endsBefore),
       sent: this.#flow.sent.slice(this.#sentBefore),

@@ -108,7 +108,7 @@ const step = oneof(
 );
 
 /** A machine that takes its time, so that what comes next finds commands that wait. */
-const crowd = tuple(
+const burst = tuple(
   constantFrom("slow answer, done", "silence, done", "slow answer, done"),
   array(oneOf<NodeName>(["measure", "measure-b", "start", "cancel", "video"]), {
     minLength: 2,
@@ -127,6 +127,6 @@ const one = step.map((single): readonly Step[] => [single]);
 
 /** Sequences of what may happen; shrinking leaves out what does not matter. */
 export const sequences: Arbitrary<readonly Step[]> = array(
-  oneof({ weight: 8, arbitrary: one }, { weight: 1, arbitrary: crowd }),
+  oneof({ weight: 8, arbitrary: one }, { weight: 1, arbitrary: burst }),
   { minLength: 1, maxLength: 20, size: "max" },
 ).map((chunks) => chunks.flat());

@@ -264,7 +264,7 @@ describe("simulator: control port", () => {
     request.destroy();
   });
 
-  it("begins with what happened last, and tells of faults that strike and of a reset", async () => {
+  it("begins with the latest events, and reports applied faults and a reset", async () => {
     const sim = await start();
     for (let n = 0; n < 3; n += 1) {
       await measure(sim, `?n=${n}`);
@@ -295,7 +295,7 @@ describe("simulator: control port", () => {
     assert.equal((await fetch(`${sim.control.origin}/events?recent=all`)).status, 400);
   });
 
-  it("lets a watcher go that doesn't read", async () => {
+  it("closes the connection of a client that does not read", async () => {
     const sim = await start();
     const socket = connect(sim.control.port, "127.0.0.1");
     socket.write(requestText("/events"));

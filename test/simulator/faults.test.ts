@@ -138,7 +138,7 @@ describe("simulator: faults", () => {
     const ask = async (sim: Simulator, path: string, method = "GET"): Promise<number> =>
       (await fetch(sim.newer.origin + path, { method })).status;
 
-    it("strike in order, as often as told, after as many as told", async () => {
+    it("are applied in order, as often as they say, after as many matches as they say", async () => {
       const sim = await start();
       sim.faults.add({ fault: status(501), after: 1 });
       sim.faults.add({ fault: status(502), times: 2 });
@@ -150,7 +150,7 @@ describe("simulator: faults", () => {
       assert.deepEqual(sim.faults.list(), []);
     });
 
-    it("strike until removed, and tell how often", async () => {
+    it("are applied until they are removed, and count how often", async () => {
       const sim = await start();
       const id = sim.faults.add({ fault: status(503), times: 0, after: 1 });
       for (let n = 0; n < 4; n += 1) {
@@ -164,7 +164,7 @@ describe("simulator: faults", () => {
       assert.equal(await ask(sim, "/api/v1/ping"), 200);
     });
 
-    it("fit by surface, method and path, as a beginning or an expression", async () => {
+    it("match by surface, method and path, as a beginning or an expression", async () => {
       const sim = await start({ mode: "video-only" });
       sim.faults.add({ surface: "cloud", times: 0, fault: status(501) });
       sim.faults.add({ method: "post", path: "/api/v1/video", times: 0, fault: status(502) });
@@ -182,7 +182,7 @@ describe("simulator: faults", () => {
       assert.equal(sim.newer.actions.starts, 0);
     });
 
-    it("are refused when they can't be understood", async () => {
+    it("are refused when they are not valid", async () => {
       const sim = await start();
       assert.throws(() => sim.faults.add({ path: "(", fault: { kind: "close" } }), /regular expression/);
       assert.throws(() => sim.faults.add({ times: -1, fault: { kind: "close" } }));

@@ -50,7 +50,7 @@ describe("simulator: page", function () {
   const loads = (page: Page, selector: string): Promise<unknown> =>
     page.evaluate(`document.querySelector(${JSON.stringify(selector)}).decode()`);
 
-  it("goes to browsers alone, under a strict policy, and brings all that it needs", async () => {
+  it("is served to browsers only, under a strict policy, with all that it needs", async () => {
     const sim = await start();
     const page = await fetch(sim.control.origin, { headers: { accept: "text/html,*/*;q=0.8" } });
     assert.match(page.headers.get("content-type") ?? "", /^text\/html/);
@@ -77,7 +77,7 @@ describe("simulator: page", function () {
     assert.ok(bytes < mostBytes, `the page has ${bytes} bytes`);
   });
 
-  it("plays a shift in Video Only: scan, record, encode, watch, and see it in the cloud", async () => {
+  it("plays a sequence in Video Only: scan, record, encode, watch, and see it in the cloud", async () => {
     const { sim, page, text } = await open({ encodingMs: 400, mediaDelayMs: 50 });
     await choose(page, "video-only");
     await page.click("#parcel-polybag");
@@ -259,7 +259,7 @@ describe("simulator: page", function () {
     await pressed(page, "newer: next request");
   });
 
-  it("switches faults on and off with one click, and shows whom they struck", async () => {
+  it("switches faults on and off with one click, and shows which requests they were applied to", async () => {
     const { sim, page } = await open();
     const ping = async (): Promise<number> => (await fetch(`${sim.newer.origin}/api/v1/ping`)).status;
     const fault = (name: string): Promise<void> => page.locator(".preset", { hasText: name }).click();
@@ -358,7 +358,7 @@ describe("simulator: page", function () {
     assert.deepEqual(found, [undefined, 0]);
   });
 
-  it("keeps the latest 200 requests, filters them, and survives a storm", async () => {
+  it("keeps the latest 200 requests, filters them, and survives thousands of them", async () => {
     const { sim, page } = await open();
     for (let n = 0; n < 5; n += 1) {
       await Promise.all(Array.from({ length: 50 }, () => fetch(`${sim.earlier.origin}/api/ping`)));
