@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { Archives } from "../../src/archive/archives.ts";
 import type { OpenJob } from "../../src/archive/journal/open-job.ts";
-import type { Ticket } from "../../src/archive/jobs/ticket.ts";
+import type { Submission } from "../../src/archive/jobs/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { layoutProblem } from "../../src/rules/names.ts";
@@ -53,7 +53,7 @@ export default function (RED: NodeAPI): void {
     const clouds = cloudChoice(RED, properties);
     const ofDisk = { problem: () => undefined, surface: () => "disk" as const };
     /** The jobs that were open at the start come in like messages, so that they end like messages. */
-    const resumed = new WeakMap<object, Ticket>();
+    const resumed = new WeakMap<object, Submission>();
     const status = new ArchiveStatus(RED, () => sessions.jobs);
     const heldUp = new HeldUpLog(RED, this, status, () => sessions.jobs.length);
 
@@ -72,10 +72,10 @@ export default function (RED: NodeAPI): void {
       }
     };
 
-    const resume = (ticket: Ticket): void => {
+    const resume = (submission: Submission): void => {
       const msg: Message = { _msgid: RED.util.generateId(), resumed: true };
-      restoreKept(RED, msg, ticket.running?.job.intent.keep ?? {});
-      resumed.set(msg, ticket);
+      restoreKept(RED, msg, submission.running?.job.intent.keep ?? {});
+      resumed.set(msg, submission);
       this.receive(msg);
     };
 
@@ -102,7 +102,7 @@ export default function (RED: NodeAPI): void {
       onDamage: (count) => this.warn(status.say("damaged", { count })),
     });
 
-    const submit = async ({ msg, signal }: Job): Promise<Ticket> => {
+    const submit = async ({ msg, signal }: Job): Promise<Submission> => {
       const chosen = usesCloud ? clouds.choose(msg, "archive", false) : undefined;
       const operation = chosen?.operation ?? operationOf("disk");
       const values = new ValueReader(RED, this, msg, operation);
@@ -114,16 +114,16 @@ export default function (RED: NodeAPI): void {
       );
       const media = usesCloud ? [] : readMedia(msg, operation);
       const folder = await readRoot(values, properties, operation);
-      const accept = async (): Promise<Ticket> => {
+      const accept = async (): Promise<Submission> => {
         const runner = await sessions.open(folder);
         return usesCloud ? runner.submit(intent) : runner.submitMedia(intent, media, readPart(msg));
       };
       return unlessAborted(accept(), { ...operation, host: folder, signal });
     };
 
-    const deliver = async (ticket: Ticket, { msg, signal, status: board }: Job): Promise<Outputs> => {
-      const archived = await endOf(ticket, signal);
-      if (!ticket.isSpeaker) {
+    const deliver = async (submission: Submission, { msg, signal, status: board }: Job): Promise<Outputs> => {
+      const archived = await endOf(submission, signal);
+      if (!submission.sendsMessage) {
         return [];
       }
       const payload = describePackage(archived, join);
@@ -149,33 +149,33 @@ export default function (RED: NodeAPI): void {
       },
       async (job) => {
         status.board = job.status;
-        const ticket = resumed.get(job.msg) ?? (await submit(job));
-        status.update(ticket.running);
-        const drop = (): void => ticket.running?.drop();
+        const submission = resumed.get(job.msg) ?? (await submit(job));
+        status.update(submission.running);
+        const drop = (): void => submission.running?.drop();
         job.waitSignal.addEventListener("abort", drop, { once: true });
         // The reset may have come while the job was being accepted.
         if (job.waitSignal.aborted) {
           drop();
         }
         // By then the message is out, unless the node was closed at this very moment: then it goes out after the start.
-        const reportLater = (): void => {
+        const closeJobLater = (): void => {
           setImmediate(() => {
-            if (!job.signal.aborted && ticket.isSpeaker) {
-              ticket.report();
+            if (!job.signal.aborted && submission.sendsMessage) {
+              submission.messageSent();
             }
           });
         };
         try {
-          const outputs = await deliver(ticket, job);
-          reportLater();
+          const outputs = await deliver(submission, job);
+          closeJobLater();
           return outputs;
         } catch (error) {
           const isKept = error instanceof DimensionerError && error.sentence === "cancelledKept";
           if (!isKept) {
-            reportLater();
+            closeJobLater();
           }
           if (usesCloud && error instanceof DimensionerError && error.code === "ERR_MEDIA_INCOMPLETE") {
-            job.msg.payload = ticket.running?.listed ?? [];
+            job.msg.payload = submission.running?.listed ?? [];
           }
           throw error;
         } finally {

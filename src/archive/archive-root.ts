@@ -17,6 +17,7 @@ import { Packages, type Archived } from "./packages/packages.ts";
 import type { Intent, StoredItem } from "./packages/records.ts";
 import { RootLock } from "./journal/root-lock.ts";
 import type { RunningJob } from "./jobs/running-job.ts";
+import type { JobStore } from "./jobs/job-store.ts";
 import { WorkFolders } from "./jobs/work-folders.ts";
 
 /** What the open jobs of one archive may take. */
@@ -38,17 +39,17 @@ function sizeOf({ measurement, raw, keep }: Intent): number {
  * One archive on disk: its journal and its open jobs. One process writes to it; all nodes of that process share this
  * object.
  */
-export class ArchiveRoot {
+export class ArchiveRoot implements JobStore {
   readonly folder: string;
   readonly disk: ArchiveDisk;
   readonly folders: MediaFolders;
   /** Where a job's media lie until its package is whole. */
   readonly work: WorkFolders;
   readonly packages: Packages;
-  /** Open jobs that nobody works on: after a restart, or when their node went away. */
-  readonly unclaimed: Map<string, OpenJob>;
+  /** Open jobs that no node works on: after a restart, or when their node went away. */
+  readonly idleJobs: Map<string, OpenJob>;
   /** Jobs of a cloud that are being accepted or worked on, by key: the same job is done once at a time. */
-  readonly active = new Map<string, Promise<Archived | OpenJob | RunningJob>>();
+  readonly runningByKey = new Map<string, Promise<Archived | OpenJob | RunningJob>>();
   readonly #lock: RootLock;
   readonly #journal: Journal;
   readonly #state: JournalState;
@@ -77,9 +78,9 @@ export class ArchiveRoot {
     this.#lock = parts.lock;
     this.#journal = parts.journal;
     this.#state = parts.state;
-    this.unclaimed = new Map(parts.state.open);
+    this.idleJobs = new Map(parts.state.open);
     this.#limits = parts.limits;
-    for (const { intent } of this.unclaimed.values()) {
+    for (const { intent } of this.idleJobs.values()) {
       this.#openBytes += sizeOf(intent);
     }
     this.packages = new Packages(folder, parts);
@@ -180,7 +181,6 @@ export class ArchiveRoot {
     return job;
   }
 
-  /** Remembers a medium that is whole on the disk; `isPromise` for one that nobody can fetch again. */
   async addItem(job: OpenJob, slot: string, item: StoredItem, isPromise: boolean): Promise<void> {
     const record = { type: "item", job: job.id, slot, item } as const;
     if (isPromise) {
@@ -199,7 +199,6 @@ export class ArchiveRoot {
     void this.#journal.note({ type: "count", job: job.id, count });
   }
 
-  /** Remembers how long a job has waited, so that a restart does not begin the wait anew. */
   saveWait(job: OpenJob): void {
     void this.#journal.note({ type: "waited", job: job.id, ms: Math.round(job.waitedMs) });
   }

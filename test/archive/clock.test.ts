@@ -20,15 +20,15 @@ describe("archive: a clock that is put right while a job waits", () => {
             giveUpMs: 72 * hourMs,
             waitMs: 60_000,
           });
-          const ticket = await archive.runner.submit(intent);
-          await until(() => ticket.running?.state === "waiting", "it waits");
+          const submission = await archive.runner.submit(intent);
+          await until(() => submission.running?.state === "waiting", "it waits");
           clock.jump(jumpMs);
           // The next thing that goes wrong is what the age of the job is looked at for.
           sim.faults.add({ surface: "cloud", times: 1, fault: { kind: "status", status: 401 } });
           sim.cloud.addMedia("1", { contentType: "image/jpeg", bytes: pictureOf("1") });
-          ticket.running?.wake();
-          assert.equal((await ticket.end()).manifest.items.length, 1);
-          ticket.report();
+          submission.running?.wake();
+          assert.equal((await submission.end()).manifest.items.length, 1);
+          submission.messageSent();
           await archive.close();
         });
       } finally {

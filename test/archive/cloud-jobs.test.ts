@@ -30,11 +30,11 @@ describe("archive: jobs of the cloud", () => {
       const video = sim.cloud.addMedia("905865", { contentType: "video/mp4", generateBytes: 300_000 });
       const archive = await openArchive(root, client);
       const raw = '{"errorCode":0, "length": 10.10}';
-      const ticket = await archive.runner.submit(
+      const submission = await archive.runner.submit(
         forCloud("905865", { measurement: '{"ok":true}\n', raw, legalForTrade: true }),
       );
-      const archived = await ticket.end();
-      ticket.report();
+      const archived = await submission.end();
+      submission.messageSent();
       await archive.close();
 
       assert.equal(archived.path, "2026-11-02/ORDER-1-905865");
@@ -77,12 +77,12 @@ describe("archive: jobs of the cloud", () => {
     await withFolder(async (root) => {
       sim.cloud.addMedia("7", { contentType: "video/mp4", generateBytes: 200_000 });
       let archive = await openArchive(root, client);
-      const tickets = await Promise.all([1, 2, 3].map(() => archive.runner.submit(forCloud("7"))));
-      const ends = await Promise.all(tickets.map((ticket) => ticket.end()));
+      const submissions = await Promise.all([1, 2, 3].map(() => archive.runner.submit(forCloud("7"))));
+      const ends = await Promise.all(submissions.map((submission) => submission.end()));
       assert.deepEqual(ends.map(({ wasThere }) => wasThere).sort(), [false, true, true]);
       assert.equal(new Set(ends.map(({ folder }) => folder)).size, 1);
-      for (const ticket of tickets) {
-        ticket.report();
+      for (const submission of submissions) {
+        submission.messageSent();
       }
       const later = await (await archive.runner.submit(forCloud("7"))).end();
       assert.equal(later.wasThere, true);
@@ -104,10 +104,10 @@ describe("archive: jobs of the cloud", () => {
       for (const id of ["a", "b", "c"]) {
         sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 9_000 });
       }
-      const tickets = await Promise.all(
+      const submissions = await Promise.all(
         ["a", "b", "c"].map((id) => archive.runner.submit(forCloud(id, { folder: ["same.5"] }))),
       );
-      await Promise.all(tickets.map((ticket) => ticket.end()));
+      await Promise.all(submissions.map((submission) => submission.end()));
       await archive.close();
       assert.deepEqual([...(await readPackages(root)).keys()].sort(), ["same.5", "same.5 (1)", "same.5 (2)"]);
     });
@@ -118,14 +118,14 @@ describe("archive: jobs of the cloud", () => {
       await withFolder(async (root) => {
         sim.cloud.addMedia("9", { contentType: "image/bmp", bytes: Buffer.from("BM not really a bitmap") });
         const archive = await openArchive(root, client);
-        const ticket = await archive.runner.submit(
+        const submission = await archive.runner.submit(
           forCloud("9", { expect: ["video/mp4", "image/bmp"], waitMs: 5_000 }),
         );
         setTimeout(
           () => sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 }),
           afterMs,
         );
-        const { manifest } = await ticket.end();
+        const { manifest } = await submission.end();
         assert.equal(manifest.items.length, 2);
         assert.equal(manifest.complete, true);
         await archive.close();
@@ -137,13 +137,13 @@ describe("archive: jobs of the cloud", () => {
     await withFolder(async (root) => {
       sim.cloud.addMedia("9", { contentType: "image/jpeg", bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]) });
       const archive = await openArchive(root, client);
-      const ticket = await archive.runner.submit(forCloud("9", { expect: ["video/mp4"], waitMs: 200 }));
-      const error = await rejectsWith(ticket.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      const submission = await archive.runner.submit(forCloud("9", { expect: ["video/mp4"], waitMs: 200 }));
+      const error = await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
       assert.match(error.message, /video\/mp4/);
-      ticket.report();
+      submission.messageSent();
       const nothing = await archive.runner.submit(forCloud("10", { waitMs: 100 }));
       await rejectsWith(nothing.end(), "ERR_NOT_FOUND", "notFound");
-      nothing.report();
+      nothing.messageSent();
       await archive.close();
       assert.equal((await readPackages(root)).size, 0);
       assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), []);
@@ -154,10 +154,10 @@ describe("archive: jobs of the cloud", () => {
     await withFolder(async (root) => {
       sim.cloud.addMedia("9", { contentType: "image/jpeg", bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]) });
       const archive = await openArchive(root, client);
-      const ticket = await archive.runner.submit(
+      const submission = await archive.runner.submit(
         forCloud("9", { expect: ["video/mp4"], waitMs: 100, onIncomplete: "keep" }),
       );
-      const { manifest } = await ticket.end();
+      const { manifest } = await submission.end();
       assert.deepEqual(
         [manifest.complete, manifest.missing, manifest.items.length],
         [false, ["video/mp4"], 1],
@@ -185,10 +185,10 @@ describe("archive: jobs of the cloud", () => {
       const causes = new Set<string>();
       const second = await openArchive(root, client).catch((error: unknown) => error);
       assert.match(String(second), /in use by another program/);
-      const ticket = await archive.runner.submit(forCloud("9"));
-      const running = ticket.running;
+      const submission = await archive.runner.submit(forCloud("9"));
+      const running = submission.running;
       const watch = setInterval(() => void causes.add(running?.trouble?.code ?? ""), 1);
-      const { manifest } = await ticket.end();
+      const { manifest } = await submission.end();
       clearInterval(watch);
       assert.equal(manifest.items.length, 1);
       assert.ok(causes.has("ERR_UNAUTHORIZED") && causes.has("ERR_HTTP"), [...causes].join());
@@ -228,9 +228,9 @@ describe("archive: jobs of the cloud", () => {
     await withFolder(async (root) => {
       sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });
       const archive = await openArchive(root, client);
-      const ticket = await archive.runner.submit(forCloud("9", { giveUpMs: 150 }));
-      await rejectsWith(ticket.end(), "ERR_UNAUTHORIZED", "unauthorized");
-      ticket.report();
+      const submission = await archive.runner.submit(forCloud("9", { giveUpMs: 150 }));
+      await rejectsWith(submission.end(), "ERR_UNAUTHORIZED", "unauthorized");
+      submission.messageSent();
       await archive.close();
       const next = await openArchive(root, client);
       assert.deepEqual([...next.runner.resume(() => true)], []);
@@ -246,7 +246,7 @@ describe("archive: jobs of the cloud", () => {
       await until(() => archive.runner.jobs.every(({ state }) => state === "waiting"), "both wait");
       dropped.running?.drop();
       await rejectsWith(dropped.end(), "ERR_CANCELLED", "cancelledReset");
-      dropped.report();
+      dropped.messageSent();
       await archive.close();
       const error = await rejectsWith(kept.end(), "ERR_CANCELLED", "cancelledKept");
       assert.equal(error.details.retryable, false);
@@ -255,15 +255,15 @@ describe("archive: jobs of the cloud", () => {
       const next = await openArchive(root, client);
       const resumed = [...next.runner.resume(() => true)];
       assert.equal(resumed.length, 1);
-      const [ticket] = resumed;
-      assert.deepEqual(ticket?.running?.job.intent.keep, { topic: "t" });
-      assert.equal((await ticket?.end())?.manifest.transactionId, "2");
+      const [submission] = resumed;
+      assert.deepEqual(submission?.running?.job.intent.keep, { topic: "t" });
+      assert.equal((await submission?.end())?.manifest.transactionId, "2");
       await next.close();
       // Not reported: the next start tells it again.
       const third = await openArchive(root, client);
       const [again] = [...third.runner.resume(() => true)];
       assert.equal((await again?.end())?.manifest.transactionId, "2");
-      again?.report();
+      again?.messageSent();
       await third.close();
       const fourth = await openArchive(root, client);
       assert.deepEqual([...fourth.runner.resume(() => true)], []);

@@ -60,13 +60,13 @@ describe("archive: a disk that is full, gone or closed", () => {
           });
           const archive = await openArchive(root, client, { disk });
           const accepted = archive.runner.submit(forCloud("1", { measurement: "{}\n" }));
-          const ticket = await accepted;
+          const submission = await accepted;
           isBroken = true;
-          await until(() => ticket.running?.trouble?.sentence === sentence, `${sentence} is told`);
+          await until(() => submission.running?.trouble?.sentence === sentence, `${sentence} is told`);
           isBroken = false;
-          const { manifest } = await ticket.end();
+          const { manifest } = await submission.end();
           assert.equal(manifest.items.length, 1);
-          ticket.report();
+          submission.messageSent();
           await archive.close();
           assert.equal((await readPackages(root)).size, 1);
           assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), []);
@@ -115,9 +115,9 @@ describe("archive: a disk that is full, gone or closed", () => {
         }
       });
       const archive = await openArchive(root, client, { disk });
-      const ticket = await archive.runner.submit(forCloud("1", { giveUpMs: 300 }));
+      const submission = await archive.runner.submit(forCloud("1", { giveUpMs: 300 }));
       isFull = true;
-      await rejectsWith(ticket.end(), "ERR_FILE", "fileFull");
+      await rejectsWith(submission.end(), "ERR_FILE", "fileFull");
       await archive.close();
     });
   });
@@ -137,7 +137,7 @@ describe("archive: a disk that is full, gone or closed", () => {
       await assert.rejects(readdir(root), "it is never created");
       await rename(join(folder, "away"), root);
       assert.equal((await open.end()).manifest.items.length, 1);
-      open.report();
+      open.messageSent();
       await archive.close();
       assert.equal((await readPackages(root)).size, 1);
     });
@@ -157,11 +157,11 @@ describe("archive: a disk that is full, gone or closed", () => {
         addVideo("1", 600_000);
         const archive = await openArchive(root, client);
         await writeFile(join(root, "ballast"), Buffer.alloc(600_000));
-        const ticket = await archive.runner.submit(forCloud("1"));
-        await until(() => ticket.running?.trouble?.sentence === "fileFull", "the disk is full");
+        const submission = await archive.runner.submit(forCloud("1"));
+        await until(() => submission.running?.trouble?.sentence === "fileFull", "the disk is full");
         await rm(join(root, "ballast"));
-        await ticket.end();
-        ticket.report();
+        await submission.end();
+        submission.messageSent();
         await archive.close();
         assert.equal((await readPackages(root)).size, 1);
       } finally {
@@ -265,14 +265,18 @@ describe("archive: a disk that is full, gone or closed", () => {
         };
         const intent = { measurement: "{}\n", raw: "{}", giveUpMs: 0 };
         await submit(async () => {
-          const ticket = await archive.runner.submit(forCloud("1", intent));
-          await ticket.end();
-          ticket.report();
+          const submission = await archive.runner.submit(forCloud("1", intent));
+          await submission.end();
+          submission.messageSent();
         });
         await submit(async () => {
-          const ticket = await archive.runner.submitMedia(intentOf("2", { source: "message" }), media, null);
-          await ticket.end();
-          ticket.report();
+          const submission = await archive.runner.submitMedia(
+            intentOf("2", { source: "message" }),
+            media,
+            null,
+          );
+          await submission.end();
+          submission.messageSent();
         });
         isOn = false;
         await archive.close();

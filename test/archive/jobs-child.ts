@@ -4,7 +4,7 @@
  * "reported <id> <whether it was there before> <whether it was resumed>", and "done" when nothing is left.
  */
 import { Archives } from "../../src/archive/archives.ts";
-import type { Ticket } from "../../src/archive/jobs/ticket.ts";
+import type { Submission } from "../../src/archive/jobs/submission.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 
@@ -13,14 +13,14 @@ const client = new CloudClient({ baseUrl: origin, token: "simulator", timeoutMs:
 const { runner, close } = await openArchive(root, client, { archives: new Archives(), concurrency: 4 });
 console.log("open");
 
-async function finish(ticket: Ticket, given?: string): Promise<void> {
-  const { wasThere, manifest } = await ticket.end();
-  console.log(`reported ${given ?? manifest.transactionId} ${wasThere} ${ticket.isResumed}`);
-  ticket.report();
+async function finish(submission: Submission, given?: string): Promise<void> {
+  const { wasThere, manifest } = await submission.end();
+  console.log(`reported ${given ?? manifest.transactionId} ${wasThere} ${submission.isResumed}`);
+  submission.messageSent();
 }
 
 async function take(id: string): Promise<void> {
-  const ticket = id.startsWith("message")
+  const submission = id.startsWith("message")
     ? await runner.submitMedia(
         intentOf(id, { source: "message" }),
         [0, 1].map((index) => ({
@@ -34,10 +34,10 @@ async function take(id: string): Promise<void> {
       )
     : await runner.submit(intentOf(id, { origin: client.peer.origin, expect: ["video/mp4", "image/jpeg"] }));
   console.log(`accepted ${id}`);
-  await finish(ticket, id);
+  await finish(submission, id);
 }
 
-const resumed = [...runner.resume(() => true)].map((ticket) => finish(ticket));
+const resumed = [...runner.resume(() => true)].map((submission) => finish(submission));
 const ids = list.split(",").filter((id) => id !== "");
 await Promise.all([...resumed, ...ids.map((id) => take(id))]);
 console.log("done");

@@ -54,8 +54,8 @@ export async function killAgainAndAgain(kills: number, seed: number): Promise<Ki
       const again = await openArchive(root, client);
       assert.deepEqual([...again.runner.resume(() => true)], [], "a job was not closed");
       for (const id of ids.filter((one) => one.startsWith("cloud"))) {
-        const ticket = await again.runner.submit(intentOf(id, { origin: client.peer.origin }));
-        assert.equal((await ticket.end()).wasThere, true, id);
+        const submission = await again.runner.submit(intentOf(id, { origin: client.peer.origin }));
+        assert.equal((await submission.end()).wasThere, true, id);
       }
       await again.close();
       await client.close();

@@ -35,8 +35,8 @@ describe("archive: the manifest and its schema", () => {
           ...more,
           expect: "expect" in more ? [...more.expect] : [],
         });
-        const ticket = await runner.submitMedia(intent, media.map(medium), null);
-        texts.push(await readFile(join((await ticket.end()).folder, "manifest.json"), "utf8"));
+        const submission = await runner.submitMedia(intent, media.map(medium), null);
+        texts.push(await readFile(join((await submission.end()).folder, "manifest.json"), "utf8"));
       }
       await close();
     });

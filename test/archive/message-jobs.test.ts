@@ -112,9 +112,9 @@ describe("archive: media that messages bring", () => {
   it("knows the same media under the same id, and keeps other media under it apart", async () => {
     await withArchive(async ({ runner }, root) => {
       const submit = async (text: string) => {
-        const ticket = await runner.submitMedia(forMessage("m"), [medium(pictureOf(text))], null);
-        const archived = await ticket.end();
-        ticket.report();
+        const submission = await runner.submitMedia(forMessage("m"), [medium(pictureOf(text))], null);
+        const archived = await submission.end();
+        submission.messageSent();
         return archived;
       };
       const first = await submit("one");
@@ -134,14 +134,14 @@ describe("archive: media that messages bring", () => {
 
   it("gathers the parts of a sequence in any order; one of them speaks for all", async () => {
     await withArchive(async ({ runner }, root) => {
-      const tickets = await Promise.all(
+      const submissions = await Promise.all(
         [2, 0, 1, 0].map((index) =>
           runner.submitMedia(sequence(), [medium(pictureOf(`part ${index}`))], part(index)),
         ),
       );
-      const ends = await Promise.all(tickets.map((ticket) => ticket.end()));
+      const ends = await Promise.all(submissions.map((submission) => submission.end()));
       assert.equal(new Set(ends.map(({ folder }) => folder)).size, 1);
-      assert.equal(tickets.filter(({ isSpeaker }) => isSpeaker).length, 1);
+      assert.equal(submissions.filter(({ sendsMessage }) => sendsMessage).length, 1);
       assert.equal(ends[0]?.manifest.items.length, 3);
       assert.equal((await readPackages(root)).size, 1);
     });
@@ -151,18 +151,18 @@ describe("archive: media that messages bring", () => {
     await withArchive(async ({ runner }) => {
       const submit = (index: number, more = {}) =>
         runner.submitMedia(sequence(more), [medium(pictureOf(`part ${index}`))], part(index));
-      const tickets = [await submit(0), await submit(1)];
+      const submissions = [await submit(0), await submit(1)];
       await until(() => runner.jobs[0]?.state === "waiting", "it waits for the third part");
-      tickets.push(await submit(2));
-      for (const ticket of tickets) {
-        assert.equal((await ticket.end()).manifest.items.length, 3);
+      submissions.push(await submit(2));
+      for (const submission of submissions) {
+        assert.equal((await submission.end()).manifest.items.length, 3);
       }
-      tickets[0]?.report();
+      submissions[0]?.messageSent();
 
       const lonely = await submit(0, { waitMs: 50 });
       const error = await rejectsWith(lonely.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
       assert.match(error.message, /2 of 3 parts/);
-      lonely.report();
+      lonely.messageSent();
       const kept = await submit(0, { waitMs: 50, onIncomplete: "keep" });
       const { manifest } = await kept.end();
       assert.deepEqual([manifest.complete, manifest.missing], [false, ["2 of 3 parts"]]);
@@ -172,12 +172,12 @@ describe("archive: media that messages bring", () => {
   it("expects certain media of a message too", async () => {
     await withArchive(async ({ runner }) => {
       const intent = forMessage("m", { expect: ["video/mp4"], waitMs: 60_000 });
-      const ticket = await runner.submitMedia(
+      const submission = await runner.submitMedia(
         intent,
         [medium(pictureOf("x"), { contentType: "image/jpeg" })],
         null,
       );
-      const error = await rejectsWith(ticket.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      const error = await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
       assert.match(error.message, /video\/mp4/);
     });
   });
@@ -191,10 +191,10 @@ describe("archive: media that messages bring", () => {
       await rejectsWith(first.end(), "ERR_CANCELLED", "cancelledKept");
 
       const after = await openArchive(root, undefined);
-      const [ticket] = [...after.runner.resume(() => true)];
+      const [submission] = [...after.runner.resume(() => true)];
       await until(() => after.runner.jobs[0]?.state === "waiting", "it waits again");
       await after.runner.submitMedia(sequence(), [medium(pictureOf("b"))], part(1, 2));
-      const { manifest } = await (ticket ?? assert.fail()).end();
+      const { manifest } = await (submission ?? assert.fail()).end();
       assert.deepEqual(
         manifest.items.map(({ sha256 }) => sha256),
         ["a", "b"].map((text) => sha256Of(pictureOf(text))),
@@ -206,9 +206,9 @@ describe("archive: media that messages bring", () => {
   it("puts aside what nobody can bring again when a job fails for good", async () => {
     await withArchive(async ({ runner }, root) => {
       const intent = forMessage("m", { expect: ["video/mp4"] });
-      const ticket = await runner.submitMedia(intent, [medium(pictureOf("x"))], null);
-      await rejectsWith(ticket.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
-      ticket.report();
+      const submission = await runner.submitMedia(intent, [medium(pictureOf("x"))], null);
+      await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      submission.messageSent();
       const state = join(root, ".dimensioner-archive");
       await until(async () => (await readdir(join(state, "work"))).length === 0, "the work folder is moved");
       const [aside = ""] = await readdir(join(state, "given-up"));
@@ -225,8 +225,8 @@ describe("archive: media that messages bring", () => {
       const [job = ""] = await readdir(work);
       await writeFile(join(work, job, "item.jpg"), pictureOf("forged"));
       const after = await openArchive(root, undefined);
-      const [ticket] = [...after.runner.resume(() => true)];
-      await rejectsWith((ticket ?? assert.fail()).end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      const [submission] = [...after.runner.resume(() => true)];
+      await rejectsWith((submission ?? assert.fail()).end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
       await after.close();
     });
   });

@@ -15,9 +15,9 @@ async function fill(root: string, ids: readonly string[]): Promise<string[]> {
     const media = [
       { content: pictureOf(id), contentType: null, contentId: null, description: null, filename: null },
     ];
-    const ticket = await runner.submitMedia(intentOf(id, { source: "message" }), media, null);
-    paths.push((await ticket.end()).path);
-    ticket.report();
+    const submission = await runner.submitMedia(intentOf(id, { source: "message" }), media, null);
+    paths.push((await submission.end()).path);
+    submission.messageSent();
   }
   await close();
   return paths;

@@ -35,13 +35,13 @@ async function fill(
       description: null,
       filename: null,
     }));
-    const ticket = await runner.submitMedia(
+    const submission = await runner.submitMedia(
       intentOf(id, { source: "message", raw: "{}", ...more }),
       media,
       null,
     );
-    paths.push((await ticket.end()).path);
-    ticket.report();
+    paths.push((await submission.end()).path);
+    submission.messageSent();
   }
   await close();
   return paths;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Archives } from "../../src/archive/archives.ts";
 import type { ArchiveWarning } from "../../src/archive/jobs/job-runner.ts";
-import type { Ticket } from "../../src/archive/jobs/ticket.ts";
+import type { Submission } from "../../src/archive/jobs/submission.ts";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { ArchiveSessions } from "../../src/runtime/archive/archive-sessions.ts";
@@ -35,9 +35,9 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
     intentOf(id, { origin: client.peer.origin, ...more });
   const addVideo = (id: string) => sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 9_000 });
   const onWarning = (warning: ArchiveWarning): void => void warnings.push(warning);
-  const end = async (ticket: Ticket) => {
-    const archived = await ticket.end();
-    ticket.report();
+  const end = async (submission: Submission) => {
+    const archived = await submission.end();
+    submission.messageSent();
     return archived;
   };
   const picture = (text: string) => ({
@@ -61,7 +61,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
     ["the manifest", () => "manifest.json"],
   ] as const satisfies readonly (readonly [
     string,
-    (manifest: Awaited<ReturnType<Ticket["end"]>>["manifest"]) => string | undefined,
+    (manifest: Awaited<ReturnType<Submission["end"]>>["manifest"]) => string | undefined,
   ])[]) {
     it(`a package with a flipped bit in ${what} is never "already archived": a whole one is made beside it`, async () => {
       await withFolder(async (root) => {
@@ -145,7 +145,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
       const archive = await openArchive(root, client, { archives });
       const submit = (id: string) => archive.runner.submit(forCloud(id, { waitMs: 60_000 }));
       const open = await Promise.all(["1", "2", "3"].map(submit));
-      open.forEach((ticket) => void ticket.end().catch(() => undefined));
+      open.forEach((submission) => void submission.end().catch(() => undefined));
       const error = await rejectsWith(submit("4"), "ERR_QUEUE_FULL", "archiveFull");
       assert.match(error.message, /limit: 3/);
       assert.equal(error.details.retryable, true);
@@ -160,8 +160,8 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
       await until(
         () =>
           submit("4").then(
-            (ticket) => {
-              ticket.end().catch(() => undefined);
+            (submission) => {
+              submission.end().catch(() => undefined);
               return true;
             },
             () => false,
@@ -208,9 +208,9 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
         source: () => client,
         findMissing: missingMedia,
         isMine: () => true,
-        onResumed: (ticket) => {
+        onResumed: (submission) => {
           resumed += 1;
-          ticket.end().catch(() => undefined);
+          submission.end().catch(() => undefined);
         },
         onResumeError: (error) => assert.fail(String(error)),
         onDamage: (lines) => assert.fail(`${lines} damaged lines`),

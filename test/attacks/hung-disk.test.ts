@@ -102,9 +102,9 @@ describe("A8: a disk or share that hangs", function () {
       const media = [
         { content: pictureOf("1"), contentType: null, contentId: null, description: null, filename: null },
       ];
-      const ticket = await runner.submitMedia(intentOf("1", { source: "message" }), media, null);
-      await ticket.end();
-      ticket.report();
+      const submission = await runner.submitMedia(intentOf("1", { source: "message" }), media, null);
+      await submission.end();
+      submission.messageSent();
       await close();
       assert.equal((await readPackages(healthy)).size, 1);
       const tookMs = performance.now() - startedAt;

@@ -19,9 +19,9 @@ async function fill(root: string, count: number, prefix = "m"): Promise<string[]
     const media = [
       { content: pictureOf(id), contentType: null, contentId: null, description: null, filename: null },
     ];
-    const ticket = await runner.submitMedia(intentOf(id, { source: "message", folder }), media, null);
-    paths.push((await ticket.end()).path);
-    ticket.report();
+    const submission = await runner.submitMedia(intentOf(id, { source: "message", folder }), media, null);
+    paths.push((await submission.end()).path);
+    submission.messageSent();
   }
   await close();
   return paths;

@@ -52,27 +52,27 @@ async function archive(row: Row, opened: Opened): Promise<void> {
   );
   const { runner } = opened(await openArchive(folder, client));
   await peer.arm();
-  const ticket = await runner.submit(intentOf(transaction, { origin: client.peer.origin }));
+  const submission = await runner.submit(intentOf(transaction, { origin: client.peer.origin }));
   if (ending.code !== undefined && ending.archive !== "goes on") {
     const code = ending.archive === "ends" ? ending.code : "ERR_MEDIA_INCOMPLETE";
-    await failsWith(ticket.end(), { code });
-    ticket.report();
+    await failsWith(submission.end(), { code });
+    submission.messageSent();
     assert.equal((await readPackages(folder)).size, 0);
     return;
   }
   if (ending.code !== undefined) {
-    await until(() => ticket.running?.trouble !== undefined, "it tells what holds it up");
-    assert.equal(ticket.running?.trouble?.code, ending.code);
+    await until(() => submission.running?.trouble !== undefined, "it tells what holds it up");
+    assert.equal(submission.running?.trouble?.code, ending.code);
     if (isForGood(row)) {
       // The end comes with the archive's closing.
-      ticket.end().catch(() => undefined);
+      submission.end().catch(() => undefined);
       return;
     }
     peer.recover();
   }
-  const { manifest } = await ticket.end();
+  const { manifest } = await submission.end();
   assert.equal(manifest.items.length, 1);
-  ticket.report();
+  submission.messageSent();
   assert.equal((await readPackages(folder)).size, 1, "whole, and once");
   assert.equal(await peer.acts(), 0);
 }

@@ -5,7 +5,7 @@ import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import type { Archived } from "../../src/archive/packages/packages.ts";
 import { Archives } from "../../src/archive/archives.ts";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";
-import type { Ticket } from "../../src/archive/jobs/ticket.ts";
+import type { Submission } from "../../src/archive/jobs/submission.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { intentOf, openArchive, pictureOf, readPackages, sha256Of, type Opened } from "../archive/support.ts";
 import { token } from "../support/operations.ts";
@@ -17,7 +17,7 @@ const id = "905866";
 const giveUpMs = 700;
 const pictures = [pictureOf("one"), pictureOf("two")];
 
-type Submit = (archive: Opened, client: CloudClient, giveUpMs: number) => Promise<Ticket>;
+type Submit = (archive: Opened, client: CloudClient, giveUpMs: number) => Promise<Submission>;
 
 const fromCloud: Submit = ({ runner }, _client, limitMs) =>
   // The origin is part of what makes a job the same: it is that of the simulator, whichever way leads there.
@@ -44,9 +44,9 @@ async function archiveOnce(
   submit: Submit,
   limitMs: number,
 ): Promise<Archived> {
-  const ticket = await submit(archive, client, limitMs);
-  const archived = await ticket.end();
-  ticket.report();
+  const submission = await submit(archive, client, limitMs);
+  const archived = await submission.end();
+  submission.messageSent();
   return archived;
 }
 
@@ -92,9 +92,9 @@ async function finish(
   const archive = await openArchive(root, client, { archives });
   try {
     const left = [...archive.runner.resume(() => true)];
-    for (const ticket of left) {
-      await ticket.end().catch(() => undefined);
-      ticket.report();
+    for (const submission of left) {
+      await submission.end().catch(() => undefined);
+      submission.messageSent();
     }
     const first = await archiveOnce(archive, client, submit, 0);
     const second = await archiveOnce(archive, client, submit, 0);

@@ -6,7 +6,7 @@ import { asFileError, removeTree } from "../archive-disk.ts";
 import { mediaPath, type MediaSource } from "./media-source.ts";
 import type { Collected, RunningJob } from "./running-job.ts";
 import type { Semaphore } from "./semaphore.ts";
-import { basesOf, claimBase, storeItem } from "./store-item.ts";
+import { namesInUse, reserveName, storeItem } from "./store-item.ts";
 
 /** How often the cloud is asked for media that are not there yet. */
 export interface PollRules {
@@ -106,12 +106,12 @@ async function store(
   if (due.length === 0) {
     return [];
   }
-  const used = basesOf(job.items.values());
+  const used = namesInUse(job.items.values());
   const lacking: string[] = [];
   const { transactionId } = job.intent;
-  running.tell("waiting");
+  running.setState("waiting");
   const leave = await downloading.enter(signal);
-  running.tell("working");
+  running.setState("working");
   try {
     for (const { contentId, description } of due) {
       if (job.items.has(contentId)) {
@@ -121,10 +121,10 @@ async function store(
         contentId,
         description,
         url: mediaPath(transactionId, contentId),
-        base: claimBase(used, description ?? contentId),
+        base: reserveName(used, description ?? contentId),
       };
       const { surface, host } = source.peer;
-      const onProgress = (done: number, total: number | null): void => running.tellBytes(done, total);
+      const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
       try {
         const item = await storeItem(
           root,
@@ -134,7 +134,7 @@ async function store(
           { surface, host, signal },
         );
         await root.addItem(job, contentId, item, false);
-        running.tellProgress();
+        running.resetFailures();
       } catch (error) {
         if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
           throw error;
@@ -154,9 +154,9 @@ async function waitForMore(running: RunningJob, { firstMs, longestMs }: PollRule
   const leftMs = job.intent.waitMs - job.waitedMs;
   const intervalMs = Math.min(Math.max(firstMs, job.waitedMs / 5), longestMs, leftMs);
   const since = performance.now();
-  running.tell("waiting");
+  running.setState("waiting");
   try {
-    running.tellProgress();
+    running.resetFailures();
     await running.pause(intervalMs);
   } finally {
     job.waitedMs += Math.max(performance.now() - since, 1);

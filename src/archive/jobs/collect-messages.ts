@@ -18,9 +18,9 @@ export async function collectMessages(
     if (leftMs <= 0) {
       break;
     }
-    running.tell("waiting");
+    running.setState("waiting");
     await running.pause(leftMs);
-    running.tell("working");
+    running.setState("working");
   }
   const media = [...job.items.values()].map(
     ({ contentId, description, contentTypeAnnounced, contentTypeFound }) => ({

@@ -13,7 +13,7 @@ import { RunningJob, type Collect, type RetryRules } from "./running-job.ts";
 import { Semaphore } from "./semaphore.ts";
 import { Sequences, type Sequence } from "./sequences.ts";
 import { stageMedia, type GivenMedium } from "./stage-media.ts";
-import { Ticket } from "./ticket.ts";
+import { Submission } from "./submission.ts";
 
 export interface RunnerOptions {
   /** Id of the node whose jobs these are. */
@@ -48,7 +48,7 @@ export interface Part {
 
 const asksAtOnce = 4;
 /** A disk that hangs must not hold up a deploy. */
-const patienceMs = 8_000;
+const closeTimeoutMs = 8_000;
 
 /** Runs the jobs of one node in one archive, and hands out what became of them. */
 export class JobRunner {
@@ -86,12 +86,12 @@ export class JobRunner {
    * Takes a job for a transaction of a cloud. Resolves once it is on the disk, or at once where the same job has been
    * done or is at work. Throws ERR_FILE; nothing was accepted then.
    */
-  async submit(intent: Intent): Promise<Ticket> {
+  async submit(intent: Intent): Promise<Submission> {
     this.#refuseIfClosed();
     for (const key of cloudKeys(intent)) {
-      const ticket = await this.#submitAs(key, intent);
-      if (ticket !== undefined) {
-        return ticket;
+      const submission = await this.#submitAs(key, intent);
+      if (submission !== undefined) {
+        return submission;
       }
       this.#options.onWarning({ warning: "otherMeasurement", values: { id: intent.transactionId } });
     }
@@ -100,26 +100,26 @@ export class JobRunner {
   }
 
   /** Undefined where the key is that of another measurement. */
-  async #submitAs(key: string, intent: Intent): Promise<Ticket | undefined> {
-    const { active } = this.#root;
-    const before = active.get(key);
+  async #submitAs(key: string, intent: Intent): Promise<Submission | undefined> {
+    const { runningByKey } = this.#root;
+    const before = runningByKey.get(key);
     if (before !== undefined) {
       const begun = await before;
-      return isSame(intent, begun) ? this.#again(begun) : undefined;
+      return isSame(intent, begun) ? this.#repeat(begun) : undefined;
     }
     const starting = this.#begin(key, intent);
-    active.set(key, starting);
+    runningByKey.set(key, starting);
     try {
       const begun = await starting;
       if (begun instanceof RunningJob) {
-        const forget = (): void => void active.delete(key);
+        const forget = (): void => void runningByKey.delete(key);
         begun.ended.then(forget, forget);
-        return this.#ticket(begun, false);
+        return this.#submission(begun, false);
       }
-      active.delete(key);
-      return isSame(intent, begun) ? this.#again(begun) : undefined;
+      runningByKey.delete(key);
+      return isSame(intent, begun) ? this.#repeat(begun) : undefined;
     } catch (error) {
-      active.delete(key);
+      runningByKey.delete(key);
       throw error;
     }
   }
@@ -128,12 +128,12 @@ export class JobRunner {
    * Takes media that a message brings. Resolves once their bytes are on the disk; a part of a sequence joins the job
    * of its first part. Throws ERR_FILE, or ERR_INPUT for media that are not what the message says.
    */
-  async submitMedia(intent: Intent, media: readonly GivenMedium[], part: Part | null): Promise<Ticket> {
+  async submitMedia(intent: Intent, media: readonly GivenMedium[], part: Part | null): Promise<Submission> {
     this.#refuseIfClosed();
     if (part === null) {
       const id = randomUUID();
       const running = await this.#acceptMedia(id, intent, media, { used: new Set(), slot: "0" });
-      return this.#ticket(running, false);
+      return this.#submission(running, false);
     }
     const before = this.#sequences.get(part.id);
     if (before !== undefined) {
@@ -142,33 +142,33 @@ export class JobRunner {
     const first = { id: randomUUID(), slot: String(part.index), used: new Set<string>() };
     const running = this.#acceptMedia(first.id, intent, media, first);
     const sequence = this.#sequences.begin(part.id, { ...first, running });
-    return this.#partTicket(sequence, await sequence.running, part);
+    return this.#partSubmission(sequence, await sequence.running, part);
   }
 
   /**
    * Takes over the open jobs that `isMine` says yes to, and goes on with each of them when it is asked for the next one. Sequences
    * go on at once: parts that still come have to find them.
    */
-  *resume(isMine: (job: OpenJob) => boolean): Generator<Ticket> {
-    const { unclaimed } = this.#root;
-    const mine = [...unclaimed.values()].filter(isMine);
+  *resume(isMine: (job: OpenJob) => boolean): Generator<Submission> {
+    const { idleJobs } = this.#root;
+    const mine = [...idleJobs.values()].filter(isMine);
     const sequences = mine.filter(({ intent }) => intent.sequence !== null).map((job) => this.#resume(job));
     yield* sequences;
     for (const job of mine) {
-      if (unclaimed.has(job.id) && !this.#isClosed) {
+      if (idleJobs.has(job.id) && !this.#isClosed) {
         yield this.#resume(job);
       }
     }
   }
 
-  #resume(job: OpenJob): Ticket {
+  #resume(job: OpenJob): Submission {
     const running = this.#run(job);
-    const ticket = this.#ticket(running, true);
+    const submission = this.#submission(running, true);
     const { sequence } = job.intent;
     if (sequence !== null) {
-      this.#sequences.resume(sequence, running, ticket);
+      this.#sequences.resume(sequence, running, submission);
     }
-    return ticket;
+    return submission;
   }
 
   /** Stops all work; what is open stays open in the journal, for the next one. */
@@ -179,11 +179,11 @@ export class JobRunner {
       return running.ended.catch(() => undefined);
     });
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((done) => (timer = setTimeout(done, patienceMs)));
+    const patience = new Promise<void>((done) => (timer = setTimeout(done, closeTimeoutMs)));
     await Promise.race([Promise.all(ended), patience]);
     clearTimeout(timer);
     for (const { job } of this.#jobs) {
-      this.#root.unclaimed.set(job.id, job);
+      this.#root.idleJobs.set(job.id, job);
     }
     this.#jobs.clear();
   }
@@ -194,7 +194,7 @@ export class JobRunner {
     if (found !== undefined) {
       return found;
     }
-    for (const job of this.#root.unclaimed.values()) {
+    for (const job of this.#root.idleJobs.values()) {
       if (job.key === key) {
         return isOtherAnswer(answerOf(intent), answerOf(job.intent)) ? job : this.#run(job);
       }
@@ -221,7 +221,7 @@ export class JobRunner {
     }
   }
 
-  async #join(sequence: Sequence, media: readonly GivenMedium[], part: Part): Promise<Ticket> {
+  async #join(sequence: Sequence, media: readonly GivenMedium[], part: Part): Promise<Submission> {
     const { id, slots, used } = sequence;
     const { outputFolders } = this.#options;
     const slot = String(part.index);
@@ -236,7 +236,7 @@ export class JobRunner {
           [...items].map(([place, item]) => this.#root.addItem(running.job, place, item, true)),
         );
       }
-      return this.#partTicket(sequence, running, part);
+      return this.#partSubmission(sequence, running, part);
     } catch (error) {
       if (isNew) {
         slots.delete(slot);
@@ -246,14 +246,14 @@ export class JobRunner {
   }
 
   /** The part that came last speaks for all: the others end without a message of their own. */
-  #partTicket(sequence: Sequence, running: RunningJob, { count }: Part): Ticket {
+  #partSubmission(sequence: Sequence, running: RunningJob, { count }: Part): Submission {
     if (count !== null) {
       this.#root.setCount(running.job, count);
     }
     if (sequence.last !== undefined) {
-      sequence.last.isSpeaker = false;
+      sequence.last.sendsMessage = false;
     }
-    sequence.last = this.#ticket(running, false);
+    sequence.last = this.#submission(running, false);
     sequence.lastPartAt = performance.now();
     running.wake();
     return sequence.last;
@@ -262,10 +262,10 @@ export class JobRunner {
   #run(job: OpenJob): RunningJob {
     const { retry, onChange } = this.#options;
     if (this.#isClosed) {
-      this.#root.unclaimed.set(job.id, job);
+      this.#root.idleJobs.set(job.id, job);
       throw new DimensionerError("cancelledKept", diskFacts);
     }
-    this.#root.unclaimed.delete(job.id);
+    this.#root.idleJobs.delete(job.id);
     const running = new RunningJob(this.#root, job, {
       collect: this.#collectOf(job),
       retry,
@@ -294,20 +294,20 @@ export class JobRunner {
   }
 
   /** For the same job once more. */
-  #again(begun: Archived | RunningJob): Ticket {
+  #repeat(begun: Archived | RunningJob): Submission {
     return begun instanceof RunningJob
-      ? new Ticket({ ended: begun.ended, isAgain: true, running: begun })
-      : new Ticket({ ended: Promise.resolve(begun), isAgain: true });
+      ? new Submission({ ended: begun.ended, isRepeated: true, running: begun })
+      : new Submission({ ended: Promise.resolve(begun), isRepeated: true });
   }
 
-  #ticket(running: RunningJob, isResumed: boolean): Ticket {
-    const report = (): void => {
+  #submission(running: RunningJob, isResumed: boolean): Submission {
+    const onMessageSent = (): void => {
       if (!this.#jobs.delete(running)) {
         return;
       }
       this.#root.close(running.job);
     };
-    return new Ticket({ ended: running.ended, isAgain: false, running, isResumed, report });
+    return new Submission({ ended: running.ended, isRepeated: false, running, isResumed, onMessageSent });
   }
 
   #refuseIfClosed(): void {

@@ -3,9 +3,9 @@ import { DimensionerError, type ErrorCode } from "../../errors/dimensioner-error
 import { verbatim, type Problem } from "../../errors/interpolation.ts";
 import type { MediaItem } from "../../model/shapes.ts";
 import { diskFacts } from "../archive-disk.ts";
-import type { ArchiveRoot } from "../archive-root.ts";
+import type { JobStore } from "./job-store.ts";
 import type { Archived } from "../packages/packages.ts";
-import { canPass } from "./can-pass.ts";
+import { isRetryableJob } from "./retryable-job.ts";
 import type { OpenJob } from "../journal/open-job.ts";
 import type { Completeness } from "../packages/package-writer.ts";
 import { isUnchanged } from "./store-item.ts";
@@ -40,7 +40,7 @@ const notOfTheMedia: ReadonlySet<ErrorCode> = new Set(["ERR_FILE", "ERR_NOT_FOUN
 /** One job at work in this process: tried until it is archived, is stopped, or cannot succeed. */
 export class RunningJob {
   readonly job: OpenJob;
-  readonly root: ArchiveRoot;
+  readonly root: JobStore;
   /** Resolves when the job waits for the first time, or has ended. */
   readonly firstTry: Promise<void>;
   /** Ends in the package, or in the error that ends the job. */
@@ -69,7 +69,7 @@ export class RunningJob {
   #isUnwanted = false;
   #isChecked: boolean;
 
-  constructor(root: ArchiveRoot, job: OpenJob, how: RunningJobOptions) {
+  constructor(root: JobStore, job: OpenJob, how: RunningJobOptions) {
     this.root = root;
     this.job = job;
     this.#collect = how.collect;
@@ -122,12 +122,12 @@ export class RunningJob {
   }
 
   /** Something has been achieved: what went wrong before is over. */
-  tellProgress(): void {
+  resetFailures(): void {
     this.#failures = 0;
     this.trouble = undefined;
   }
 
-  tell(state: JobState): void {
+  setState(state: JobState): void {
     if (this.state === state) {
       return;
     }
@@ -136,7 +136,7 @@ export class RunningJob {
     this.#endUnwanted();
   }
 
-  tellBytes(doneBytes: number, totalBytes: number | null): void {
+  setBytes(doneBytes: number, totalBytes: number | null): void {
     this.doneBytes = doneBytes;
     this.totalBytes = totalBytes;
     this.#onChange(this);
@@ -174,14 +174,14 @@ export class RunningJob {
           throw this.signal.reason;
         }
         const leftMs = this.#leftMs();
-        if (!canPass(error) || leftMs <= 0) {
+        if (!isRetryableJob(error) || leftMs <= 0) {
           return await this.#keepOrFail(error);
         }
         this.trouble = error instanceof DimensionerError ? error : undefined;
-        this.tell("trouble");
+        this.setState("trouble");
         this.#onChange(this);
         await this.pause(Math.min(this.#delayMs(), leftMs));
-        this.tell("working");
+        this.setState("working");
       }
     }
   }
@@ -195,7 +195,7 @@ export class RunningJob {
     await this.#checkItems();
     await root.work.make(job.id);
     const { key, complete, missing } = await this.#collect(this);
-    this.tell("working");
+    this.setState("working");
     return await root.packages.place(job, key, { complete, missing, onDamaged: this.#onDamaged });
   }
 
@@ -220,7 +220,7 @@ export class RunningJob {
     const { job, root } = this;
     const canKeep =
       error instanceof DimensionerError &&
-      canPass(error) &&
+      isRetryableJob(error) &&
       !notOfTheMedia.has(error.code) &&
       job.key !== null;
     if (!canKeep || job.intent.onIncomplete === "error" || job.items.size === 0) {

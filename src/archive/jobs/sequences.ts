@@ -1,7 +1,7 @@
 import type { RunningJob } from "./running-job.ts";
 import { placeOf } from "./collect-messages.ts";
-import { basesOf } from "./store-item.ts";
-import type { Ticket } from "./ticket.ts";
+import { namesInUse } from "./store-item.ts";
+import type { Submission } from "./submission.ts";
 
 /** Messages that are parts of one job. */
 export interface Sequence {
@@ -14,7 +14,7 @@ export interface Sequence {
   readonly running: Promise<RunningJob>;
   lastPartAt: number;
   /** Of the part that came last: its message speaks for all. */
-  last: Ticket | undefined;
+  last: Submission | undefined;
 }
 
 /** The sequences of one node that are being gathered, by the id that their messages have. */
@@ -42,12 +42,12 @@ export class Sequences {
   }
 
   /** Parts that still come after a restart join those that came before it. */
-  resume(name: string, running: RunningJob, last: Ticket): void {
+  resume(name: string, running: RunningJob, last: Submission): void {
     const { id, items } = running.job;
     this.#add(name, {
       id,
       slots: new Set([...items.keys()].map(placeOf)),
-      used: basesOf(items.values()),
+      used: namesInUse(items.values()),
       running: Promise.resolve(running),
       lastPartAt: performance.now(),
       last,

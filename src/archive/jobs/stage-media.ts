@@ -5,10 +5,10 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import type { Download } from "../../model/download.ts";
 import { asFileError, diskFacts } from "../archive-disk.ts";
-import type { ArchiveRoot } from "../archive-root.ts";
+import type { JobStore } from "./job-store.ts";
 import type { StoredItem } from "../packages/records.ts";
 import { openSavedFile } from "./saved-file.ts";
-import { claimBase, storeItem } from "./store-item.ts";
+import { reserveName, storeItem } from "./store-item.ts";
 
 /** A medium that a message brings: its bytes, or a file that one of the fetch nodes has saved. */
 export interface GivenMedium {
@@ -36,7 +36,7 @@ interface Staging {
  * a flow later writes into the original.
  */
 export async function stageMedia(
-  root: ArchiveRoot,
+  root: JobStore,
   jobId: string,
   media: readonly GivenMedium[],
   staging: Staging,
@@ -50,14 +50,14 @@ export async function stageMedia(
 }
 
 async function stage(
-  root: ArchiveRoot,
+  root: JobStore,
   jobId: string,
   medium: GivenMedium,
   { used, outputFolders }: Staging,
 ): Promise<StoredItem> {
   const { content, contentType, contentId, description } = medium;
   const store = async (path: string | null, start: () => Promise<Download>): Promise<StoredItem> => {
-    const base = claimBase(used, description ?? stemOf(medium.filename ?? path) ?? contentId ?? "item");
+    const base = reserveName(used, description ?? stemOf(medium.filename ?? path) ?? contentId ?? "item");
     const facts = { contentId, description, url: null, base };
     return await storeItem(root, jobId, start, facts, { surface: "disk", host: "msg.payload" });
   };

@@ -5,7 +5,7 @@ import { saveToFile } from "../../media/save-to-file.ts";
 import { sniffBytes, sniffKind } from "../../media/sniff.ts";
 import type { Download } from "../../model/download.ts";
 import { asFileError, diskFacts, holdName } from "../archive-disk.ts";
-import type { ArchiveRoot } from "../archive-root.ts";
+import type { JobStore } from "./job-store.ts";
 import { hashFile, openPlain } from "../packages/package-files.ts";
 import type { StoredItem } from "../packages/records.ts";
 
@@ -28,7 +28,7 @@ const reserved = /^(?:manifest|measurement)$/i;
 
 /** Brings one medium into a job's work folder: whole, checked and synced, with an extension by what the bytes are. */
 export async function storeItem(
-  root: ArchiveRoot,
+  root: JobStore,
   jobId: string,
   start: () => Promise<Download>,
   facts: ItemFacts,
@@ -60,7 +60,7 @@ export async function storeItem(
 }
 
 /** A base that no other medium of the package has, whatever the case, and that is not one of its own files'. */
-export function claimBase(used: Set<string>, wanted: string): string {
+export function reserveName(used: Set<string>, wanted: string): string {
   // As it will be on the disk: two names that become the same there are the same.
   const stem = suggestedName(wanted.replace(/^[\s.]+/, "_") || "item", "x").slice(0, -".x".length);
   const base = reserved.test(stem) || holdName.test(stem) ? `item-${stem}` : stem;
@@ -80,12 +80,12 @@ function cut(base: string): string {
 }
 
 /** The bases that stored media have. */
-export function basesOf(items: Iterable<StoredItem>): Set<string> {
+export function namesInUse(items: Iterable<StoredItem>): Set<string> {
   return new Set([...items].map(({ path }) => path.replace(/\.[^.]*$/, "").toLowerCase()));
 }
 
 /** Whether a medium still is what was stored: asked after a restart. */
-export async function isUnchanged(root: ArchiveRoot, jobId: string, item: StoredItem): Promise<boolean> {
+export async function isUnchanged(root: JobStore, jobId: string, item: StoredItem): Promise<boolean> {
   const path = join(root.work.of(jobId), item.path);
   try {
     const found = await hashFile(path, root.disk);
@@ -96,7 +96,7 @@ export async function isUnchanged(root: ArchiveRoot, jobId: string, item: Stored
 }
 
 /** The content type that the bytes themselves show. */
-async function typeOf(path: string, root: ArchiveRoot): Promise<string | null> {
+async function typeOf(path: string, root: JobStore): Promise<string | null> {
   try {
     const file = await openPlain(path, root.disk);
     if (file === undefined) {

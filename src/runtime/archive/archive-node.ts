@@ -4,7 +4,7 @@ import type { NodeAPI } from "node-red";
 import type { Archived } from "../../archive/packages/packages.ts";
 import type { MediaSource } from "../../archive/jobs/media-source.ts";
 import type { Intent } from "../../archive/packages/records.ts";
-import type { Ticket } from "../../archive/jobs/ticket.ts";
+import type { Submission } from "../../archive/jobs/submission.ts";
 import type { CloudClient } from "../../cloud/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
@@ -15,7 +15,7 @@ import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 import type { ValueReader } from "../action/values.ts";
 
-const patienceMs = 5_000;
+const closeTimeoutMs = 5_000;
 
 /** What an archive node puts on msg.payload. */
 export function describePackage(
@@ -44,18 +44,18 @@ export function describePackage(
   };
 }
 
-/** The end of a ticket's job; after a close it is not waited for where the disk hangs. */
-export async function endOf(ticket: Ticket, signal: AbortSignal): Promise<Archived> {
+/** The end of a submission's job; after a close it is not waited for where the disk hangs. */
+export async function endOf(submission: Submission, signal: AbortSignal): Promise<Archived> {
   const given = new AbortController();
   const hung = async (): Promise<never> => {
     if (!signal.aborted) {
       await once(signal, "abort", { signal: given.signal });
     }
-    await sleep(patienceMs, undefined, { signal: given.signal });
+    await sleep(closeTimeoutMs, undefined, { signal: given.signal });
     throw new DimensionerError("cancelledKept", { surface: "disk", operation: "archive" });
   };
   try {
-    return await Promise.race([ticket.end(), hung()]);
+    return await Promise.race([submission.end(), hung()]);
   } finally {
     given.abort();
   }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ArchiveLease, Archives } from "../../archive/archives.ts";
-import { canPass } from "../../archive/jobs/can-pass.ts";
+import { isRetryableJob } from "../../archive/jobs/retryable-job.ts";
 import { JobRunner, type RunnerOptions } from "../../archive/jobs/job-runner.ts";
 import type { OpenJob } from "../../archive/journal/open-job.ts";
 import type { RunningJob } from "../../archive/jobs/running-job.ts";
-import type { Ticket } from "../../archive/jobs/ticket.ts";
+import type { Submission } from "../../archive/jobs/submission.ts";
 
 interface Session {
   readonly lease: ArchiveLease;
@@ -17,7 +17,7 @@ interface SessionOptions extends Omit<RunnerOptions, "concurrency"> {
   /** Which open jobs of an archive this node goes on with. */
   readonly isMine: (job: OpenJob) => boolean;
   /** Gets each of them. */
-  readonly onResumed: (ticket: Ticket) => void;
+  readonly onResumed: (submission: Submission) => void;
   /** Told what keeps the open jobs from going on. */
   readonly onResumeError: (error: unknown) => void;
   /** Told when an archive is opened whose journal has damaged lines. */
@@ -76,7 +76,7 @@ export class ArchiveSessions {
           return false;
         }
         onTrouble(error);
-        if (!canPass(error)) {
+        if (!isRetryableJob(error)) {
           return false;
         }
         await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -111,11 +111,11 @@ export class ArchiveSessions {
    * ended. Those that have not begun take no more than their place in the archive's list.
    */
   async #resumeAll(runner: JobRunner, concurrency: number): Promise<void> {
-    const tickets = runner.resume(this.#options.isMine);
+    const submissions = runner.resume(this.#options.isMine);
     const resumeNext = async (): Promise<void> => {
-      for (const ticket of tickets) {
-        this.#options.onResumed(ticket);
-        await ticket.running?.firstTry;
+      for (const submission of submissions) {
+        this.#options.onResumed(submission);
+        await submission.running?.firstTry;
       }
     };
     await Promise.all(Array.from({ length: concurrency }, resumeNext));

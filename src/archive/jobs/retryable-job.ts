@@ -4,7 +4,7 @@ import { isDimensionerError } from "../../errors/dimensioner-error.ts";
  * Whether a failure can pass while nobody sends anything again: a connection, a token, a disk can come back. Such a job
  * stays open. All else ends it.
  */
-export function canPass(error: unknown): boolean {
+export function isRetryableJob(error: unknown): boolean {
   if (!isDimensionerError(error)) {
     return false;
   }
