@@ -47,4 +47,13 @@ describe("the lint rules", () => {
     const branch = "export function of(x: boolean): number {\n  if (x) return 1;\n  return 2;\n}\n";
     assert.match(await complaints("src/http/call.ts", branch), /curly/);
   });
+
+  it("see that two files import each other, also where it is types alone", async () => {
+    const one = 'import type { Two } from "./two.ts";\nexport interface One { readonly two: Two }\n';
+    const two = 'import type { One } from "./one.ts";\nexport interface Two { readonly one: One }\n';
+    await mkdir(join(folder, "src/http"), { recursive: true });
+    await writeFile(join(folder, "src/http/one.ts"), one);
+    assert.match(await complaints("src/http/two.ts", two), /no-cycle/);
+    assert.doesNotMatch(await complaints("src/http/two.ts", "export type Two = string;\n"), /no-cycle/);
+  });
 });
