@@ -4,8 +4,9 @@ import { readShape, refuseHtml, type Answer } from "../http/answer.ts";
 import type { Command, Peer, Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import type { TlsOptions } from "../http/connections.ts";
-import type { DownloadOptions } from "../http/download.ts";
+import { startDownload, type DownloadOptions } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
+import { readAnswer } from "../http/read.ts";
 import { poll } from "../http/retry.ts";
 import {
   defaultQueueRules,
@@ -158,7 +159,7 @@ export class CloudClient {
   async media(transactionId: string, contentId: string, options: DownloadOptions = {}): Promise<Download> {
     checkCall("media", null, { transactionId, contentId, options });
     const read = this.#calls.media(transactionId, contentId);
-    return this.#transport.download(read, `${transactionId}-${contentId}`, options);
+    return startDownload(this.#transport, read, `${transactionId}-${contentId}`, options);
   }
 
   /** Begins a recording on a device in a video mode. */
@@ -249,11 +250,17 @@ export class CloudClient {
   }
 
   async #readOne<T>(read: Read, options: CallOptions, decode: (value: unknown) => T): Promise<T> {
-    return readShape(this.peer, read, await this.#transport.read(read, options), recordLimits, decode).value;
+    return readShape(this.peer, read, await readAnswer(this.#transport, read, options), recordLimits, decode)
+      .value;
   }
 
   async #readList<T>(read: Read, options: CallOptions, decodeList: (value: unknown) => T[]): Promise<T[]> {
-    return readShape(this.peer, read, await this.#transport.read(read, options), listLimits, decodeList)
-      .value;
+    return readShape(
+      this.peer,
+      read,
+      await readAnswer(this.#transport, read, options),
+      listLimits,
+      decodeList,
+    ).value;
   }
 }

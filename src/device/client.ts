@@ -3,8 +3,9 @@ import { field, phrase } from "../errors/interpolation.ts";
 import { readShape, refuseHtml, type Answer } from "../http/answer.ts";
 import { encodePart, writeQuery, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
-import type { DownloadOptions } from "../http/download.ts";
+import { startDownload, type DownloadOptions } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
+import { readAnswer } from "../http/read.ts";
 import { poll } from "../http/retry.ts";
 import {
   defaultQueueRules,
@@ -154,7 +155,7 @@ export class DeviceClient {
     const paths = this.#profile.imagePaths ?? this.#lacks("image", "images", null);
     const id = encodePart(this.peer.surface, "image", "imageIdentifier", imageIdentifier);
     const read: Read = { ...readOf("image", `${paths[kind]}/${id}`), statuses: { 404: "notFoundImage" } };
-    return this.#transport.download(read, `${imageIdentifier}-${kind}`, options);
+    return startDownload(this.#transport, read, `${imageIdentifier}-${kind}`, options);
   }
 
   /**
@@ -187,7 +188,7 @@ export class DeviceClient {
     const part = encodePart(this.peer.surface, "ping", "message", message);
     const path = this.#profile.pingPath ?? this.#lacks("ping", "ping", null);
     const read = readOf("ping", `${path}/${part}`);
-    const answer = await this.#transport.read(read, options);
+    const answer = await readAnswer(this.#transport, read, options);
     return readShape(this.peer, read, answer, recordLimits, (value) => decode(echo, value)).value;
   }
 
@@ -220,7 +221,7 @@ export class DeviceClient {
   ): Promise<{ isThere: true; download: Download } | { isThere: false; error: DimensionerError }> {
     const hold = (): (() => void) => this.#queues.of(this.peer.origin).holdVideo();
     try {
-      return { isThere: true, download: await this.#transport.download(read, "video", options, hold) };
+      return { isThere: true, download: await startDownload(this.#transport, read, "video", options, hold) };
     } catch (error) {
       if (error instanceof DimensionerError && error.code === "ERR_NO_VIDEO") {
         return { isThere: false, error };

@@ -7,6 +7,7 @@ import type { Peer, Read } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure } from "./failures.ts";
 import { delayMs, follow, isTransient, readPolicy, readRetryAfterMs, wait } from "./retry.ts";
+import type { Transport } from "./transport.ts";
 
 /** Told with every chunk; `totalBytes` is null while the peer has not said it. */
 export type OnProgress = (doneBytes: number, totalBytes: number | null) => void;
@@ -17,30 +18,28 @@ export interface DownloadOptions {
   readonly onProgress?: OnProgress | undefined;
 }
 
-/** What a download needs of its transport. */
-export interface DownloadMeans {
-  readonly peer: Peer;
+/** What is downloaded, and by which way. */
+interface Order {
+  readonly transport: Transport;
   readonly read: Read;
   readonly suggestedName: string;
-  /** Longest time without a byte, also over several tries. */
-  readonly timeoutMs: number;
-  readonly onProgress: OnProgress | undefined;
-  /** What ends the transfer: the transport's closing and the caller's. */
-  readonly signals: readonly AbortSignal[];
-  /** Told when a transfer begins; what it returns is called when that has ended. */
+  readonly options: DownloadOptions;
+  /** Called when a transfer begins; what it returns is called when that has ended. */
   readonly hold: (() => () => void) | undefined;
-  /** One request; `since` is from when the time without a byte counts. */
-  exchange(
-    receiver: Receiver,
-    headers: Readonly<Record<string, string>>,
-    since: number,
-    signal: AbortSignal,
-  ): Promise<void>;
 }
 
-/** Resolves with the headers of the first good answer; what keeps them from coming is thrown. */
-export function startDownload(means: DownloadMeans): Promise<Download> {
-  return new Transfer(means, new Tries()).start();
+/**
+ * Begins a download of any size; resolves with the headers of the first good answer. Its body ends when no byte has come for
+ * the transport's `timeoutMs`, or after three tries in a row that brought nothing new, and is otherwise unbounded.
+ */
+export function startDownload(
+  transport: Transport,
+  read: Read,
+  suggestedName: string,
+  options: DownloadOptions = {},
+  hold?: () => () => void,
+): Promise<Download> {
+  return new Transfer({ transport, read, suggestedName, options, hold }, new Tries()).start();
 }
 
 /** Counts the tries of one download, over all its transfers. */
@@ -80,7 +79,9 @@ class Transfer implements Receiver, Download {
   framing: Framing = "close";
   readonly suggestedName: string;
   readonly source: DownloadSource;
-  readonly #means: DownloadMeans;
+  readonly #order: Order;
+  readonly #peer: Peer;
+  readonly #signals: readonly AbortSignal[];
   readonly #tries: Tries;
   readonly #head = Promise.withResolvers<Download>();
   /** Aborts with what ends the transfer, the destruction of its body included. */
@@ -98,9 +99,12 @@ class Transfer implements Receiver, Download {
   /** For a body whose end only its format can show. */
   #content: ContentCheck | undefined;
 
-  constructor(means: DownloadMeans, tries: Tries) {
-    const { peer, read, suggestedName } = means;
-    this.#means = means;
+  constructor(order: Order, tries: Tries) {
+    const { read, suggestedName } = order;
+    const { peer } = order.transport;
+    this.#order = order;
+    this.#peer = peer;
+    this.#signals = order.transport.signals(order.options.signal);
     this.#tries = tries;
     this.suggestedName = suggestedName;
     this.source = {
@@ -121,8 +125,8 @@ class Transfer implements Receiver, Download {
   }
 
   start(): Promise<Download> {
-    const release = this.#means.hold?.();
-    const unfollow = follow(this.#means.signals, this.#end);
+    const release = this.#order.hold?.();
+    const unfollow = follow(this.#signals, this.#end);
     void this.#run().finally(() => {
       unfollow();
       release?.();
@@ -134,21 +138,25 @@ class Transfer implements Receiver, Download {
     if (this.#restartAfterMs === undefined) {
       throw this.body.errored ?? this.#failure();
     }
-    await this.#pause(this.#restartAfterMs, this.#means.signals);
-    return new Transfer(this.#means, this.#tries).start();
+    await this.#pause(this.#restartAfterMs, this.#signals);
+    return new Transfer(this.#order, this.#tries).start();
   }
 
   async #run(): Promise<void> {
+    const { transport, read } = this.#order;
     for (;;) {
       try {
-        await this.#means.exchange(this, this.#rangeHeaders(), this.#tries.lastByteAt, this.#end.signal);
+        await transport.ask(read, this, {
+          headers: this.#rangeHeaders(),
+          limit: { kind: "stall", ms: transport.timeoutMs, since: this.#tries.lastByteAt },
+          signal: this.#end.signal,
+        });
         this.#complete();
         return;
       } catch (error) {
-        const { timeoutMs } = this.#means;
         const waitMs = this.body.destroyed
           ? undefined
-          : this.#tries.next(error, this.#bytes, this.#retryAfterMs, timeoutMs);
+          : this.#tries.next(error, this.#bytes, this.#retryAfterMs, transport.timeoutMs);
         if (waitMs === undefined || (this.#hasHead && this.#etag === undefined)) {
           this.#restartAfterMs = waitMs;
           this.#fail(error);
@@ -165,7 +173,8 @@ class Transfer implements Receiver, Download {
   }
 
   onHead(statusCode: number, headers: Headers, flow: Flow): void {
-    const { peer, read } = this.#means;
+    const { read } = this.#order;
+    const peer = this.#peer;
     this.#flow = flow;
     this.#tries.lastByteAt = performance.now();
     this.#retryAfterMs = readRetryAfterMs(headers["retry-after"]);
@@ -192,12 +201,13 @@ class Transfer implements Receiver, Download {
     if (!this.body.push(bytes)) {
       this.#flow?.pause();
     }
-    this.#means.onProgress?.(this.#bytes, this.contentLength);
+    this.#order.options.onProgress?.(this.#bytes, this.contentLength);
   }
 
   /** The first good answer: what it says of itself holds for the whole. */
   #begin(statusCode: number, headers: Headers): void {
-    const { peer, read } = this.#means;
+    const { read } = this.#order;
+    const peer = this.#peer;
     const range = readRange(headers);
     if (statusCode === 206 && range?.isWhole !== true) {
       refusePart(peer, read, headers);
@@ -240,7 +250,7 @@ class Transfer implements Receiver, Download {
   /** The peer cannot go on where we stopped: what has come counts no more. */
   #refuseToResume(statusCode: number): never {
     this.#etag = undefined;
-    throw callFailure(this.#means.peer, this.#means.read, "connectionLost", null, {}, { statusCode });
+    throw callFailure(this.#peer, this.#order.read, "connectionLost", null, {}, { statusCode });
   }
 
   #rangeHeaders(): Record<string, string> {
@@ -263,11 +273,12 @@ class Transfer implements Receiver, Download {
   }
 
   #failure(): Error {
-    return callFailure(this.#means.peer, this.#means.read, "connectionLost", null);
+    return callFailure(this.#peer, this.#order.read, "connectionLost", null);
   }
 
   #pause(waitMs: number, signals: readonly AbortSignal[]): Promise<void> {
-    const { peer, read } = this.#means;
+    const { read } = this.#order;
+    const peer = this.#peer;
     return wait(waitMs, signals, (sentence) => callFailure(peer, read, sentence, null));
   }
 }

@@ -1,13 +1,10 @@
 import { setMaxListeners } from "node:events";
-import type { Download } from "../model/download.ts";
 import { AnswerReceiver, type Answer } from "./answer.ts";
 import type { Call, Command, Peer, Read } from "./call.ts";
 import type { CommandQueues } from "./command-queue.ts";
 import { openConnections, type Connections, type TlsOptions } from "./connections.ts";
-import { startDownload, type DownloadOptions } from "./download.ts";
 import { exchange, type Receiver, type TimeLimit } from "./exchange.ts";
 import { callFailure, outcomeOf } from "./failures.ts";
-import { delayMs, isTransient, readPolicy, wait } from "./retry.ts";
 
 /** How the commands of one client wait. */
 export interface QueueRules {
@@ -45,6 +42,13 @@ export interface CommandOptions extends CallOptions {
   readonly onTurn?: (() => void) | undefined;
 }
 
+/** How one request is sent. */
+export interface RequestOptions {
+  readonly limit: TimeLimit;
+  readonly signal: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Which machine a command is for, and whether it would destroy the video that the machine keeps. */
 export interface Target {
   readonly machine: string;
@@ -55,9 +59,10 @@ const longestConnectMs = 10_000;
 /** One for all: what a call goes through is what a thousand devices have to keep at hand. */
 const anyBody = { accept: "*/*", "accept-encoding": "identity" };
 
-/** The one way to a peer: owns its connections, its deadline and the rules for commands and reads. */
+/** The one way to a peer: owns its connections and its deadline, and the rules for commands. */
 export class Transport {
   readonly peer: Peer;
+  readonly timeoutMs: number;
   readonly #options: TransportOptions;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #connectMs: number;
@@ -67,6 +72,7 @@ export class Transport {
 
   constructor(options: TransportOptions) {
     this.peer = options.peer;
+    this.timeoutMs = options.timeoutMs;
     this.#options = options;
     this.#headers = options.headers === undefined ? anyBody : { ...anyBody, ...options.headers };
     this.#connectMs = Math.min(longestConnectMs, options.timeoutMs);
@@ -95,58 +101,17 @@ export class Transport {
     try {
       onTurn?.();
       const receiver = new AnswerReceiver(this.peer, command);
-      await this.#exchange("commands", command, receiver, { limit: this.#deadline(), signal });
+      const limit = { kind: "deadline", ms: this.timeoutMs } as const;
+      await this.#exchange("commands", command, receiver, { limit, signal });
       return receiver.answer();
     } finally {
       release();
     }
   }
 
-  /** Reads, again where that can help, within one deadline. */
-  async read(read: Read, { signal }: CallOptions = {}): Promise<Answer> {
-    const since = performance.now();
-    for (let failures = 1; ; failures++) {
-      const receiver = new AnswerReceiver(this.peer, read);
-      try {
-        await this.#exchange("reads", read, receiver, { limit: this.#deadline(since), signal });
-        return receiver.answer();
-      } catch (error) {
-        const waitMs = delayMs(readPolicy, failures, receiver.retryAfterMs);
-        const isLate = performance.now() + waitMs >= since + this.#options.timeoutMs;
-        if (failures >= readPolicy.tries || isLate || !isTransient(error)) {
-          throw error;
-        }
-        await wait(waitMs, this.signals(signal), (sentence) => callFailure(this.peer, read, sentence, null));
-      }
-    }
-  }
-
-  /**
-   * Begins a download of any size; resolves with the first good answer's headers. Its body ends when no byte has come
-   * for `timeoutMs`, or after three tries in a row that brought nothing new, and is otherwise unbounded.
-   */
-  download(
-    read: Read,
-    suggestedName: string,
-    options: DownloadOptions = {},
-    hold?: () => () => void,
-  ): Promise<Download> {
-    const { timeoutMs } = this.#options;
-    return startDownload({
-      peer: this.peer,
-      read,
-      suggestedName,
-      timeoutMs,
-      hold,
-      onProgress: options.onProgress,
-      signals: this.signals(options.signal),
-      exchange: (receiver, headers, since, signal) =>
-        this.#exchange("reads", read, receiver, {
-          headers,
-          limit: { kind: "stall", ms: timeoutMs, since },
-          signal,
-        }),
-    });
+  /** Sends a read, once; who repeats it decides when. */
+  ask(read: Read, receiver: Receiver, how: RequestOptions): Promise<void> {
+    return this.#exchange("reads", read, receiver, how);
   }
 
   /** Ends all that runs with ERR_CANCELLED and every connection with it. Calls made afterwards fail the same way. */
@@ -157,22 +122,12 @@ export class Transport {
     await Promise.all(open.map((connections) => connections.destroy()));
   }
 
-  #deadline(since?: number): TimeLimit {
-    const limit = { kind: "deadline", ms: this.#options.timeoutMs } as const;
-    return since === undefined ? limit : { ...limit, since };
-  }
-
   #exchange(
     use: "commands" | "reads",
     call: Call,
     receiver: Receiver,
-    how: {
-      limit: TimeLimit;
-      signal: AbortSignal | undefined;
-      headers?: Readonly<Record<string, string>>;
-    },
+    { limit, signal, headers }: RequestOptions,
   ): Promise<void> {
-    const { limit, signal, headers } = how;
     return exchange(this.peer, call, receiver, {
       connections: this.#connections(use, call),
       headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },

@@ -1,22 +1,30 @@
 import assert from "node:assert/strict";
 import type { Call, Command, Read } from "../../src/http/call.ts";
+import type { startDownload } from "../../src/http/download.ts";
+import type { readAnswer } from "../../src/http/read.ts";
 import type { Transport } from "../../src/http/transport.ts";
 
-type Takes<TMethod extends "send" | "read" | "download", TCall> = TCall extends Parameters<
-  Transport[TMethod]
->[0]
-  ? true
-  : false;
+/** What sends a call: the transport itself, and what repeats. */
+interface Senders {
+  readonly send: Parameters<Transport["send"]>[0];
+  readonly ask: Parameters<Transport["ask"]>[0];
+  readonly read: Parameters<typeof readAnswer>[1];
+  readonly download: Parameters<typeof startDownload>[1];
+}
+
+type Takes<TSender extends keyof Senders, TCall> = TCall extends Senders[TSender] ? true : false;
 
 describe("the types of calls", () => {
   it("let nothing that repeats take a command, and nothing that acts take a read", () => {
     // The compiler refuses a value that is not the type's own answer: a slip in the types ends the build.
+    const askTakes: [Takes<"ask", Read>, Takes<"ask", Command>] = [true, false];
     const sendTakes: [Takes<"send", Command>, Takes<"send", Read>] = [true, false];
     const readTakes: [Takes<"read", Read>, Takes<"read", Command>] = [true, false];
     const downloadTakes: [Takes<"download", Read>, Takes<"download", Command>] = [true, false];
     assert.deepEqual(
-      [sendTakes, readTakes, downloadTakes],
+      [askTakes, sendTakes, readTakes, downloadTakes],
       [
+        [true, false],
         [true, false],
         [true, false],
         [true, false],
@@ -24,8 +32,8 @@ describe("the types of calls", () => {
     );
     // Whoever does not know which of the two it is can do nothing with it.
     const unknownOne: [
-      [Call] extends [Parameters<Transport["send"]>[0]] ? true : false,
-      [Call] extends [Parameters<Transport["read"]>[0]] ? true : false,
+      [Call] extends [Senders["send"]] ? true : false,
+      [Call] extends [Senders["ask"]] ? true : false,
     ] = [false, false];
     assert.deepEqual(unknownOne, [false, false]);
   });

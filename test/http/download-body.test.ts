@@ -10,6 +10,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startDownload } from "../../src/http/download.ts";
 import { readToBuffer, saveToFile } from "../../src/index.ts";
 import * as internal from "../../src/media/save-to-file.ts";
 import { watchedDisk } from "../media/support.ts";
@@ -39,7 +40,7 @@ describe("the body of a download", function () {
     );
     assert.deepEqual([source.surface, source.operation, source.host], ["cloud", "media", "cloud"]);
     assert.match(source.url ?? "", /^http:\/\/127\.0\.0\.1:\d+\/media$/);
-    const web = Readable.toWeb((await transport.download(read, "medium")).body);
+    const web = Readable.toWeb((await startDownload(transport, read, "medium")).body);
     assert.ok((await buffer(web)).equals(await buffer(download.body)));
   });
 
@@ -157,7 +158,7 @@ describe("the body of a download", function () {
     const { server, transport, begun } = await begin(opened, sendLarge);
     (await begun).body.destroy();
     const abort = new AbortController();
-    const { body } = await transport.download(read, "medium", { signal: abort.signal });
+    const { body } = await startDownload(transport, read, "medium", { signal: abort.signal });
     setTimeout(() => abort.abort(), 20);
     await sleep(30);
     await failsWith(buffer(body), { code: "ERR_CANCELLED", outcome: null });
@@ -180,7 +181,7 @@ describe("a download in the hands of saveToFile and readToBuffer", function () {
     const download = await begun;
     const { payload } = await readToBuffer(download);
     assert.ok(payload.equals(file));
-    const destroyed = await transport.download(read, "medium");
+    const destroyed = await startDownload(transport, read, "medium");
     destroyed.body.destroy();
     for (const used of [download, destroyed]) {
       await failsWith(readToBuffer(used), { code: "ERR_INPUT" });
@@ -196,7 +197,7 @@ describe("a download in the hands of saveToFile and readToBuffer", function () {
     );
     const saved = await saveToFile(await begun, { folder });
     assert.equal(saved.bytes, file.length);
-    assert.ok((await readToBuffer(await transport.download(read, "medium"))).payload.equals(file));
+    assert.ok((await readToBuffer(await startDownload(transport, read, "medium"))).payload.equals(file));
   });
 
   const failures = {
@@ -231,7 +232,7 @@ describe("a download in the hands of saveToFile and readToBuffer", function () {
     const facts = { operation: "media", surface: "cloud", host: "127.0.0.1", disk } as const;
     const save = (suggestedBase: string): ReturnType<typeof internal.saveToFile> =>
       internal.saveToFile(
-        () => transport.download(read, "medium"),
+        () => startDownload(transport, read, "medium"),
         { folder, suggestedBase, ifExists: "error" },
         facts,
       );

@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startDownload } from "../../src/http/download.ts";
 import { begin, cut, etag, file, read, rest, size } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
 import { readBody } from "../support/read-body.ts";
@@ -62,7 +63,7 @@ describe("a download with somebody who watches it, or a peer that goes away", fu
     };
     subscribe("undici:client:beforeConnect", count);
     try {
-      await failsWith(readBody(transport.download(read, "medium")), {
+      await failsWith(readBody(startDownload(transport, read, "medium")), {
         code: "ERR_UNREACHABLE",
         retryable: true,
       });
@@ -78,7 +79,7 @@ describe("a download with somebody who watches it, or a peer that goes away", fu
     const onProgress = (): never => {
       throw new Error("the status could not be set");
     };
-    const download = transport.download(read, "medium", { onProgress });
+    const download = startDownload(transport, read, "medium", { onProgress });
     await assert.rejects(readBody(download), /could not be set/);
     await transport.close();
     await server.allClosed();
@@ -97,11 +98,11 @@ describe("a download with somebody who watches it, or a peer that goes away", fu
     });
     await readBody(begun);
     const known: [number, number | null][] = [];
-    await readBody(transport.download(read, "medium", { onProgress: (...told) => known.push(told) }));
+    await readBody(startDownload(transport, read, "medium", { onProgress: (...told) => known.push(told) }));
     assert.deepEqual(known.at(-1), [size, size]);
     assert.ok(known.every(([done], at) => done > (known[at - 1]?.[0] ?? 0)));
     const unknown: [number, number | null][] = [];
-    await readBody(transport.download(read, "medium", { onProgress: (...told) => unknown.push(told) }));
+    await readBody(startDownload(transport, read, "medium", { onProgress: (...told) => unknown.push(told) }));
     assert.deepEqual(unknown.at(-1), [size, null]);
   });
 });

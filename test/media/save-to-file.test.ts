@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Download } from "../../src/model/download.ts";
 import { saveToFile, type FileTarget } from "../../src/media/save-to-file.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
@@ -109,6 +110,26 @@ describe("saving a download to a file", () => {
         "file.sync",
         "file.close",
       ]);
+    });
+  });
+
+  it("names no file before its bytes are on the disk", async () => {
+    await withFolder(async (folder) => {
+      const reached = Promise.withResolvers<void>();
+      const synced = Promise.withResolvers<void>();
+      const disk = watchedDisk(async (call) => {
+        if (call === "file.sync") {
+          reached.resolve();
+          await synced.promise;
+        }
+      });
+      const saving = saveToFile(sending([jpeg]), target(folder), { ...facts, disk });
+      await reached.promise;
+      await delay(20);
+      assert.match((await listAll(folder)).join(), /^\.dimensioner-[0-9a-f-]{36}\.part$/);
+      synced.resolve();
+      await saving;
+      assert.deepEqual(await listAll(folder), ["annotated 42.jpg"]);
     });
   });
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { startDownload } from "../../src/http/download.ts";
 import type { Read } from "../../src/http/call.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
 import { defaultQueueRules, Transport } from "../../src/http/transport.ts";
@@ -66,7 +67,7 @@ export async function begin(opened: Opened, answer: Answer, timeoutMs = 5_000): 
   const peer = { surface: "cloud", origin: server.origin, host: "cloud" } as const;
   const queues = new CommandQueues();
   const transport = opened(new Transport({ peer, timeoutMs, queues, ...defaultQueueRules }));
-  return { server, transport, begun: transport.download(read, "medium") };
+  return { server, transport, begun: startDownload(transport, read, "medium") };
 }
 
 export const etag = { etag: '"v1"', "content-type": "Video/MP4; codecs=x" };
