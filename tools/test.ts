@@ -55,6 +55,6 @@ function script(name: string, node: NodeBinary, env: Step["env"] = {}, ...args: 
     command: [node.path, npm ?? "", "run", "--silent", name, "--", ...args],
     env,
     // Far more than a slow machine needs.
-    timeoutMs: 480_000,
+    timeoutMs: 900_000,
   };
 }

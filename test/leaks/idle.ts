@@ -1,16 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { countPassing, countSockets } from "./instruments.ts";
-
-/** Longer than any connection is kept alive. */
-const patienceMs = 15_000;
-
-/** Waits until no connection is kept alive and no timer waits any more. */
-export async function untilIdle(): Promise<void> {
-  const until = performance.now() + patienceMs;
-  while (countPassing() > 0 && performance.now() < until) {
-    await sleep(50);
-  }
-}
+import { countSockets } from "./instruments.ts";
 
 /** Less than the time for which a connection is kept alive that nobody closes. */
 const closingMs = 2_000;

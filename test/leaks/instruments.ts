@@ -1,7 +1,7 @@
 /** Counts what a process keeps. To be imported before anything that it has to count: it watches from then on. */
 import { getEventListeners, type EventEmitter } from "node:events";
 import { readdir, readlink } from "node:fs/promises";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 
 /** What there is at one moment; two readings of an idle process must not differ. */
 export interface Reading {
@@ -17,6 +17,9 @@ export interface Reading {
   readonly heapBytes: number;
 }
 
+/** Longer than any connection is kept alive. */
+const patienceMs = 15_000;
+
 const timeouts = new Set<unknown>();
 const intervals = new Set<unknown>();
 const signals = new Set<WeakRef<AbortSignal>>();
@@ -31,13 +34,13 @@ export function readWarnings(): readonly string[] {
   return warnings.filter((line) => !/^(?:Experimental|Deprecation)Warning/.test(line));
 }
 
-/** Takes a reading; `emitters` are those whose listeners count beside the process's own. */
+/** Takes a reading when nothing is under way; `emitters` are those whose listeners count beside the process's own. */
 export async function read(emitters: readonly EventEmitter[]): Promise<Reading> {
+  await untilIdle();
   for (let round = 0; round < 3; round++) {
     collect();
     await turn();
   }
-  const listeners = [process, ...emitters].reduce((sum, one) => sum + countListeners(one), countOnSignals());
   // Median of several: what is collected late is no leak.
   const heaps: number[] = [];
   for (let round = 0; round < 5; round++) {
@@ -45,11 +48,15 @@ export async function read(emitters: readonly EventEmitter[]): Promise<Reading> 
     heaps.push(process.memoryUsage().heapUsed);
     await turn();
   }
+  const files = await openFiles();
+  // Something that runs by the clock may have begun meanwhile.
+  await untilIdle();
+  const listeners = [process, ...emitters].reduce((sum, one) => sum + countListeners(one), countOnSignals());
   return {
     sockets: countSockets(),
     timers: timeouts.size + intervals.size,
     listeners,
-    files: await openFiles(),
+    files,
     heapBytes: heaps.sort((a, b) => a - b)[2] ?? 0,
   };
 }
@@ -57,6 +64,14 @@ export async function read(emitters: readonly EventEmitter[]): Promise<Reading> 
 /** Connections and timers that end by themselves: an idle process has none. */
 export function countPassing(): number {
   return countSockets() + timeouts.size;
+}
+
+/** Waits until no connection is kept alive and no timer waits any more. */
+async function untilIdle(): Promise<void> {
+  const until = performance.now() + patienceMs;
+  while (countPassing() > 0 && performance.now() < until) {
+    await sleep(50);
+  }
 }
 
 export function countSockets(): number {

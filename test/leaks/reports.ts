@@ -1,7 +1,12 @@
 import type { Reading } from "./instruments.ts";
 
-/** What a run of messages through one deploy leaves. */
+/**
+ * What a run of messages through one deploy leaves. The heap can be some megabytes larger without a leak, so that a run
+ * after which it has grown by more than it may is made again, twice at most: what leaks grows with every run.
+ */
 export interface MessagesReport {
+  /** How many runs were made; the readings are those before and after the last. */
+  readonly runs: number;
   readonly before: Reading;
   readonly after: Reading;
   readonly sent: number;
@@ -11,8 +16,9 @@ export interface MessagesReport {
   readonly warnings: readonly string[];
 }
 
-/** What a run of deploys under load leaves, with nothing deployed before and after. */
+/** What a run of deploys under load leaves, with nothing deployed before and after; made again like those of messages. */
 export interface RedeploysReport {
+  readonly runs: number;
   readonly before: Reading;
   readonly after: Reading;
   /** Messages that nodes have received, and those that have ended. */

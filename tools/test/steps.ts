@@ -99,7 +99,7 @@ export class StepRunner {
     const isGood = child.exitCode === 0;
     const { passed, failed } = counted ?? { passed: isGood ? 1 : 0, failed: 0 };
     if (!isGood && failed === 0) {
-      failures.push(`FAIL ${name} has ended with exit code ${String(child.exitCode)}.`);
+      take(`FAIL ${name} has ended with exit code ${String(child.exitCode)}.`);
       return { passed, failed: 1, failures };
     }
     return { passed, failed, failures };
