@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FlowNode } from "../../tools/demo/examples.ts";
 import { filesIn, readJson, sha256 } from "./archive.ts";
@@ -69,7 +69,7 @@ describe("example 10: evidence archive", function () {
   });
 
   for (const major of [4, 5] as const) {
-    it(`checks the archive and finds what was changed, in any user directory, on Node-RED ${major}`, async () => {
+    it(`checks the archive, finds what was changed and says what cannot be checked, in any user directory, on Node-RED ${major}`, async () => {
       const other = await startExamples([example], adapt, major);
       try {
         assert.ok(!other.nodeRed.userDir.endsWith(".node-red"));
@@ -80,6 +80,9 @@ describe("example 10: evidence archive", function () {
         await writeFile(join(folder, "ColorImageJpeg.jpg"), "forged");
         const said = await press(["What the check says", "Something is not as it was archived"]);
         assert.match(said.get("What the check says") ?? "", /ColorImageJpeg\.jpg/);
+        await rm(folder, { recursive: true });
+        await rm(join(other.archive, ".dimensioner-archive"), { recursive: true });
+        await press(["What the check says", "Not everything could be checked"]);
       } finally {
         await other.close();
       }

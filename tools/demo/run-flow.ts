@@ -41,7 +41,8 @@ export async function runFlow({ url, nodes, press, until, onSeen, timeoutMs }: F
       return;
     }
     onSeen?.({ node, event });
-    if (event.kind !== "debug") {
+    // Warnings in the log of any node reach the debug sidebar as well.
+    if (event.kind !== "debug" || node.type !== "debug") {
       return;
     }
     const name = node.name ?? node.id;
