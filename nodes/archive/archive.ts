@@ -146,6 +146,7 @@ export default function (RED: NodeAPI): void {
         properties,
         // Its jobs are counted where they are kept: those of an earlier run come in all at once.
         most: Number.POSITIVE_INFINITY,
+        onReset: () => sessions.dropResumed(),
       },
       async (job) => {
         status.board = job.status;

@@ -231,6 +231,27 @@ describe("archive: media that messages bring", () => {
     });
   });
 
+  it("works on many messages at once without a warning of leaking listeners", async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on("warning", onWarning);
+    try {
+      await withArchive(async ({ runner }) => {
+        const ids = Array.from({ length: 30 }, (_, index) => `many-${index}`);
+        await Promise.all(
+          ids.map(async (id) => {
+            await (await runner.submitMedia(forMessage(id), [medium(pictureOf(id))], null)).end();
+          }),
+        );
+      });
+      // Node.js warns with the next turn of the loop.
+      await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      process.off("warning", onWarning);
+    }
+    assert.deepEqual(warnings, []);
+  });
+
   it("copies a file that has a second name like any other", async () => {
     await withArchive(async ({ runner }, root, files) => {
       const content = pictureOf("linked");

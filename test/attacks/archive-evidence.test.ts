@@ -237,6 +237,39 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
     });
   });
 
+  it("a reset after a restart drops also the jobs whose turn has not come", async () => {
+    await withFolder(async (root) => {
+      const before = await openArchive(root, client, { node: "archive" });
+      for (let index = 0; index < 12; index += 1) {
+        const intent = forCloud(`t${index}`, { waitMs: 600_000 });
+        (await before.runner.submit(intent)).end().catch(() => undefined);
+      }
+      await before.close();
+      const flow = await TestFlow.start(
+        [
+          { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 2 },
+          { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", folder: root },
+        ],
+        { cloud: { token: "simulator" } },
+      );
+      try {
+        await flow.untilStatus("archive", ({ text }) => text !== "");
+        await flow.run("archive", { reset: true });
+        await until(() => flow.ends.length === 13, "all have ended");
+        const codes = flow.ends.flatMap(({ error }) => error?.code ?? []);
+        assert.deepEqual(
+          codes,
+          Array.from({ length: 12 }, () => "ERR_CANCELLED"),
+        );
+      } finally {
+        await flow.stop();
+      }
+      const after = await openArchive(root, client, { node: "archive" });
+      assert.deepEqual([...after.runner.resume(() => true)], []);
+      await after.close();
+    });
+  });
+
   it("a held-up job says why in the log, once, and that it goes on", async () => {
     await withFolder(async (root) => {
       sim.faults.add({ surface: "cloud", times: 1, fault: { kind: "status", status: 401 } });

@@ -31,6 +31,8 @@ interface Served {
   readonly properties: Versioned;
   /** How many messages may be at work at once; those beyond end in ERR_QUEUE_FULL. */
   readonly most?: number;
+  /** Told of a reset, for what waits in the node without being a message yet. */
+  readonly onReset?: () => void;
 }
 
 /** Each holds its message and, while it waits, a timer or a place in a queue: some kilobytes. */
@@ -44,7 +46,7 @@ const mostAtWork = 1_000;
 export function serve(
   RED: NodeAPI,
   node: Node,
-  { operation, acts, config, properties, most = mostAtWork }: Served,
+  { operation, acts, config, properties, onReset, most = mostAtWork }: Served,
   work: Work,
 ): void {
   const status = new StatusBoard(RED, node);
@@ -127,6 +129,7 @@ export function serve(
     const message: Message = msg;
     if (message["reset"]) {
       resetting.abort("reset");
+      onReset?.();
       resetting = quietController();
       end(message, done);
       return;

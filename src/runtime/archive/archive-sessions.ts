@@ -38,6 +38,7 @@ export class ArchiveSessions {
   readonly #sessions = new Map<string, Promise<Session>>();
   readonly #runners = new Set<JobRunner>();
   readonly #closing = new AbortController();
+  readonly #resuming = new Set<{ isDropped: boolean }>();
 
   constructor(archives: Archives, options: SessionOptions) {
     this.#archives = archives;
@@ -85,6 +86,13 @@ export class ArchiveSessions {
     return false;
   }
 
+  /** Drops the open jobs that have not gone on yet after the start: each ends its message when its turn comes. */
+  dropResumed(): void {
+    for (const resuming of this.#resuming) {
+      resuming.isDropped = true;
+    }
+  }
+
   /** Ends the work and lets go of the archives; a disk that hangs is left to itself after a while. */
   async close(): Promise<void> {
     this.#closing.abort();
@@ -112,13 +120,19 @@ export class ArchiveSessions {
    */
   async #resumeAll(runner: JobRunner, concurrency: number): Promise<void> {
     const submissions = runner.resume(this.#options.isMine);
+    const resuming = { isDropped: false };
     const resumeNext = async (): Promise<void> => {
       for (const submission of submissions) {
+        if (resuming.isDropped) {
+          submission.running?.drop();
+        }
         this.#options.onResumed(submission);
         await submission.running?.firstTry;
       }
     };
+    this.#resuming.add(resuming);
     await Promise.all(Array.from({ length: concurrency }, resumeNext));
+    this.#resuming.delete(resuming);
   }
 
   async #begin(folder: string): Promise<Session> {
