@@ -46,7 +46,7 @@ export const connections = {
     cloud: {
       text: "No secure connection to __host__: __problem__. Check the address and the TLS settings.",
       hint: "The tls option takes the certificate of a private certificate authority.",
-      inNode: { hint: "A TLS configuration takes the certificate of a private certificate authority." },
+      inNode: { hint: "A private certificate authority is added with a tls-config node." },
     },
   },
   unreachableProxy: {

@@ -13,7 +13,7 @@ export const refusals = {
   wrongMode: {
     code: "ERR_WRONG_MODE",
     text: "The device's operating mode does not allow this video request. Select a video mode in the device's portal.",
-    hint: "In Measurement Only the device rejects every video request; stop works only in Video Only.",
+    hint: "Stop works only in Video Only; outside the video modes the device rejects every video request.",
   },
   wrongModeStop: {
     code: "ERR_WRONG_MODE",

@@ -148,7 +148,7 @@ describe("dimensioner-archive", () => {
       assert.deepEqual(two?.files, one?.files);
       assert.deepEqual(three?.files, one?.files);
       assert.equal((await readPackages(root)).size, 1);
-      assert.equal(test.lastStatus("other")?.text, "was archived before");
+      assert.equal(test.lastStatus("other")?.text, "already archived");
     });
   });
 
