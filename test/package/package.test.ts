@@ -154,7 +154,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
         assert.match(page, new RegExp(`data-help-name="${type}"`), `${type}: help`);
         const catalog = await getJson(run, `/nodes/${set}/messages?lng=en-US`);
         assert.ok(Object.keys(catalog as object).length > 0, `${type}: catalog`);
-        const icon = /\bicon:\s*"([^"]+)"/.exec(page)?.[1];
+        const icon = /registerType\([^]*?\bicon:\s*"([^"]+)"/.exec(page)?.[1];
         if (icon !== undefined) {
           assert.ok(
             icons[packageName]?.includes(icon) === true || icon.startsWith("font-awesome/"),
