@@ -1,6 +1,7 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { field, type FieldName } from "../errors/interpolation.ts";
-import { encodePart, shorten, writeQuery, type Command, type Read } from "../http/call.ts";
+import { writeQuery, type Command, type Read } from "../http/call.ts";
+import { encodePart, shorten } from "../http/path-part.ts";
 import { registrationCodeProblem } from "../rules/names.ts";
 
 type Query = Readonly<Record<string, string | undefined>>;

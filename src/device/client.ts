@@ -1,7 +1,8 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { field, phrase } from "../errors/interpolation.ts";
 import { readShape, refuseHtml, type Answer } from "../http/answer.ts";
-import { encodePart, writeQuery, type Command, type Peer, type Read } from "../http/call.ts";
+import { writeQuery, type Command, type Peer, type Read } from "../http/call.ts";
+import { encodePart } from "../http/path-part.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import { startDownload, type DownloadOptions } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";

@@ -1,5 +1,5 @@
-import { DimensionerError, type Surface } from "../errors/dimensioner-error.ts";
-import { field, phrase, type FieldName, type Phrase, type Values } from "../errors/interpolation.ts";
+import type { Surface } from "../errors/dimensioner-error.ts";
+import type { Values } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 
 interface CallFacts {
@@ -51,35 +51,4 @@ export function writeQuery(values: Readonly<Record<string, string | undefined>>)
     }
   }
   return query;
-}
-
-const longestId = 200;
-
-/**
- * Encodes a value that becomes one part of a path. Ids are opaque, yet one that a server could read as more than one
- * part, after decoding it once or twice, is refused with ERR_INPUT: `../measure` would arrive as a measure.
- */
-export function encodePart(surface: Surface, operation: string, name: FieldName, value: string): string {
-  const fail = (problem: Phrase): DimensionerError =>
-    new DimensionerError(
-      "inputValue",
-      { surface, operation },
-      { field: field(name), value: shorten(value), problem },
-    );
-  const plain = value.normalize("NFKC");
-  if (plain.trim() === "") {
-    throw fail(phrase("empty"));
-  }
-  if (value.length > longestId) {
-    throw fail(phrase("tooLong", { most: longestId }));
-  }
-  if (/[/\\%?#\p{Cc}]/u.test(plain) || plain.includes("..") || plain.trim() === ".") {
-    throw fail(phrase("idCharacters"));
-  }
-  return encodeURIComponent(value.toWellFormed());
-}
-
-/** A value from a message as a sentence shows it, however long it is. */
-export function shorten(value: string): string {
-  return value.length > 60 ? `${value.slice(0, 60)}…` : value;
 }

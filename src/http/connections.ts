@@ -1,9 +1,8 @@
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import type * as Undici from "undici";
-import type { buildConnector, Dispatcher, Pool } from "undici";
-import { phrase, problemOf } from "../errors/interpolation.ts";
-import { isUntrusted, ProxyError } from "./failures.ts";
+import type { buildConnector, Dispatcher } from "undici";
+import { openProxied } from "./proxied.ts";
 import { skipInterim } from "./skip-interim.ts";
 
 type Connector = buildConnector.connector;
@@ -49,7 +48,8 @@ const readKeepAliveMs = 4_000;
  * connection and does not meet the one that the device may be closing after its answer.
  */
 export function openConnections(use: "commands" | "reads", route: Route): Connections {
-  const { buildConnector, Pool, ProxyAgent } = loadUndici();
+  const undici = loadUndici();
+  const { buildConnector, Pool } = undici;
   const connecting = new Set<Socket>();
   const connectErrors = new WeakSet<Error>();
   const watch = (connect: Connector, explain: (error: Error) => Error = same): Connector =>
@@ -71,19 +71,7 @@ export function openConnections(use: "commands" | "reads", route: Route): Connec
   const dispatcher =
     route.proxyUrl === undefined
       ? new Pool(route.origin, { ...options, connect: watch(buildConnector(tls)) })
-      : new ProxyAgent({
-          ...options,
-          uri: route.proxyUrl,
-          proxyTunnel: true,
-          requestTls: tls,
-          clientFactory: (proxy) =>
-            new Pool(proxy, { ...options, connect: watch(buildConnector(http1), noProxy) }),
-          factory: (origin, { connect, ...rest }: Pool.Options) =>
-            new Pool(
-              origin,
-              typeof connect === "function" ? { ...rest, connect: watch(connect, noTunnel) } : rest,
-            ),
-        });
+      : openProxied(undici, route.proxyUrl, options, { tls, proxy: http1 }, watch);
   return {
     dispatcher,
     get isClosed() {
@@ -124,21 +112,6 @@ function watched(connect: Connector, connecting: Set<Socket>, explain: (error: E
 
 function same(error: Error): Error {
   return error;
-}
-
-function noProxy(error: Error): Error {
-  return new ProxyError(problemOf(error), { cause: error });
-}
-
-/** Whatever goes wrong with a tunnel is the proxy's fault, save TLS with the peer. */
-function noTunnel(error: Error): Error {
-  if (isUntrusted(error)) {
-    return error;
-  }
-  const status = /^Proxy response \((\d+)\)/.exec(error.message)?.[1];
-  const problem =
-    status === undefined ? problemOf(error) : phrase("proxyStatus", { statusCode: Number(status) });
-  return new ProxyError(problem, { cause: error });
 }
 
 const require = createRequire(import.meta.url);

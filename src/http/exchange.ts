@@ -51,9 +51,9 @@ export function exchange(
   receiver: Receiver,
   options: ExchangeOptions,
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    new Exchange(peer, call, receiver, options, resolve, reject).start();
-  });
+  const one = new Exchange(peer, call, receiver, options);
+  one.start();
+  return one.end;
 }
 
 /** More idle connections than a pool is left with: each of them may turn out dead. */
@@ -64,9 +64,8 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   readonly #call: Call;
   readonly #receiver: Receiver;
   readonly #options: ExchangeOptions;
-  readonly #resolve: () => void;
-  readonly #reject: (error: Error) => void;
-  readonly #onAbort = (): void => this.#end("cancelledClose");
+  readonly #end = Promise.withResolvers<void>();
+  readonly #onAbort = (): void => this.#endWith("cancelledClose");
   #controller: Dispatcher.DispatchController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #reach: Reach = "not-sent";
@@ -76,27 +75,23 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   /** From when the limit counts: the start, and for a stall limit the last byte. */
   #since: number;
 
-  constructor(
-    peer: Peer,
-    call: Call,
-    receiver: Receiver,
-    options: ExchangeOptions,
-    resolve: () => void,
-    reject: (error: Error) => void,
-  ) {
+  constructor(peer: Peer, call: Call, receiver: Receiver, options: ExchangeOptions) {
     this.#peer = peer;
     this.#call = call;
     this.#receiver = receiver;
     this.#options = options;
-    this.#resolve = resolve;
-    this.#reject = reject;
     this.#since = options.limit.since ?? performance.now();
+  }
+
+  /** Resolves with the whole answer. */
+  get end(): Promise<void> {
+    return this.#end.promise;
   }
 
   start(): void {
     const { connectMs, signal } = this.#options;
     if (signal?.aborted === true) {
-      this.#end("cancelledClose");
+      this.#endWith("cancelledClose");
       return;
     }
     signal?.addEventListener("abort", this.#onAbort);
@@ -145,7 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   onResponseEnd(): void {
     if (!this.#ended) {
       this.#finish();
-      this.#resolve();
+      this.#end.resolve();
     }
   }
 
@@ -155,7 +150,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
       return;
     }
     if (connections.isClosed) {
-      this.#end("cancelledClose");
+      this.#endWith("cancelledClose");
     } else if (this.#reach === "sent") {
       this.#fail(wireFailure(this.#peer, this.#call, error));
     } else if (!connections.couldNotConnect(error) && ++this.#deadConnections <= mostDeadConnections) {
@@ -179,7 +174,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   #fail(error: Error): void {
     if (!this.#ended) {
       this.#finish();
-      this.#reject(error);
+      this.#end.reject(error);
       this.#controller?.abort(error);
     }
   }
@@ -207,7 +202,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   /** One timer an exchange: it fires at the earliest moment that could be too late, and looks what time it is. */
   #onTimer(): void {
     if (this.#reach === "not-sent") {
-      this.#end("unreachableSilent", this.#connectSeconds());
+      this.#endWith("unreachableSilent", this.#connectSeconds());
       return;
     }
     const leftMs = this.#leftMs();
@@ -217,7 +212,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     }
     const { kind, ms } = this.#options.limit;
     const stalled = this.#paused ? "fileStalled" : "stalled";
-    this.#end(kind === "stall" ? stalled : "timeout", ms / 1000);
+    this.#endWith(kind === "stall" ? stalled : "timeout", ms / 1000);
   }
 
   #leftMs(): number {
@@ -228,7 +223,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     return Math.min(this.#options.limit.ms, this.#options.connectMs) / 1000;
   }
 
-  #end(sentence: SentenceKey, seconds = 0): void {
+  #endWith(sentence: SentenceKey, seconds = 0): void {
     this.#fail(
       callFailure(this.#peer, this.#call, sentence, outcomeOf(this.#call, this.#reach), { seconds }),
     );

@@ -3,7 +3,7 @@ import { packageFolder } from "../../archive/packages/layout.ts";
 import type { Intent } from "../../archive/packages/records.ts";
 import { readExpected } from "../../cloud/expected-media.ts";
 import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
-import { encodePart } from "../../http/call.ts";
+import { encodePart } from "../../http/path-part.ts";
 import { layoutProblem } from "../../rules/names.ts";
 import { readFacts } from "./archive-facts.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";

@@ -1,0 +1,33 @@
+import { DimensionerError, type Surface } from "../errors/dimensioner-error.ts";
+import { field, phrase, type FieldName, type Phrase } from "../errors/interpolation.ts";
+
+const longestId = 200;
+
+/**
+ * Encodes a value that becomes one part of a path. Ids are opaque, yet one that a server could read as more than one
+ * part, after decoding it once or twice, is refused with ERR_INPUT: `../measure` would arrive as a measure.
+ */
+export function encodePart(surface: Surface, operation: string, name: FieldName, value: string): string {
+  const fail = (problem: Phrase): DimensionerError =>
+    new DimensionerError(
+      "inputValue",
+      { surface, operation },
+      { field: field(name), value: shorten(value), problem },
+    );
+  const plain = value.normalize("NFKC");
+  if (plain.trim() === "") {
+    throw fail(phrase("empty"));
+  }
+  if (value.length > longestId) {
+    throw fail(phrase("tooLong", { most: longestId }));
+  }
+  if (/[/\\%?#\p{Cc}]/u.test(plain) || plain.includes("..") || plain.trim() === ".") {
+    throw fail(phrase("idCharacters"));
+  }
+  return encodeURIComponent(value.toWellFormed());
+}
+
+/** A value from a message as a sentence shows it, however long it is. */
+export function shorten(value: string): string {
+  return value.length > 60 ? `${value.slice(0, 60)}…` : value;
+}
