@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { isIP } from "node:net";
 
 import { controlHeaders, serveFile } from "./control-files.ts";
+import { parseControlJson } from "./control-json.ts";
 import { ControlError, recentWanted, controlRoutes, type Reply } from "./control-routes.ts";
 import { streamEvents } from "./event-stream.ts";
 import { openPortListener, type PortListener } from "./port-listener.ts";
@@ -44,15 +45,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
     }
     chunks.push(chunk);
   }
-  if (bytes === 0) {
-    return undefined;
-  }
-  try {
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString());
-    return value;
-  } catch {
-    throw new ControlError(400, "The body is not JSON");
-  }
+  return bytes === 0 ? undefined : parseControlJson(Buffer.concat(chunks).toString());
 }
 
 function send(response: ServerResponse, { status, body }: Reply): void {

@@ -160,6 +160,21 @@ describe("simulator: limits", () => {
     assert.match(await sentence(full), /Transaction 1 already has 1000 media/);
   });
 
+  it("refuses JSON with too many levels or values with 400, and brackets in strings are none", async () => {
+    const sim = await start();
+    const send = (body: string): Promise<Response> => {
+      const headers = { "content-type": "application/json" };
+      return fetch(`${sim.control.origin}/faults`, { method: "POST", headers, body });
+    };
+    const withItem = (item: string): string => `{"fault":{"kind":"body","jsonItems":1,"item":${item}}}`;
+    const deep = await send(withItem("[".repeat(1_000_000) + "]".repeat(1_000_000)));
+    assert.deepEqual([deep.status, await sentence(deep)], [400, "The body is nested deeper than 64 levels"]);
+    const wide = await send(withItem(`[${"1,".repeat(200_000)}1]`));
+    assert.deepEqual([wide.status, await sentence(wide)], [400, "The body has more than 100000 values"]);
+    assert.equal((await send(withItem(JSON.stringify('["\\['.repeat(1000))))).status, 201);
+    assert.equal((await send("[")).status, 400);
+  });
+
   it("takes so many clients of the event stream, and more once one of them has gone", async () => {
     const sim = await start();
     const clients: ClientRequest[] = [];
