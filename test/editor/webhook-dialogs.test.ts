@@ -71,7 +71,7 @@ describe("the dialogs of what comes by itself, in Node-RED 4.1 and 5.0", functio
       const address = page.locator(".dimensioner-webhook-address");
       assert.match((await address.textContent()) ?? "", /http:\/\/127\.0\.0\.1:\d+\/dock\/in$/);
       await fill(page, "header", "no header");
-      assert.match(await problemOf(page, "header"), /name of a header/);
+      assert.match(await problemOf(page, "header"), /valid header name/);
       await fill(page, "secretIn", { choose: "path" });
       assert.match((await address.textContent()) ?? "", /\/dock\/in\/<secret>$/);
       assert.deepEqual(await visible(page, ["header", "secret"]), ["secret"]);
