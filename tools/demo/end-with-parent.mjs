@@ -1,5 +1,5 @@
 // Loaded into a process that must not outlive the one that started it, even when that one is killed: ends it as a
-// service manager would. Plain JavaScript, since it is also preloaded into Node-RED on a Node that reads no TypeScript.
+// service manager would. It is preloaded into Node-RED as well.
 import { readFileSync } from "node:fs";
 
 const before = ancestors();
