@@ -157,7 +157,7 @@ describe("what dialogs ask the other side, in Node-RED 4.1 and 5.0", function ()
       assert.deepEqual(await faultsOfDialog(page), []);
       await fill(page, "baseUrl", simulator.cloud.origin, config);
       await button.click();
-      assert.match(await said(page, "bad"), /refused the token/);
+      assert.match(await said(page, "bad"), /rejected the token/);
       await fill(page, "token", "", config);
       await button.click();
       assert.match(await said(page, "bad"), /Paste the token from/);
