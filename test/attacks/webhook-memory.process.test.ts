@@ -11,7 +11,7 @@ const mayGrowBytes = 200 * mega;
 const tab = { id: "tab", type: "tab" };
 
 describe(`A10: what a webhook keeps is bounded (Node-RED ${nodeRedMajor})`, function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   let nodeRed: NodeRed;
   let load: WebhookLoad;
   const sockets: Socket[] = [];

@@ -26,7 +26,7 @@ describe("an editor of another language than its Node-RED", function () {
         await answer.waitFor();
         assert.equal(
           await answer.textContent(),
-          "デバイスの設定「アドレス」を使用できません: 環境変数NO_SUCH_DOCKが設定されていません。修正してデプロイしてください。",
+          "デバイスの設定「アドレス」が正しくありません: 環境変数NO_SUCH_DOCKが設定されていません。修正してデプロイしてください。",
         );
         assert.deepEqual(problems, []);
       } finally {
