@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ConfigChoice } from "../config/config-node.ts";
@@ -50,9 +49,9 @@ export function serve(
   work: Work,
 ): void {
   const status = new StatusBoard(RED, node);
-  const closing = quietController();
+  const closing = new AbortController();
   const running = new Set<Promise<void>>();
-  let resetting = quietController();
+  let resetting = new AbortController();
 
   const call: Operation = { operation, acts, surface: "config" };
   const refuseTooDeep = (msg: object): void => {
@@ -130,7 +129,7 @@ export function serve(
     if (message["reset"]) {
       resetting.abort("reset");
       onReset?.();
-      resetting = quietController();
+      resetting = new AbortController();
       end(message, done);
       return;
     }
@@ -144,13 +143,6 @@ export function serve(
     status.close();
     void Promise.all(running).then(() => done());
   });
-}
-
-/** As many may listen as messages are at work: that is no leak. */
-function quietController(): AbortController {
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  return controller;
 }
 
 /** Whether Node-RED has to copy what goes out. */
