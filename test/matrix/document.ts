@@ -6,7 +6,8 @@ import { expectedOf, type Expected } from "./expected.ts";
 import { endingOf } from "./row.ts";
 import { operations } from "./sources.ts";
 import { disk, type DiskRow } from "./tables/disk.ts";
-import { elsewhere } from "./tables/elsewhere.ts";
+import { attacks } from "./tables/attacks.ts";
+import { elsewhere, type Elsewhere } from "./tables/elsewhere.ts";
 import { families, type Family } from "./tables/index.ts";
 import { concurrency, redeploys, type Scenario } from "./tables/scenarios.ts";
 
@@ -19,7 +20,10 @@ export function renderFaults(): string {
     renderScenarios("Many messages at once", concurrency),
     renderScenarios("Deploying in the middle", redeploys),
     renderDisk(),
-    renderElsewhere(),
+    renderTests("Attacks", attacks),
+    `${renderTests("More", elsewhere)}
+
+To see any of this in a flow of your own, let the [simulator](simulator.md#faults) do it.`,
   ];
   return `${parts.join("\n\n")}\n`;
 }
@@ -40,7 +44,7 @@ in a real Node-RED. Requests are counted at the socket of a [simulator](simulato
 **${rows} rows, ${count(total.tried)} calls and messages, ${requestsOf(total)} requests, ${count(total.acts)} actions of a machine.**
 Each call and each message ended exactly once, no command went out twice, all ${count(total.whole)} files that were saved are whole, and
 no partial file was left. The worst rows are also run in a Node-RED process that any unhandled error would end: it never
-ended.
+ended. ${Object.keys(attacks).length} [attacks](#attacks) have tests of their own.
 
 How to read the tables:
 
@@ -167,16 +171,13 @@ const shown = (name: string): string => name.replace(/(\S*[\\/]\S*)( in the midd
 const shortened = (name: string): string =>
   name.length > 60 ? `${name.slice(0, 6)}…${name.slice(-6)}` : name;
 
-function renderElsewhere(): string {
-  const lines = Object.entries(elsewhere).map(
-    ([name, { holds, file }]) => `| ${name} | ${holds} | ${file} |`,
-  );
+/** What is tried in tests of its own. */
+function renderTests(heading: string, tests: Readonly<Record<string, Elsewhere>>): string {
+  const lines = Object.entries(tests).map(([name, { holds, file }]) => `| ${name} | ${holds} | ${file} |`);
   const header = "| what happens | so | tried in test/ |\n| --- | --- | --- |";
-  return `## More
+  return `## ${heading}
 
-${unpadded(`${header}\n${lines.join("\n")}`)}
-
-To see any of this in a flow of your own, let the [simulator](simulator.md#faults) do it.`;
+${unpadded(`${header}\n${lines.join("\n")}`)}`;
 }
 
 const count = (amount: number): string => amount.toLocaleString("en-US");

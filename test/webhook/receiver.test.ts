@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, request as send, type IncomingMessage, type Server } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { setImmediate as turn } from "node:timers/promises";
 import { inEnglish } from "../../src/errors/interpolation.ts";
 import type { TransactionRecord } from "../../src/model/shapes.ts";
 import { WebhookMemory, WebhookReceiver, type WebhookRules } from "../../src/webhook/receiver.ts";
@@ -135,6 +136,31 @@ describe("webhook/receiver", () => {
     open({}, memory);
     assert.equal((await post({ id: 1 })).status, 204);
     assert.equal(got.length, 1);
+  });
+
+  it("lets 32 MB of bodies wait, however few records they are, and takes the next when there is room", async () => {
+    receiver.hold();
+    const large = (id: number): Promise<Reply> => post({ id, note: "x".repeat(990_000) });
+    let taken = 0;
+    while ((await large(taken)).status === 204) {
+      taken++;
+    }
+    assert.equal(taken, 32);
+    assert.deepEqual(refused, ["full"]);
+    receiver.resume();
+    while (receiver.waiting > 0) {
+      await turn();
+    }
+    assert.equal((await large(taken)).status, 204);
+    assert.equal(got.length, 33);
+  });
+
+  it("answers 400 to ids of more than 200 characters", async () => {
+    for (const record of [{ id: "i".repeat(201) }, { id: "i", legacyId: "1".repeat(201) }]) {
+      assert.equal((await post(record)).status, 400);
+    }
+    assert.match(refused.join(), /^(?:record its ID is longer than 200 characters,?){2}$/);
+    assert.equal((await post({ id: "i".repeat(200) })).status, 204);
   });
 
   it("takes a secret in a header, and says the same to each that is wrong", async () => {
