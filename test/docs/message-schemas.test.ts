@@ -199,7 +199,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
         await one.newer.scanAtDevice("395212340000004173");
         await posted;
       }
-      await flow.untilStatus("node", ({ text }) => text === "2 received");
+      await flow.untilStatus("node", ({ text }) => text === "received: 2");
       assert.equal(flow.sent.length, 2);
       for (const { msg } of flow.sent) {
         checkMessage("TransactionMessage", msg, {});
