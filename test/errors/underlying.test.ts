@@ -105,6 +105,13 @@ describe("the error underneath", () => {
     assert.equal(withoutSecrets(attempts).message, "connect ECONNREFUSED ::1");
   });
 
+  it("is cleaned in every error that is given one", () => {
+    const cause = Object.assign(new Error("no"), { request: { headers: { authorization: token } } });
+    const error = new DimensionerError("connectionLost", { ...facts, cause }, { host: "cloud" });
+    assert.ok(error.cause instanceof Error && error.cause.message === "no");
+    assert.equal(sightings.find(inspect(error, { depth: Infinity, showHidden: true })), undefined);
+  });
+
   it("loses credentials that its message quotes", () => {
     for (const message of [
       `connect https://user:${encodeURIComponent(token)}@host/path`,
