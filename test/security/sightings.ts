@@ -15,6 +15,7 @@ function spellingsOf(secret: string): string[] {
     secret,
     quoted,
     JSON.stringify(quoted).slice(1, -1),
+    secret.replaceAll("\\", "\\\\"),
     secret.replaceAll("\\", "\\\\").replaceAll("'", "\\'"),
     encodeURIComponent(secret),
     encodeURI(secret),
