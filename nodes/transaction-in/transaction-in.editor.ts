@@ -1,4 +1,4 @@
-import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
+import { chooseOnly, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle } from "../../src/editor/labels.ts";
 import { textsOf } from "../../src/editor/texts.ts";
 import { webhookTools } from "../../src/editor/webhook-tools.ts";
@@ -14,7 +14,7 @@ RED.nodes.registerType<TransactionInProperties, { secret: string }>("dimensioner
   color: "#86b6d8",
   defaults: editorDefaults(fields),
   credentials: editorCredentials(fields),
-  inputs: 0,
+  inputs: 1,
   outputs: 1,
   icon: "dimensioner-transaction-in.svg",
   paletteLabel: () => texts("palette"),
@@ -25,7 +25,11 @@ RED.nodes.registerType<TransactionInProperties, { secret: string }>("dimensioner
   labelStyle() {
     return labelStyle(settingsOf(this, defaults).name);
   },
+  inputLabels: () => texts("port.handled"),
   outputLabels: () => texts("port.record"),
+  onadd() {
+    chooseOnly(this, fields);
+  },
   oneditprepare() {
     webhookTools(openForm(this, fields), texts);
   },

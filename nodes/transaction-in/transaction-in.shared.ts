@@ -38,6 +38,8 @@ export const properties = {
     placeholder: "placeholder.secret",
     when: { secretIn: ["header", "path"] },
   },
+  /** Where records are kept before the cloud gets its answer; blank: in memory only. */
+  store: { kind: "config", of: "dimensioner-store", icon: "database", note: "note.store" },
   onlyOk: { kind: "flag", default: false, group: records },
   /** Ids of devices, separated by commas; blank: all. */
   deviceClientId: {

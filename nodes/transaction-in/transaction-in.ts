@@ -1,4 +1,14 @@
+import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { phrase } from "../../src/errors/interpolation.ts";
+import { refuseNewer, readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { ValueReader } from "../../src/runtime/action/values.ts";
+import { errorBeforeSending } from "../../src/runtime/failure.ts";
+import type { Message } from "../../src/runtime/messages.ts";
+import { storeOf } from "../../src/runtime/store/store-choice.ts";
+import { keepRecords } from "../../src/runtime/webhook/keep-records.ts";
+import type { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
 import { openOrExplain } from "../../src/runtime/config/config-node.ts";
 import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import { LogThrottle } from "../../src/runtime/status/log-throttle.ts";
@@ -10,7 +20,6 @@ import { readWebhook } from "../../src/runtime/webhook/webhook-settings.ts";
 import { BodyBudget } from "../../src/webhook/body-budget.ts";
 import { partBehind, WebhookPaths, type Handler } from "../../src/webhook/paths.ts";
 import { WebhookMemory, WebhookReceiver, type Refusal } from "../../src/webhook/receiver.ts";
-import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
 import { defaults, properties, type TransactionInProperties } from "./transaction-in.shared.ts";
 
 interface TransactionInCredentials {
@@ -21,7 +30,13 @@ const refusals = {
   secret: "refusedSecret",
   record: "refusedRecord",
   full: "failed.ERR_QUEUE_FULL",
+  store: "failed.ERR_STORE",
 } as const satisfies Record<Refusal, string>;
+
+const operation = { operation: "transaction in", surface: "config", acts: false } as const;
+
+/** The node needs no other one to take messages. */
+const noConfig = { problem: () => undefined, surface: () => "config" as const };
 
 /** What a node has taken, over deploys and restarts of the flows. */
 interface Held {
@@ -32,6 +47,8 @@ interface Held {
 
 /** `dimensioner-transaction-in`: what the cloud's webhook tells of a measurement becomes a message. */
 export default function (RED: NodeAPI): void {
+  /** Another one for each start of the process: what an earlier one has sent may be lost with it. */
+  const runId = randomUUID();
   const paths = new WebhookPaths();
   const budget = new BodyBudget();
   const started = new FlowsEvent(RED, "flows:started");
@@ -65,21 +82,34 @@ export default function (RED: NodeAPI): void {
       started.next(settle);
       status.close();
     });
-    const webhook = openOrExplain(() =>
-      readWebhook(
-        new SettingsReader("webhook").read(properties, readCurrent(defaults, config)),
-        this.credentials?.secret ?? "",
-      ),
-    );
+    const saved = readSaved(defaults, config);
+    const webhook = openOrExplain(() => {
+      refuseNewer(this.type, saved, operation);
+      const settings = new SettingsReader("webhook").read(properties, saved);
+      const store = settings.store === "" ? undefined : storeOf(RED, settings.store, operation);
+      return { ...readWebhook(settings, this.credentials?.secret ?? ""), store };
+    });
+    const throttle = new LogThrottle();
+    const store = "problem" in webhook ? undefined : webhook.store;
+    const stored =
+      store === undefined
+        ? undefined
+        : keepRecords(RED, this, { store, runId, memory: own.memory, status, throttle });
+
+    serve(RED, this, { ...operation, config: noConfig, properties: saved }, async (job) => {
+      const handled = await noteHandled(RED, this, job.msg, stored);
+      job.status.say("done", "handled", { count: handled });
+      return [];
+    });
+
     if ("problem" in webhook) {
       status.say("failed", "failed.ERR_CONFIG");
       this.warn(translateError(RED, webhook.problem).message);
       return;
     }
-    const throttle = new LogThrottle();
     let received = 0;
-
-    const sender = new RecordSender(RED, this, started, (waiting) => {
+    const sender = new RecordSender(RED, this, started, (record, waiting) => {
+      stored?.delivered(record);
       received++;
       if (waiting > 0) {
         status.say("waiting", "waitingInQueue", { count: waiting });
@@ -102,6 +132,7 @@ export default function (RED: NodeAPI): void {
       },
       own.memory,
       budget,
+      stored,
     );
 
     // While the flows stop and start, some of the nodes behind this one are not there, whatever is deployed.
@@ -109,6 +140,7 @@ export default function (RED: NodeAPI): void {
     const awaitStart = (): void => {
       forget = started.next(() => {
         receiver.resume();
+        void stored?.open();
         forget = stopping.next(() => {
           receiver.hold();
           sender.stopping();
@@ -141,19 +173,36 @@ export default function (RED: NodeAPI): void {
       complain("noWebServer");
     }
 
-    this.on("close", () => {
+    this.on("close", (done: () => void) => {
       forget();
       leave();
       receiver.close();
-      if (receiver.waiting > 0) {
+      // What is stored comes again by itself.
+      if (stored === undefined && receiver.waiting > 0) {
         this.warn(translateStatus(RED, "undelivered", { count: receiver.waiting }));
       }
+      void Promise.resolve(stored?.close()).finally(done);
     });
   }
 
   RED.nodes.registerType("dimensioner-transaction-in", TransactionInNode, {
     credentials: { secret: { type: "password" } },
   });
+}
+
+/** A message that comes back says that its transaction is handled: its records are not sent again after a restart. */
+async function noteHandled(
+  RED: NodeAPI,
+  node: Node,
+  msg: Message,
+  stored: StoredRecords | undefined,
+): Promise<number> {
+  if (stored === undefined) {
+    throw errorBeforeSending(operation, "configMissing", { what: phrase("store") });
+  }
+  const values = new ValueReader(RED, node, msg, operation);
+  const given = { field: "transactionId", value: "transactionId", type: "msg" } as const;
+  return stored.handled(await values.required(given));
 }
 
 /** A site can switch off everything that flows serve. */

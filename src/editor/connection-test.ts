@@ -5,7 +5,7 @@ import { button as makeButton, rowAfter } from "./widgets.ts";
 
 /** What of a config node its test needs, by the names of the saved properties. */
 interface Tested {
-  readonly type: "dimensioner-device" | "dimensioner-cloud";
+  readonly type: "dimensioner-device" | "dimensioner-cloud" | "dimensioner-store";
   /** The property behind whose row, and its tips, the button stands. */
   readonly after: string;
   /** Sent as they stand in the dialog; a change of one makes an answer out of date. */

@@ -20,6 +20,7 @@ export const errorCodes = [
   "ERR_EXPIRED",
   "ERR_CANCELLED",
   "ERR_FILE",
+  "ERR_STORE",
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];

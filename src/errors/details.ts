@@ -1,5 +1,5 @@
 /** Where it went wrong. */
-export type Surface = "newer-device" | "earlier-device" | "cloud" | "disk" | "config";
+export type Surface = "newer-device" | "earlier-device" | "cloud" | "disk" | "store" | "config";
 
 /**
  * What a command did. `not-sent`: certainly not executed. `refused`: the peer said no. `failed`: executed, and the

@@ -8,6 +8,7 @@ export const phrases = {
   device: "device",
   cloud: "cloud",
   webhook: "webhook",
+  store: "store",
   node: "node",
   newer: "newer",
   earlier: "earlier",

@@ -6,10 +6,11 @@ import { refusals } from "./refusal-sentences.ts";
 import { responses } from "./response-sentences.ts";
 import type { Sentence, Wording } from "./sentence.ts";
 import { settings } from "./setting-sentences.ts";
+import { stores } from "./store-sentences.ts";
 
 export type { Sentence } from "./sentence.ts";
 
-const entries = { ...settings, ...connections, ...refusals, ...responses, ...files, ...nodes };
+const entries = { ...settings, ...connections, ...refusals, ...responses, ...files, ...stores, ...nodes };
 
 export type SentenceKey = keyof typeof entries;
 

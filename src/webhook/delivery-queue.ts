@@ -37,15 +37,15 @@ export class DeliveryQueue<T> {
     return this.#waiting.length + this.#inFlight.length;
   }
 
-  /** Takes it, unless it would be more than may wait; says whether it did. */
-  push(item: T, bytes: number, most: { readonly items: number; readonly bytes: number }): boolean {
-    if (this.size >= most.items || this.#bytes + bytes > most.bytes) {
-      return false;
-    }
+  /** Whether one more may wait. */
+  hasRoom(bytes: number, most: { readonly items: number; readonly bytes: number }): boolean {
+    return this.size < most.items && this.#bytes + bytes <= most.bytes;
+  }
+
+  push(item: T, bytes: number): void {
     this.#waiting.push({ item, bytes });
     this.#bytes += bytes;
     this.#schedule();
-    return true;
   }
 
   /** From now on the items go there. */

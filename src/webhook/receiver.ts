@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { phrase, type Problem } from "../errors/interpolation.ts";
+import { phrase, problemOf, type Problem } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
 import { JsonLimitError, parseJson, recordLimits } from "../model/parse-json.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
@@ -28,17 +28,37 @@ export interface WebhookRules {
 }
 
 /** Why a post was not taken, for those who look after the receiver; the sender learns less. */
-export type Refusal = "secret" | "record" | "full";
+export type Refusal = "secret" | "record" | "full" | "store";
 
-export interface WebhookEvents extends Target<TransactionRecord> {
+export interface WebhookEvents extends Target<Received> {
   /** Called for each refused post; `problem` says what is wrong with a record. */
   refused(refusal: Refusal, problem?: Problem): void;
+}
+
+/** A record on its way into the flow. */
+export interface Received {
+  readonly record: TransactionRecord;
+  /** Its number in the store; null where there is none. */
+  readonly recordId: number | null;
+  /** It was received before the process was started. */
+  readonly isResumed: boolean;
+}
+
+/** Keeps records before their senders are told that they were taken. */
+export interface RecordKeeper {
+  /**
+   * Resolves when the record is durable, and whether it is to be handed on now: a duplicate is not, and one behind others
+   * that wait in the store comes when it is its turn. Rejects where it may not be kept.
+   */
+  keep(record: TransactionRecord, dedupeMs: number): Promise<Received | null>;
 }
 
 /** What outlives a receiver, for the one that takes its place. */
 export class WebhookMemory {
   readonly recent = new RecentIds();
-  readonly queue = new DeliveryQueue<TransactionRecord>();
+  readonly queue = new DeliveryQueue<Received>();
+  /** Numbers of the stored records that are in the queue, or were sent and are not noted as such yet. */
+  readonly inHand = new Set<number>();
 }
 
 /** Largest body; a record has about 1 kB. */
@@ -67,14 +87,16 @@ const answers = {
 type Status = keyof typeof answers;
 
 /**
- * Takes the transaction records that the cloud posts. A post is answered 204 as soon as its record is in the queue, before
- * anything is done with it; a duplicate and a record that nobody wants are answered the same and dropped.
+ * Takes the transaction records that the cloud posts. A post is answered 204 as soon as its record is in the queue, with a
+ * keeper as soon as it is durable, and before anything is done with it; a duplicate and a record that nobody wants are
+ * answered the same and dropped.
  */
 export class WebhookReceiver {
   readonly #rules: WebhookRules;
   readonly #events: WebhookEvents;
   readonly #memory: WebhookMemory;
   readonly #budget: BodyBudget;
+  readonly #keeper: RecordKeeper | undefined;
   #isClosed = false;
 
   /** `memory` is what the receiver before this one has left; `budget` may be shared with others. Takes, but hands on nothing before `resume`. */
@@ -83,11 +105,13 @@ export class WebhookReceiver {
     events: WebhookEvents,
     memory = new WebhookMemory(),
     budget = new BodyBudget(),
+    keeper?: RecordKeeper,
   ) {
     this.#rules = rules;
     this.#events = events;
     this.#memory = memory;
     this.#budget = budget;
+    this.#keeper = keeper;
   }
 
   /** How many records are taken and not at their place. */
@@ -163,32 +187,70 @@ export class WebhookReceiver {
     if (this.#isClosed) {
       return 503;
     }
+    let record: TransactionRecord;
+    let ids: readonly string[];
     try {
-      const record = decodeTransactionRecord(parseJson(decodeUtf8(body), recordLimits));
-      return this.#take(record, identitiesOf(record), body.length);
+      record = decodeTransactionRecord(parseJson(decodeUtf8(body), recordLimits));
+      ids = identitiesOf(record);
     } catch (error) {
       const isSaid = error instanceof ShapeError || error instanceof JsonLimitError;
       this.#events.refused("record", isSaid ? error.problem : phrase("notJson"));
       return 400;
     }
+    if (!this.#isWanted(record)) {
+      return 204;
+    }
+    return this.#keeper === undefined
+      ? this.#take(record, ids, body.length)
+      : this.#keep(this.#keeper, record, body.length);
+  }
+
+  #isWanted(record: TransactionRecord): boolean {
+    const { onlyOk, deviceClientIds } = this.#rules;
+    const device = record.deviceClientId?.toLowerCase() ?? "";
+    return (record.ok || !onlyOk) && (deviceClientIds.length === 0 || deviceClientIds.includes(device));
   }
 
   /** Nothing waits in here, so that two posts of one record are told apart. */
   #take(record: TransactionRecord, ids: readonly string[], bytes: number): Status {
-    const { onlyOk, deviceClientIds, dedupeMs, queueLimit } = this.#rules;
     const { queue, recent } = this.#memory;
-    const device = record.deviceClientId?.toLowerCase() ?? "";
-    const isWanted =
-      (record.ok || !onlyOk) && (deviceClientIds.length === 0 || deviceClientIds.includes(device));
-    if (!isWanted || recent.knows(ids, dedupeMs)) {
+    const { dedupeMs } = this.#rules;
+    if (recent.knows(ids, dedupeMs)) {
       return 204;
     }
-    if (!queue.push(record, bytes, { items: queueLimit, bytes: mostWaitingBytes })) {
-      this.#events.refused("full");
+    if (!this.#hasRoom(bytes)) {
       return 503;
     }
     recent.remember(ids, dedupeMs);
+    queue.push({ record, recordId: null, isResumed: false }, bytes);
     return 204;
+  }
+
+  /** The store tells two posts of one record apart. */
+  async #keep(keeper: RecordKeeper, record: TransactionRecord, bytes: number): Promise<Status> {
+    if (!this.#hasRoom(bytes)) {
+      return 503;
+    }
+    try {
+      const received = await keeper.keep(record, this.#rules.dedupeMs);
+      if (received !== null) {
+        // Also where the node was closed meanwhile: the one that takes its place hands it on.
+        this.#memory.queue.push(received, bytes);
+      }
+      return 204;
+    } catch (error) {
+      this.#events.refused("store", problemOf(error));
+      return 503;
+    }
+  }
+
+  #hasRoom(bytes: number): boolean {
+    const most = { items: this.#rules.queueLimit, bytes: mostWaitingBytes };
+    const hasRoom = this.#memory.queue.hasRoom(bytes, most);
+    if (!hasRoom) {
+      this.#events.refused("full");
+    }
+    return hasRoom;
   }
 
   #isAllowed({ headers }: IncomingMessage, lastPart: string | undefined): boolean {

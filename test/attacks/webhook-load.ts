@@ -85,14 +85,7 @@ export class WebhookLoad {
         this.statuses[status] = (this.statuses[status] ?? 0) + 1;
         response.resume().once("end", () => resolve(status));
       });
-      call.once("error", (error) => {
-        // The server has ended an idle connection at the moment when this request began on it.
-        if (call.reusedSocket && "code" in error && error.code === "ECONNRESET") {
-          resolve(this.postText(body));
-          return;
-        }
-        reject(error);
-      });
+      call.once("error", reject);
       call.end(body);
     });
   }

@@ -19,9 +19,9 @@ async function readPromises(): Promise<ReadonlyMap<string, readonly string[]>> {
 }
 
 describe("the promise sheet", () => {
-  it("has twelve promises, each held by tests that are named as files", async () => {
+  it("has a promise in each row, each held by tests that are named as files", async () => {
     const promises = await readPromises();
-    assert.equal(promises.size, 12);
+    assert.ok(promises.size >= 13, String(promises.size));
     for (const [promise, files] of promises) {
       assert.ok(files.length > 0, `${promise} names no test`);
       for (const file of files) {

@@ -71,7 +71,7 @@ describe("the html of each type, as a static reader sees it", () => {
   const definitionOf = (name: string): Definition => seen.get(name) as Definition;
 
   for (const name of names) {
-    const isConfig = name === "device" || name === "cloud";
+    const isConfig = ["device", "cloud", "store"].includes(name);
 
     it(`${name} names its type, its looks and its saved properties literally`, async () => {
       const { type, properties } = definitionOf(name);

@@ -86,7 +86,7 @@ describe("flows that were saved by another version", function () {
 
   it("refuses each node that a newer version has saved, in words, and touches no machine", async () => {
     const saved = await readFlow("0.1.0.json", sim, folder);
-    const configs = ["device", "cloud"];
+    const configs = ["device", "cloud", "store"];
     await start(saved.map((node) => (configs.includes(node.id) ? node : { ...node, version: 99 })));
     for (const { id } of saved.filter((node) => !configs.includes(node.id))) {
       const shown = await flow.untilStatus(id, ({ fill }) => fill === "red");

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Node, NodeAPI, NodeInitializer, NodeMessage } from "node-red";
 import helper from "node-red-node-test-helper";
 import archive from "../../nodes/archive/archive.ts";
@@ -13,6 +16,7 @@ import fetchVideo from "../../nodes/fetch-video/fetch-video.ts";
 import measure from "../../nodes/measure/measure.ts";
 import mediaList from "../../nodes/media-list/media-list.ts";
 import remoteTrigger from "../../nodes/remote-trigger/remote-trigger.ts";
+import store from "../../nodes/store/store.ts";
 import transactionIn from "../../nodes/transaction-in/transaction-in.ts";
 import videoControl from "../../nodes/video-control/video-control.ts";
 import type { NodeError } from "../../src/runtime/status/node-error.ts";
@@ -77,6 +81,7 @@ const nodeTypes: NodeInitializer[] = [
   measure,
   mediaList,
   remoteTrigger,
+  store,
   transactionIn,
   videoControl,
 ];
@@ -88,6 +93,8 @@ export class TestFlow {
   readonly shown: Shown[] = [];
   readonly #events = new EventEmitter();
   readonly #runtime = require(nodeRedPath) as Runtime;
+  /** Where stores have their databases. */
+  readonly #userDir: string;
   #webApp: NodeAPI["httpNode"] | undefined;
   readonly #onStatus = ({ id, status }: StatusEvent): void => {
     // Node-RED clears the status of a node that goes away.
@@ -99,11 +106,16 @@ export class TestFlow {
     this.#events.emit("status");
   };
 
+  private constructor(userDir: string) {
+    this.#userDir = userDir;
+  }
+
   /** Starts a flow; each node of `flow` that has outputs gets its wires to helper nodes from here. */
   static async start(flow: readonly FlowNode[], credentials: object = {}): Promise<TestFlow> {
-    helper.init(nodeRedPath);
+    const userDir = await mkdtemp(join(tmpdir(), "test-flow-"));
+    helper.init(nodeRedPath, { userDir, uiPort: 0, uiHost: "127.0.0.1" });
     await new Promise<void>((resolve) => helper.startServer(resolve));
-    const test = new TestFlow();
+    const test = new TestFlow(userDir);
     test.#watch();
     await test.#load(flow, credentials);
     return test;
@@ -187,6 +199,7 @@ export class TestFlow {
     await new Promise<void>((resolve) => helper.stopServer(resolve));
     this.#runtime.hooks.remove("*.test-flow");
     this.#runtime.events.off("node-status", this.#onStatus);
+    await rm(this.#userDir, { recursive: true, force: true });
   }
 
   async #load(flow: readonly FlowNode[], credentials: object): Promise<void> {

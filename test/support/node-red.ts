@@ -45,6 +45,8 @@ export interface NodeRed {
   adminFetch(path: string, init?: RequestInit): Promise<Response>;
   /** Replaces the flows and resolves when they run; by default restarts all of them. */
   deploy(flows: readonly object[], type?: DeployType): Promise<void>;
+  /** Ends the process at once, as a power cut would; what this helper made stays for `stop`. */
+  kill(): Promise<void>;
   /** Ends Node-RED as a service manager would, and removes what this helper made. */
   stop(): Promise<void>;
 }
@@ -89,6 +91,12 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
     }
   }
 
+  async function kill(): Promise<void> {
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  }
+
   try {
     const [listening] = await Promise.all([output.nextLine(says.running), output.nextLine(says.started)]);
     const url = says.running.exec(listening)?.[1] ?? "";
@@ -109,7 +117,7 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
     if (options.flows !== undefined) {
       await deploy(options.flows);
     }
-    return { url, userDir, logs: output.lines, nextLine: output.nextLine, adminFetch, deploy, stop };
+    return { url, userDir, logs: output.lines, nextLine: output.nextLine, adminFetch, deploy, kill, stop };
   } catch (error) {
     await stop();
     throw error;

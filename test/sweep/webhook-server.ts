@@ -49,7 +49,7 @@ export class WebhookServer {
     const receiver = new WebhookReceiver(
       rules,
       {
-        deliver: ({ transactionId }) => void this.delivered.push(transactionId),
+        deliver: ({ record }) => void this.delivered.push(record.transactionId),
         unreached: () => [],
         refused: () => undefined,
       },

@@ -4,6 +4,15 @@ import { DeliveryQueue, type Target } from "../../src/webhook/delivery-queue.ts"
 
 const most = { items: 10_000, bytes: 1_000_000 };
 
+/** As the receiver does it. */
+function push<T>(queue: DeliveryQueue<T>, item: T, bytes: number, limits: typeof most): boolean {
+  const hasRoom = queue.hasRoom(bytes, limits);
+  if (hasRoom) {
+    queue.push(item, bytes);
+  }
+  return hasRoom;
+}
+
 describe("webhook/delivery-queue", () => {
   const into = (got: unknown[]): Target<number> => ({
     deliver: (item, waiting) => void got.push(`${item}/${waiting}`),
@@ -21,11 +30,11 @@ describe("webhook/delivery-queue", () => {
     const got: unknown[] = [];
     const queue = new DeliveryQueue<number>();
     queue.resume(into(got));
-    [1, 2, 3].forEach((item) => assert.ok(queue.push(item, 1, most)));
+    [1, 2, 3].forEach((item) => assert.ok(push(queue, item, 1, most)));
     assert.deepEqual(got, []);
     await untilEmpty(queue);
     assert.deepEqual(got, ["1/2", "2/1", "3/0"]);
-    assert.ok(queue.push(4, 1, most), "and goes on after it was empty");
+    assert.ok(push(queue, 4, 1, most), "and goes on after it was empty");
     await untilEmpty(queue);
     assert.equal(got.at(-1), "4/0");
   });
@@ -34,14 +43,14 @@ describe("webhook/delivery-queue", () => {
     const queue = new DeliveryQueue<number>();
     const few = { items: 2, bytes: 100 };
     assert.deepEqual(
-      [1, 2, 3].map((item) => queue.push(item, 10, few)),
+      [1, 2, 3].map((item) => push(queue, item, 10, few)),
       [true, true, false],
     );
     queue.resume({ deliver: () => undefined, unreached: () => [] });
     await untilEmpty(queue);
     queue.hold();
     assert.deepEqual(
-      [60, 60, 40].map((bytes) => queue.push(0, bytes, few)),
+      [60, 60, 40].map((bytes) => push(queue, 0, bytes, few)),
       [true, false, true],
     );
   });
@@ -49,7 +58,7 @@ describe("webhook/delivery-queue", () => {
   it("hands on nothing while it is held, and all of it after that", async () => {
     const got: unknown[] = [];
     const queue = new DeliveryQueue<number>();
-    queue.push(1, 1, most);
+    push(queue, 1, 1, most);
     await turn();
     assert.deepEqual(got, []);
     queue.resume(into(got));
@@ -64,7 +73,7 @@ describe("webhook/delivery-queue", () => {
   it("hands on again, first of all, what did not arrive", async () => {
     const got: number[] = [];
     const queue = new DeliveryQueue<number>();
-    [1, 2, 3].forEach((item) => queue.push(item, 1, most));
+    [1, 2, 3].forEach((item) => push(queue, item, 1, most));
     queue.resume({
       deliver(item) {
         got.push(item);
@@ -82,7 +91,7 @@ describe("webhook/delivery-queue", () => {
 
   it("empties a burst in few turns where nothing slow follows, and in turns of some milliseconds where it does", async () => {
     const queue = new DeliveryQueue<number>();
-    const fill = (): void => Array.from({ length: 2_000 }).forEach((_, item) => queue.push(item, 1, most));
+    const fill = (): void => Array.from({ length: 2_000 }).forEach((_, item) => push(queue, item, 1, most));
     fill();
     queue.resume({ deliver: () => undefined, unreached: () => [] });
     assert.ok((await untilEmpty(queue)) < 50);

@@ -35,7 +35,7 @@ describe("webhook/receiver", () => {
     receiver = new WebhookReceiver(
       { ...rules, ...given },
       {
-        deliver: (record) => void got.push(record),
+        deliver: ({ record }) => void got.push(record),
         unreached: () => [],
         refused: (refusal, problem) => void refused.push(`${refusal} ${inEnglish(problem ?? "")}`.trim()),
       },

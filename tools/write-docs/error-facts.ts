@@ -127,4 +127,10 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     remedy:
       "`cause.hint` has the path. The folder to save in is never created, since it may be a share that is not mounted.",
   },
+  ERR_STORE: {
+    when: "The database of a store: in use by another process, damaged, written by a newer version, full, no permission, no answer.",
+    outcomes: [],
+    remedy:
+      "The message names the database's file. What was stored before is safe, and packages are complete without the database.",
+  },
 };

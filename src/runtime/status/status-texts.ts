@@ -28,6 +28,10 @@ export const statusTexts = {
   refusedSecret: "rejected: wrong secret",
   refusedRecord: "rejected: not a record",
   undelivered: "records not delivered: __count__",
+  recordsResumed: "sent again: __count__",
+  recordsDamaged: "damaged records: __count__",
+  recordsTooOld: "unhandled for a week: __count__",
+  handled: "records handled: __count__",
   pathTaken: "path is used by another node",
   noWebServer: "httpNodeRoot is disabled",
   reachable: "reachable",
@@ -59,6 +63,7 @@ export const failedTexts: Readonly<Record<ErrorCode, string>> = {
   ERR_EXPIRED: "waited too long",
   ERR_CANCELLED: "cancelled",
   ERR_FILE: "file not saved",
+  ERR_STORE: "database not available",
 };
 
 export type StatusKey = keyof typeof statusTexts | `failed.${ErrorCode}`;

@@ -1,11 +1,11 @@
 import type { Node, NodeAPI, NodeMessage } from "node-red";
-import type { TransactionRecord } from "../../model/shapes.ts";
 import type { Target } from "../../webhook/delivery-queue.ts";
+import type { Received } from "../../webhook/receiver.ts";
 import type { FlowsEvent } from "../config/flows-event.ts";
 
 /** A message that was sent, and what became of it while the flows stop. */
 interface Sent {
-  readonly record: TransactionRecord;
+  readonly received: Received;
   reached: number;
   /** What was kept from nodes that had been closed. */
   readonly missed: { readonly nodeId: string; readonly msg: NodeMessage }[];
@@ -16,17 +16,22 @@ interface Sent {
  * it was sent. Where the flows stop in between, the node behind is closed by then and would drop it: such a message is
  * kept from it and goes out again when the flows have started, to the nodes that did not get it.
  */
-export class RecordSender implements Target<TransactionRecord> {
+export class RecordSender implements Target<Received> {
   readonly #RED: NodeAPI;
   readonly #node: Node;
   readonly #started: FlowsEvent;
-  readonly #onSent: (waiting: number) => void;
+  readonly #onSent: (received: Received, waiting: number) => void;
   readonly #hook: string;
   readonly #sent = new Map<string, Sent>();
   #late: { readonly nodeId: string; readonly msg: NodeMessage }[] = [];
   #isStopping = false;
 
-  constructor(RED: NodeAPI, node: Node, started: FlowsEvent, onSent: (waiting: number) => void) {
+  constructor(
+    RED: NodeAPI,
+    node: Node,
+    started: FlowsEvent,
+    onSent: (received: Received, waiting: number) => void,
+  ) {
     this.#RED = RED;
     this.#node = node;
     this.#started = started;
@@ -36,14 +41,15 @@ export class RecordSender implements Target<TransactionRecord> {
   }
 
   /** Never throws: nothing stands above it that would catch. */
-  deliver(record: TransactionRecord, waiting: number): void {
+  deliver(received: Received, waiting: number): void {
+    const { record, isResumed } = received;
     const { transactionId, transactionReference, barcodeReference } = record;
     const _msgid = this.#RED.util.generateId();
     const names = { _msgid, transactionId, transactionReference, barcodeReference };
-    this.#sent.set(_msgid, { record, reached: 0, missed: [] });
+    this.#sent.set(_msgid, { received, reached: 0, missed: [] });
     try {
-      this.#node.send({ ...names, payload: record });
-      this.#onSent(waiting);
+      this.#node.send({ ...names, payload: record, ...(isResumed ? { resumed: true } : {}) });
+      this.#onSent(received, waiting);
     } catch (error) {
       // Without the payload: a Catch node gets a copy, and the copy may be what failed.
       this.#node.error(error, names);
@@ -65,7 +71,7 @@ export class RecordSender implements Target<TransactionRecord> {
     }
   }
 
-  unreached(): readonly TransactionRecord[] {
+  unreached(): readonly Received[] {
     this.#RED.hooks.remove(this.#hook);
     const touched = [...this.#sent.values()].filter(({ missed }) => missed.length > 0);
     this.#sent.clear();
@@ -73,7 +79,7 @@ export class RecordSender implements Target<TransactionRecord> {
     if (!this.#isStopping) {
       this.#sendLate();
     }
-    return touched.filter(({ reached }) => reached === 0).map(({ record }) => record);
+    return touched.filter(({ reached }) => reached === 0).map(({ received }) => received);
   }
 
   /** False keeps the message from its node. */

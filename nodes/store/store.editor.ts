@@ -1,0 +1,26 @@
+import { connectionTest } from "../../src/editor/connection-test.ts";
+import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
+import { labelStyle } from "../../src/editor/labels.ts";
+import { textsOf } from "../../src/editor/texts.ts";
+import { defaults, properties, type StoreProperties } from "./store.shared.ts";
+
+const type = "dimensioner-store";
+const fields = formFields(type, properties);
+const texts = textsOf(type);
+
+RED.nodes.registerType<StoreProperties>("dimensioner-store", {
+  category: "config",
+  color: "#86b6d8",
+  icon: "dimensioner-store.svg",
+  defaults: editorDefaults(fields),
+  paletteLabel: () => texts("palette"),
+  label() {
+    return settingsOf(this, defaults).name || texts("palette");
+  },
+  labelStyle() {
+    return labelStyle(settingsOf(this, defaults).name);
+  },
+  oneditprepare() {
+    connectionTest(this, openForm(this, fields), { type, after: "name", properties: [], needed: [] });
+  },
+});

@@ -1,0 +1,52 @@
+import type { Node, NodeAPI } from "node-red";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import type { Store } from "../../store/store.ts";
+import type { WebhookMemory } from "../../webhook/receiver.ts";
+import type { LogThrottle } from "../status/log-throttle.ts";
+import type { StatusBoard } from "../status/status-board.ts";
+import { translateError, translateStatus } from "../status/translate.ts";
+import { StoredRecords } from "./stored-records.ts";
+
+interface KeepOptions {
+  readonly store: Store;
+  /** Of this run of the process. */
+  readonly runId: string;
+  readonly memory: WebhookMemory;
+  readonly status: StatusBoard;
+  readonly throttle: LogThrottle;
+}
+
+/** Bytes that a record of an earlier run counts for in the queue. */
+const usualRecordBytes = 1_000;
+
+/** Keeps a node's records in its store, and says in its status and in the log what becomes of that. */
+export function keepRecords(
+  RED: NodeAPI,
+  node: Node,
+  { store, runId, memory, status, throttle }: KeepOptions,
+): StoredRecords {
+  return new StoredRecords(store, {
+    nodeId: node.id,
+    runId,
+    inHand: memory.inHand,
+    handOn: (received) => memory.queue.push(received, usualRecordBytes),
+    onTrouble: (error) => {
+      status.say("failed", "failed.ERR_STORE");
+      if (throttle.isDue("store")) {
+        node.warn(error instanceof DimensionerError ? translateError(RED, error).message : String(error));
+      }
+    },
+    onReady: ({ resumed, damaged, tooOld }) => {
+      status.say("done", "ready");
+      if (resumed > 0) {
+        node.log(translateStatus(RED, "recordsResumed", { count: resumed }));
+      }
+      if (damaged > 0) {
+        node.warn(translateStatus(RED, "recordsDamaged", { count: damaged }));
+      }
+      if (tooOld > 0) {
+        node.warn(translateStatus(RED, "recordsTooOld", { count: tooOld }));
+      }
+    },
+  });
+}

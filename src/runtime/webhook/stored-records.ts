@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TransactionRecord } from "../../model/shapes.ts";
+import { Inbox } from "../../store/inbox.ts";
+import type { Database } from "../../store/database.ts";
+import type { Received, RecordKeeper } from "../../webhook/receiver.ts";
+
+/** What is asked of a store. */
+interface OpensDatabase {
+  database(): Promise<Database>;
+}
+
+interface StoredRecordsOptions {
+  readonly nodeId: string;
+  /** Of this run of the process. */
+  readonly runId: string;
+  /**
+   * Numbers of the records that this run has in hand: from when they are read or kept until it is noted that they were
+   * sent. A node that takes the place of another one goes on with the same set.
+   */
+  readonly inHand: Set<number>;
+  /** Hands on a record that was left over, behind those before it. */
+  readonly handOn: (received: Received) => void;
+  /** Called when the database cannot be used; it is tried again. */
+  readonly onTrouble: (error: unknown) => void;
+  /** Called once all that was left over has been handed on. */
+  readonly onReady: (found: LeftOver) => void;
+}
+
+/** What a start has found in the store. */
+export interface LeftOver {
+  readonly resumed: number;
+  /** Rows whose content is not what was written. */
+  readonly damaged: number;
+  /** Records that nobody has handled for a week. */
+  readonly tooOld: number;
+}
+
+const firstDelayMs = 1_000;
+const longestDelayMs = 30_000;
+/** So many records of an earlier run are read at once, and may wait for the flow. */
+const pageSize = 500;
+const removeEveryMs = 3_600_000;
+
+/**
+ * Keeps a webhook's records in a store, and hands on those of an earlier run in the order in which they arrived. What comes
+ * while these are being read is kept and comes after them.
+ */
+export class StoredRecords implements RecordKeeper {
+  readonly #store: OpensDatabase;
+  readonly #options: StoredRecordsOptions;
+  readonly #closing = new AbortController();
+  #inbox: Promise<Inbox> | undefined;
+  #opening: Promise<void> | undefined;
+  #isLive = false;
+  /** The highest number of those that were kept before all older ones had been read. */
+  #keptUnread = 0;
+  /** What was left over and the flow has not got yet. */
+  readonly #outstanding = new Set<number>();
+  #onDelivered: (() => void) | undefined;
+  #sent: number[] = [];
+  #removedAt = performance.now();
+
+  constructor(store: OpensDatabase, options: StoredRecordsOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  /** Hands on what was left over, once; tried until it works or `close` is called. Never rejects. */
+  open(): Promise<void> {
+    this.#opening ??= this.#openWhenThere();
+    return this.#opening;
+  }
+
+  async keep(record: TransactionRecord, dedupeMs: number): Promise<Received | null> {
+    const inbox = await this.#openInbox();
+    const recordId = await inbox.add(record, dedupeMs);
+    if (recordId === null) {
+      return null;
+    }
+    if (!this.#isLive) {
+      this.#keptUnread = Math.max(this.#keptUnread, recordId);
+      return null;
+    }
+    this.#options.inHand.add(recordId);
+    return { record, recordId, isResumed: false };
+  }
+
+  /** The flow has got a record: a deploy does not send it again. */
+  delivered({ recordId }: Received): void {
+    if (recordId === null) {
+      return;
+    }
+    if (this.#sent.push(recordId) === 1) {
+      setImmediate(() => void this.#noteSent());
+    }
+    if (this.#outstanding.delete(recordId)) {
+      this.#onDelivered?.();
+    }
+  }
+
+  /** A transaction's records are handled: they do not come again. Rejects with ERR_STORE. */
+  async handled(transactionId: string): Promise<number> {
+    return (await this.#openInbox()).handled(transactionId);
+  }
+
+  /** Resolves when what was sent is noted. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#onDelivered?.();
+    await this.#noteSent();
+  }
+
+  async #openWhenThere(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
+      try {
+        await this.#handOnLeftOver(await this.#openInbox());
+        return;
+      } catch (error) {
+        if (!signal.aborted) {
+          this.#options.onTrouble(error);
+          await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
+        }
+      }
+    }
+  }
+
+  #openInbox(): Promise<Inbox> {
+    const { nodeId, runId } = this.#options;
+    const opening = (this.#inbox ??= this.#store
+      .database()
+      .then((database) => new Inbox(database, { nodeId, runId })));
+    opening.catch(() => {
+      this.#inbox = undefined;
+    });
+    return opening;
+  }
+
+  async #handOnLeftOver(inbox: Inbox): Promise<void> {
+    const { inHand, handOn, onReady } = this.#options;
+    const { signal } = this.#closing;
+    let [resumed, damaged] = [0, 0];
+    for (let after = 0; !signal.aborted;) {
+      const page = await inbox.unsent(after, pageSize);
+      after = page.last;
+      damaged += page.damaged.length;
+      for (const one of page.records.filter(({ recordId }) => !inHand.has(recordId))) {
+        resumed += 1;
+        inHand.add(one.recordId);
+        this.#outstanding.add(one.recordId);
+        handOn(one);
+      }
+      if (!page.hasMore && this.#keptUnread <= after) {
+        this.#isLive = true;
+        onReady({ resumed, damaged, tooOld: await inbox.countTooOld() });
+        return;
+      }
+      await this.#untilDelivered();
+    }
+  }
+
+  /** Waits until the flow has got most of what was handed on, so that a backlog of a week is not in memory at once. */
+  async #untilDelivered(): Promise<void> {
+    while (this.#outstanding.size >= pageSize && !this.#closing.signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#onDelivered = resolve;
+      });
+    }
+  }
+
+  async #noteSent(): Promise<void> {
+    const sent = this.#sent;
+    this.#sent = [];
+    try {
+      const inbox = await this.#inbox;
+      await inbox?.sent(sent);
+      sent.forEach((recordId) => this.#options.inHand.delete(recordId));
+      if (performance.now() - this.#removedAt > removeEveryMs) {
+        this.#removedAt = performance.now();
+        await inbox?.removeOld();
+      }
+    } catch (error) {
+      // What is not noted is sent once more after a restart.
+      this.#options.onTrouble(error);
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import { createHash } from "node:crypto";
+import type { TransactionRecord } from "../model/shapes.ts";
+import { decodeTransactionRecord } from "../model/transaction-record.ts";
+import type { Database, Row } from "./database.ts";
+
+export interface InboxOptions {
+  /** The node whose records these are; it finds them again after a restart. */
+  readonly nodeId: string;
+  /** Another one for each start of the process: what an earlier run has sent and nobody has handled comes out again. */
+  readonly runId: string;
+  /** For tests. */
+  readonly now?: () => Date;
+}
+
+/** A record that waits to be sent. */
+export interface InboxRecord {
+  readonly recordId: number;
+  readonly record: TransactionRecord;
+  /** An earlier run of the process has received it. */
+  readonly isResumed: boolean;
+}
+
+/** Some of what is to be sent, in the order in which it arrived. */
+export interface Unsent {
+  readonly records: readonly InboxRecord[];
+  /** Rows whose content is not what was written. They are left as they are. */
+  readonly damaged: readonly number[];
+  /** The highest number that was read, to go on after; the one that was given where nothing was read. */
+  readonly last: number;
+  /** Whether there may be more. */
+  readonly hasMore: boolean;
+}
+
+/** Beyond it a record that nobody has handled is not sent again: who waits for it has found another way by then. */
+const resendWithinMs = 7 * 24 * 3_600_000;
+/** So long a handled record is known as a duplicate at most, and can be looked up. */
+const keepHandledMs = 90 * 24 * 3_600_000;
+/** A year's records are not removed in one transaction. */
+const mostRemoved = 1_000;
+
+/**
+ * The records that a webhook has received: each is in the database before its sender is told so, and stays unhandled until
+ * somebody says that it is handled.
+ */
+export class Inbox {
+  readonly #database: Database;
+  readonly #nodeId: string;
+  readonly #runId: string;
+  readonly #now: () => Date;
+
+  constructor(database: Database, { nodeId, runId, now = () => new Date() }: InboxOptions) {
+    this.#database = database;
+    this.#nodeId = nodeId;
+    this.#runId = runId;
+    this.#now = now;
+  }
+
+  /**
+   * Keeps a record; resolves with its number when that is durable, or with null where the same transaction came within
+   * `dedupeMs` before. Rejects with ERR_STORE: then it is not kept, or nobody knows.
+   */
+  async add(record: TransactionRecord, dedupeMs: number): Promise<number | null> {
+    const { transactionId, legacyId, transactionReference } = record;
+    const now = this.#now();
+    const since = new Date(now.getTime() - dedupeMs).toISOString();
+    const text = JSON.stringify(record);
+    const [rows = []] = await this.#database.transaction([
+      {
+        sql: `INSERT INTO records
+            (node_id, transaction_id, legacy_id, transaction_reference, received_at, received_by_run, record, record_sha256)
+          SELECT ?, ?, ?, ?, ?, ?, ?, ?
+          WHERE NOT EXISTS (SELECT 1 FROM records WHERE node_id = ? AND received_at > ?
+            AND (transaction_id IN (?, ?) OR legacy_id IN (?, ?)))
+          RETURNING record_id`,
+        values: [
+          this.#nodeId,
+          identity(transactionId),
+          legacyId === null ? null : identity(legacyId),
+          transactionReference,
+          now.toISOString(),
+          this.#runId,
+          text,
+          sha256(text),
+          this.#nodeId,
+          since,
+          identity(transactionId),
+          identity(legacyId ?? transactionId),
+          identity(transactionId),
+          identity(legacyId ?? transactionId),
+        ],
+      },
+    ]);
+    const [added] = rows;
+    return added === undefined ? null : Number(added["record_id"]);
+  }
+
+  /** What nobody has handled and this run has not sent, some at a time: behind the record number `after`. */
+  async unsent(after: number, limit: number): Promise<Unsent> {
+    const [rows = []] = await this.#database.transaction([
+      {
+        sql: `SELECT record_id, record, record_sha256, received_by_run FROM records
+          WHERE node_id = ? AND handled_at IS NULL AND record_id > ? AND received_at > ?
+            AND (sent_by_run IS NULL OR sent_by_run <> ?)
+          ORDER BY record_id LIMIT ?`,
+        values: [this.#nodeId, after, this.#resendSince(), this.#runId, limit],
+      },
+    ]);
+    const read = rows.map((row) => readRow(row, this.#runId));
+    return {
+      records: read.filter((one) => typeof one !== "number"),
+      damaged: read.filter((one) => typeof one === "number"),
+      last: Number(rows.at(-1)?.["record_id"] ?? after),
+      hasMore: rows.length === limit,
+    };
+  }
+
+  /** How many records nobody has handled are too old to be sent again. They are left as they are. */
+  async countTooOld(): Promise<number> {
+    const [rows = []] = await this.#database.transaction([
+      {
+        sql: `SELECT count(*) AS too_old FROM records
+          WHERE node_id = ? AND handled_at IS NULL AND received_at <= ?`,
+        values: [this.#nodeId, this.#resendSince()],
+      },
+    ]);
+    return Number(rows[0]?.["too_old"] ?? 0);
+  }
+
+  /** Notes that these went to the flow in this run: a deploy does not send them again, a restart does. */
+  async sent(recordIds: readonly number[]): Promise<void> {
+    const now = this.#now().toISOString();
+    await this.#database.transaction(
+      recordIds.map((recordId) => ({
+        sql: "UPDATE records SET sent_at = ?, sent_by_run = ? WHERE record_id = ?",
+        values: [now, this.#runId, recordId],
+      })),
+    );
+  }
+
+  /** Marks the records of a transaction as handled; says how many there were. */
+  async handled(transactionId: string): Promise<number> {
+    const id = identity(transactionId);
+    const [rows = []] = await this.#database.transaction([
+      {
+        sql: `UPDATE records SET handled_at = ?
+          WHERE node_id = ? AND handled_at IS NULL AND (transaction_id = ? OR legacy_id = ?) RETURNING record_id`,
+        values: [this.#now().toISOString(), this.#nodeId, id, id],
+      },
+    ]);
+    return rows.length;
+  }
+
+  /** Removes what was handled long ago; to be called now and then. */
+  async removeOld(): Promise<void> {
+    const before = new Date(this.#now().getTime() - keepHandledMs).toISOString();
+    await this.#database.transaction([
+      {
+        sql: `DELETE FROM records WHERE record_id IN
+          (SELECT record_id FROM records WHERE received_at < ? AND handled_at IS NOT NULL LIMIT ?)`,
+        values: [before, mostRemoved],
+      },
+    ]);
+  }
+
+  #resendSince(): string {
+    return new Date(this.#now().getTime() - resendWithinMs).toISOString();
+  }
+}
+
+/** Version 1 of the records calls a transaction by the integer that version 2 calls its legacyId; GUIDs come in any case. */
+function identity(id: string): string {
+  return id.toLowerCase();
+}
+
+/** The record of a row, or the row's number where it is not what was written. */
+function readRow(row: Row, runId: string): InboxRecord | number {
+  const recordId = Number(row["record_id"]);
+  const text = String(row["record"]);
+  if (sha256(text) !== row["record_sha256"]) {
+    return recordId;
+  }
+  return {
+    recordId,
+    record: decodeTransactionRecord(JSON.parse(text)),
+    isResumed: row["received_by_run"] !== runId,
+  };
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

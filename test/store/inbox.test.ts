@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
+import { Inbox } from "../../src/store/inbox.ts";
+import { openTestDatabase, testClock, type TestDatabase } from "./support.ts";
+
+const hourMs = 3_600_000;
+
+const record = (id: string | number, more: object = {}) =>
+  decodeTransactionRecord({ id, errorCode: 0, transactionReference: `ORDER-${id}`, ...more });
+
+describe("the inbox of a store", () => {
+  let test: TestDatabase;
+  let clock: ReturnType<typeof testClock>;
+  const inbox = (runId = "run 1", nodeId = "node 1") =>
+    new Inbox(test.database, { nodeId, runId, now: clock.now });
+  const idsOf = async (one: Inbox) =>
+    (await one.unsent(0, 100)).records.map(({ record: { transactionId } }) => transactionId);
+
+  beforeEach(async () => {
+    test = await openTestDatabase();
+    clock = testClock();
+  });
+  afterEach(() => test.close());
+
+  it("gives a restart all that nobody has handled, in order of arrival, as it was received", async () => {
+    const given = [record(3), record(1), record(2, { extra: { deep: [1, "two"] } })];
+    for (const one of given) {
+      assert.notEqual(await inbox().add(one, hourMs), null);
+    }
+    await test.reopen();
+    const { records, damaged, hasMore } = await inbox("run 2").unsent(0, 100);
+    assert.deepEqual(
+      records.map((one) => one.record),
+      given,
+    );
+    assert.deepEqual([...new Set(records.map(({ isResumed }) => isResumed))], [true]);
+    assert.deepEqual([damaged, hasMore], [[], false]);
+  });
+
+  it("gives a deploy only what was not sent yet, and a restart also what was sent and not handled", async () => {
+    const one = inbox();
+    const [first = 0] = [await one.add(record(1), hourMs), await one.add(record(2), hourMs)].map(Number);
+    await one.sent([first]);
+    assert.deepEqual(await idsOf(inbox("run 1")), ["2"]);
+    assert.deepEqual(await idsOf(inbox("run 2")), ["1", "2"]);
+  });
+
+  it("gives them some at a time", async () => {
+    for (const id of [1, 2, 3, 4, 5]) {
+      await inbox().add(record(id), hourMs);
+    }
+    const pages: string[][] = [];
+    for (let after = 0, hasMore = true; hasMore;) {
+      const page = await inbox("run 2").unsent(after, 2);
+      pages.push(page.records.map((one) => one.record.transactionId));
+      ({ last: after, hasMore } = page);
+    }
+    assert.deepEqual(pages, [["1", "2"], ["3", "4"], ["5"]]);
+  });
+
+  it("keeps the records of each node apart", async () => {
+    await inbox("run 1", "node 1").add(record(1), hourMs);
+    await inbox("run 1", "node 2").add(record(1), hourMs);
+    assert.deepEqual(await idsOf(inbox("run 2", "node 1")), ["1"]);
+  });
+
+  const handledBy: readonly [how: string, id: string][] = [
+    ["its id", "5F1C0D3E-0000-4000-8000-000000000001"],
+    ["its id in other case", "5f1c0d3e-0000-4000-8000-000000000001"],
+    ["its legacy id", "905865"],
+  ];
+  for (const [how, id] of handledBy) {
+    it(`does not give again what was handled by ${how}`, async () => {
+      await inbox().add(record("5F1C0D3E-0000-4000-8000-000000000001", { legacyId: 905865 }), hourMs);
+      await inbox().add(record(2), hourMs);
+      assert.equal(await inbox().handled(id), 1);
+      assert.deepEqual(await idsOf(inbox("run 2")), ["2"]);
+    });
+  }
+
+  it("knows a duplicate within its time, by either id, also after a restart", async () => {
+    const guid = "5f1c0d3e-0000-4000-8000-000000000001";
+    await inbox().add(record(guid, { legacyId: 905865 }), hourMs);
+    await test.reopen();
+    assert.equal(await inbox("run 2").add(record(guid.toUpperCase()), hourMs), null);
+    assert.equal(await inbox("run 2").add(record(905865), hourMs), null);
+    clock.advance(hourMs + 1);
+    assert.notEqual(await inbox("run 2").add(record(905865), hourMs), null);
+  });
+
+  it("keeps one of two that come at the same moment", async () => {
+    const added = await Promise.all([inbox().add(record(1), hourMs), inbox().add(record(1), hourMs)]);
+    assert.equal(added.filter((one) => one !== null).length, 1);
+  });
+
+  it("tells duplicates apart from nothing when no time is given", async () => {
+    await inbox().add(record(1), 0);
+    assert.notEqual(await inbox().add(record(1), 0), null);
+  });
+
+  it("says which rows are not what was written, and gives the others", async () => {
+    await inbox().add(record(1), hourMs);
+    await inbox().add(record(2), hourMs);
+    await test.database.transaction([
+      { sql: "UPDATE records SET record = replace(record, 'ORDER-1', 'ORDER-9') WHERE record_id = 1" },
+    ]);
+    const { records, damaged } = await inbox("run 2").unsent(0, 100);
+    assert.deepEqual(
+      records.map(({ recordId }) => recordId),
+      [2],
+    );
+    assert.deepEqual(damaged, [1]);
+  });
+
+  it("does not send a record after a week, says how many there are, and keeps them", async () => {
+    await inbox().add(record(1), hourMs);
+    clock.advance(8 * 24 * hourMs);
+    await inbox().add(record(2), hourMs);
+    assert.deepEqual(await idsOf(inbox("run 2")), ["2"]);
+    await inbox().removeOld();
+    assert.equal(await inbox("run 2").countTooOld(), 1);
+  });
+
+  it("removes what was handled long ago", async () => {
+    await inbox().add(record(1), hourMs);
+    await inbox().handled("1");
+    clock.advance(91 * 24 * hourMs);
+    await inbox().removeOld();
+    const [rows] = await test.database.transaction([{ sql: "SELECT record_id FROM records" }]);
+    assert.deepEqual(rows, []);
+  });
+});

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
+
+const migrations = [["CREATE TABLE notes (note_id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)"]];
+
+describe("a SQLite database in a thread of its own", () => {
+  let folder: string;
+  let file: string;
+  const open: SqliteDatabase[] = [];
+
+  const openFile = async (options: { migrations?: readonly (readonly string[])[] } = {}) => {
+    const database = await SqliteDatabase.open({ file, migrations, ...options });
+    open.push(database);
+    return database;
+  };
+  const insert = (text: string) => ({ sql: "INSERT INTO notes (text) VALUES (?)", values: [text] });
+  const all = { sql: "SELECT text FROM notes ORDER BY note_id" };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "sqlite-"));
+    file = join(folder, "store.sqlite");
+  });
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((database) => database.close()));
+    await rm(folder, { recursive: true });
+  });
+
+  it("makes the file, keeps what was written and finds it again", async () => {
+    const first = await openFile();
+    await first.transaction([insert("one"), insert("two")]);
+    await first.close();
+    const second = await openFile();
+    const [rows] = await second.transaction([all]);
+    assert.deepEqual(
+      rows?.map(({ text }) => text),
+      ["one", "two"],
+    );
+  });
+
+  it("runs all statements of a transaction or none, whatever others in the same commit do", async () => {
+    const database = await openFile();
+    const outcomes = await Promise.allSettled([
+      database.transaction([insert("a")]),
+      database.transaction([insert("b"), insert("a")]),
+      database.transaction([insert("c")]),
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ["fulfilled", "rejected", "fulfilled"],
+    );
+    const [rows] = await database.transaction([all]);
+    assert.deepEqual(
+      rows?.map(({ text }) => text),
+      ["a", "c"],
+    );
+  });
+
+  it("keeps what it has answered when the process is killed", async () => {
+    const program = join(folder, "writer.mjs");
+    const module = new URL("../../src/store/sqlite-database.ts", import.meta.url).href;
+    await writeFile(
+      program,
+      `import { SqliteDatabase } from ${JSON.stringify(module)};
+      const database = await SqliteDatabase.open(${JSON.stringify({ file, migrations })});
+      for (let number = 0; ; number += 1) {
+        await database.transaction([{ sql: "INSERT INTO notes (text) VALUES (?)", values: ["n" + number] }]);
+        process.stdout.write(number + "\\n");
+      }`,
+    );
+    const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });
+    let said = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.split("\n").length > 50) {
+        child.kill("SIGKILL");
+      }
+    });
+    await once(child, "close");
+    const answered = said.split("\n").slice(0, -1).length;
+    const database = await openFile();
+    const [rows = []] = await database.transaction([all]);
+    assert.ok(rows.length >= answered, `${rows.length} of ${answered}`);
+  });
+
+  it("refuses a file that another process has open, and says so", async () => {
+    await openFile();
+    await assert.rejects(openFile(), (error) => {
+      assert.ok(isDimensionerError(error));
+      assert.equal(error.code, "ERR_STORE");
+      assert.match(error.message, /another/);
+      return true;
+    });
+  });
+
+  it("refuses a schema that a newer version has made, and leaves it as it is", async () => {
+    const newer = await openFile({ migrations: [...migrations, ["CREATE TABLE later (id INTEGER)"]] });
+    await newer.close();
+    const before = await readFile(file);
+    await assert.rejects(openFile(), { code: "ERR_STORE", message: /newer version/ });
+    assert.deepEqual(await readFile(file), before);
+  });
+
+  it("brings an older schema up to date", async () => {
+    const older = await openFile();
+    await older.transaction([insert("kept")]);
+    await older.close();
+    const newer = await openFile({ migrations: [...migrations, ["ALTER TABLE notes ADD COLUMN more TEXT"]] });
+    const [rows] = await newer.transaction([{ sql: "SELECT text, more FROM notes" }]);
+    assert.deepEqual(
+      rows?.map(({ text, more }) => [text, more]),
+      [["kept", null]],
+    );
+  });
+
+  const damages: readonly [name: string, damage: () => Promise<void>][] = [
+    ["is overwritten with noise", async () => writeFile(file, Buffer.alloc((await stat(file)).size, 0x5a))],
+    ["is cut", async () => writeFile(file, (await readFile(file)).subarray(0, 5_000))],
+    [
+      "is something else",
+      async () => appendFile(file, "not a database").then(() => writeFile(file, "hello\n".repeat(1_000))),
+    ],
+  ];
+  for (const [name, damage] of damages) {
+    it(`says that a file is damaged that ${name}, and leaves it as it is`, async () => {
+      const database = await openFile();
+      for (let count = 0; count < 20; count += 1) {
+        await database.transaction([insert(`${count}${"x".repeat(2_000)}`)]);
+      }
+      await database.close();
+      await damage();
+      const before = await readFile(file);
+      await assert.rejects(openFile(), { code: "ERR_STORE", message: /damaged/ });
+      assert.deepEqual(await readFile(file), before);
+    });
+  }
+
+  it("shares commits between transactions that wait, so that many take little longer than a few", async () => {
+    const database = await openFile();
+    const walBytes = async () => (await stat(`${file}-wal`)).size;
+    await database.transaction([insert("first")]);
+    const before = await walBytes();
+    await Promise.all(
+      Array.from({ length: 500 }, (_, number) => database.transaction([insert(`n${number}`)])),
+    );
+    // A commit of its own for each would write at least a page (4 kB) for each.
+    assert.ok((await walBytes()) - before < 500 * 4_096, `${(await walBytes()) - before} bytes`);
+  });
+
+  it("rejects what comes after close, and closes twice without harm", async () => {
+    const database = await openFile();
+    const last = database.transaction([insert("last")]);
+    await Promise.all([database.close(), database.close()]);
+    await last;
+    await assert.rejects(database.transaction([all]), { code: "ERR_STORE" });
+  });
+});

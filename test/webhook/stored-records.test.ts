@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { StoredRecords, type LeftOver } from "../../src/runtime/webhook/stored-records.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
+import type { Database } from "../../src/store/database.ts";
+import { WebhookMemory, WebhookReceiver, type Received } from "../../src/webhook/receiver.ts";
+import { openTestDatabase, type TestDatabase } from "../store/support.ts";
+
+/** A database whose answers can be held back: what it was asked for is done, and nobody knows yet. */
+class HeldDatabase implements Database {
+  readonly #database: Database;
+  #hold = Promise.resolve();
+  #release: () => void = () => undefined;
+  failure: Error | undefined;
+  asked = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  hold(): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#hold = promise;
+    this.#release = resolve;
+  }
+
+  release(): void {
+    this.#release();
+  }
+
+  async transaction(statements: Parameters<Database["transaction"]>[0]) {
+    this.asked += 1;
+    if (this.failure !== undefined) {
+      throw this.failure;
+    }
+    const rows = await this.#database.transaction(statements);
+    await this.#hold;
+    return rows;
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
+
+describe("a webhook's records in a store", () => {
+  let test: TestDatabase;
+  let database: HeldDatabase;
+  let memory: WebhookMemory;
+  let server: Server;
+  let url: string;
+  const out: Received[] = [];
+  const refused: string[] = [];
+  let onOut: () => void = () => undefined;
+  let parts: { records: StoredRecords; receiver: WebhookReceiver };
+
+  /** One life of a node; resolves when what was left over has been handed on. */
+  async function start(runId: string): Promise<LeftOver> {
+    const { promise, resolve } = Promise.withResolvers<LeftOver>();
+    const records = new StoredRecords(
+      { database: () => Promise.resolve(database) },
+      {
+        nodeId: "node",
+        runId,
+        inHand: memory.inHand,
+        handOn: (received) => memory.queue.push(received, 1),
+        onTrouble: () => undefined,
+        onReady: resolve,
+      },
+    );
+    const receiver = new WebhookReceiver(
+      { secret: null, dedupeMs: 60_000, queueLimit: 10_000, onlyOk: false, deviceClientIds: [] },
+      {
+        deliver: (received) => {
+          out.push(received);
+          records.delivered(received);
+          onOut();
+        },
+        unreached: () => [],
+        refused: (refusal) => void refused.push(refusal),
+      },
+      memory,
+      undefined,
+      records,
+    );
+    parts = { records, receiver };
+    receiver.resume();
+    void records.open();
+    return promise;
+  }
+  const post = async (id: number | string): Promise<number> => {
+    const body = JSON.stringify({ id, errorCode: 0 });
+    const headers = { "content-type": "application/json" };
+    return (await fetch(url, { method: "POST", headers, body })).status;
+  };
+  const untilOut = async (count: number): Promise<string[]> => {
+    while (out.length < count) {
+      await new Promise<void>((resolve) => {
+        onOut = resolve;
+      });
+    }
+    return out.map(({ record }) => record.transactionId);
+  };
+
+  beforeEach(async () => {
+    out.length = 0;
+    refused.length = 0;
+    test = await openTestDatabase();
+    database = new HeldDatabase(test.database);
+    memory = new WebhookMemory();
+    server = createServer((request, response) => void parts.receiver.receive(request, response, undefined));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  });
+  afterEach(async () => {
+    parts.receiver.close();
+    await parts.records.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await test.close();
+  });
+
+  it("answers and sends nothing before the record is durable", async () => {
+    await start("run 1");
+    database.hold();
+    let answered = false;
+    const answer = post(1).then((status) => {
+      answered = true;
+      return status;
+    });
+    // The record is written, and the database has not said so.
+    while (database.asked < 3) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await test.database.transaction([{ sql: "SELECT 1 AS one" }]);
+    assert.deepEqual([answered, out.length], [false, 0]);
+    database.release();
+    assert.equal(await answer, 204);
+    assert.deepEqual(await untilOut(1), ["1"]);
+  });
+
+  it("answers 503 while the database fails, and takes the record when it is posted again", async () => {
+    await start("run 1");
+    database.failure = new Error("the disk is gone");
+    assert.equal(await post(1), 503);
+    assert.deepEqual(refused, ["store"]);
+    database.failure = undefined;
+    assert.equal(await post(1), 204);
+    assert.deepEqual(await untilOut(1), ["1"]);
+  });
+
+  it("hands on what an earlier run has left, then what came meanwhile, in order and each once", async () => {
+    await start("run 1");
+    for (let id = 1; id <= 1_200; id += 1) {
+      await parts.records.keep(recordOf(id), 0);
+    }
+    await parts.records.close();
+    memory = new WebhookMemory();
+    out.length = 0;
+    const ready = start("run 2");
+    const posts = [1201, 1202, 1203].map(post);
+    assert.deepEqual(await Promise.all(posts), [204, 204, 204]);
+    const ids = (await untilOut(1_203)).map(Number);
+    assert.deepEqual(
+      ids.slice(0, 1_200),
+      Array.from({ length: 1_200 }, (_, index) => index + 1),
+    );
+    assert.deepEqual(ids.slice(1_200).toSorted(), [1201, 1202, 1203]);
+    assert.deepEqual((await ready).damaged, 0);
+    assert.deepEqual([out[0]?.isResumed, out.at(-1)?.isResumed], [true, false]);
+  });
+
+  it("goes on over a deploy without sending a record twice", async () => {
+    await start("run 1");
+    const first = parts;
+    first.receiver.hold();
+    assert.deepEqual(await Promise.all([1, 2, 3].map(post)), [204, 204, 204]);
+    first.receiver.close();
+    await first.records.close();
+    await start("run 1");
+    assert.deepEqual((await untilOut(3)).toSorted(), ["1", "2", "3"]);
+    assert.equal(await post(4), 204);
+    await untilOut(4);
+    assert.equal(out.length, 4);
+  });
+
+  it("does not send again what was handled", async () => {
+    await start("run 1");
+    assert.deepEqual([await post(1), await post(2)], [204, 204]);
+    await untilOut(2);
+    assert.equal(await parts.records.handled("1"), 1);
+    await parts.records.close();
+    memory = new WebhookMemory();
+    out.length = 0;
+    assert.equal((await start("run 2")).resumed, 1);
+    assert.deepEqual(await untilOut(1), ["2"]);
+  });
+});
+
+function recordOf(id: number) {
+  return decodeTransactionRecord({ id, errorCode: 0 });
+}
