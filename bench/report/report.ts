@@ -9,11 +9,11 @@ import { targets } from "./targets.ts";
 
 const introduction = `# Benchmarks
 
-Written by \`npm run bench\` from \`bench/results.json\`. The contenders take turns in the same Node-RED, the server
-is a process of its own, and every figure is the median of interleaved rounds. Ratios hold from machine to machine;
-absolute figures are those of this one, whose cores the server shares. 1 MB is 1,000,000 bytes.
+\`npm run bench\` generates this page from \`bench/results.json\`. The contenders take turns in the same Node-RED. The server
+is a separate process on the same cores. Every figure is the median of interleaved rounds. Compare the ratios: absolute
+figures depend on the computer. 1 MB is 1,000,000 bytes. The versions below are those that were measured.
 
-![Calls a second and seconds a download, against the core nodes and curl.](benchmarks.svg)`;
+![Calls per second and seconds per download, compared with the core nodes and curl.](benchmarks.svg)`;
 
 /** The page docs/benchmarks.md. */
 export function writeReport(results: Results): string {
@@ -39,25 +39,25 @@ export function writeReport(results: Results): string {
   return `${sections.filter((one) => one !== undefined).join("\n\n")}\n`;
 }
 
-const callsText = `**media-list** asks the cloud for a list of four, **measure** a device for one result; a device has one command at a
-time, so sixteen in flight are sixteen devices. _Core_ is the core http request node with kept connections, parsing the
-JSON. _undici_ is its \`request()\` and \`JSON.parse\` in a loop in the same process, with no node around it: the limit.`;
+const callsText = `**media-list** requests a list of four media from the cloud, **measure** one result from a device. A device executes one command
+at a time, so sixteen measures in flight need sixteen devices. _Core_ is the core http request node with keep-alive connections and
+JSON parsing. _undici_ is its \`request()\` and \`JSON.parse\` in a loop in the same process, without a node: the upper limit.`;
 
-const downloadsText = `From the server to a file on this disk. This package checks, hashes (SHA-256) and syncs each file before it
-gets its name; the core nodes and \`curl -o\` do none of that. Memory is the highest resident memory above the idle Node-RED.`;
+const downloadsText = `From the server to a file on the local disk. This package checks, hashes (SHA-256) and syncs each file before it
+gets its name; the core nodes and \`curl -o\` do not. Memory is the peak resident memory above that of an idle Node-RED.`;
 
-const scanText = `The example “scan to archive” as it ships, on a simulator that measures and uploads in no time, without the two
-seconds of filming: start the video, measure, two pictures, two JSON files, the cloud's webhook, the list, the video.
-One parcel after the other; the time is from the scan until the last file is synced, and all of it is overhead.`;
+const scanText = `The example “scan to archive”, with a simulator that measures and uploads without delay, and without the two
+seconds of recording: start the video, measure, two images, two JSON files, the cloud's webhook, the media list, the video.
+The parcels are processed one after the other. The time is from the scan until the last file is synced; all of it is overhead.`;
 
-const devicesText = `One measure node that takes the device's name from the message. Heap is what a device adds to an idle Node-RED,
-before it was ever used and after it was. Calls go to all devices in turn, sixteen at a time; _undici alone_ makes the same
-calls in the same process, with no node around it. _of 16_: as a part of the calls to sixteen devices.`;
+const devicesText = `One measure node takes the device's name from the message. Heap is the memory that each device adds to an idle Node-RED,
+before and after its first use. All devices are called in turn, sixteen at a time. _undici alone_ makes the same
+calls in the same process, without a node. _of 16_ is the ratio to the calls with sixteen devices.`;
 
-const jobsText = `All jobs are handed to one archive node at once, each with four media of 40 kB; a job ends with its package
-whole, hashed, synced and written to the journal.`;
+const jobsText = `All jobs are sent to one archive node at once, each with four media of 40 kB. A job is finished when its package is
+complete, hashed, synced and recorded in the journal.`;
 
-const loadText = `What a package adds to the time in which Node-RED loads its node types, and what \`npm install\` brings.`;
+const loadText = `The time that a package adds when Node-RED loads its node types, and the size of what \`npm install\` installs.`;
 
 function section(title: string, on: string, text: string, tables: string): string {
   return `## ${title}\n\n${text}\n\nMeasured on ${on}.\n\n${tables}`;
@@ -71,7 +71,7 @@ function machineSection({ machine }: Results): string {
     `System: ${os}`,
     ...Object.entries(versions).map(([name, version]) => `${name}: ${version}`),
   ];
-  return `## The machine\n\n${facts.map((fact) => `- ${fact}`).join("\n")}`;
+  return `## Test environment\n\n${facts.map((fact) => `- ${fact}`).join("\n")}`;
 }
 
 function targetsSection(results: Results): string {
@@ -81,5 +81,5 @@ function targetsSection(results: Results): string {
     got,
     isReached ? "yes" : "**no**",
   ]);
-  return `## What it is to reach\n\n${table(["target", "wanted", "measured", "reached"], rows)}`;
+  return `## Targets\n\n${table(["target", "required", "measured", "reached"], rows)}`;
 }

@@ -97,7 +97,7 @@ function describeEnding(ending: PlainEnding, kind: Kind): Omit<Group, "who"> {
     return { says, executed: "–", advice: retryable ? "send again" : "correct it, send again" };
   }
   const known = {
-    unknown: ["perhaps", "check the machine first"],
+    unknown: ["perhaps", "check the device first"],
     failed: ["yes, without a result", "reposition the parcel"],
     refused: ["no", retryable ? "send again later" : "correct it, send again"],
     "not-sent": ["no", retryable ? "send again" : "correct it, send again"],

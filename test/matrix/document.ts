@@ -23,7 +23,7 @@ export function renderFaults(): string {
     renderTests("Attacks", attacks),
     `${renderTests("More", elsewhere)}
 
-To see any of this in a flow of your own, let the [simulator](simulator.md#faults) do it.`,
+To see a fault in your own flow, let the [simulator](simulator.md#faults) cause it.`,
   ];
   return `${parts.join("\n\n")}\n`;
 }
@@ -37,26 +37,26 @@ function head(total: Expected): string {
 
 # Faults
 
-What can go wrong in the network, the machines, the cloud and on the disk, what the node reports, and what to do. Every row is
-tested with every operation that it can happen to: with the clients, into a buffer and into a file, and again with the nodes
-in a real Node-RED. Requests are counted at the socket of a [simulator](simulator.md), actions in its machines.
+This page lists faults of the network, the devices, the cloud and the disk, what the node reports for each, and what to do. Every row
+is tested with every operation that it can affect: with the clients, into a buffer and into a file, and again with the nodes
+in a real Node-RED. The [simulator](simulator.md) counts requests at its socket, and the actions of its devices.
 
-**${rows} rows, ${count(total.tried)} calls and messages, ${requestsOf(total)} requests, ${count(total.acts)} actions of a machine.**
-Each call and each message ended exactly once, no command went out twice, all ${count(total.whole)} files that were saved are whole, and
-no partial file was left. The worst rows are also run in a Node-RED process that any unhandled error would end: it never
-ended. ${Object.keys(attacks).length} [attacks](#attacks) have tests of their own.
+**${rows} rows, ${count(total.tried)} calls and messages, ${requestsOf(total)} requests, ${count(total.acts)} actions of a device.**
+Each call and each message ended exactly once, no command was sent twice, all ${count(total.whole)} saved files are complete, and
+no partial file was left. The worst faults also run in a Node-RED process that any unhandled error would end. It never
+ended. ${Object.keys(attacks).length} [attacks](#attacks) have separate tests.
 
 How to read the tables:
 
 - _command_ is a measure or a video start, stop or cancel, local or through the cloud; _reading_ is a list or a ping;
-  _download_ is a picture or a video.
-- _executed_ says whether the machine did what the command asks. After _perhaps_ nothing is repeated automatically:
-  check the machine, then decide. \`msg.error.cause.outcome\` has the same information
+  _download_ is an image or a video.
+- _executed_ says whether the device executed the command. After _perhaps_ nothing is repeated automatically:
+  check the device before you send the command again. \`msg.error.cause.outcome\` has the same information
   ([its four values](errors.md)).
-- _send again_: sending the same message again is safe and may help (\`cause.retryable\`). _correct it_: something has to be changed first.
-- _tried_ counts calls and messages, then the requests that they made, then the actions of the machines.
+- _send again_: sending the same message again is safe and may help (\`cause.retryable\`). _correct it_: correct the cause first.
+- _tried_ counts calls and messages, then the requests that they made, then the actions of the devices.
 
-| the node's status says | code at the Catch node |
+| status of the node | code at the Catch node |
 | --- | --- |
 ${codes.join("\n")}`.replace(table, unpadded);
 }
@@ -92,7 +92,7 @@ function renderFamily(family: Family): string {
     return `| ${joinStatuses(some.map(({ name }) => name)).join("<br>")} | ${text} | ${count(counts.tried)} / ${requestsOf(counts)} / ${count(counts.acts)} |`;
   });
   const header =
-    "| what happens | the node says | executed | what to do | tried / requests / acts |\n| --- | --- | --- | --- | --- |";
+    "| what happens | the node reports | executed | what to do | tried / requests / acts |\n| --- | --- | --- | --- | --- |";
   const archive = archiveOf(family);
   return `## ${family.title}\n\n${unpadded(`${header}\n${lines.join("\n")}`)}${archive}`;
 }
@@ -119,8 +119,8 @@ function archiveOf({ rows }: Family): string {
   if (met.length === 0) {
     return "";
   }
-  const except = ended.length === 0 ? "" : ` What ends it: ${joinStatuses(ended).join(", ")}.`;
-  return `\n\nA job of the archive outlives these faults of a download and goes on by itself when they pass.${except}`;
+  const except = ended.length === 0 ? "" : ` It ends at: ${joinStatuses(ended).join(", ")}.`;
+  return `\n\nAn archive job stays open during these faults of a download and continues by itself afterwards.${except}`;
 }
 
 function renderScenarios(title: string, scenarios: Readonly<Record<string, Scenario>>): string {
@@ -138,7 +138,7 @@ function renderScenarios(title: string, scenarios: Readonly<Record<string, Scena
     ].join("<br>");
     return `| ${name} | ${ends} | ${says} | ${asked} / ${acts} |`;
   });
-  const header = "| what happens | messages end | so | requests / acts |\n| --- | --- | --- | --- |";
+  const header = "| what happens | messages end | result | requests / acts |\n| --- | --- | --- | --- |";
   return `## ${title}\n\n${unpadded(`${header}\n${lines.join("\n")}`)}`;
 }
 
@@ -147,21 +147,21 @@ function renderDisk(): string {
     .filter(([, { code }]) => code !== undefined)
     .map(([name, { code, retryable = false, requests = 1 }]) => {
       const says = code === undefined ? "" : failedTexts[code];
-      const advice = retryable ? "make it pass, send again" : "correct it, send again";
+      const advice = retryable ? "remove the cause, send again" : "correct it, send again";
       return `| ${shown(name)} | ${says} | ${requests === 0 ? "no" : "yes"} | ${advice} |`;
     });
-  const header = "| what happens | the node says | asked for | what to do |\n| --- | --- | --- | --- |";
+  const header = "| what happens | the node reports | requested | what to do |\n| --- | --- | --- | --- |";
   const saved = Object.entries(disk)
     .filter((entry): entry is [string, DiskRow & { saved: string }] => entry[1].saved !== undefined)
     .map(([name, row]) => `| ${shown(name)} | \`${shortened(row.saved)}\` |`);
-  const places = "| what is there | saved as |\n| --- | --- |";
+  const places = "| requested name | saved as |\n| --- | --- |";
   return `## Disks and names
 
-Whatever happens, a file under its final name is whole and verified, and no part is left beside it.
+In every case a file under its final name is complete and checked, and no partial file is left.
 
 ${unpadded(`${header}\n${lines.join("\n")}`)}
 
-A name that can be made safe is made safe. What stands there is touched only by _replace_, and the same content is never
+Names are made safe where possible. Existing files are changed only with _replace_, and identical content is never
 written twice.
 
 ${unpadded(`${places}\n${saved.join("\n")}`)}`;
@@ -174,7 +174,7 @@ const shortened = (name: string): string =>
 /** What is tried in tests of its own. */
 function renderTests(heading: string, tests: Readonly<Record<string, Elsewhere>>): string {
   const lines = Object.entries(tests).map(([name, { holds, file }]) => `| ${name} | ${holds} | ${file} |`);
-  const header = "| what happens | so | tried in test/ |\n| --- | --- | --- |";
+  const header = "| what happens | result | tested in test/ |\n| --- | --- | --- |";
   return `## ${heading}
 
 ${unpadded(`${header}\n${lines.join("\n")}`)}`;

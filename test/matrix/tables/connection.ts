@@ -12,14 +12,14 @@ const untrusted = (certificate: string, authority: "known" | "unknown"): Rows[st
 /** Making a connection, and losing it. */
 export const connection: Rows = {
   "nothing listens at the address": { faults: [{ kind: "refuse" }], ...unreached },
-  "nobody has that name": { elsewhere: "nobody has the name", timeoutMs: 8_000, ...unreached },
-  "a connection is asked for and never made": {
+  "the host name does not exist": { elsewhere: "nobody has the name", timeoutMs: 8_000, ...unreached },
+  "the connection is never established": {
     elsewhere: "nobody takes the connection",
     timeoutMs: shortMs,
     ...unreached,
   },
   // What was written into a connection that nobody reads may have been read.
-  "a connection is made, and nobody reads what comes over it": {
+  "the connection is made, but the request is never read": {
     faults: [{ kind: "connect-silence" }],
     timeoutMs: shortMs,
     measure: { ...late.measure, requests: 0 },
@@ -27,11 +27,11 @@ export const connection: Rows = {
     read: { ...late.read, requests: 0 },
     download: { ...late.download, requests: 0 },
   },
-  "a certificate that its owner signed": untrusted("self-signed", "known"),
+  "a self-signed certificate": untrusted("self-signed", "known"),
   "a certificate of an unknown authority": untrusted("good", "unknown"),
   "a certificate of another host": untrusted("wrong-host", "known"),
   "a certificate that has expired": untrusted("expired", "known"),
-  "a certificate of one's own authority, which the TLS settings name": {
+  "a certificate of a private authority that is in the TLS settings": {
     elsewhere: { certificate: "good", authority: "known" },
     sourcesOnly: true,
     acts: 1,
@@ -40,18 +40,18 @@ export const connection: Rows = {
     read: { cloud: well },
     download: { cloud: well },
   },
-  "reset before the machine acts": { faults: [{ kind: "reset", acts: false }], ...lost },
-  "reset after the machine has acted": { faults: [{ kind: "reset" }], acts: 1, ...lost },
-  "closed without an answer, before the machine acts": {
+  "reset before the device acts": { faults: [{ kind: "reset", acts: false }], ...lost },
+  "reset after the device has acted": { faults: [{ kind: "reset" }], acts: 1, ...lost },
+  "closed without an answer, before the device acts": {
     faults: [{ kind: "close", acts: false }],
     ...lost,
   },
-  "closed without an answer, after the machine has acted": {
+  "closed without an answer, after the device has acted": {
     faults: [{ kind: "close" }],
     acts: 1,
     ...lost,
   },
-  "a connection from before is reset under the next request, and the machine does not act": {
+  "a reused connection is reset during the next request, and the device does not act": {
     warm: true,
     faults: [{ kind: "keep-alive-dies", acts: false }],
     passes: true,
@@ -60,7 +60,7 @@ export const connection: Rows = {
     read: { requests: 2 },
     download: { requests: 2 },
   },
-  "a connection from before is reset under the next request, and the machine acts": {
+  "a reused connection is reset during the next request, and the device acts": {
     warm: true,
     faults: [{ kind: "keep-alive-dies", acts: true }],
     passes: true,
@@ -68,30 +68,30 @@ export const connection: Rows = {
     measure: unclear("ERR_CONNECTION_LOST"),
     video: unclear("ERR_CONNECTION_LOST"),
   },
-  "reset once, then all is well": {
+  "reset once, then correct": {
     faults: [{ kind: "reset" }],
     passes: true,
     read: { requests: 2 },
     download: { requests: 2 },
   },
-  "closed twice without an answer, then all is well": {
+  "closed twice without an answer, then correct": {
     faults: [{ kind: "close" }, { kind: "close" }],
     passes: true,
     read: { requests: 3 },
     download: { requests: 3 },
   },
-  "silence, and the machine does not act": {
+  "no answer, and the device does not act": {
     faults: [{ kind: "silence", acts: false }],
     timeoutMs: shortMs,
     ...late,
   },
-  "silence after the machine has acted": {
+  "no answer after the device has acted": {
     faults: [{ kind: "silence" }],
     acts: 1,
     timeoutMs: shortMs,
     ...late,
   },
-  "the head of an answer, then silence": {
+  "the headers of an answer, then nothing": {
     faults: [{ kind: "headers-then-silence" }],
     acts: 1,
     timeoutMs: shortMs,
@@ -99,20 +99,20 @@ export const connection: Rows = {
     // An answer without a body is whole with its head.
     video: well,
   },
-  "the head comes one byte at a time": {
+  "the headers arrive one byte at a time": {
     faults: [{ kind: "slow-headers", everyMs: 20 }],
     acts: 1,
     timeoutMs: shortMs,
     ...late,
   },
-  "the body comes one byte at a time": {
+  "the body arrives one byte at a time": {
     faults: [{ kind: "drip", everyMs: 200 }],
     acts: 1,
     timeoutMs: shortMs,
     measure: late.measure,
     read: late.read,
   },
-  "the answer comes after the deadline": {
+  "the answer arrives after the deadline": {
     faults: [{ kind: "delay", ms: 3 * shortMs }],
     acts: 1,
     timeoutMs: shortMs,
@@ -124,7 +124,7 @@ export const connection: Rows = {
     timeoutMs: shortMs,
     ...late,
   },
-  "a provisional answer ahead of the right one": {
+  "a provisional answer before the final one": {
     faults: [{ kind: "provisional", count: 2 }],
     acts: 1,
     measure: well,
@@ -171,7 +171,7 @@ export const connection: Rows = {
     measure: lost.measure,
     read: lost.read,
   },
-  "cut once, then all is well": {
+  "cut once, then correct": {
     faults: [{ kind: "cut" }],
     passes: true,
     read: { requests: 2 },

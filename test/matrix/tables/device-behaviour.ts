@@ -52,7 +52,7 @@ export const deviceBehaviour: Rows = {
     read: { newer: unreached.read },
     download: { image: unreached.download, video: unreached.download },
   },
-  "start while a recording runs": {
+  "start during a recording": {
     given: [{ video: "start" }],
     acts: 1,
     video: { "video start": well, "remote start": well },
@@ -81,7 +81,7 @@ export const deviceBehaviour: Rows = {
     given: [{ video: "cancel" }],
     download: { video: noVideo },
   },
-  "a video that is still being encoded, and waited for": {
+  "waiting for a video that is still being encoded": {
     simulator: { encodingMs: 700 },
     given: [{ video: "start" }, { video: "stop" }],
     waitMs: 8_000,

@@ -35,16 +35,16 @@ export const disk: Readonly<Record<string, DiskRow>> = {
   "the disk is full in the middle": fault("file.writev", "ENOSPC", true),
   "the disk is full at the last moment": fault("file.sync", "ENOSPC", true),
   "the quota is used up": fault("file.writev", "EDQUOT", true),
-  "the folder may not be written": fault("open", "EACCES", false),
+  "no write permission in the folder": fault("open", "EACCES", false),
   "the disk is read-only": fault("open", "EROFS", false),
-  "the disk breaks": fault("file.writev", "EIO", true),
-  "the folder is not there, as a share that is not mounted": {
+  "the disk reports an I/O error": fault("file.writev", "EIO", true),
+  "the folder is missing, such as a share that is not mounted": {
     folder: "missing",
     code: "ERR_FILE",
     retryable: true,
     requests: 0,
   },
-  "a file stands where the folder should be": { folder: "a file", code: "ERR_FILE", requests: 0 },
+  "a file has the name of the folder": { folder: "a file", code: "ERR_FILE", requests: 0 },
   "the folder is a link to one": { folder: "a link to a folder" },
   "the name is taken by other content, rename": {
     ifExists: "rename",
@@ -80,7 +80,7 @@ export const disk: Readonly<Record<string, DiskRow>> = {
   "a name of 300 characters": named(`${"x".repeat(300)}.mp4`, `${"x".repeat(246)}.mp4`),
   "a name with an emoji": named("📦 Größe.mp4", "📦 Größe.mp4"),
   "a name that looks like another in Unicode": named("e\u0301.mp4", "\u00e9.mp4"),
-  "a name that Windows keeps for itself": named("CON.mp4", "_CON.mp4"),
+  "a name that Windows reserves": named("CON.mp4", "_CON.mp4"),
   "a name that ends in dots": named("video...", "video_"),
   "an empty name": { filename: "", saved: "905865-film.mp4" },
 };

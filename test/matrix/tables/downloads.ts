@@ -21,14 +21,14 @@ const silent = (step: Step): Row => ({ ...row([step], stalled), timeoutMs: short
 export const downloads: Rows = {
   "with a length": row([whole], well),
   "in chunks": row([{ framing: "chunked" }], well),
-  "with neither length nor chunks, whole": row([{ framing: "none" }], well),
+  "with neither length nor chunks, complete": row([{ framing: "none" }], well),
   "with neither length nor chunks, cut": row([{ framing: "none", bytes: 20_000 }], {
     code: "ERR_BAD_RESPONSE",
     retryable: true,
   }),
   "no bytes": row([{ body: "" }], bad),
-  "as a part that is the whole": row([{ from: 0 }], well),
-  "as a part that is the whole, in chunks": row([{ from: 0, framing: "chunked" }], well),
+  "as a range that is the whole file": row([{ from: 0 }], well),
+  "as a range that is the whole file, in chunks": row([{ from: 0, framing: "chunked" }], well),
   "with status 200 and the range of the whole": row([{ status: 200, from: 0 }], well),
   "more bytes than announced": row([{ more: "<- and this is more" }], well),
   "cut, then the rest of the same file": row([cut, rest], { requests: 2 }),
@@ -48,11 +48,11 @@ export const downloads: Rows = {
     [cut, { ...rest, version: 2 }, { version: 2, asks: "whole" }],
     { requests: 3 },
   ),
-  "cut, then a rest that does not say of what": row(
+  "cut, then a rest without an ETag": row(
     [cut, { ...rest, version: 2, etag: "none" }, { version: 2, asks: "whole" }],
     { requests: 3 },
   ),
-  "cut, and nothing says which version it was": row(
+  "cut, without an ETag": row(
     [
       { ...cut, etag: "none" },
       { version: 2, asks: "whole" },
@@ -61,7 +61,7 @@ export const downloads: Rows = {
       requests: 2,
     },
   ),
-  "cut, and the version is only roughly known": row(
+  "cut, with a weak ETag": row(
     [
       { ...cut, etag: "weak" },
       { version: 2, asks: "whole" },
@@ -89,9 +89,9 @@ export const downloads: Rows = {
     [{ framing: "chunked", bytes: 2_000, end: "reset" }, rest],
     { requests: 2 },
   ),
-  "a part in place of the whole": row([{ from: 0, range: "bytes 0-9/100" }], bad),
-  "the end in place of the whole": row([{ from: 10 }], bad),
-  "a part that does not say which": row([{ from: 0, range: null }], bad),
+  "a part instead of the whole file": row([{ from: 0, range: "bytes 0-9/100" }], bad),
+  "the end instead of the whole file": row([{ from: 10 }], bad),
+  "a part without its range": row([{ from: 0, range: null }], bad),
   "a part with status 200": row([{ status: 200, from: 0, range: "bytes 0-9/100" }], bad),
   "a part shorter than it says": row([{ from: 0, range: "bytes 0-9/10", body: "01234", etag: "none" }], {
     ...lost,
@@ -103,13 +103,13 @@ export const downloads: Rows = {
   }),
   "fewer bytes than announced, again and again": row([{ ...cut, etag: "none" }], { ...lost, requests: 4 }),
   "cut at the same byte, again and again": row([cut, { ...rest, bytes: 0 }], { ...lost, requests: 4 }),
-  "a chunk whose length is none": row(
+  "a chunk with an invalid length": row(
     [{ raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" }],
     bad,
   ),
-  "a head of 1 MB": row([{ raw: `HTTP/1.1 200 OK\r\nx: ${"x".repeat(1e6)}\r\n\r\n` }], bad),
-  "silence in the head": silent({ raw: "HTTP/1.1 200 OK\r\nContent-Type: vi", end: "hold" }),
-  "silence in the middle": silent({ bytes: 5_000, end: "hold" }),
+  "headers of 1 MB": row([{ raw: `HTTP/1.1 200 OK\r\nx: ${"x".repeat(1e6)}\r\n\r\n` }], bad),
+  "nothing after half of the headers": silent({ raw: "HTTP/1.1 200 OK\r\nContent-Type: vi", end: "hold" }),
+  "nothing after half of the body": silent({ bytes: 5_000, end: "hold" }),
   "status 416 to a request for the whole": row([{ status: 416, body: "" }], {
     ...final("ERR_HTTP", 416),
     archive: "ends",

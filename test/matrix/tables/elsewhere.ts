@@ -9,17 +9,17 @@ export interface Elsewhere {
 
 export const elsewhere: Readonly<Record<string, Elsewhere>> = {
   "Node-RED is killed during a download": {
-    holds: "No file under its final name; the next download saves the whole.",
+    holds: "No file gets its final name; the next download saves the complete file.",
     file: "media/disk-faults.test.ts",
     title: "leaves no final name, only a part, and the next one saves the whole",
   },
-  "Node-RED is killed anywhere in the work of an archive": {
-    holds: "Every package whole in the end, none twice, every job reported.",
+  "Node-RED is killed at any point of an archive job": {
+    holds: "Every package is complete in the end, none exists twice, every job is reported.",
     file: "archive/kill.test.ts",
     title: "has every package whole in the end, none twice, nothing left over, and every job reported",
   },
   "Node-RED is killed in the middle of a journal line": {
-    holds: "The torn line counts as not written; the work goes on behind the one before.",
+    holds: "The incomplete line is ignored; the work continues after the previous one.",
     file: "archive/journal.test.ts",
     title: "does without a last line that was torn, wherever, and goes on behind the one before",
   },
@@ -29,22 +29,22 @@ export const elsewhere: Readonly<Record<string, Elsewhere>> = {
     title: "finishes what was accepted after the next start, and sends its message",
   },
   "100 redeploys under load": {
-    holds: "Sockets, timers, listeners and memory are where they were.",
+    holds: "Sockets, timers, listeners and memory are as before.",
     file: "leaks/leaks.test.ts",
     title: "after 100 redeploys under load",
   },
   "a video of 512 MB, saved to a file": {
-    holds: "Memory stays flat.",
+    holds: "Memory does not grow.",
     file: "nodes/memory.test.ts",
     title: "does not grow with a video of 512 MB that goes from the cloud to a file",
   },
   "a disk slower than the network": {
-    holds: "The download pauses and goes on; nothing is lost or taken twice.",
+    holds: "The download pauses and continues; nothing is lost or duplicated.",
     file: "http/download-pauses.test.ts",
     title: "a download whose body is not read for a while",
   },
   "a disk that is really full": {
-    holds: "ERR_FILE, and nothing is left.",
+    holds: "ERR_FILE, and no file is left.",
     file: "media/disk-faults.test.ts",
     title: "full in mid-download: says so and leaves nothing",
   },
@@ -53,23 +53,23 @@ export const elsewhere: Readonly<Record<string, Elsewhere>> = {
     file: "http/proxies.test.ts",
     title: "the environment's are used by no client",
   },
-  "a proxy that refuses, hangs up or is none": {
+  "a proxy that refuses, disconnects or is not a proxy": {
     holds: "ERR_UNREACHABLE; nothing was sent.",
     file: "http/proxies.test.ts",
     title: "nothing is sent, and it is asked once",
   },
   "a connection that is reset as soon as it is made": {
-    holds: "The command is not repeated, and the machine does not act.",
+    holds: "The command is not repeated, and the device does not act.",
     file: "http/every-command.test.ts",
     title: "a connection that is reset as soon as it is made",
   },
   "start or cancel while the saved video is downloaded": {
-    holds: "They wait: they would destroy it. Measures do not wait.",
+    holds: "They wait, because they would destroy it. Measures do not wait.",
     file: "http/saved-video.test.ts",
     title: "start and cancel wait while it is transferred",
   },
   "line breaks, quotes and markup in a reference": {
-    holds: "They arrive as they are, as one value.",
+    holds: "They arrive unchanged, as one value.",
     file: "device/client.test.ts",
     title: "hostileTexts",
   },
@@ -94,12 +94,12 @@ export const elsewhere: Readonly<Record<string, Elsewhere>> = {
     title: "shows the names of devices as text",
   },
   "10,000 messages with a fault in every tenth": {
-    holds: "Each ended once; sockets, timers, listeners, files and memory are where they were.",
+    holds: "Each ends once; sockets, timers, listeners, files and memory are as before.",
     file: "leaks/leaks.test.ts",
     title: "after 10,000 messages with a fault in every tenth, each of which ended once",
   },
-  "any single step of any operation fails": {
-    holds: "Each message still ends once, and no file is left half.",
+  "any step of any operation fails": {
+    holds: "Each message still ends once, and no partial file is left.",
     file: "sweep/sweep.test.ts",
     title: "has tried more than",
   },

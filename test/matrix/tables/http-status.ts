@@ -99,7 +99,7 @@ export const httpStatus: Rows = {
     video: refused("ERR_HTTP", 429, true),
   },
   "status 500": outOfOrder(500),
-  "status 500 with a web page of 2 MB, after the machine has acted": {
+  "status 500 with a web page of 2 MB, after the device has acted": {
     ...outOfOrder(500),
     acts: 1,
     faults: [
@@ -115,7 +115,7 @@ export const httpStatus: Rows = {
   },
   "status 502": outOfOrder(502),
   "status 503": outOfOrder(503),
-  "status 503 twice, then all is well": {
+  "status 503 twice, then correct": {
     faults: [
       { kind: "status", status: 503 },
       { kind: "status", status: 503 },
@@ -129,7 +129,7 @@ export const httpStatus: Rows = {
   "Retry-After: 0": retryAfter("0", [100, 3_000]),
   "Retry-After: 1": retryAfter("1", [990, 4_000]),
   "Retry-After below 0": retryAfter("-5", [100, 3_000]),
-  "Retry-After of rubbish": retryAfter("soon", [100, 3_000]),
+  "an invalid Retry-After": retryAfter("soon", [100, 3_000]),
   "Retry-After in the past": retryAfter("Sun, 06 Nov 1994 08:49:37 GMT", [100, 3_000]),
   "Retry-After as a date in two seconds": {
     faults: [{ kind: "status", status: 429, retryInMs: 2_000 }],

@@ -17,6 +17,6 @@ export const families: readonly Family[] = [
   { title: "The status of the answer", rows: httpStatus },
   { title: "The content of the answer", rows: payload },
   { title: "The measurement", rows: results },
-  { title: "What the machine does", rows: deviceBehaviour },
+  { title: "What the device does", rows: deviceBehaviour },
   { title: "Pictures and videos", rows: downloads },
 ];

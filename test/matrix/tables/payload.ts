@@ -23,11 +23,11 @@ const listsOnly = (ending: Ending): Record<string, Ending> => ({
 
 /** What comes is not what was promised. */
 export const payload: Rows = {
-  "something that does not speak HTTP": {
+  "a server that does not use HTTP": {
     faults: [{ kind: "not-http", text: "SSH-2.0-OpenSSH_9.2\r\n" }],
     ...bad,
   },
-  "bytes that are no text at all": {
+  "binary data": {
     faults: [{ kind: "not-http", base64: "AAECAwQF/w==" }],
     ...bad,
   },
@@ -35,22 +35,22 @@ export const payload: Rows = {
     faults: [{ kind: "body", text: html, contentType: "text/html", acts: false }],
     ...bad,
   },
-  "a sign-in page that calls itself what was asked for": {
+  "a sign-in page with the requested content type": {
     faults: [{ kind: "body", text: "\r\n <html><body>Sign in</body></html>", acts: false }],
     ...bad,
   },
   "invalid JSON": body({ text: "{'errorCode':0}" }),
-  "JSON that breaks off": body({ text: '{"errorCode":0,"measuredObj' }),
+  "incomplete JSON": body({ text: '{"errorCode":0,"measuredObj' }),
   "an empty body": { ...body({ text: "" }), download: bad.download },
   "null instead of an object": body({ text: "null" }),
   "a number": body({ text: "17" }),
   "a text": body({ text: '"[]"' }),
-  "a list where an object is due, an object where a list is due": {
+  "a list instead of an object, an object instead of a list": {
     ...body({ text: "[]" }),
     read: { device: bad.read, terminal: bad.read, ping: bad.read },
   },
-  "an object of nothing": { ...body({ text: "{}" }), read: listsOnly(bad.read) },
-  "bytes that are no UTF-8": body({ base64: "eyJlcnJvckNvZGUiOjAsIngiOiL/In0=" }),
+  "an empty object": { ...body({ text: "{}" }), read: listsOnly(bad.read) },
+  "bytes that are not UTF-8": body({ base64: "eyJlcnJvckNvZGUiOjAsIngiOiL/In0=" }),
   "10 GB of JSON with a length": {
     faults: [{ kind: "body", jsonBytes: gigabytes }],
     acts: 1,
@@ -76,7 +76,7 @@ export const payload: Rows = {
     faults: [{ kind: "body", jsonItems: 20_000, item: { id: "1", contentId: "1" } }],
     read: listsOnly(final("ERR_TOO_LARGE")),
   },
-  "neither length nor chunks, whole": {
+  "neither length nor chunks, complete": {
     faults: [{ kind: "no-framing" }],
     acts: 1,
     measure: well,
@@ -105,13 +105,13 @@ export const payload: Rows = {
     measure: bad.measure,
     read: bad.read,
   },
-  "status 204 where a body is due": {
+  "status 204 where a body is expected": {
     faults: [{ kind: "status", status: 204, acts: true }],
     acts: 1,
     ...bad,
     video: well,
   },
-  "status 206 to a request for the whole": {
+  "status 206 to a request for the whole body": {
     faults: [{ kind: "status", status: 206, body: "{}", acts: true }],
     acts: 1,
     ...bad,
@@ -121,17 +121,17 @@ export const payload: Rows = {
     acts: 1,
     ...bad,
   },
-  "compressed, though nobody asked for that": {
+  "compressed without being requested": {
     faults: [{ kind: "headers", set: { "content-encoding": "gzip" } }],
     acts: 1,
     ...bad,
   },
-  "a body where none is due": {
+  "a body where none is expected": {
     faults: [{ kind: "body", text: "all right" }],
     acts: 1,
     video: well,
   },
-  "another content type than the content's": {
+  "a content type that does not match the content": {
     faults: [{ kind: "content-type", value: "text/plain" }],
     acts: 1,
     measure: well,

@@ -62,7 +62,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     well: 2,
     requests: 2,
     acts: 2,
-    says: "Two messages are two measurements, one after the other. To drop the second, filter in front.",
+    says: "Two messages cause two measurements, one after the other. To drop the second, filter the messages first.",
   },
   "50 messages at once to one device": {
     simulator: { measureMs: 5 },
@@ -72,7 +72,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     failed: { ERR_QUEUE_FULL: { count: 39, outcome: "not-sent" } },
     requests: 11,
     acts: 11,
-    says: "One runs, ten wait (the queue limit), the others fail at once and were not sent.",
+    says: "One runs, ten wait (the queue limit), the others fail at once and are not sent.",
   },
   "two config nodes and two tabs with the same address": {
     simulator: { measureMs: 20 },
@@ -87,7 +87,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     well: 8,
     requests: 8,
     acts: 8,
-    says: "One queue for the machine, whoever asks: never two commands at a time.",
+    says: "There is one queue per device: never two commands at a time.",
   },
   "cancel while start runs": {
     simulator: { mode: "video-only" },
@@ -102,7 +102,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     acts: 2,
     says: "The cancel waits until the start is answered.",
   },
-  "a command waits longer than it may": {
+  "a command waits longer than the queue timeout": {
     config: { maxWait: 0.1 },
     actors: measure,
     fault: slowMeasure,
@@ -125,7 +125,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     requests: 20,
     acts: 0,
     files: films,
-    says: "All at once, since reads wait for nobody; every file is whole.",
+    says: "All run at once, because reads are not queued; every file is complete.",
   },
   "msg.reset while two commands wait": {
     actors: measure,
@@ -136,7 +136,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     failed: { ERR_CANCELLED: { count: 2, outcome: "not-sent" } },
     requests: 1,
     acts: 1,
-    says: "What waits is dropped, what runs goes on.",
+    says: "Waiting commands are dropped, the running one continues.",
   },
 };
 
@@ -149,7 +149,7 @@ export const redeploys: Readonly<Record<string, Scenario>> = {
     failed: { ERR_CANCELLED: { count: 1, outcome: "unknown" } },
     requests: 1,
     acts: 0,
-    says: "It is aborted; whether it was executed is not known.",
+    says: "It is aborted; its outcome is unknown.",
   },
   "redeploy while commands wait": {
     actors: measure,
@@ -164,7 +164,7 @@ export const redeploys: Readonly<Record<string, Scenario>> = {
     },
     requests: 1,
     acts: 0,
-    says: "What waits is never sent.",
+    says: "Waiting commands are never sent.",
   },
   "redeploy while a download runs": {
     actors: { node: { type: "dimensioner-fetch-media", properties: { output: "file" } } },
@@ -177,7 +177,7 @@ export const redeploys: Readonly<Record<string, Scenario>> = {
     failed: { ERR_CANCELLED: { count: 1 } },
     requests: 1,
     acts: 0,
-    says: "It is aborted, and its part is removed.",
+    says: "It is aborted, and its partial file is removed.",
   },
   "redeploy while media are waited for": {
     simulator: { unknownTransaction: "empty-list" },
