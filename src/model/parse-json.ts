@@ -58,6 +58,9 @@ const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** One pass over the text, without recursion. What is no JSON may pass here: JSON.parse refuses it. */
 function checkLimits(text: string, limits: JsonLimits): void {
+  if (cannotExceed(text, limits)) {
+    return;
+  }
   /** How many entries each open list or object has so far, by depth. */
   const entriesAt = new Uint32Array(limits.depth + 1);
   let open = 0;
@@ -86,6 +89,25 @@ function checkLimits(text: string, limits: JsonLimits): void {
       throw new JsonLimitError(phrase("jsonValues", { most: limits.values }));
     }
   }
+}
+
+/**
+ * Whether a text is too short and too flat to hold more than it may, as nearly all are: each value takes two characters, and
+ * each level an opening bracket.
+ */
+function cannotExceed(text: string, { depth: levels, entries: most, values }: JsonLimits): boolean {
+  return (
+    text.length < 2 * Math.min(most, values) && count(text, "{", levels) + count(text, "[", levels) <= levels
+  );
+}
+
+/** How often a character is in a text; counts no further than to one more than `most`. */
+function count(text: string, character: string, most: number): number {
+  let found = 0;
+  for (let at = text.indexOf(character); at >= 0 && found <= most; at = text.indexOf(character, at + 1)) {
+    found += 1;
+  }
+  return found;
 }
 
 /** The place of the quote that ends the string, or the end of the text. */
