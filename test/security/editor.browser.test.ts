@@ -160,7 +160,7 @@ describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text"
   it("in the preview of an image that is more than one", () =>
     both.run(async ({ page, nodeRed }) => {
       await nodeRed.adminFetch("/inject/go-image", { method: "POST" });
-      await page.waitForFunction(`RED.nodes.node("image").status?.text?.startsWith("fetched")`);
+      await page.waitForFunction(`RED.nodes.node("image").status?.text?.startsWith("received")`);
       await openDialog(page, "image");
       await page.locator(".dimensioner-form .dimensioner-preview").getByText("2.1 MB").waitFor();
       await closeDialog(page, "cancel");
