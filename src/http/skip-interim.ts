@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 const interim = /^HTTP\/1\.1 1(?!01)\d\d/;
 const shortestBytes = "HTTP/1.1 100".length;
 const beginning = "HTTP/1.1 1";
+const one = 0x31;
 const end = "\r\n\r\n";
 /** A server that sends more than this without an end to it means something else. */
 const longestHeadBytes = 4096;
@@ -27,6 +28,11 @@ export function skipInterim(socket: Socket): void {
     }
     const chunk: unknown = read(size);
     if (!isStart || !Buffer.isBuffer(chunk)) {
+      return chunk;
+    }
+    if (held.length === 0 && chunk.length >= shortestBytes && chunk[beginning.length - 1] !== one) {
+      // Nearly every answer: its status begins with another digit.
+      isStart = false;
       return chunk;
     }
     held = afterInterim(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
