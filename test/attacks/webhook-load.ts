@@ -85,7 +85,14 @@ export class WebhookLoad {
         this.statuses[status] = (this.statuses[status] ?? 0) + 1;
         response.resume().once("end", () => resolve(status));
       });
-      call.once("error", reject);
+      call.once("error", (error) => {
+        // The server has ended an idle connection at the moment when this request began on it.
+        if (call.reusedSocket && "code" in error && error.code === "ECONNRESET") {
+          resolve(this.postText(body));
+          return;
+        }
+        reject(error);
+      });
       call.end(body);
     });
   }

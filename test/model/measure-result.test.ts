@@ -183,9 +183,14 @@ describe("the result of a measure", () => {
     ["an object without errorCode", { measuredObjects: [{ length: 1 }] }, "error code missing", 0],
     ["no object", { objectCount: 0, measuredObjects: [] }, "no parcel was found on the table", 0],
     ["no list of objects", { objectCount: 1, measuredObjects: null }, "no parcel was found on the table", 0],
-    ["a count too high", { objectCount: 2 }, "the device counts 2 objects and describes 1", 0],
-    ["a count too low", { objectCount: 0 }, "the device counts 0 objects and describes 1", 0],
-    ["no count", { objectCount: null }, "the device counts no objects and describes 1", 0],
+    ["a count too high", { objectCount: 2 }, "the device reports 2 objects but describes 1", 0],
+    ["a count too low", { objectCount: 0 }, "the device reports 0 objects but describes 1", 0],
+    [
+      "no count",
+      { objectCount: null },
+      "the device does not say how many objects there are, but describes 1",
+      0,
+    ],
   ];
   for (const [name, fields, problem, errorCode] of failures) {
     it(`is not ok with ${name}`, () => {

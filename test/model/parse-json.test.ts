@@ -87,9 +87,13 @@ describe("JSON from the wire", () => {
       `{${Array.from({ length: 400_000 }, (_, index) => `"k${index}":1`).join(",")}}`,
       `[${"9007199254740993,".repeat(200_000)}1]`,
     ]) {
-      const since = performance.now();
-      assert.throws(() => parse(text, recordLimits), JsonLimitError);
-      const ms = performance.now() - since;
+      // The shortest of several: the machine may be busy with something else during the others.
+      const times = Array.from({ length: 5 }, () => {
+        const since = performance.now();
+        assert.throws(() => parse(text, recordLimits), JsonLimitError);
+        return performance.now() - since;
+      });
+      const ms = Math.min(...times);
       assert.ok(ms < 50, `${text.slice(0, 10)}: ${ms} ms`);
     }
   });
