@@ -27,7 +27,7 @@ export const properties = {
     kind: "text",
     default: "x-webhook-secret",
     rule: "headerName",
-    icon: "tag",
+    icon: "header",
     placeholder: { text: "x-webhook-secret" },
     when: { secretIn: ["header"] },
   },

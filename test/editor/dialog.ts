@@ -129,6 +129,11 @@ export function faultsOfDialog(page: Page): Promise<string[]> {
         faults.push("cut off: " + element.outerHTML.slice(0, 120));
       }
     }
+    for (const text of form.querySelectorAll("label, .dimensioner-note, .dimensioner-problem, .dimensioner-answer, .form-tips")) {
+      if (visible(text) && text.scrollWidth > text.clientWidth + 1) {
+        faults.push("text wider than its place: " + text.textContent.slice(0, 120));
+      }
+    }
     for (const control of form.querySelectorAll("input, select, textarea, button, a, [role=button]")) {
       if (!visible(control)) { continue; }
       const label = [...(control.labels ?? [])].map((one) => one.textContent.trim()).join("");
