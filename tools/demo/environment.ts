@@ -27,8 +27,8 @@ export interface DemoOptions {
   readonly archive: string | undefined;
   /** What lies on the table; null leaves it empty. */
   readonly parcel: string | null;
-  /** Which Node-RED; without it the newest. */
-  readonly major?: 4 | 5;
+  /** Which examples to deploy, each by the start of its name; the first is the one that the demo runs. */
+  readonly examples?: readonly string[];
   /** More of Node-RED's settings. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -37,7 +37,7 @@ export interface DemoOptions {
 export async function startDemo({
   archive,
   parcel,
-  major = 5,
+  examples = ["01", "02", "03"],
   settings,
 }: DemoOptions): Promise<DemoEnvironment> {
   const folder = await mkdtemp(join(tmpdir(), "dimensioner-demo-"));
@@ -53,7 +53,7 @@ export async function startDemo({
     await mkdir(userDir);
     const uiPort = (await isFree(editorPort)) ? editorPort : 0;
     const nodeRed = await startNodeRed({
-      major,
+      major: 5,
       userDir,
       settings: { uiPort, ...settings },
       env: { DIMENSIONER_ARCHIVE: archiveFolder, NODE_OPTIONS: endWithParentOption() },
@@ -65,7 +65,7 @@ export async function startDemo({
     const { newer, earlier, cloud } = simulator;
     const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
     const [flow = [], ...others] = await Promise.all(
-      ["01", "02", "03"].map(async (start) => connected(await readExample(start), origins)),
+      examples.map(async (start) => connected(await readExample(start), origins)),
     );
     const flows = [...flow, ...others.flat()];
     await nodeRed.deploy(flows);

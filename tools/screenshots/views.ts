@@ -4,16 +4,16 @@ import { openEditor } from "../../test/support/browser.ts";
 import { nodeNamed } from "../demo/examples.ts";
 import type { DemoEnvironment } from "../demo/environment.ts";
 
-/** The palette and example 01 after a run, with the statuses that it left. */
+/** The palette and example 00 after a run, with the statuses that it left. */
 export function flow(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
-  return inEditor(browser, demo, dark, { width: 1460, height: 830 }, async (page) => {
+  return inEditor(browser, demo, dark, { width: 1240, height: 640 }, async (page) => {
     await show(page, nodeNamed(demo.flow, "Measure the parcel").id);
-    // Node-RED 5 has the flows above the palette; here the palette is to be seen whole.
-    const explorer = page.locator(".red-ui-sidebar-tab-bar button").first();
+    // The flows stand above the palette, which is to be seen whole. The server remembers what an earlier editor closed.
+    const explorer = page.locator('.red-ui-sidebar-tab-bar button.selected[data-tab-id="explorer"]');
     if ((await explorer.count()) > 0) {
       await explorer.dispatchEvent("click");
     }
-    await page.evaluate('RED.actions.invoke("core:toggle-sidebar"); document.activeElement.blur()');
+    await page.evaluate('RED.actions.invoke("core:toggle-sidebar", false); document.activeElement.blur()');
     await settled(page);
     return page.screenshot();
   });
@@ -22,7 +22,7 @@ export function flow(browser: Browser, demo: DemoEnvironment, dark: boolean): Pr
 /** The last image of a parcel on the canvas: what a click on the sign above a fetch image node opens. Node-RED 5 only. */
 export function imageOnCanvas(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
   return inEditor(browser, demo, dark, { width: 1280, height: 735 }, async (page) => {
-    const { id } = nodeNamed(demo.flow, "Save the annotated image");
+    const { id } = nodeNamed(demo.flows, "Save the annotated image");
     await show(page, id);
     await page.locator(`[id="${id}"] .dimensioner-preview-badge:not(.hide) rect`).click();
     const image = page.locator(".red-ui-popover .dimensioner-preview img");
@@ -41,45 +41,24 @@ export function imageOnCanvas(browser: Browser, demo: DemoEnvironment, dark: boo
   });
 }
 
-/** The dialog of example 01's measure node. */
-export function measureDialog(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
-  return inEditor(browser, demo, dark, { width: 1280, height: 735 }, async (page) => {
+/** The dialog of a device, after Test connection. */
+export function deviceDialog(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, demo, dark, { width: 1280, height: 920 }, async (page) => {
+    await openConfigDialog(page, nodeNamed(demo.flows, "Packing table 1").id);
+    await page.locator(".dimensioner-test").click();
+    await page.locator('.dimensioner-answer[data-state="good"]').waitFor();
+    return dialog(page);
+  });
+}
+
+/** The dialog of example 00's remote trigger, with the cloud's devices to choose from. */
+export function pickerDialog(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
+  return inEditor(browser, demo, dark, { width: 1280, height: 920 }, async (page) => {
     const { id } = nodeNamed(demo.flow, "Measure the parcel");
     await show(page, id);
     await openDialog(page, id);
-    return dialog(page);
-  });
-}
-
-/** The dialog of a device, after Test connection where this build has the button. */
-export function deviceDialog(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
-  return inEditor(browser, demo, dark, { width: 1280, height: 920 }, async (page) => {
-    await openConfigDialog(page, nodeNamed(demo.flow, "Packing table 1").id);
-    const test = page.locator(".dimensioner-test");
-    if ((await test.count()) > 0) {
-      await test.click();
-      await page.locator('.dimensioner-answer[data-state="good"]').waitFor();
-    }
-    return dialog(page);
-  });
-}
-
-/** The dialog of example 02's remote trigger, with the cloud's devices to choose from where this build lists them. */
-export function pickerDialog(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
-  return inEditor(browser, demo, dark, { width: 1280, height: 920 }, async (page) => {
-    const id = demo.flows.find(
-      ({ type, name }) => type === "dimensioner-remote-trigger" && name === "Measure the parcel",
-    )?.id;
-    if (id === undefined) {
-      throw new Error("No example has a remote trigger that measures.");
-    }
-    await show(page, id);
-    await openDialog(page, id);
-    const pick = page.locator(".dimensioner-pick");
-    if ((await pick.count()) > 0) {
-      await pick.click();
-      await page.locator(".dimensioner-picker select").waitFor();
-    }
+    await page.locator(".dimensioner-pick").click();
+    await page.locator(".dimensioner-picker select").waitFor();
     return dialog(page);
   });
 }
