@@ -36,7 +36,7 @@ export const connections = {
     hint: "The device's API uses http unless something in front of it adds https.",
     cloud: {
       text: "__host__ does not use HTTPS on this port. Check the address and the port.",
-      hint: "The cloud's address begins with https:// and has no port as a rule.",
+      hint: "The cloud's address begins with https:// and usually has no port.",
     },
   },
   unreachableTls: {
