@@ -5,7 +5,7 @@ import { openBoth, type Both } from "./both.ts";
 import { closeDialog, fill, openConfigDialog, openDialog } from "./dialog.ts";
 import { defaultsOf, names } from "./sources.ts";
 
-const configs: readonly string[] = ["cloud", "device"];
+const configs: readonly string[] = ["cloud", "device", "store"];
 const actions = names.filter((name) => !configs.includes(name));
 
 /** Serious or critical faults in the open dialog's form. What lies around it is Node-RED's. */

@@ -97,7 +97,7 @@ describe("the dialogs of what comes by itself, in Node-RED 4.1 and 5.0", functio
         await page.evaluate(`RED.utils.getNodeLabel(RED.nodes.node("${id}"))`),
         "transaction in: /dock/in",
       );
-      assert.equal(await page.evaluate(`RED.nodes.node("${id}").inputs`), 0);
+      assert.equal(await page.evaluate(`RED.nodes.node("${id}").inputs`), 1);
 
       await openDialog(page, id);
       const shown = await shownProperties(page, id);
