@@ -67,6 +67,7 @@ async function flows(): Promise<object[]> {
     { id: "tab", type: "tab", label: "Dock" },
     device,
     { ...cloud, credentials: { token: "t" } },
+    { id: "store", type: "dimensioner-store", name: "Evidence" },
     ...nodes,
   ];
 }
