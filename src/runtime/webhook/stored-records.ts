@@ -126,14 +126,15 @@ export class StoredRecords implements RecordKeeper {
   }
 
   #openInbox(): Promise<Inbox> {
-    const { nodeId, runId } = this.#options;
-    const opening = (this.#inbox ??= this.#store
-      .database()
-      .then((database) => new Inbox(database, { nodeId, runId })));
-    opening.catch(() => {
-      this.#inbox = undefined;
-    });
-    return opening;
+    if (this.#inbox === undefined) {
+      const { nodeId, runId } = this.#options;
+      this.#inbox = this.#store.database().then((database) => new Inbox(database, { nodeId, runId }));
+      // One that could not be opened is tried again with the next use.
+      this.#inbox.catch(() => {
+        this.#inbox = undefined;
+      });
+    }
+    return this.#inbox;
   }
 
   async #handOnLeftOver(inbox: Inbox): Promise<void> {
