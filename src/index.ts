@@ -10,8 +10,9 @@ export {
   type MediaWaitResult,
 } from "./cloud/client.ts";
 export { listFleet } from "./cloud/fleet.ts";
-export { DeviceClient, type DeviceClientOptions, type VideoOptions } from "./device/client.ts";
+export { DeviceClient, type DeviceClientOptions } from "./device/client.ts";
 export type { Generation, ImageKind, VideoAction, VideoMethod } from "./device/generations.ts";
+export type { VideoOptions } from "./device/video.ts";
 export {
   DimensionerError,
   errorCodes,

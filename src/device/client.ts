@@ -1,13 +1,11 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { field, phrase } from "../errors/interpolation.ts";
-import { readShape, refuseHtml, type Answer } from "../http/answer.ts";
-import { writeQuery, type Command, type Peer, type Read } from "../http/call.ts";
-import { encodePart } from "../http/path-part.ts";
+import { readShape } from "../http/answer.ts";
+import type { Command, Peer, Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
-import { startDownload, type DownloadOptions } from "../http/download.ts";
-import { callFailure } from "../http/failures.ts";
+import type { DownloadOptions } from "../http/download.ts";
+import { encodePart } from "../http/path-part.ts";
 import { readAnswer } from "../http/read.ts";
-import { poll } from "../http/retry.ts";
 import {
   defaultQueueRules,
   Transport,
@@ -25,12 +23,15 @@ import { readAddress } from "../rules/addresses.ts";
 import { checkCall, checkClientOptions } from "./arguments.ts";
 import {
   generations,
+  refuseMissing,
   type Generation,
   type GenerationProfile,
   type ImageKind,
-  type VideoAction,
   type VideoMethod,
 } from "./generations.ts";
+import { startImage } from "./images.ts";
+import { writeReferences } from "./references.ts";
+import { DeviceVideo, type VideoOptions } from "./video.ts";
 
 /** Whoever opens several clients to one machine gives them one of these. */
 export { CommandQueues };
@@ -45,23 +46,12 @@ export interface DeviceClientOptions extends Partial<QueueRules> {
   readonly queues?: CommandQueues;
 }
 
-export interface VideoOptions extends DownloadOptions {
-  /** How long to wait for a video that is still being encoded; 0. */
-  readonly waitMs?: number;
-  /** Aborting ends the wait, but not a transfer. */
-  readonly waitSignal?: AbortSignal | undefined;
-  readonly onWaiting?: (() => void) | undefined;
-}
-
 /** A list would pass for an object of nothing. */
 const echo = v.pipe(
   v.unknown(),
   v.check((value) => !Array.isArray(value)),
   v.looseObject({ msg: text("What was sent.") }),
 );
-
-const videoStatuses = { 401: "wrongMode", 403: "wrongMode" } as const;
-const stopStatuses = { 401: "wrongModeStop", 403: "wrongModeStop" } as const;
 
 /**
  * One dimensioner on the local network, of either generation (spec 4.2 and 4.3). Commands (measure, video start, stop
@@ -72,7 +62,7 @@ export class DeviceClient {
   readonly generation: Generation;
   readonly #profile: GenerationProfile;
   readonly #transport: Transport;
-  readonly #queues: CommandQueues;
+  readonly #video: DeviceVideo;
 
   /** Throws ERR_CONFIG where the address, or any other option, cannot be one. */
   constructor(options: DeviceClientOptions) {
@@ -87,14 +77,15 @@ export class DeviceClient {
     }
     this.generation = generation;
     this.#profile = generations[this.generation];
-    this.#queues = options.queues ?? new CommandQueues();
+    const queues = options.queues ?? new CommandQueues();
     this.#transport = new Transport({
       peer: { surface: this.#profile.surface, ...address },
-      queues: this.#queues,
+      queues,
       timeoutMs,
       queueLimit,
       maxWaitMs,
     });
+    this.#video = new DeviceVideo(this.#transport, queues, this.generation);
   }
 
   get peer(): Peer {
@@ -119,7 +110,7 @@ export class DeviceClient {
       path: this.#profile.measurePath,
       query: this.#profile.takesReferences ? writeReferences(references) : "",
     };
-    const answer = await this.#send(command, options);
+    const answer = await this.#transport.send(command, { machine: this.peer.origin }, options);
     const { text: rawResponse, value: result } = readShape(
       this.peer,
       command,
@@ -131,64 +122,42 @@ export class DeviceClient {
   }
 
   /** Begins a recording; the references are kept with the video in Video Only mode. Destroys the saved video. */
-  async startVideo(references: References = {}, options: CommandOptions = {}): Promise<void> {
-    checkCall(this.peer, "video start", "not-sent", { references, options });
-    await this.#video("start", writeReferences(references), options);
+  startVideo(references: References = {}, options: CommandOptions = {}): Promise<void> {
+    return this.#video.command("start", references, options);
   }
 
   /** Ends the recording and has it encoded; works in Video Only mode alone. */
-  async stopVideo(options: CommandOptions = {}): Promise<void> {
-    checkCall(this.peer, "video stop", "not-sent", { options });
-    await this.#video("stop", "", options);
+  stopVideo(options: CommandOptions = {}): Promise<void> {
+    return this.#video.command("stop", {}, options);
   }
 
   /** Ends the recording and clears all saved video. */
-  async cancelVideo(options: CommandOptions = {}): Promise<void> {
-    checkCall(this.peer, "video cancel", "not-sent", { options });
-    await this.#video("cancel", "", options);
+  cancelVideo(options: CommandOptions = {}): Promise<void> {
+    return this.#video.command("cancel", {}, options);
   }
 
   /**
-   * Begins to download a picture of an earlier measure, by the imageIdentifier of its result; resolves with the headers.
+   * Begins to download an image of an earlier measure, by the imageIdentifier of its result; resolves with the headers.
    */
-  async image(kind: ImageKind, imageIdentifier: string, options: DownloadOptions = {}): Promise<Download> {
-    checkCall(this.peer, "image", null, { kind, imageIdentifier, options });
-    const paths = this.#profile.imagePaths ?? this.#lacks("image", "images", null);
-    const id = encodePart(this.peer.surface, "image", "imageIdentifier", imageIdentifier);
-    const read: Read = { ...readOf("image", `${paths[kind]}/${id}`), statuses: { 404: "notFoundImage" } };
-    return startDownload(this.#transport, read, `${imageIdentifier}-${kind}`, options);
+  image(kind: ImageKind, imageIdentifier: string, options: DownloadOptions = {}): Promise<Download> {
+    return startImage(this.#transport, this.generation, kind, imageIdentifier, options);
   }
 
   /**
    * Begins to download the locally saved video; resolves with the headers. While there is none it asks again for
-   * `waitMs`, since it may still be encoded. During the transfer, video start and cancel to this machine wait, since they
+   * `waitMs`, since it may still be encoded. During the transfer, video start and cancel to this device wait, since they
    * would destroy it.
    */
-  async video(method: VideoMethod, options: VideoOptions = {}): Promise<Download> {
-    checkCall(this.peer, "video", null, { method, options });
-    const paths = this.#profile.videoPaths ?? this.#lacks("video", "video", null);
-    const read: Read = {
-      ...readOf("video", paths[method]),
-      statuses: { ...videoStatuses, 404: "noVideo" },
-    };
-    const last = await poll(() => this.#tryVideo(read, options), {
-      waitMs: options.waitMs ?? 0,
-      signals: this.#transport.signals(options.signal, options.waitSignal),
-      onWaiting: options.onWaiting,
-      fail: (sentence) => callFailure(this.peer, read, sentence, null),
-    });
-    if (!last.isThere) {
-      throw last.error;
-    }
-    return last.download;
+  video(method: VideoMethod, options: VideoOptions = {}): Promise<Download> {
+    return this.#video.download(method, options);
   }
 
   /** Asks whether the device is there, without any effect; returns what it echoes. */
   async ping(message = "ping", options: CallOptions = {}): Promise<{ msg: string | null }> {
     checkCall(this.peer, "ping", null, { message, options });
     const part = encodePart(this.peer.surface, "ping", "message", message);
-    const path = this.#profile.pingPath ?? this.#lacks("ping", "ping", null);
-    const read = readOf("ping", `${path}/${part}`);
+    const path = this.#profile.pingPath ?? refuseMissing(this.generation, "ping", "ping", null);
+    const read: Read = { acts: false, operation: "ping", method: "GET", path: `${path}/${part}`, query: "" };
     const answer = await readAnswer(this.#transport, read, options);
     return readShape(this.peer, read, answer, recordLimits, (value) => decode(echo, value)).value;
   }
@@ -197,59 +166,4 @@ export class DeviceClient {
   close(): Promise<void> {
     return this.#transport.close();
   }
-
-  async #video(action: VideoAction, query: string, options: CommandOptions): Promise<void> {
-    const path = this.#profile.videoActionPath ?? this.#lacks(`video ${action}`, "video", "not-sent");
-    const command: Command = {
-      acts: true,
-      operation: `video ${action}`,
-      method: "POST",
-      path: `${path}/${action}`,
-      query,
-      statuses: action === "stop" ? stopStatuses : videoStatuses,
-    };
-    const sparesVideo = action !== "stop";
-    refuseHtml(this.peer, command, await this.#send(command, options, sparesVideo));
-  }
-
-  #send(command: Command, options: CommandOptions, sparesVideo = false): Promise<Answer> {
-    return this.#transport.send(command, { machine: this.peer.origin, sparesVideo }, options);
-  }
-
-  async #tryVideo(
-    read: Read,
-    options: VideoOptions,
-  ): Promise<{ isThere: true; download: Download } | { isThere: false; error: DimensionerError }> {
-    const hold = (): (() => void) => this.#queues.of(this.peer.origin).holdVideo();
-    try {
-      return { isThere: true, download: await startDownload(this.#transport, read, "video", options, hold) };
-    } catch (error) {
-      if (error instanceof DimensionerError && error.code === "ERR_NO_VIDEO") {
-        return { isThere: false, error };
-      }
-      throw error;
-    }
-  }
-
-  #lacks(operation: string, feature: "images" | "ping" | "video", outcome: "not-sent" | null): never {
-    throw new DimensionerError(
-      "configGeneration",
-      { surface: "config", operation, outcome },
-      { generation: phrase(this.generation), feature: phrase(feature) },
-    );
-  }
-}
-
-function readOf(operation: string, path: string): Read {
-  return { acts: false, operation, method: "GET", path, query: "" };
-}
-
-/** The query names of measure and video start (spec 4.2, rule 3). */
-function writeReferences(references: References): string {
-  return writeQuery({
-    TransactionReference: references.transactionReference,
-    CustomReference1: references.customReference1,
-    CustomReference2: references.customReference2,
-    CustomReference3: references.customReference3,
-  });
 }

@@ -1,3 +1,5 @@
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { phrase } from "../errors/interpolation.ts";
 import type { MeasureSource } from "../model/measurement.ts";
 
 export type Generation = "newer" | "earlier" | "gateway";
@@ -54,3 +56,17 @@ export const generations: Readonly<Record<Generation, GenerationProfile>> = {
     videoPaths: null,
   },
 };
+
+/** Throws ERR_CONFIG: the API of this generation does not have what is asked for. */
+export function refuseMissing(
+  generation: Generation,
+  feature: "images" | "ping" | "video",
+  operation: string,
+  outcome: "not-sent" | null,
+): never {
+  throw new DimensionerError(
+    "configGeneration",
+    { surface: "config", operation, outcome },
+    { generation: phrase(generation), feature: phrase(feature) },
+  );
+}
