@@ -24,13 +24,13 @@ import { checkCall, checkClientOptions } from "./arguments.ts";
 import {
   generations,
   refuseMissing,
+  writeReferences,
   type Generation,
   type GenerationProfile,
   type ImageKind,
   type VideoMethod,
 } from "./generations.ts";
 import { startImage } from "./images.ts";
-import { writeReferences } from "./references.ts";
 import { DeviceVideo, type VideoOptions } from "./video.ts";
 
 /** Whoever opens several clients to one machine gives them one of these. */

@@ -1,6 +1,7 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase } from "../errors/interpolation.ts";
-import type { MeasureSource } from "../model/measurement.ts";
+import { writeQuery } from "../http/call.ts";
+import type { MeasureSource, References } from "../model/measurement.ts";
 
 export type Generation = "newer" | "earlier" | "gateway";
 
@@ -56,6 +57,16 @@ export const generations: Readonly<Record<Generation, GenerationProfile>> = {
     videoPaths: null,
   },
 };
+
+/** References in the names of the device's query (spec 4.2, rule 3). */
+export function writeReferences(references: References): string {
+  return writeQuery({
+    TransactionReference: references.transactionReference,
+    CustomReference1: references.customReference1,
+    CustomReference2: references.customReference2,
+    CustomReference3: references.customReference3,
+  });
+}
 
 /** Throws ERR_CONFIG: the API of this generation does not have what is asked for. */
 export function refuseMissing(

@@ -12,11 +12,11 @@ import { checkCall } from "./arguments.ts";
 import {
   generations,
   refuseMissing,
+  writeReferences,
   type Generation,
   type VideoAction,
   type VideoMethod,
 } from "./generations.ts";
-import { writeReferences } from "./references.ts";
 
 export interface VideoOptions extends DownloadOptions {
   /** How long to wait for a video that is still being encoded; 0. */
