@@ -2,11 +2,12 @@ import type { Node, NodeAPI } from "node-red";
 import { CloudClient } from "../../cloud/client.ts";
 import { DeviceClient } from "../../device/client.ts";
 import { DimensionerError, type Surface } from "../../errors/dimensioner-error.ts";
-import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
+import { phrase } from "../../errors/interpolation.ts";
 import type { Peer } from "../../http/call.ts";
-import { errorBeforeSending, show, type Operation } from "../failure.ts";
-import { readMessageProperty, type Message } from "../messages.ts";
-import { findNamed, type NamedNodes } from "./named-nodes.ts";
+import { errorBeforeSending, type Operation } from "../failure.ts";
+import type { Message } from "../messages.ts";
+import { ChoiceByName } from "./choice-by-name.ts";
+import type { NamedNodes } from "./named-nodes.ts";
 
 /** What a config node hands out: behaviour, never its address or its token; or why it cannot. */
 export type Access<TClient> = { readonly client: TClient } | { readonly problem: DimensionerError };
@@ -30,11 +31,6 @@ export function openOrExplain<TOpened>(
     throw error;
   }
 }
-
-const nameProblems = {
-  device: { none: "deviceName", unknown: "noDeviceNamed", twice: "twoDevicesNamed" },
-  cloud: { none: "cloudName", unknown: "noCloudNamed", twice: "twoCloudsNamed" },
-} as const;
 
 interface Client {
   readonly peer: Peer;
@@ -66,9 +62,9 @@ export class ConfigChoice<TClient extends Client> {
   readonly #what: "device" | "cloud";
   readonly #type: string;
   readonly #id: string;
-  readonly #from: string;
+  /** Undefined where every message uses the node's own choice. */
+  readonly #byName: ChoiceByName | undefined;
   readonly #isClient: (client: unknown) => client is TClient;
-  #named: NamedNodes | undefined;
 
   constructor(
     RED: NodeAPI,
@@ -81,13 +77,13 @@ export class ConfigChoice<TClient extends Client> {
     this.#what = what;
     this.#type = `dimensioner-${what}`;
     this.#id = id;
-    this.#from = from.trim();
+    this.#byName = from.trim() === "" ? undefined : new ChoiceByName(RED, what, from.trim());
     this.#isClient = isClient;
   }
 
   /** Why every message would fail, known at deploy; undefined when a message could succeed. */
   problem(): "configMissing" | "configInvalid" | undefined {
-    if (this.#from !== "" && this.#id === "") {
+    if (this.#byName !== undefined && this.#id === "") {
       return undefined;
     }
     const access = this.#access(this.#RED.nodes.getNode(this.#id));
@@ -106,7 +102,8 @@ export class ConfigChoice<TClient extends Client> {
   /** Throws ERR_CONFIG, or ERR_INPUT where what the message chooses is none. */
   choose(msg: Message, operation: string, acts: boolean): Chosen<TClient> {
     const unknown: Operation = { operation, acts, surface: "config" };
-    const access = this.#access(this.#chosen(msg, unknown));
+    const node = this.#byName?.find(msg, unknown) ?? this.#RED.nodes.getNode(this.#id);
+    const access = this.#access(node);
     if (access === undefined) {
       throw errorBeforeSending(unknown, "configMissing", { what: phrase(this.#what) });
     }
@@ -115,39 +112,6 @@ export class ConfigChoice<TClient extends Client> {
     }
     const { client } = access;
     return { client, operation: { operation, acts, surface: client.peer.surface } };
-  }
-
-  #chosen(msg: Message, operation: Operation): Node | null {
-    const name = this.#from === "" ? undefined : readMessageProperty(this.#RED, msg, this.#from);
-    if (name === undefined) {
-      return this.#RED.nodes.getNode(this.#id);
-    }
-    const refuse = (problem: Phrase): DimensionerError => {
-      const field = verbatim(`msg.${this.#from}`);
-      return errorBeforeSending(operation, "inputValue", { field, value: show(name), problem });
-    };
-    const problems = nameProblems[this.#what];
-    if (typeof name !== "string" || name.trim() === "") {
-      throw refuse(phrase(problems.none));
-    }
-    const [node, second] = this.#deployed(name);
-    if (node === undefined) {
-      throw refuse(phrase(problems.unknown));
-    }
-    if (second !== undefined) {
-      throw refuse(phrase(problems.twice));
-    }
-    return node;
-  }
-
-  #deployed(name: string): readonly Node[] {
-    const known = this.#named?.find(name) ?? [];
-    if (known.length > 0) {
-      return known;
-    }
-    // The first message, or the type has been loaded anew.
-    this.#named = findNamed(this.#RED, this.#type);
-    return this.#named?.find(name) ?? [];
   }
 
   #access(node: Node | null): Access<TClient> | undefined {

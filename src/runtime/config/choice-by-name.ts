@@ -1,0 +1,62 @@
+import type { Node, NodeAPI } from "node-red";
+import { phrase, verbatim } from "../../errors/interpolation.ts";
+import { errorBeforeSending, show, type Operation } from "../failure.ts";
+import { readMessageProperty, type Message } from "../messages.ts";
+import { findNamed, type NamedNodes } from "./named-nodes.ts";
+
+const problems = {
+  device: { none: "deviceName", unknown: "noDeviceNamed", twice: "twoDevicesNamed" },
+  cloud: { none: "cloudName", unknown: "noCloudNamed", twice: "twoCloudsNamed" },
+} as const;
+
+/** The choice of a deployed config node by its name, which a property of the message holds. */
+export class ChoiceByName {
+  readonly #RED: NodeAPI;
+  readonly #what: "device" | "cloud";
+  /** The expression of the message's property, without `msg.`. */
+  readonly #property: string;
+  #named: NamedNodes | undefined;
+
+  constructor(RED: NodeAPI, what: "device" | "cloud", property: string) {
+    this.#RED = RED;
+    this.#what = what;
+    this.#property = property;
+  }
+
+  /** Undefined where the message does not have the property; throws ERR_INPUT where it is not the name of one node. */
+  find(msg: Message, operation: Operation): Node | undefined {
+    const name = readMessageProperty(this.#RED, msg, this.#property);
+    if (name === undefined) {
+      return undefined;
+    }
+    if (typeof name !== "string" || name.trim() === "") {
+      return this.#refuse(operation, name, "none");
+    }
+    const [node, second] = this.#deployed(name);
+    if (node === undefined) {
+      return this.#refuse(operation, name, "unknown");
+    }
+    if (second !== undefined) {
+      return this.#refuse(operation, name, "twice");
+    }
+    return node;
+  }
+
+  #deployed(name: string): readonly Node[] {
+    const known = this.#named?.find(name) ?? [];
+    if (known.length > 0) {
+      return known;
+    }
+    // The first message, or the type has been loaded anew.
+    this.#named = findNamed(this.#RED, `dimensioner-${this.#what}`);
+    return this.#named?.find(name) ?? [];
+  }
+
+  #refuse(operation: Operation, name: unknown, problem: "none" | "unknown" | "twice"): never {
+    throw errorBeforeSending(operation, "inputValue", {
+      field: verbatim(`msg.${this.#property}`),
+      value: show(name),
+      problem: phrase(problems[this.#what][problem]),
+    });
+  }
+}
