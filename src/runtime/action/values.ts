@@ -1,18 +1,12 @@
 import type { Node, NodeAPI } from "node-red";
-import {
-  field,
-  verbatim,
-  phrase,
-  problemOf,
-  type FieldName,
-  type Problem,
-} from "../../errors/interpolation.ts";
+import { field, verbatim, phrase, type FieldName } from "../../errors/interpolation.ts";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { References } from "../../model/measurement.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 import { readMessageProperty, type Message } from "../messages.ts";
 import type { NumberProperty } from "../../saved/properties.ts";
 import { SettingsReader } from "../config/settings.ts";
+import { evaluateProperty, expressionProblem } from "./evaluate.ts";
 
 /** A value and where it comes from: the pair `x` + `xType` of a node's properties. */
 export interface TypedValue {
@@ -109,16 +103,7 @@ export class ValueReader {
 
   async #evaluate(name: FieldName, value: string, type: string): Promise<string | undefined> {
     try {
-      const result = await new Promise((resolve, reject) => {
-        this.#RED.util.evaluateNodeProperty(value, type, this.#node, this.#msg, (error, found: unknown) => {
-          if (error) {
-            reject(error);
-          } else {
-            resolve(found);
-          }
-        });
-      });
-      return asText(result);
+      return asText(await evaluateProperty(this.#RED, this.#node, this.#msg, value, type));
     } catch (error) {
       throw this.#badExpression(name, error);
     }
@@ -168,12 +153,4 @@ function asText(value: unknown): string | undefined {
     default:
       return undefined;
   }
-}
-
-/** JSONata rejects with objects that only look like errors. */
-function expressionProblem(error: unknown): Problem {
-  const isWorded =
-    typeof error === "object" && error !== null && "message" in error && error.message !== undefined;
-  const problem = problemOf(isWorded ? error.message : show(error));
-  return "verbatim" in problem ? verbatim(`${problem.verbatim}.`) : problem;
 }
