@@ -5,7 +5,7 @@ import type { Message, Outputs } from "../messages.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { isTooDeepToCopy } from "./message-depth.ts";
 import { isKnown } from "../../saved/migrations.ts";
-import { refuseNewer, type Versioned } from "./saved-properties.ts";
+import type { Versioned } from "./saved-properties.ts";
 import { StatusBoard } from "../status/status-board.ts";
 import { translateError } from "../status/translate.ts";
 
@@ -60,7 +60,8 @@ export function serve(
     }
   };
 
-  const problem = isKnown(node.type, properties) ? config.problem() : "configNewer";
+  const isNewer = !isKnown(node.type, properties);
+  const problem = isNewer ? "configNewer" : config.problem();
   if (problem !== undefined) {
     status.say("failed", problem);
   }
@@ -80,7 +81,9 @@ export function serve(
       if (hasSeveralWires(node)) {
         refuseTooDeep(msg);
       }
-      refuseNewer(node.type, properties, call);
+      if (isNewer) {
+        throw errorBeforeSending(call, "configNewer");
+      }
       outputs = await work({ msg, signal: closing.signal, waitSignal: resetting.signal, status });
       if (closing.signal.aborted) {
         const outcome = acts ? "unknown" : null;
