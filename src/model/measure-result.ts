@@ -52,7 +52,19 @@ const wireResult = v.looseObject({
   ),
 });
 
-/** A measure of any surface as it leaves this package. Its type and its documentation are made from it (tools/write-docs). */
+const { weight, dimsUnitOfMeasure, weightUnitOfMeasure, ...otherEntries } = wireResult.entries;
+
+/** A side of the parcel, where there is one parcel. */
+const side = (name: "length" | "width" | "height") =>
+  v.pipe(
+    v.nullable(v.number()),
+    v.description(`The object's ${name}, in dimsUnitOfMeasure; null unless exactly one object was measured.`),
+  );
+
+/**
+ * A measure of any surface as it leaves this package: first what most flows use, then the rest. Its type and its
+ * documentation are made from it (tools/write-docs).
+ */
 export const measureResultSchema = v.pipe(
   v.looseObject({
     ok: v.pipe(
@@ -61,11 +73,29 @@ export const measureResultSchema = v.pipe(
         "Whether there is a measurement to use: errorCode is 0, there is an object, objectCount is their number, and each object's errorCode is 0.",
       ),
     ),
+    summary: v.pipe(
+      v.nullable(v.string()),
+      v.description(
+        "The figures for people, such as “33.5 × 21 × 12.5 cm, 1.27 kg”; null unless exactly one object was measured.",
+      ),
+    ),
+    length: side("length"),
+    width: side("width"),
+    height: side("height"),
+    weight,
+    dimsUnitOfMeasure,
+    weightUnitOfMeasure,
+    device: v.pipe(
+      v.nullable(v.string()),
+      v.description(
+        "Which device measured: the name of its config node, or its address where it has no name; through the cloud, the device reference. Null where the library is used without Node-RED.",
+      ),
+    ),
     source: v.pipe(
       v.picklist(["newer-device", "earlier-device", "cloud"]),
       v.description("Which API it came from."),
     ),
-    ...wireResult.entries,
+    ...otherEntries,
   }),
   v.description(
     "One shape for every measure, whatever machine it came from: the newer device's names (spec 2.3 and 2.4). Values are as the device sent them. What a machine does not tell is null, never 0 or empty. A field that nobody knows yet passes through.",
@@ -90,7 +120,39 @@ export function decodeMeasureResult(value: unknown, source: MeasureSource): Meas
     measuredObjects.length > 0 &&
     objectCount === measuredObjects.length &&
     measuredObjects.every((object) => object.errorCode === 0);
-  return { ...result, ok, source };
+  const first = { ...figuresOf(result, ok), device: null, source };
+  // Before the rest for the order, behind it for the values: these are ours, whatever a device may call so.
+  return { ...first, ...result, ...first };
+}
+
+type Figures = Pick<
+  MeasureResult,
+  "ok" | "summary" | "length" | "width" | "height" | "weight" | "dimsUnitOfMeasure" | "weightUnitOfMeasure"
+>;
+
+/** What stands first in a result. The sides are those of the one object; the weight is that of the whole table. */
+function figuresOf(
+  { weight, dimsUnitOfMeasure, weightUnitOfMeasure, measuredObjects }: v.InferOutput<typeof wireResult>,
+  ok: boolean,
+): Figures {
+  const [only] = ok && measuredObjects.length === 1 ? measuredObjects : [];
+  const [length, width, height] = [only?.length ?? null, only?.width ?? null, only?.height ?? null];
+  const inUnit = (text: string, unit: string | null): string => (unit === null ? text : `${text} ${unit}`);
+  const sides = [length, width, height].map((value) => value ?? "?").join(" × ");
+  const parts = [
+    inUnit(sides, dimsUnitOfMeasure),
+    ...(weight === null ? [] : [inUnit(String(weight), weightUnitOfMeasure)]),
+  ];
+  return {
+    ok,
+    summary: only === undefined ? null : parts.join(", "),
+    length,
+    width,
+    height,
+    weight,
+    dimsUnitOfMeasure,
+    weightUnitOfMeasure,
+  };
 }
 
 function rename(value: unknown): unknown {

@@ -13,6 +13,27 @@ export interface MeasureResult {
    * each object's errorCode is 0.
    */
   ok: boolean;
+  /**
+   * The figures for people, such as “33.5 × 21 × 12.5 cm, 1.27 kg”; null unless exactly one object was measured.
+   */
+  summary: string | null;
+  /** The object's length, in dimsUnitOfMeasure; null unless exactly one object was measured. */
+  length: number | null;
+  /** The object's width, in dimsUnitOfMeasure; null unless exactly one object was measured. */
+  width: number | null;
+  /** The object's height, in dimsUnitOfMeasure; null unless exactly one object was measured. */
+  height: number | null;
+  /** In weightUnitOfMeasure. */
+  weight: number | null;
+  /** Unit of length, width and height, such as cm or in. */
+  dimsUnitOfMeasure: string | null;
+  /** Unit of weight, such as kg or lb. */
+  weightUnitOfMeasure: string | null;
+  /**
+   * Which device measured: the name of its config node, or its address where it has no name; through the cloud,
+   * the device reference. Null where the library is used without Node-RED.
+   */
+  device: string | null;
   /** Which API it came from. */
   source: "newer-device" | "earlier-device" | "cloud";
   /** For media list, fetch media and archive; null for a local measure. */
@@ -39,16 +60,10 @@ export interface MeasureResult {
   errorMessage: string | null;
   /** How many objects the device counts. */
   objectCount: number | null;
-  /** Unit of length, width and height, such as cm or in. */
-  dimsUnitOfMeasure: string | null;
-  /** Unit of weight, such as kg or lb. */
-  weightUnitOfMeasure: string | null;
   /** Step of the dimensions, in their unit: 1, 0.5, 0.2. */
   measurementFidelity: number | null;
   /** Whether the device measured in its Legal for Trade mode. */
   legalForTrade: boolean | null;
-  /** In weightUnitOfMeasure. */
-  weight: number | null;
   /** Often empty. */
   objectId: string | null;
   /** What lay on the table; empty where nothing was found. */

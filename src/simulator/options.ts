@@ -138,7 +138,7 @@ const defaultOptions: Omit<SimulatorOptions, "seed"> = {
   mediaDelayMs: 0,
   triggerTimeoutMs: 0,
   dimsUnit: "cm",
-  weightUnit: "lb",
+  weightUnit: "kg",
   weightJitterKg: 0,
   videoBytes: undefined,
   localApi: true,

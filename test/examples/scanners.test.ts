@@ -121,7 +121,7 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
       await page.keyboard.press("Enter");
       await done.waitFor();
       assert.equal(await done.getAttribute("class"), "good", await done.innerText());
-      assert.match(await done.innerText(), /^395212340000004173: 33\.5 × 21 × 12\.5 cm, [\d.]+ lb$/);
+      assert.match(await done.innerText(), /^395212340000004173: 33\.5 × 21 × 12\.5 cm, [\d.]+ kg$/);
 
       const hostile = "<img src=x onerror=alert(1)>";
       run.simulator.newer.setParcel(null);

@@ -63,6 +63,11 @@ describe("the result of a measure", () => {
       measurementFidelity: 0.5,
       transactionId: null,
       ok: true,
+      summary: "10.3 × 12.1 × 14.5 cm, 2.8 lb",
+      length: 10.3,
+      width: 12.1,
+      height: 14.5,
+      device: null,
       source: "newer-device",
     });
   });
@@ -92,6 +97,11 @@ describe("the result of a measure", () => {
       colorImage: null,
       annotatedColorImage: null,
       ok: true,
+      summary: "10.3 × 12.1 × 14.5 in",
+      length: 10.3,
+      width: 12.1,
+      height: 14.5,
+      device: null,
       source: "earlier-device",
     });
   });
@@ -110,7 +120,7 @@ describe("the result of a measure", () => {
     const { errorCode, ok, source, measuredObjects, ...others } = least;
     assert.deepEqual([errorCode, ok, source, measuredObjects], [3, false, "newer-device", []]);
     assert.ok(Object.values(others).every((value) => value === null));
-    assert.equal(Object.keys(others).length, 18 - 1);
+    assert.equal(Object.keys(others).length, 18 - 1 + 5);
     const nulls = Object.fromEntries(Object.keys(newer).map((name) => [name, null]));
     assert.deepEqual(read({ ...nulls, errorCode: 3 }), least);
     const [nothing] = decodeMeasureResult({ errorCode: 0, measuredObjects: [{}] }, "cloud").measuredObjects;
@@ -125,10 +135,74 @@ describe("the result of a measure", () => {
     assert.deepEqual([result["volume"], result.measuredObjects[0]?.["shape"]], [{ cubic: 1 }, "box"]);
   });
 
-  it("ok and source are ours, whatever the device calls so", () => {
-    const result = read({ ...newer, errorCode: 5, ok: true, source: "the moon" });
-    assert.deepEqual([result["ok"], result["source"]], [false, "newer-device"]);
+  it("what stands first is ours, whatever the device calls so", () => {
+    const theirs = { ok: true, source: "the moon", summary: "huge", length: 1, width: "x", device: "theirs" };
+    const { ok, source, summary, length, width, device } = read({ ...newer, errorCode: 5, ...theirs });
+    assert.deepEqual(
+      [ok, source, summary, length, width, device],
+      [false, "newer-device", null, null, null, null],
+    );
   });
+
+  it("begins with what most flows use, for each surface", () => {
+    for (const source of ["newer-device", "earlier-device", "cloud"] as const) {
+      const names = Object.keys(
+        read({ weight: 1, ...(source === "earlier-device" ? earlier : newer) }, source),
+      );
+      assert.deepEqual(names.slice(0, 10), [
+        "ok",
+        "summary",
+        "length",
+        "width",
+        "height",
+        "weight",
+        "dimsUnitOfMeasure",
+        "weightUnitOfMeasure",
+        "device",
+        "source",
+      ]);
+    }
+  });
+
+  const figures: readonly (readonly [string, Fields, string | null, readonly (number | null)[]])[] = [
+    ["metric units", { weightUnitOfMeasure: "kg" }, "10.3 × 12.1 × 14.5 cm, 2.8 kg", [10.3, 12.1, 14.5, 2.8]],
+    [
+      "inches and pounds",
+      { dimsUnitOfMeasure: "in" },
+      "10.3 × 12.1 × 14.5 in, 2.8 lb",
+      [10.3, 12.1, 14.5, 2.8],
+    ],
+    ["no weight", { weight: null }, "10.3 × 12.1 × 14.5 cm", [10.3, 12.1, 14.5, null]],
+    ["a weight of 0", { weight: 0 }, "10.3 × 12.1 × 14.5 cm, 0 lb", [10.3, 12.1, 14.5, 0]],
+    [
+      "no units",
+      { dimsUnitOfMeasure: null, weightUnitOfMeasure: null },
+      "10.3 × 12.1 × 14.5, 2.8",
+      [10.3, 12.1, 14.5, 2.8],
+    ],
+    [
+      "a side that is missing",
+      { measuredObjects: [{ ...object, width: null }] },
+      "10.3 × ? × 14.5 cm, 2.8 lb",
+      [10.3, null, 14.5, 2.8],
+    ],
+    ["two objects", { objectCount: 2, measuredObjects: [object, object] }, null, [null, null, null, 2.8]],
+    ["no object", { objectCount: 0, measuredObjects: [] }, null, [null, null, null, 2.8]],
+    [
+      "an object that failed",
+      { measuredObjects: [{ ...object, errorCode: 9 }] },
+      null,
+      [null, null, null, 2.8],
+    ],
+    ["a count that does not fit", { objectCount: 2 }, null, [null, null, null, 2.8]],
+  ];
+  for (const [name, fields, summary, values] of figures) {
+    it(`says the figures of the one object: ${name}`, () => {
+      const result = decodeMeasureResult({ ...newer, ...fields }, "newer-device");
+      assert.equal(result.summary, summary);
+      assert.deepEqual([result.length, result.width, result.height, result.weight], values);
+    });
+  }
 
   const fidelities: [unknown, number | null][] = [
     ["0.5", 0.5],

@@ -21,6 +21,7 @@ describe("a desktop gateway", function () {
   this.timeout(20_000);
   let server: Server;
   let requests: string[];
+  let measured: object;
   let flow: TestFlow;
   const start = async (node: object, device: object = {}): Promise<void> => {
     const { port } = server.address() as { port: number };
@@ -41,11 +42,12 @@ describe("a desktop gateway", function () {
 
   beforeEach(async () => {
     requests = [];
+    measured = answer;
     server = createServer((request, response) => {
       requests.push(`${request.method} ${request.url}`);
       const isMeasure = request.url === "/measure";
       response.writeHead(isMeasure ? 200 : 404, { "content-type": "application/json; charset=utf-8" });
-      response.end(isMeasure ? JSON.stringify(answer) : undefined);
+      response.end(isMeasure ? JSON.stringify(measured) : undefined);
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -67,6 +69,19 @@ describe("a desktop gateway", function () {
     const { ok, source, transactionId, measurementFidelity } = payload as Record<string, unknown>;
     assert.deepEqual([ok, source, transactionId, measurementFidelity], [true, "cloud", "905865", 0.5]);
     assert.equal(flow.lastStatus("node")?.text, "33.5×21×12.5 cm");
+  });
+
+  it("shows how many objects there are, where no figures are those of the parcel", async () => {
+    measured = {
+      ...answer,
+      objectCount: 2,
+      measuredObjects: [...answer.measuredObjects, ...answer.measuredObjects],
+    };
+    await start({});
+    const { sent } = await flow.run("node", {});
+    const { ok, summary, length } = sent[0]?.msg["payload"] as Record<string, unknown>;
+    assert.deepEqual([ok, summary, length], [true, null, null]);
+    assert.equal(flow.lastStatus("node")?.text, "objects: 2");
   });
 
   for (const node of [

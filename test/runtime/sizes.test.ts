@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { MeasureResult } from "../../src/model/shapes.ts";
-import { formatBytes, formatDimensions } from "../../src/runtime/status/sizes.ts";
+import { formatBytes, formatFigures } from "../../src/runtime/status/sizes.ts";
 import { catalogOf, languages } from "../editor/sources.ts";
 
 const spaced = (text: string): string => text.replace(/[\u00a0\u202f]/g, " ");
@@ -25,16 +25,28 @@ describe("sizes in statuses", () => {
     }
   });
 
-  it("of a parcel are its sides with their unit, as they were when it was measured", () => {
+  it("of a parcel are its sides and its weight with their units, as they were when it was measured", () => {
     const result = {
+      length: 10.304,
+      width: 1200,
+      height: 14.5,
+      weight: 2.5,
       dimsUnitOfMeasure: "cm",
-      measuredObjects: [{ length: 10.304, width: 1200, height: 14.5 }],
-    } as unknown as MeasureResult;
-    const format = formatDimensions(result);
-    Object.assign(result, { measuredObjects: [] });
-    assert.equal(format("en-US"), "10.3×1200×14.5 cm");
-    assert.equal(format("de"), "10,3×1200×14,5 cm");
-    assert.equal(formatDimensions(result)("en-US"), "?×?×? cm");
+      weightUnitOfMeasure: "kg",
+    } as MeasureResult;
+    const format = formatFigures(result, 31);
+    Object.assign(result, { length: 1, weight: null });
+    assert.equal(format("en-US"), "10.3×1200×14.5 cm, 2.5 kg");
+    assert.equal(format("de"), "10,3×1200×14,5 cm, 2,5 kg");
+    assert.equal(formatFigures(result, 31)("en-US"), "1×1200×14.5 cm");
+    Object.assign(result, { length: null, width: null, dimsUnitOfMeasure: null });
+    assert.equal(formatFigures(result, 31)("en-US"), "?×?×14.5");
+  });
+
+  it("of a large parcel leave the weight out, rather than cut it", () => {
+    const figures = { length: 133.55, width: 121.25, height: 112.55, weight: 101.27 };
+    const result = { ...figures, dimsUnitOfMeasure: "cm", weightUnitOfMeasure: "kg" } as MeasureResult;
+    assert.equal(formatFigures(result, 31)("en-US"), "133.55×121.25×112.55 cm");
   });
 
   it("fit into a status in every language, with the largest numbers that occur", async () => {

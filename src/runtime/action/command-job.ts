@@ -5,7 +5,9 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Outputs } from "../messages.ts";
 import type { Operation } from "../failure.ts";
 import type { Job } from "./serve.ts";
-import { formatDimensions } from "../status/sizes.ts";
+import type { MeasureResult } from "../../model/shapes.ts";
+import { formatFigures } from "../status/sizes.ts";
+import { longestText, type StatusBoard } from "../status/status-board.ts";
 
 /** How a command of this job waits, ends and shows that it does. */
 export function commandOptions(
@@ -34,7 +36,7 @@ export function deliverMeasurement(
   msg["imageIdentifier"] = result.imageIdentifier;
   msg["rawResponse"] = rawResponse;
   if (result.ok) {
-    status.show("done", formatDimensions(result));
+    showFigures(status, result);
     return failures === "output" ? [msg, null] : [msg];
   }
   const { problem, errorCode } = explainFailure(result);
@@ -47,6 +49,15 @@ export function deliverMeasurement(
     { surface, operation, outcome: "failed", errorCode },
     { problem },
   );
+}
+
+function showFigures(status: StatusBoard, result: MeasureResult): void {
+  const count = result.measuredObjects.length;
+  if (count === 1) {
+    status.show("done", formatFigures(result, longestText));
+  } else {
+    status.say("done", "objects", { count });
+  }
 }
 
 const videoDone = { start: "started", stop: "stopped", cancel: "cancelled" } as const;

@@ -21,16 +21,19 @@ export function formatBytes(bytes: number, language: string): string {
 }
 
 /**
- * A parcel's dimensions as a language writes them: "10.3×12.1×14.5 cm". They are read at once, since the flow may change
- * the result before its status is shown.
+ * The figures of the one parcel as a language writes them: "10.3×12.1×14.5 cm, 2.5 kg"; without the weight where it
+ * would be longer than `longest`. They are read at once, since the flow may change the result before its status is shown.
  */
-export function formatDimensions(result: MeasureResult): (language: string) => string {
-  const [object] = result.measuredObjects;
-  const lengths = [object?.length, object?.width, object?.height];
-  const unit = result.dimsUnitOfMeasure ?? "";
+export function formatFigures(result: MeasureResult, longest: number): (language: string) => string {
+  const { length, width, height, weight } = result;
+  const dimsUnit = result.dimsUnitOfMeasure ?? "";
+  const weightUnit = result.weightUnitOfMeasure ?? "";
   return (language) => {
     const format = new Intl.NumberFormat(language, { maximumFractionDigits: 2, useGrouping: false });
-    const sides = lengths.map((length) => (typeof length === "number" ? format.format(length) : "?"));
-    return `${sides.join("×")} ${unit}`.trim();
+    const sides = [length, width, height].map((side) => (side === null ? "?" : format.format(side)));
+    const dimensions = `${sides.join("×")} ${dimsUnit}`.trim();
+    const whole =
+      weight === null ? dimensions : `${dimensions}, ${format.format(weight)} ${weightUnit}`.trim();
+    return whole.length > longest ? dimensions : whole;
   };
 }

@@ -13,7 +13,7 @@ const looks = {
 } as const;
 
 /** Longest text that the workspace shows whole. */
-const longestText = 31;
+export const longestText = 31;
 /** The editor gets at most this many updates a second from one node; what comes faster is merged into the last. */
 const updatesPerSecond = 4;
 /** So many may come at once before that, so that the steps of a single message are all seen. */

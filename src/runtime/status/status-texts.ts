@@ -19,6 +19,7 @@ export const statusTexts = {
   cancelled: "recording cancelled",
   saved: "saved __size__",
   fetched: "received __size__",
+  objects: "objects: __count__",
   items: "media: __count__",
   reset: "queue emptied",
   devices: "devices: __count__",
