@@ -105,6 +105,9 @@ export const valueTypes = ["msg", "flow", "global", "str", "jsonata", "env"] as 
 /** Where an archive's root or a folder can come from: never from a message. */
 export const folderTypes = ["str", "env", "flow", "global"] as const satisfies ValueType[];
 
+/** Where a store's folder can come from: it is the same for as long as the store is deployed. */
+export const storeFolderTypes = ["str", "env"] as const satisfies ValueType[];
+
 /** The id of a config node. */
 export interface ConfigProperty extends Row {
   readonly kind: "config";

@@ -1,16 +1,23 @@
+import type { DimensionerError } from "../errors/dimensioner-error.ts";
 import type { Database } from "./database.ts";
 import type { DatabaseLease, StoreDatabases } from "./store-databases.ts";
+
+/** The folder of a store's packages as its settings name it, or why they name none. */
+export type PackagesFolder = { readonly path: string } | { readonly problem: DimensionerError };
 
 /** A store as its config node hands it out. */
 export class Store {
   /** The file of the embedded database. */
   readonly file: string;
+  /** Where packages lie. Nobody has looked yet whether it is there: it may be a share that is not mounted. */
+  readonly folder: PackagesFolder;
   readonly #databases: StoreDatabases;
   #lease: Promise<DatabaseLease> | undefined;
   #isClosed = false;
 
-  constructor(file: string, databases: StoreDatabases) {
+  constructor(file: string, folder: PackagesFolder, databases: StoreDatabases) {
     this.file = file;
+    this.folder = folder;
     this.#databases = databases;
   }
 

@@ -31,7 +31,7 @@ export class SettingsReader {
   readonly #what: Phrase;
   readonly #operation: Operation;
 
-  constructor(what: "cloud" | "device" | "node" | "webhook", operation: Operation = ofConfigNode) {
+  constructor(what: "cloud" | "device" | "node" | "store" | "webhook", operation: Operation = ofConfigNode) {
     this.#what = phrase(what);
     this.#operation = operation;
   }

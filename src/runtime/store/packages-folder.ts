@@ -1,0 +1,67 @@
+import type { Node, NodeAPI } from "node-red";
+import { field, phrase } from "../../errors/interpolation.ts";
+import { storeFolderTypes } from "../../saved/properties.ts";
+import type { PackagesFolder, Store } from "../../store/store.ts";
+import { SettingsReader } from "../config/settings.ts";
+import { errorBeforeSending, show, type Operation } from "../failure.ts";
+
+const ofSettings: Operation = { operation: "settings", surface: "config", acts: false };
+
+/** What a flow or a dialog holds; flows are written by hand too. */
+export interface StoreFolder {
+  readonly folder: unknown;
+  readonly folderType: unknown;
+}
+
+/** Reads what a store's settings say of its folder. A store that has none can still be used for its database. */
+export function readPackagesFolder(
+  RED: NodeAPI,
+  node: Node | null,
+  { folder, folderType }: StoreFolder,
+): PackagesFolder {
+  const text = textOf(folder);
+  if (!storeFolderTypes.some((type) => type === folderType)) {
+    const values = { field: field("folder"), value: show(folderType), choices: storeFolderTypes };
+    return { problem: errorBeforeSending(ofSettings, "configChoice", values) };
+  }
+  if (text.trim() === "") {
+    return { problem: errorBeforeSending(ofSettings, "configFolder") };
+  }
+  return folderType === "str" ? { path: text } : readVariables(RED, node, text);
+}
+
+/** The folder that a store's packages lie in; throws ERR_CONFIG where its settings name none. It may not be there. */
+export function packagesFolderOf({ folder }: Store, operation: Operation): string {
+  if ("problem" in folder) {
+    throw errorBeforeSending(operation, folder.problem.sentence, folder.problem.values);
+  }
+  return folder.path;
+}
+
+/**
+ * A name, or text with `${NAME}` in it, as a typed input of type env has it. A variable that is not set is an error:
+ * without it the rest would name another folder.
+ */
+function readVariables(RED: NodeAPI, node: Node | null, text: string): PackagesFolder {
+  const unset: string[] = [];
+  const read = (name: string): string => {
+    const found: unknown = node === null ? process.env[name] : RED.util.getSetting(node, name);
+    const value = textOf(found);
+    if (value.trim() === "") {
+      unset.push(name);
+    }
+    return value;
+  };
+  const marks = /\$\{([^}]+)\}/g;
+  const path = text.includes("${")
+    ? text.replace(marks, (_mark, name: string) => read(name))
+    : read(text.trim());
+  const [name] = unset;
+  return name === undefined
+    ? { path }
+    : { problem: new SettingsReader("store").invalid("folder", phrase("environmentUnset", { name })) };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

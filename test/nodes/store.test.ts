@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
+import { storeOf } from "../../src/runtime/store/store-choice.ts";
+import { TestFlow } from "../support/flow.ts";
+
+const operation = { operation: "archive", surface: "disk", acts: false } as const;
+
+describe("the folder of a store", () => {
+  const read = async (properties: object): Promise<string> => {
+    const flow = await TestFlow.start([
+      { id: "tab-of-store", type: "tab", env: [{ name: "SHARE", value: "/mnt/share", type: "str" }] },
+      { id: "store", z: "tab-of-store", type: "dimensioner-store", ...properties },
+    ]);
+    try {
+      const RED = { nodes: { getNode: (id: string) => flow.node(id) } };
+      return packagesFolderOf(storeOf(RED as never, "store", operation), operation);
+    } catch (error) {
+      assert.ok(isDimensionerError(error));
+      assert.equal(error.code, "ERR_CONFIG");
+      return error.message;
+    } finally {
+      await flow.stop();
+    }
+  };
+
+  it("is what the settings name, whether it is there or not", async () => {
+    assert.equal(await read({ folder: tmpdir(), folderType: "str" }), tmpdir());
+    assert.equal(await read({ folder: "/not/mounted", folderType: "str" }), "/not/mounted");
+    assert.equal(await read({ folder: "${SHARE}", folderType: "str" }), "/mnt/share");
+  });
+
+  it("can come from an environment variable, alone or as a part of it", async () => {
+    assert.equal(await read({ folder: "SHARE", folderType: "env" }), "/mnt/share");
+    assert.equal(await read({ folder: "${SHARE}/evidence", folderType: "env" }), "/mnt/share/evidence");
+  });
+
+  it("is an error where the variable is not set, also where the rest would still be a path", async () => {
+    const unset = /“folder” is not valid: the environment variable NOT_SET is not set\./;
+    assert.match(await read({ folder: "NOT_SET", folderType: "env" }), unset);
+    assert.match(await read({ folder: "${NOT_SET}/evidence", folderType: "env" }), unset);
+  });
+
+  it("is an error where it is blank or comes from elsewhere, and the store can be used nevertheless", async () => {
+    for (const properties of [{}, { folder: "" }, { folder: "  " }, { folder: null }]) {
+      assert.match(await read(properties), /^No folder is given/);
+    }
+    assert.match(await read({ folder: "x", folderType: "msg" }), /“msg” is not a valid choice/);
+  });
+});
