@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { phrase, problemOf, type Problem } from "../errors/interpolation.ts";
-import { ShapeError } from "../model/decode.ts";
-import { JsonLimitError, parseJson, recordLimits } from "../model/parse-json.ts";
-import { decodeTransactionRecord } from "../model/transaction-record.ts";
-import type { TransactionRecord } from "../model/shapes.ts";
+import type { Problem } from "../errors/interpolation.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { discardBody, readBody } from "./body.ts";
-import { DeliveryQueue, type Target } from "./delivery-queue.ts";
-import { RecentIds } from "./recent-ids.ts";
+import type { Target } from "./delivery-queue.ts";
+import { isJson, readPosted } from "./posted-record.ts";
+import {
+  RecordIntake,
+  WebhookMemory,
+  type IntakeRules,
+  type Received,
+  type RecordKeeper,
+} from "./record-intake.ts";
 import { isSecret } from "./secret.ts";
 
 /** Where the sender shows its secret: in a header, or as the last part of the path. */
@@ -15,58 +18,21 @@ export type SecretRule =
   | { readonly in: "header"; readonly name: string; readonly value: string }
   | { readonly in: "path"; readonly value: string };
 
-export interface WebhookRules {
+export interface WebhookRules extends IntakeRules {
   /** Null: whoever reaches the address may post. */
   readonly secret: SecretRule | null;
-  /** How long a record is known as a duplicate; 0: never. */
-  readonly dedupeMs: number;
-  /** How many records may wait to be handed on. */
-  readonly queueLimit: number;
-  readonly onlyOk: boolean;
-  /** Only records of these devices; none: all. */
-  readonly deviceClientIds: readonly string[];
 }
 
 /** Why a post was not taken, for those who look after the receiver; the sender learns less. */
 export type Refusal = "secret" | "record" | "full" | "store";
 
 export interface WebhookEvents extends Target<Received> {
-  /** Called for each refused post; `problem` says what is wrong with a record. */
+  /** Called for each refused post; `problem` says what is wrong with a record, or with the store. */
   refused(refusal: Refusal, problem?: Problem): void;
-}
-
-/** A record on its way into the flow. */
-export interface Received {
-  readonly record: TransactionRecord;
-  /** Its number in the store; null where there is none. */
-  readonly recordId: number | null;
-  /** It was received before the process was started. */
-  readonly isResumed: boolean;
-}
-
-/** Keeps records before their senders are told that they were taken. */
-export interface RecordKeeper {
-  /**
-   * Resolves when the record is durable, and whether it is to be handed on now: a duplicate is not, and one behind others
-   * that wait in the store comes when it is its turn. Rejects where it may not be kept.
-   */
-  keep(record: TransactionRecord, dedupeMs: number): Promise<Received | null>;
-}
-
-/** What outlives a receiver, for the one that takes its place. */
-export class WebhookMemory {
-  readonly recent = new RecentIds();
-  readonly queue = new DeliveryQueue<Received>();
-  /** Numbers of the stored records that are in the queue, or were sent and are not noted as such yet. */
-  readonly inHand = new Set<number>();
 }
 
 /** Largest body; a record has about 1 kB. */
 const longestBodyBytes = 1_000_000;
-/** Bodies of the records that wait, together. */
-const mostWaitingBytes = 32_000_000;
-/** Longest id, in characters: one that is longer could not be asked for, and would stay in the memory of duplicates. */
-const longestId = 200;
 /** How much of a refused body is read all the same, so that its sender sees the answer. */
 const longestRefusedBytes = 32_000_000;
 const bodyWithinMs = 10_000;
@@ -86,17 +52,22 @@ const answers = {
 
 type Status = keyof typeof answers;
 
+const moreHeaders: Partial<Record<Status, Readonly<Record<string, string>>>> = {
+  401: { "www-authenticate": "Webhook" },
+  405: { allow: "POST" },
+  408: { connection: "close" },
+  503: { "retry-after": String(retryAfterSeconds) },
+};
+
 /**
- * Takes the transaction records that the cloud posts. A post is answered 204 as soon as its record is in the queue, with a
- * keeper as soon as it is durable, and before anything is done with it; a duplicate and a record that nobody wants are
- * answered the same and dropped.
+ * Answers the posts of the cloud's webhook: 204 as soon as the record is in the queue, with a keeper as soon as it is
+ * durable, and before anything is done with it. A duplicate and a record that nobody wants are answered the same.
  */
 export class WebhookReceiver {
   readonly #rules: WebhookRules;
   readonly #events: WebhookEvents;
-  readonly #memory: WebhookMemory;
   readonly #budget: BodyBudget;
-  readonly #keeper: RecordKeeper | undefined;
+  readonly #intake: RecordIntake;
   #isClosed = false;
 
   /** `memory` is what the receiver before this one has left; `budget` may be shared with others. Takes, but hands on nothing before `resume`. */
@@ -109,24 +80,23 @@ export class WebhookReceiver {
   ) {
     this.#rules = rules;
     this.#events = events;
-    this.#memory = memory;
     this.#budget = budget;
-    this.#keeper = keeper;
+    this.#intake = new RecordIntake(rules, memory, keeper);
   }
 
   /** How many records are taken and not at their place. */
   get waiting(): number {
-    return this.#memory.queue.size;
+    return this.#intake.waiting;
   }
 
   /** Hands on what waits, and from now on what comes. */
   resume(): void {
-    this.#memory.queue.resume(this.#events);
+    this.#intake.resume(this.#events);
   }
 
   /** Takes what comes, and lets it wait. */
   hold(): void {
-    this.#memory.queue.hold();
+    this.#intake.hold();
   }
 
   /** Answers one request. `lastPart` is what stands in the path behind the address. Never rejects. */
@@ -144,14 +114,8 @@ export class WebhookReceiver {
       await discardBody(request, longestRefusedBytes, bodyWithinMs);
     }
     const text = answers[status];
-    const body = text === "" ? {} : { "content-type": "text/plain; charset=utf-8" };
-    const more = {
-      401: { "www-authenticate": "Webhook" },
-      405: { allow: "POST" },
-      408: { connection: "close" },
-      503: { "retry-after": String(retryAfterSeconds) },
-    };
-    response.writeHead(status, { ...body, ...(status in more ? more[status as keyof typeof more] : {}) });
+    const type = text === "" ? {} : { "content-type": "text/plain; charset=utf-8" };
+    response.writeHead(status, { ...type, ...moreHeaders[status] });
     response.end(text === "" ? undefined : `${text}\n`);
   }
 
@@ -173,7 +137,7 @@ export class WebhookReceiver {
     if (this.#isClosed) {
       return 503;
     }
-    if (!isJson(request)) {
+    if (!isJson(request.headers)) {
       return 415;
     }
     const body = await readBody(request, longestBodyBytes, bodyWithinMs, this.#budget);
@@ -187,70 +151,17 @@ export class WebhookReceiver {
     if (this.#isClosed) {
       return 503;
     }
-    let record: TransactionRecord;
-    let ids: readonly string[];
-    try {
-      record = decodeTransactionRecord(parseJson(decodeUtf8(body), recordLimits));
-      ids = identitiesOf(record);
-    } catch (error) {
-      const isSaid = error instanceof ShapeError || error instanceof JsonLimitError;
-      this.#events.refused("record", isSaid ? error.problem : phrase("notJson"));
+    const posted = readPosted(body);
+    if ("problem" in posted) {
+      this.#events.refused("record", posted.problem);
       return 400;
     }
-    if (!this.#isWanted(record)) {
+    const notTaken = await this.#intake.take(posted);
+    if (notTaken === null) {
       return 204;
     }
-    return this.#keeper === undefined
-      ? this.#take(record, ids, body.length)
-      : this.#keep(this.#keeper, record, body.length);
-  }
-
-  #isWanted(record: TransactionRecord): boolean {
-    const { onlyOk, deviceClientIds } = this.#rules;
-    const device = record.deviceClientId?.toLowerCase() ?? "";
-    return (record.ok || !onlyOk) && (deviceClientIds.length === 0 || deviceClientIds.includes(device));
-  }
-
-  /** Nothing waits in here, so that two posts of one record are told apart. */
-  #take(record: TransactionRecord, ids: readonly string[], bytes: number): Status {
-    const { queue, recent } = this.#memory;
-    const { dedupeMs } = this.#rules;
-    if (recent.knows(ids, dedupeMs)) {
-      return 204;
-    }
-    if (!this.#hasRoom(bytes)) {
-      return 503;
-    }
-    recent.remember(ids, dedupeMs);
-    queue.push({ record, recordId: null, isResumed: false }, bytes);
-    return 204;
-  }
-
-  /** The store tells two posts of one record apart. */
-  async #keep(keeper: RecordKeeper, record: TransactionRecord, bytes: number): Promise<Status> {
-    if (!this.#hasRoom(bytes)) {
-      return 503;
-    }
-    try {
-      const received = await keeper.keep(record, this.#rules.dedupeMs);
-      if (received !== null) {
-        // Also where the node was closed meanwhile: the one that takes its place hands it on.
-        this.#memory.queue.push(received, bytes);
-      }
-      return 204;
-    } catch (error) {
-      this.#events.refused("store", problemOf(error));
-      return 503;
-    }
-  }
-
-  #hasRoom(bytes: number): boolean {
-    const most = { items: this.#rules.queueLimit, bytes: mostWaitingBytes };
-    const hasRoom = this.#memory.queue.hasRoom(bytes, most);
-    if (!hasRoom) {
-      this.#events.refused("full");
-    }
-    return hasRoom;
+    this.#events.refused(notTaken.refusal, "problem" in notTaken ? notTaken.problem : undefined);
+    return 503;
   }
 
   #isAllowed({ headers }: IncomingMessage, lastPart: string | undefined): boolean {
@@ -261,30 +172,4 @@ export class WebhookReceiver {
     const given = secret.in === "path" ? lastPart : headers[secret.name];
     return isSecret(typeof given === "string" ? given : undefined, secret.value);
   }
-}
-
-/** Version 1 calls a transaction by the integer that version 2 calls its legacyId: either makes it the same one. */
-function identitiesOf({ transactionId, legacyId }: TransactionRecord): string[] {
-  const ids = legacyId === null ? [transactionId] : [transactionId, legacyId];
-  if (ids.some((id) => id.length > longestId)) {
-    throw new ShapeError(phrase("idLong", { most: longestId }));
-  }
-  return ids.map((id) => id.toLowerCase());
-}
-
-function isJson({ headers }: IncomingMessage): boolean {
-  const [, type, parameters = ""] = /^\s*([^;\s]+)\s*(?:;(.*))?$/.exec(headers["content-type"] ?? "") ?? [];
-  const charset = /charset\s*=\s*"?([^\s";]+)/i.exec(parameters)?.[1];
-  const coding = headers["content-encoding"];
-  return (
-    type !== undefined &&
-    /^application\/(?:json|[\w.+-]+\+json)$/i.test(type) &&
-    (charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset)) &&
-    (coding === undefined || coding === "identity")
-  );
-}
-
-/** Throws where the bytes are no UTF-8. */
-function decodeUtf8(body: Buffer): string {
-  return new TextDecoder("utf-8", { fatal: true }).decode(body);
 }

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, request, type IncomingMessage, type Server } from "node:http";
 import { text } from "node:stream/consumers";
-import { WebhookMemory, WebhookReceiver } from "../../src/webhook/receiver.ts";
+import { WebhookReceiver } from "../../src/webhook/receiver.ts";
+import { WebhookMemory } from "../../src/webhook/record-intake.ts";
 import { listen } from "../support/servers.ts";
 
 const rules = {

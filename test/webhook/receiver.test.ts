@@ -6,7 +6,8 @@ import { text } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
 import { inEnglish } from "../../src/errors/interpolation.ts";
 import type { TransactionRecord } from "../../src/model/shapes.ts";
-import { WebhookMemory, WebhookReceiver, type WebhookRules } from "../../src/webhook/receiver.ts";
+import { WebhookReceiver, type WebhookRules } from "../../src/webhook/receiver.ts";
+import { WebhookMemory } from "../../src/webhook/record-intake.ts";
 
 const secret = "pa55-Wort/ä";
 const header = "x-webhook-secret";

@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { StoredRecords, type LeftOver } from "../../src/runtime/webhook/stored-records.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Database } from "../../src/store/database.ts";
-import { WebhookMemory, WebhookReceiver, type Received } from "../../src/webhook/receiver.ts";
+import { WebhookReceiver } from "../../src/webhook/receiver.ts";
+import { WebhookMemory, type Received } from "../../src/webhook/record-intake.ts";
 import { openTestDatabase, type TestDatabase } from "../store/support.ts";
 
 /** A database whose answers can be held back: what it was asked for is done, and nobody knows yet. */

@@ -1,7 +1,7 @@
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Store } from "../../store/store.ts";
-import type { WebhookMemory } from "../../webhook/receiver.ts";
+import type { WebhookMemory } from "../../webhook/record-intake.ts";
 import type { LogThrottle } from "../status/log-throttle.ts";
 import type { StatusBoard } from "../status/status-board.ts";
 import { translateError, translateStatus } from "../status/translate.ts";

@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeMessage } from "node-red";
 import type { Target } from "../../webhook/delivery-queue.ts";
-import type { Received } from "../../webhook/receiver.ts";
+import type { Received } from "../../webhook/record-intake.ts";
 import type { FlowsEvent } from "../config/flows-event.ts";
 
 /** A message that was sent, and what became of it while the flows stop. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TransactionRecord } from "../../model/shapes.ts";
 import { Inbox } from "../../store/inbox.ts";
 import type { Database } from "../../store/database.ts";
-import type { Received, RecordKeeper } from "../../webhook/receiver.ts";
+import type { Received, RecordKeeper } from "../../webhook/record-intake.ts";
 
 /** What is asked of a store. */
 interface OpensDatabase {

@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { phrase, type Problem } from "../errors/interpolation.ts";
+import { ShapeError } from "../model/decode.ts";
+import { JsonLimitError, parseJson, recordLimits } from "../model/parse-json.ts";
+import type { TransactionRecord } from "../model/shapes.ts";
+import { decodeTransactionRecord } from "../model/transaction-record.ts";
+
+/** A transaction record as a post brought it. */
+export interface PostedRecord {
+  readonly record: TransactionRecord;
+  /** In lower case; a record with one of these ids is the same one. */
+  readonly ids: readonly string[];
+  /** Length of the body. */
+  readonly bytes: number;
+}
+
+/** Longest id, in characters: one that is longer could not be asked for, and would stay in the memory of duplicates. */
+const longestId = 200;
+
+/** Whether a body is said to be JSON in UTF-8, not compressed. */
+export function isJson(headers: IncomingHttpHeaders): boolean {
+  const [, type, parameters = ""] = /^\s*([^;\s]+)\s*(?:;(.*))?$/.exec(headers["content-type"] ?? "") ?? [];
+  const charset = /charset\s*=\s*"?([^\s";]+)/i.exec(parameters)?.[1];
+  const coding = headers["content-encoding"];
+  return (
+    type !== undefined &&
+    /^application\/(?:json|[\w.+-]+\+json)$/i.test(type) &&
+    (charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset)) &&
+    (coding === undefined || coding === "identity")
+  );
+}
+
+/** Reads the record in a body, or says why there is none. */
+export function readPosted(body: Buffer): PostedRecord | { readonly problem: Problem } {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
+    const record = decodeTransactionRecord(parseJson(text, recordLimits));
+    return { record, ids: identitiesOf(record), bytes: body.length };
+  } catch (error) {
+    const isSaid = error instanceof ShapeError || error instanceof JsonLimitError;
+    return { problem: isSaid ? error.problem : phrase("notJson") };
+  }
+}
+
+/** Version 1 calls a transaction by the integer that version 2 calls its legacyId: either makes it the same one. */
+function identitiesOf({ transactionId, legacyId }: TransactionRecord): string[] {
+  const ids = legacyId === null ? [transactionId] : [transactionId, legacyId];
+  if (ids.some((id) => id.length > longestId)) {
+    throw new ShapeError(phrase("idLong", { most: longestId }));
+  }
+  return ids.map((id) => id.toLowerCase());
+}
