@@ -10,16 +10,18 @@ import { storeOf } from "../../src/runtime/store/store-choice.ts";
 import { keepRecords } from "../../src/runtime/webhook/keep-records.ts";
 import type { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
 import { openOrExplain } from "../../src/runtime/config/config-node.ts";
-import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
+import { followFlows, FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import { LogThrottle } from "../../src/runtime/status/log-throttle.ts";
 import { StatusBoard } from "../../src/runtime/status/status-board.ts";
 import { translateError, translateStatus, translateValue } from "../../src/runtime/status/translate.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { RecordSender } from "../../src/runtime/webhook/record-sender.ts";
+import { serveWebhook } from "../../src/runtime/webhook/serve-webhook.ts";
+import { WebhookMemories } from "../../src/runtime/webhook/webhook-memories.ts";
 import { readWebhook } from "../../src/runtime/webhook/webhook-settings.ts";
 import { BodyBudget } from "../../src/webhook/body-budget.ts";
-import { partBehind, WebhookPaths, type Handler } from "../../src/webhook/paths.ts";
-import { WebhookMemory, WebhookReceiver, type Refusal } from "../../src/webhook/receiver.ts";
+import { partBehind, WebhookPaths } from "../../src/webhook/paths.ts";
+import { WebhookReceiver, type Refusal } from "../../src/webhook/receiver.ts";
 import { defaults, properties, type TransactionInProperties } from "./transaction-in.shared.ts";
 
 interface TransactionInCredentials {
@@ -38,34 +40,24 @@ const operation = { operation: "transaction in", surface: "config", acts: false 
 /** The node needs no other one to take messages. */
 const noConfig = { problem: () => undefined, surface: () => "config" as const };
 
-/** What a node has taken, over deploys and restarts of the flows. */
-interface Held {
-  readonly memory: WebhookMemory;
-  /** Whether the node is there; between two of them, nobody is. */
-  isOwned: boolean;
-}
-
 /** `dimensioner-transaction-in`: what the cloud's webhook tells of a measurement becomes a message. */
 export default function (RED: NodeAPI): void {
   /** Another one for each start of the process: what an earlier one has sent may be lost with it. */
   const runId = randomUUID();
   const paths = new WebhookPaths();
   const budget = new BodyBudget();
-  const started = new FlowsEvent(RED, "flows:started");
-  const stopping = new FlowsEvent(RED, "flows:stopping");
-  const held = new Map<string, Held>();
+  const flows = {
+    started: new FlowsEvent(RED, "flows:started"),
+    stopping: new FlowsEvent(RED, "flows:stopping"),
+  };
+  const memories = new WebhookMemories();
 
   /** After a deploy: what belongs to no node any more goes. */
   const settle = (): void => {
     paths.settle();
-    for (const [id, { memory, isOwned }] of held) {
-      if (!isOwned) {
-        held.delete(id);
-        if (memory.queue.size > 0) {
-          const text = translateStatus(RED, "undelivered", { count: memory.queue.size });
-          RED.log.warn(`[dimensioner-transaction-in:${id}] ${text}`);
-        }
-      }
+    for (const { nodeId, records } of memories.settle()) {
+      const text = translateStatus(RED, "undelivered", { count: records });
+      RED.log.warn(`[dimensioner-transaction-in:${nodeId}] ${text}`);
     }
   };
 
@@ -75,11 +67,10 @@ export default function (RED: NodeAPI): void {
   ): void {
     RED.nodes.createNode(this, config);
     const status = new StatusBoard(RED, this);
-    const own: Held = { memory: held.get(this.id)?.memory ?? new WebhookMemory(), isOwned: true };
-    held.set(this.id, own);
+    const { memory, release } = memories.hold(this.id);
     this.on("close", () => {
-      own.isOwned = false;
-      started.next(settle);
+      release();
+      flows.started.next(settle);
       status.close();
     });
     const saved = readSaved(defaults, config);
@@ -92,9 +83,7 @@ export default function (RED: NodeAPI): void {
     const throttle = new LogThrottle();
     const store = "problem" in webhook ? undefined : webhook.store;
     const stored =
-      store === undefined
-        ? undefined
-        : keepRecords(RED, this, { store, runId, memory: own.memory, status, throttle });
+      store === undefined ? undefined : keepRecords(RED, this, { store, runId, memory, status, throttle });
 
     serve(RED, this, { ...operation, config: noConfig, properties: saved }, async (job) => {
       const handled = await noteHandled(RED, this, job.msg, stored);
@@ -108,7 +97,7 @@ export default function (RED: NodeAPI): void {
       return;
     }
     let received = 0;
-    const sender = new RecordSender(RED, this, started, (record, waiting) => {
+    const sender = new RecordSender(RED, this, flows.started, (record, waiting) => {
       stored?.delivered(record);
       received++;
       if (waiting > 0) {
@@ -130,48 +119,36 @@ export default function (RED: NodeAPI): void {
           }
         },
       },
-      own.memory,
+      memory,
       budget,
       stored,
     );
 
     // While the flows stop and start, some of the nodes behind this one are not there, whatever is deployed.
-    let forget: () => void;
-    const awaitStart = (): void => {
-      forget = started.next(() => {
+    const forget = followFlows(flows, {
+      onStarted: () => {
         receiver.resume();
         void stored?.open();
-        forget = stopping.next(() => {
-          receiver.hold();
-          sender.stopping();
-          awaitStart();
-        });
-      });
-    };
-    awaitStart();
-
-    /** Also in the log: nobody may look at this flow when it is deployed. */
-    const complain = (key: "noWebServer" | "pathTaken"): void => {
-      status.say("failed", key);
-      this.warn(translateStatus(RED, key));
-    };
-    const handle: Handler = (request, response) => {
-      receiver
-        .receive(request, response, partBehind(webhook.path, request.url))
-        .catch((error: unknown) => this.error(error instanceof Error ? error.message : String(error)));
-    };
-    const leave = isServed(RED)
-      ? paths.claim({
-          path: webhook.path,
-          app: RED.httpNode,
-          handlers: [...middleware(RED), handle],
-          onServed: () => status.say("done", "ready"),
-          onTaken: () => complain("pathTaken"),
-        })
-      : () => undefined;
-    if (!isServed(RED)) {
-      complain("noWebServer");
-    }
+      },
+      onStopping: () => {
+        receiver.hold();
+        sender.stopping();
+      },
+    });
+    const leave = serveWebhook(RED, paths, {
+      path: webhook.path,
+      handle: (request, response) => {
+        receiver
+          .receive(request, response, partBehind(webhook.path, request.url))
+          .catch((error: unknown) => this.error(error instanceof Error ? error.message : String(error)));
+      },
+      onServed: () => status.say("done", "ready"),
+      onProblem: (problem) => {
+        status.say("failed", problem);
+        // Also in the log: nobody may look at this flow when it is deployed.
+        this.warn(translateStatus(RED, problem));
+      },
+    });
 
     this.on("close", (done: () => void) => {
       forget();
@@ -203,17 +180,4 @@ async function noteHandled(
   const values = new ValueReader(RED, node, msg, operation);
   const given = { field: "transactionId", value: "transactionId", type: "msg" } as const;
   return stored.handled(await values.required(given));
-}
-
-/** A site can switch off everything that flows serve. */
-function isServed(RED: NodeAPI): boolean {
-  const root: unknown = RED.settings.httpNodeRoot;
-  return root !== false;
-}
-
-/** What the site puts before everything that flows serve, its own login for instance. */
-function middleware(RED: NodeAPI): Handler[] {
-  const given: unknown = Reflect.get(RED.settings, "httpNodeMiddleware");
-  const list: unknown[] = Array.isArray(given) ? given : [given];
-  return list.filter((one): one is Handler => typeof one === "function");
 }

@@ -34,3 +34,22 @@ export class FlowsEvent {
     };
   }
 }
+
+/** Calls `onStarted` after each start of the flows and `onStopping` before each stop, until what it returns is called. */
+export function followFlows(
+  events: { readonly started: FlowsEvent; readonly stopping: FlowsEvent },
+  { onStarted, onStopping }: { readonly onStarted: () => void; readonly onStopping: () => void },
+): () => void {
+  let forget: () => void;
+  const awaitStart = (): void => {
+    forget = events.started.next(() => {
+      forget = events.stopping.next(() => {
+        onStopping();
+        awaitStart();
+      });
+      onStarted();
+    });
+  };
+  awaitStart();
+  return () => forget();
+}
