@@ -1,4 +1,10 @@
-import { cloudProperties, folder, nodeName } from "../../src/saved/common-properties.ts";
+import {
+  cloudProperties,
+  contentType,
+  folder,
+  nodeName,
+  transactionId,
+} from "../../src/saved/common-properties.ts";
 import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
 const fromCloud = { when: { source: ["cloud"] } } as const;
@@ -13,13 +19,7 @@ export const properties = {
   source: { kind: "choice", of: ["cloud", "message"], default: "cloud", icon: "sign-in" },
   cloud: { ...cloudProperties.cloud, ...fromCloud },
   cloudFrom: { ...cloudProperties.cloudFrom, ...fromCloud },
-  transactionId: {
-    kind: "typed",
-    default: "transactionId",
-    type: "msg",
-    required: "shared:common.problem.transactionId",
-    icon: "key",
-  },
+  transactionId,
   /** The archive's root; it has to exist. */
   folder: { ...folder, group: packages },
   /** The package's folder below the root. */
@@ -33,16 +33,7 @@ export const properties = {
     note: "note.layout",
     group: packages,
   },
-  /** Only media of this type; blank: all. */
-  contentType: {
-    kind: "typed",
-    default: "",
-    type: "str",
-    icon: "filter",
-    placeholder: "placeholder.contentType",
-    group: completeness,
-    ...fromCloud,
-  },
+  contentType: { ...contentType, group: completeness, ...fromCloud },
   /** Content types or descriptions that must be there, separated by commas. */
   expect: {
     kind: "text",

@@ -1,17 +1,16 @@
-import { cloudProperties, nodeName, outputProperties } from "../../src/saved/common-properties.ts";
+import {
+  cloudProperties,
+  nodeName,
+  outputProperties,
+  transactionId,
+} from "../../src/saved/common-properties.ts";
 import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
 /** The saved properties of `dimensioner-fetch-media`, in the order of its form. */
 export const properties = {
   name: nodeName,
   ...cloudProperties,
-  transactionId: {
-    kind: "typed",
-    default: "transactionId",
-    type: "msg",
-    required: "shared:common.problem.transactionId",
-    icon: "key",
-  },
+  transactionId,
   contentId: {
     kind: "typed",
     default: "payload.contentId",

@@ -1,4 +1,4 @@
-import { cloudProperties, nodeName } from "../../src/saved/common-properties.ts";
+import { cloudProperties, contentType, nodeName, transactionId } from "../../src/saved/common-properties.ts";
 import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
 const completeness = { legend: "group.wait" } as const;
@@ -7,20 +7,8 @@ const completeness = { legend: "group.wait" } as const;
 export const properties = {
   name: nodeName,
   ...cloudProperties,
-  transactionId: {
-    kind: "typed",
-    default: "transactionId",
-    type: "msg",
-    required: "shared:common.problem.transactionId",
-    icon: "key",
-  },
-  contentType: {
-    kind: "typed",
-    default: "",
-    type: "str",
-    icon: "filter",
-    placeholder: "placeholder.contentType",
-  },
+  transactionId,
+  contentType,
   emit: { kind: "choice", of: ["array", "split"], default: "array", icon: "sign-out" },
   /** Content types or descriptions that must be there, separated by commas. */
   expect: {

@@ -56,6 +56,26 @@ export const cloudProperties = {
   },
 } as const satisfies PropertyTable;
 
+/** The transaction whose media are wanted, by the id that the cloud has given it. */
+export const transactionId = {
+  kind: "typed",
+  default: "transactionId",
+  type: "msg",
+  required: common("problem.transactionId"),
+  icon: "key",
+  label: common("label.transactionId"),
+} as const satisfies PropertyTable[string];
+
+/** Only media of this type; blank: all. */
+export const contentType = {
+  kind: "typed",
+  default: "",
+  type: "str",
+  icon: "filter",
+  label: common("label.contentType"),
+  placeholder: common("placeholder.contentType"),
+} as const satisfies PropertyTable[string];
+
 const references: Group = {
   legend: common("group.references"),
   note: common("note.references"),
