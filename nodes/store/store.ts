@@ -8,20 +8,16 @@ import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { Store } from "../../src/store/store.ts";
 import { defaults, type StoreProperties } from "./store.shared.ts";
 
-/** `dimensioner-store`: names the folder of packages, and owns the database in which nodes keep what must survive a restart. */
+/** `dimensioner-store`: names the folder of packages, and the database in which nodes keep what must survive a restart. */
 export default function (RED: NodeAPI): void {
   // A file can be open once, so nodes of one store share it, also while a deploy replaces one by another.
   const databases = new StoreDatabases();
 
   function StoreConfigNode(this: StoreNode, config: NodeDef & Partial<StoreProperties>): void {
     RED.nodes.createNode(this, config);
-    const opened = openOrExplain(() => {
+    this.access = openOrExplain(() => {
       const folder = readPackagesFolder(RED, this, readCurrent(defaults, config));
       return { store: new Store(databaseFile(RED, this.id), folder, databases) };
-    });
-    this.access = opened;
-    this.on("close", (done: () => void) => {
-      void ("store" in opened ? opened.store.close() : Promise.resolve()).finally(done);
     });
   }
 

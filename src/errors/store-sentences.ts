@@ -13,8 +13,24 @@ export const stores = {
   },
   storeDamaged: {
     code: "ERR_STORE",
-    text: "The database __path__ is damaged: __problem__. Nothing was deleted. Restore the file from a backup, or move it aside to start with an empty database.",
-    hint: "What a database that is moved aside holds can still be read with SQLite's own tools.",
+    text: "The database __path__ is damaged: __problem__. Nothing was deleted. Restore the file from a backup, or make a new one from the packages with the command dimensioner-rebuild.",
+    hint: "What a damaged database holds can often still be read with SQLite's own tools.",
+  },
+  storeLocked: {
+    code: "ERR_STORE",
+    text: "Another program has locked the database __path__ for writing: nothing was written. Close that program, or let it finish, and try again.",
+    hint: "Other programs can read the database while it is in use, but must not write to it.",
+    retryable: true,
+  },
+  storeReplaced: {
+    code: "ERR_STORE",
+    text: "The database __path__ was removed or replaced while it was in use: the last change was not stored. Put the file back, or restart this program to use what is there now.",
+    hint: "Stop the program before you move, delete or restore its database.",
+    retryable: true,
+    inNode: {
+      text: "The database __path__ was removed or replaced while it was in use: the last change was not stored. Put the file back, or restart Node-RED to use what is there now.",
+      hint: "Stop Node-RED before you move, delete or restore its database.",
+    },
   },
   storeNewer: {
     code: "ERR_STORE",

@@ -4,6 +4,12 @@
  */
 export const migrations: readonly (readonly string[])[] = [
   [
+    `CREATE TABLE store (
+      store_id TEXT NOT NULL,
+      folder TEXT,
+      created_at TEXT NOT NULL
+    )`,
+
     `CREATE TABLE records (
       record_id INTEGER PRIMARY KEY AUTOINCREMENT,
       node_id TEXT NOT NULL,

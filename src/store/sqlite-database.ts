@@ -1,9 +1,17 @@
 import { Worker } from "node:worker_threads";
 import type { Database, Row, Statement } from "./database.ts";
-import { closedError, openError, statementError, threadError, unansweredError } from "./sqlite-failures.ts";
-import type { OpenRequest, ThreadMessage, TransactionResult } from "./sqlite-messages.ts";
+import { settledWithin } from "./settled-within.ts";
+import { closedError, failureError, threadError, unansweredError } from "./sqlite-failures.ts";
+import type { Opened, OpenRequest, ThreadMessage, TransactionResult } from "./sqlite-messages.ts";
 
-export interface SqliteOptions extends OpenRequest {
+export interface SqliteOptions {
+  readonly file: string;
+  /** Statements that lead from each version of the schema to the next. */
+  readonly migrations: readonly (readonly string[])[];
+  /** Whether a missing file is an error instead of a new database. */
+  readonly mustExist?: boolean;
+  /** How long a transaction waits for another program that is writing. */
+  readonly busyTimeoutMs?: number;
   /** How long the disk may take for one answer until the database counts as hung. */
   readonly answerWithinMs?: number;
   /** How long close waits for what is open. */
@@ -16,54 +24,72 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
+const defaultBusyMs = 5_000;
 const defaultAnswerMs = 30_000;
 const defaultCloseMs = 5_000;
 
 /** A SQLite database in a thread of its own. */
 export class SqliteDatabase implements Database {
+  readonly opened: Opened;
+  /** Resolves when the thread has let go of the file; a disk that hangs can hold that up after `close`. */
+  readonly ended: Promise<void>;
   readonly #file: string;
   readonly #worker: Worker;
   readonly #answerWithinMs: number;
   readonly #closeWithinMs: number;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #ended: Promise<void>;
   #lastId = 0;
+  #isLost = false;
   #closing: Promise<void> | undefined;
 
-  private constructor(options: SqliteOptions, worker: Worker) {
+  private constructor(options: SqliteOptions, worker: Worker, opened: Opened) {
+    this.opened = opened;
     this.#file = options.file;
     this.#worker = worker;
     this.#answerWithinMs = options.answerWithinMs ?? defaultAnswerMs;
     this.#closeWithinMs = options.closeWithinMs ?? defaultCloseMs;
-    this.#ended = new Promise((resolve) => worker.once("exit", () => resolve()));
+    this.ended = new Promise((resolve) => worker.once("exit", () => resolve()));
+    // What waits for an answer keeps the process, an open database does not.
+    worker.unref();
     worker.on("message", (message: ThreadMessage) => this.#take(message));
     worker.on("error", (error: unknown) => this.#failAll(threadError(this.#file, error)));
-    worker.once("exit", () => this.#failAll(closedError(this.#file)));
+    worker.once("exit", () => {
+      this.#isLost = true;
+      this.#failAll(closedError(this.#file));
+    });
   }
 
   /**
    * Opens the file, makes it where it is missing and brings its schema up to date. Rejects with ERR_STORE: in use by
-   * another process, damaged, made by a newer version, or whatever the disk says.
+   * another process, damaged, made by a newer version, or whatever the disk says. It reads the whole file, and has no time
+   * limit; an aborted signal ends it as soon as the disk answers.
    */
-  static async open(options: SqliteOptions): Promise<SqliteDatabase> {
-    const { file, migrations, answerWithinMs = defaultAnswerMs } = options;
+  static async open(options: SqliteOptions, signal?: AbortSignal): Promise<SqliteDatabase> {
+    const { file, migrations, mustExist = false, busyTimeoutMs = defaultBusyMs } = options;
     const worker = new Worker(threadFile(), {
-      workerData: { file, migrations } satisfies OpenRequest,
+      workerData: { file, migrations, mustExist, busyTimeoutMs } satisfies OpenRequest,
       // Node.js 22 calls its SQLite experimental, once for each process that uses it.
       execArgv: [...process.execArgv, "--disable-warning=ExperimentalWarning"],
     });
-    worker.unref();
+    const end = (): void => void worker.terminate();
+    signal?.addEventListener("abort", end);
     try {
-      await firstMessage(worker, file, answerWithinMs);
+      return new SqliteDatabase(options, worker, await untilOpened(worker, file));
     } catch (error) {
-      void worker.terminate();
+      await worker.terminate();
       throw error;
+    } finally {
+      signal?.removeEventListener("abort", end);
     }
-    return new SqliteDatabase(options, worker);
+  }
+
+  /** Whether nothing can be stored here any more: the thread was closed, has died, or its files were taken away. */
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   transaction(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
-    if (this.#closing !== undefined) {
+    if (this.#closing !== undefined || this.#isLost) {
       return Promise.reject(closedError(this.#file));
     }
     return new Promise((resolve, reject) => {
@@ -84,12 +110,7 @@ export class SqliteDatabase implements Database {
 
   async #close(): Promise<void> {
     this.#worker.postMessage("close");
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.#closeWithinMs);
-    });
-    await Promise.race([this.#ended, late]);
-    clearTimeout(timer);
+    await settledWithin(this.ended, this.#closeWithinMs);
     this.#failAll(closedError(this.#file));
     // A thread that hangs in the disk ends when the disk answers, or with the process.
     void this.#worker.terminate();
@@ -111,7 +132,8 @@ export class SqliteDatabase implements Database {
     if ("rows" in result) {
       waiting.resolve(result.rows);
     } else {
-      waiting.reject(statementError(this.#file, result.failure));
+      this.#isLost ||= result.failure.reason === "replaced";
+      waiting.reject(failureError(this.#file, result.failure));
     }
   }
 
@@ -131,23 +153,21 @@ function threadFile(): URL {
 }
 
 /** Waits until the thread has opened the file. */
-function firstMessage(worker: Worker, file: string, withinMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (error?: Error): void => {
-      clearTimeout(timer);
-      worker.off("message", onMessage).off("error", onError).off("exit", onExit);
-      if (error === undefined) {
-        resolve();
-      } else {
-        reject(error);
-      }
-    };
-    const onMessage = (message: ThreadMessage): void => {
-      settle("opened" in message && !message.opened ? openError(file, message.failure) : undefined);
-    };
-    const onError = (error: unknown): void => settle(threadError(file, error));
-    const onExit = (): void => settle(closedError(file));
-    const timer = setTimeout(() => settle(unansweredError(file, withinMs)), withinMs);
-    worker.on("message", onMessage).on("error", onError).on("exit", onExit);
-  });
+async function untilOpened(worker: Worker, file: string): Promise<Opened> {
+  const { promise, resolve, reject } = Promise.withResolvers<Opened>();
+  const onMessage = (message: ThreadMessage): void => {
+    if ("opened" in message) {
+      resolve(message.opened);
+    } else if ("failure" in message) {
+      reject(failureError(file, message.failure));
+    }
+  };
+  const onError = (error: unknown): void => reject(threadError(file, error));
+  const onExit = (): void => reject(closedError(file));
+  worker.on("message", onMessage).on("error", onError).on("exit", onExit);
+  try {
+    return await promise;
+  } finally {
+    worker.off("message", onMessage).off("error", onError).off("exit", onExit);
+  }
 }

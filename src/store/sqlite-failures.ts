@@ -1,34 +1,34 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { problemOf, verbatim } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
-import type { OpenFailure, SqliteFailure } from "./sqlite-messages.ts";
+import { resultCodes } from "./sqlite-errors.ts";
+import type { Failure } from "./sqlite-messages.ts";
 
-/** SQLite's primary result codes (sqlite.org/rescode.html) that people can do something about. */
+/** Of SQLite's result codes those that people can do something about. */
 const sentenceOfResult: ReadonlyMap<number, SentenceKey> = new Map([
-  [3, "storeDenied"],
-  [5, "storeInUse"],
-  [6, "storeInUse"],
-  [8, "storeDenied"],
-  [11, "storeDamaged"],
-  [13, "storeFull"],
-  [26, "storeDamaged"],
+  [resultCodes.permission, "storeDenied"],
+  [resultCodes.busy, "storeLocked"],
+  [resultCodes.locked, "storeLocked"],
+  [resultCodes.readOnly, "storeDenied"],
+  [resultCodes.full, "storeFull"],
 ]);
 
-/** ERR_STORE for a database that could not be opened. */
-export function openError(path: string, failure: OpenFailure): DimensionerError {
+/** ERR_STORE for a database that could not be opened, or a transaction that was not made. */
+export function failureError(path: string, failure: Failure): DimensionerError {
   switch (failure.reason) {
-    case "damaged":
-      return storeError("storeDamaged", { path, problem: verbatim(failure.message) });
+    case "in-use":
+      return storeError("storeInUse", { path });
     case "newer-schema":
       return storeError("storeNewer", { path });
-    case "failed":
-      return statementError(path, failure.failure);
+    case "damaged":
+      return storeError("storeDamaged", { path, problem: verbatim(failure.message) });
+    case "replaced":
+      return storeError("storeReplaced", { path });
+    case "failed": {
+      const sentence = sentenceOfResult.get(failure.resultCode) ?? "storeFailed";
+      return storeError(sentence, { path, problem: verbatim(failure.message) });
+    }
   }
-}
-
-/** ERR_STORE for what SQLite said. */
-export function statementError(path: string, { resultCode, message }: SqliteFailure): DimensionerError {
-  return storeError(sentenceOfResult.get(resultCode) ?? "storeFailed", { path, problem: verbatim(message) });
 }
 
 /** ERR_STORE for what ended the thread. */

@@ -1,83 +1,81 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { statSync } from "node:fs";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Row, Statement } from "./database.ts";
+import { describeFailure } from "./sqlite-errors.ts";
 import type {
-  OpenFailure,
+  Failure,
+  Opened,
   OpenRequest,
-  SqliteFailure,
   TransactionRequest,
   TransactionResult,
 } from "./sqlite-messages.ts";
+import { openOwned, type OpenDatabase } from "./sqlite-open.ts";
 
 /** Prepared statements that are kept; the store has fewer than that. */
 const mostPrepared = 200;
-const corrupt = 11;
-const notADatabase = 26;
 
-/** One SQLite database, opened by this process alone. */
+/** One SQLite database that this process owns. Others can read it. */
 export class SqliteFile {
-  readonly schemaVersion: number;
-  readonly sqliteVersion: string;
+  readonly opened: Opened;
+  /**
+   * Whether the file or its log was found removed or replaced after a commit. SQLite goes on writing to files that have no name
+   * any more, and everything would be gone with the end of the process.
+   */
+  isLost = false;
+  readonly #own: OpenDatabase;
   readonly #database: DatabaseSync;
+  readonly #identity: string;
   readonly #prepared = new Map<string, StatementSync>();
 
-  private constructor(database: DatabaseSync, schemaVersion: number) {
-    this.#database = database;
-    this.schemaVersion = schemaVersion;
-    this.sqliteVersion = String(database.prepare("SELECT sqlite_version() AS version").get()?.["version"]);
+  private constructor(own: OpenDatabase, schemaVersion: number) {
+    this.#own = own;
+    this.#database = own.database;
+    this.#identity = this.#readIdentity();
+    const version = own.database.prepare("SELECT sqlite_version() AS version").get()?.["version"];
+    this.opened = { schemaVersion, sqliteVersion: String(version), isShared: own.isShared };
   }
 
-  /** Opens the file, makes it where it is missing, checks it and brings its schema up to date. */
-  static open({
-    file,
-    migrations,
-  }: OpenRequest): { readonly file: SqliteFile } | { readonly failure: OpenFailure } {
-    let database: DatabaseSync | undefined;
-    try {
-      database = new DatabaseSync(file, { timeout: 0 });
-      // The lock is held until the file is closed: a second process is refused, however long this one sleeps.
-      database.exec("PRAGMA locking_mode = EXCLUSIVE");
-      database.exec("PRAGMA journal_mode = WAL");
-      database.exec("PRAGMA synchronous = FULL");
-      database.exec("PRAGMA foreign_keys = ON");
-      // Takes the lock at once, not with the first write.
-      database.exec("BEGIN IMMEDIATE; COMMIT");
-      const found = check(database);
-      if (found !== undefined) {
-        database.close();
-        return { failure: { reason: "damaged", message: found } };
-      }
-      const version = versionOf(database);
-      if (version > migrations.length) {
-        database.close();
-        return { failure: { reason: "newer-schema", found: version, known: migrations.length } };
-      }
-      migrate(database, version, migrations);
-      return { file: new SqliteFile(database, migrations.length) };
-    } catch (error) {
-      closeQuietly(database);
-      const failure = describe(error);
-      return failure.resultCode === corrupt || failure.resultCode === notADatabase
-        ? { failure: { reason: "damaged", message: failure.message } }
-        : { failure: { reason: "failed", failure } };
-    }
+  static open(request: OpenRequest): SqliteFile | Failure {
+    const opened = openOwned(request);
+    return "reason" in opened ? opened : new SqliteFile(opened, request.migrations.length);
   }
 
   /** Runs each request in a savepoint of its own, all of them in one commit; what fails takes no other one with it. */
   commit(requests: readonly TransactionRequest[]): readonly TransactionResult[] {
+    const results = this.#commitTogether(requests);
+    if (!("failure" in results)) {
+      this.isLost = this.#readIdentity() !== this.#identity;
+      return this.isLost ? fail(requests, { reason: "replaced" }) : results;
+    }
+    const { failure, hasBegun } = results;
+    // What does not fit on a full disk any more may be one request among others that do, or that only read.
+    return hasBegun && requests.length > 1
+      ? requests.flatMap((request) => this.commit([request]))
+      : fail(requests, failure);
+  }
+
+  close(): void {
+    try {
+      this.#database.close();
+    } finally {
+      this.#own.lock.release();
+    }
+  }
+
+  #commitTogether(
+    requests: readonly TransactionRequest[],
+  ): readonly TransactionResult[] | { readonly failure: Failure; readonly hasBegun: boolean } {
+    let hasBegun = false;
     try {
       this.#database.exec("BEGIN IMMEDIATE");
+      hasBegun = true;
       const results = requests.map((request) => this.#runOne(request));
       this.#database.exec("COMMIT");
       return results;
     } catch (error) {
       this.#rollBack();
-      const failure = describe(error);
-      return requests.map(({ id }) => ({ id, failure }));
+      return { failure: describeFailure(error), hasBegun };
     }
-  }
-
-  close(): void {
-    closeQuietly(this.#database);
   }
 
   #runOne({ id, statements }: TransactionRequest): TransactionResult {
@@ -92,7 +90,7 @@ export class SqliteFile {
         throw error;
       }
       this.#database.exec("ROLLBACK TO request; RELEASE request");
-      return { id, failure: describe(error) };
+      return { id, failure: describeFailure(error) };
     }
   }
 
@@ -122,44 +120,22 @@ export class SqliteFile {
       // SQLite has rolled back by itself, or cannot read its file any more: the next transaction says so.
     }
   }
-}
 
-/** What is wrong with the file, in SQLite's words; undefined where nothing is. */
-function check(database: DatabaseSync): string | undefined {
-  const [first] = database.prepare("PRAGMA quick_check(1)").all();
-  const said = first === undefined ? "ok" : String(Object.values(first)[0]);
-  return said === "ok" ? undefined : said;
-}
-
-function versionOf(database: DatabaseSync): number {
-  return Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
-}
-
-function migrate(database: DatabaseSync, from: number, migrations: readonly (readonly string[])[]): void {
-  for (const [version, statements] of migrations.entries()) {
-    if (version < from) {
-      continue;
-    }
-    database.exec("BEGIN IMMEDIATE");
-    for (const statement of statements) {
-      database.exec(statement);
-    }
-    database.exec(`PRAGMA user_version = ${version + 1}`);
-    database.exec("COMMIT");
+  #readIdentity(): string {
+    const { path } = this.#own;
+    return [path, `${path}-wal`]
+      .map((name) => {
+        try {
+          const { dev, ino } = statSync(name, { bigint: true });
+          return `${dev}:${ino}`;
+        } catch (error) {
+          return String(error);
+        }
+      })
+      .join(" ");
   }
 }
 
-function closeQuietly(database: DatabaseSync | undefined): void {
-  try {
-    database?.close();
-  } catch {
-    // It never opened, or its file is gone: there is nothing left to let go of.
-  }
-}
-
-function describe(error: unknown): SqliteFailure {
-  const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && "errcode" in error ? error.errcode : 0;
-  // The upper bits hold the extension: 266 is SQLITE_IOERR_READ, one kind of SQLITE_IOERR (10).
-  return { resultCode: typeof code === "number" ? code & 0xff : 0, message };
+function fail(requests: readonly TransactionRequest[], failure: Failure): readonly TransactionResult[] {
+  return requests.map(({ id }) => ({ id, failure }));
 }

@@ -5,6 +5,10 @@ export interface OpenRequest {
   readonly file: string;
   /** Statements that lead from each version of the schema to the next. */
   readonly migrations: readonly (readonly string[])[];
+  /** How long a statement waits for another process that has locked the file. */
+  readonly busyTimeoutMs: number;
+  /** Whether a missing file is an error instead of a new database. */
+  readonly mustExist: boolean;
 }
 
 /** One transaction that the thread is asked for. */
@@ -13,25 +17,30 @@ export interface TransactionRequest {
   readonly statements: readonly Statement[];
 }
 
-/** Why SQLite refused: its result code without the extension, and its own words. */
-export interface SqliteFailure {
-  /** SQLite's primary result code; 0 where the failure is not SQLite's. */
-  readonly resultCode: number;
-  readonly message: string;
-}
-
-/** Why a database could not be opened. */
-export type OpenFailure =
-  | { readonly reason: "newer-schema"; readonly found: number; readonly known: number }
+/** Why a database could not be opened, or why a transaction was not made. */
+export type Failure =
+  /** Another process owns the database. */
+  | { readonly reason: "in-use" }
+  | { readonly reason: "newer-schema" }
   | { readonly reason: "damaged"; readonly message: string }
-  | { readonly reason: "failed"; readonly failure: SqliteFailure };
+  /** The file or its log is no longer the one that was opened: what is written to it would be lost. */
+  | { readonly reason: "replaced" }
+  /** What SQLite said: its primary result code, 0 where the failure is not SQLite's. */
+  | { readonly reason: "failed"; readonly resultCode: number; readonly message: string };
+
+export interface Opened {
+  readonly schemaVersion: number;
+  readonly sqliteVersion: string;
+  /** Whether other processes can read the database while it is open. */
+  readonly isShared: boolean;
+}
 
 /** What the thread says: how opening went, then what came of transactions, several at once. */
 export type ThreadMessage =
-  | { readonly opened: true; readonly schemaVersion: number; readonly sqliteVersion: string }
-  | { readonly opened: false; readonly failure: OpenFailure }
+  | { readonly opened: Opened }
+  | { readonly failure: Failure }
   | { readonly results: readonly TransactionResult[] };
 
 export type TransactionResult =
   | { readonly id: number; readonly rows: readonly (readonly Row[])[] }
-  | { readonly id: number; readonly failure: SqliteFailure };
+  | { readonly id: number; readonly failure: Failure };

@@ -9,23 +9,28 @@ import {
   workerData,
   type MessagePort,
 } from "node:worker_threads";
-import type { OpenRequest, TransactionRequest } from "./sqlite-messages.ts";
 import { SqliteFile } from "./sqlite-file.ts";
+import type { OpenRequest, ThreadMessage, TransactionRequest } from "./sqlite-messages.ts";
 
 if (!isMainThread && parentPort !== null) {
   serve(parentPort, workerData as OpenRequest);
 }
 
 function serve(port: MessagePort, request: OpenRequest): void {
-  const opened = SqliteFile.open(request);
-  if ("failure" in opened) {
-    port.postMessage({ opened: false, failure: opened.failure });
+  const say = (message: ThreadMessage): void => port.postMessage(message);
+  const file = SqliteFile.open(request);
+  if ("reason" in file) {
+    say({ failure: file });
     port.close();
     return;
   }
-  const { file } = opened;
-  port.postMessage({ opened: true, schemaVersion: file.schemaVersion, sqliteVersion: file.sqliteVersion });
+  say({ opened: file.opened });
+  let isOpen = true;
   port.on("message", (first: TransactionRequest | "close") => {
+    // A closed port still hands out what it had received.
+    if (!isOpen) {
+      return;
+    }
     // What has come meanwhile shares one commit, and with it one sync of the disk.
     const waiting = [first];
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
@@ -33,9 +38,10 @@ function serve(port: MessagePort, request: OpenRequest): void {
     }
     const requests = waiting.filter((one) => one !== "close");
     if (requests.length > 0) {
-      port.postMessage({ results: file.commit(requests) });
+      say({ results: file.commit(requests) });
     }
-    if (requests.length < waiting.length) {
+    if (requests.length < waiting.length || file.isLost) {
+      isOpen = false;
       file.close();
       port.close();
     }

@@ -1,42 +1,55 @@
-import { mkdir } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Database } from "./database.ts";
-import { migrations } from "./schema.ts";
-import { SqliteDatabase } from "./sqlite-database.ts";
+import { settledWithin } from "./settled-within.ts";
+import { unansweredError } from "./sqlite-failures.ts";
+import { StoreDatabase, type StoreDatabaseOptions } from "./store-database.ts";
 
 /** A use of a database; the last one to release it closes it. */
 export interface DatabaseLease {
   readonly database: Database;
+  /** The id that the store has had since its database was made. */
+  readonly storeId: string;
+  /** Resolves within a few seconds, also when the disk hangs; may be called twice. */
   release(): Promise<void>;
 }
 
 interface Shared {
-  readonly database: Promise<Database>;
+  readonly database: Promise<StoreDatabase>;
   users: number;
+}
+
+interface StoreDatabasesOptions extends Omit<StoreDatabaseOptions, "file"> {
+  /** How long one use waits until the database is open: its whole file is checked. Opening itself goes on. */
+  readonly openWithinMs?: number;
 }
 
 /** The embedded databases that this process has open. A file can be open once, so nodes that name the same one share it. */
 export class StoreDatabases {
+  readonly #options: StoreDatabasesOptions;
+  readonly #openWithinMs: number;
   readonly #open = new Map<string, Shared>();
+  /** Until their threads have let go of the files. */
   readonly #closing = new Map<string, Promise<void>>();
+
+  constructor({ openWithinMs = 60_000, ...options }: StoreDatabasesOptions = {}) {
+    this.#options = options;
+    this.#openWithinMs = openWithinMs;
+  }
 
   /** Opens the file, makes it and its folder where they are missing. Rejects with ERR_STORE. */
   async open(file: string): Promise<DatabaseLease> {
     const path = resolve(file);
-    // A deploy closes the old node and opens the new one at once.
-    await this.#closing.get(path);
     const shared = this.#open.get(path) ?? this.#begin(path);
     shared.users += 1;
+    if (!(await settledWithin(shared.database, this.#openWithinMs))) {
+      void this.#leave(path, shared);
+      throw unansweredError(path, this.#openWithinMs);
+    }
     try {
       const database = await shared.database;
-      let isReleased = false;
-      const release = async (): Promise<void> => {
-        if (!isReleased) {
-          isReleased = true;
-          await this.#leave(path, shared);
-        }
-      };
-      return { database, release };
+      let released: Promise<void> | undefined;
+      const release = (): Promise<void> => (released ??= this.#leave(path, shared));
+      return { database, storeId: database.storeId, release };
     } catch (error) {
       await this.#leave(path, shared);
       throw error;
@@ -44,29 +57,30 @@ export class StoreDatabases {
   }
 
   #begin(path: string): Shared {
-    const shared: Shared = { database: openFile(path), users: 0 };
+    const shared: Shared = { database: this.#openFile(path), users: 0 };
     this.#open.set(path, shared);
     return shared;
   }
 
+  async #openFile(file: string): Promise<StoreDatabase> {
+    // A deploy closes the old node and opens the new one at once.
+    await this.#closing.get(file);
+    return StoreDatabase.open({ ...this.#options, file });
+  }
+
   async #leave(path: string, shared: Shared): Promise<void> {
     shared.users -= 1;
-    if (shared.users > 0) {
+    const database = await shared.database.catch(() => undefined);
+    // While it was being opened, another use may have come.
+    if (shared.users > 0 || this.#open.get(path) !== shared) {
       return;
     }
     this.#open.delete(path);
-    const closed = shared.database.then(
-      (database) => database.close(),
-      () => undefined,
-    );
-    const gone = closed.finally(() => this.#closing.delete(path));
-    this.#closing.set(path, gone);
-    await gone;
+    if (database === undefined) {
+      return;
+    }
+    const ended = database.ended().finally(() => this.#closing.delete(path));
+    this.#closing.set(path, ended);
+    await database.close();
   }
-}
-
-async function openFile(file: string): Promise<Database> {
-  // A folder that cannot be made is told by the database, which then cannot open its file.
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch(() => undefined);
-  return SqliteDatabase.open({ file, migrations });
 }

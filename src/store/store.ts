@@ -1,5 +1,4 @@
 import type { DimensionerError } from "../errors/dimensioner-error.ts";
-import type { Database } from "./database.ts";
 import type { DatabaseLease, StoreDatabases } from "./store-databases.ts";
 
 /** The folder of a store's packages as its settings name it, or why they name none. */
@@ -12,8 +11,6 @@ export class Store {
   /** Where packages lie. Nobody has looked yet whether it is there: it may be a share that is not mounted. */
   readonly folder: PackagesFolder;
   readonly #databases: StoreDatabases;
-  #lease: Promise<DatabaseLease> | undefined;
-  #isClosed = false;
 
   constructor(file: string, folder: PackagesFolder, databases: StoreDatabases) {
     this.file = file;
@@ -21,28 +18,11 @@ export class Store {
     this.#databases = databases;
   }
 
-  /** Opens the database with the first use; one that could not be opened is tried again. Rejects with ERR_STORE. */
-  async database(): Promise<Database> {
-    const opening = this.#lease ?? this.#databases.open(this.file);
-    this.#lease = opening;
-    try {
-      const { database, release } = await opening;
-      if (this.#isClosed) {
-        await release();
-      }
-      return database;
-    } catch (error) {
-      if (this.#lease === opening) {
-        this.#lease = undefined;
-      }
-      throw error;
-    }
-  }
-
-  /** Lets go of the database. Resolves within a few seconds, also when the disk hangs. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    const lease = await this.#lease?.catch(() => undefined);
-    await lease?.release();
+  /**
+   * Opens the database, or shares it with who has it open. Each user takes a lease of its own and releases it when it has
+   * finished, so that nobody's last writes depend on the order in which a deploy closes nodes. Rejects with ERR_STORE.
+   */
+  lease(): Promise<DatabaseLease> {
+    return this.#databases.open(this.file);
   }
 }

@@ -61,7 +61,7 @@ describe("a webhook's records in a store", () => {
   async function start(runId: string): Promise<LeftOver> {
     const { promise, resolve } = Promise.withResolvers<LeftOver>();
     const records = new StoredRecords(
-      { database: () => Promise.resolve(database) },
+      { lease: () => Promise.resolve({ database, storeId: "store", release: () => Promise.resolve() }) },
       {
         nodeId: "node",
         runId,

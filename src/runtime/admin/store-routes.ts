@@ -36,7 +36,7 @@ export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
       await release();
       // Of a dialog that may be cancelled nothing stays.
       if (isTrial) {
-        await rm(file, { force: true });
+        await Promise.all([file, `${file}-lock`].map((one) => rm(one, { force: true })));
       }
     }
   });

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TransactionRecord } from "../../model/shapes.ts";
 import { Inbox } from "../../store/inbox.ts";
-import type { Database } from "../../store/database.ts";
+import { settledWithin } from "../../store/settled-within.ts";
+import type { DatabaseLease } from "../../store/store-databases.ts";
 import type { Received, RecordKeeper } from "../../webhook/record-intake.ts";
 
 /** What is asked of a store. */
-interface OpensDatabase {
-  database(): Promise<Database>;
+interface LeasesDatabase {
+  lease(): Promise<DatabaseLease>;
 }
 
 interface StoredRecordsOptions {
@@ -40,15 +41,18 @@ const longestDelayMs = 30_000;
 /** So many records of an earlier run are read at once, and may wait for the flow. */
 const pageSize = 500;
 const removeEveryMs = 3_600_000;
+/** A deploy waits no longer for a disk that does not answer. */
+const noteWithinMs = 5_000;
 
 /**
  * Keeps a webhook's records in a store, and hands on those of an earlier run in the order in which they arrived. What comes
  * while these are being read is kept and comes after them.
  */
 export class StoredRecords implements RecordKeeper {
-  readonly #store: OpensDatabase;
+  readonly #store: LeasesDatabase;
   readonly #options: StoredRecordsOptions;
   readonly #closing = new AbortController();
+  #lease: DatabaseLease | undefined;
   #inbox: Promise<Inbox> | undefined;
   #opening: Promise<void> | undefined;
   #isLive = false;
@@ -60,7 +64,7 @@ export class StoredRecords implements RecordKeeper {
   #sent: number[] = [];
   #removedAt = performance.now();
 
-  constructor(store: OpensDatabase, options: StoredRecordsOptions) {
+  constructor(store: LeasesDatabase, options: StoredRecordsOptions) {
     this.#store = store;
     this.#options = options;
   }
@@ -103,11 +107,14 @@ export class StoredRecords implements RecordKeeper {
     return (await this.#openInbox()).handled(transactionId);
   }
 
-  /** Resolves when what was sent is noted. */
+  /** Resolves when what was sent is noted, or after a few seconds where the disk does not answer. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#onDelivered?.();
-    await this.#noteSent();
+    if (this.#lease !== undefined) {
+      await settledWithin(this.#noteSent(), noteWithinMs);
+      await this.#lease.release();
+    }
   }
 
   async #openWhenThere(): Promise<void> {
@@ -127,14 +134,23 @@ export class StoredRecords implements RecordKeeper {
 
   #openInbox(): Promise<Inbox> {
     if (this.#inbox === undefined) {
-      const { nodeId, runId } = this.#options;
-      this.#inbox = this.#store.database().then((database) => new Inbox(database, { nodeId, runId }));
+      this.#inbox = this.#leaseInbox();
       // One that could not be opened is tried again with the next use.
       this.#inbox.catch(() => {
         this.#inbox = undefined;
       });
     }
     return this.#inbox;
+  }
+
+  async #leaseInbox(): Promise<Inbox> {
+    const { nodeId, runId } = this.#options;
+    const lease = await this.#store.lease();
+    this.#lease = lease;
+    if (this.#closing.signal.aborted) {
+      await lease.release();
+    }
+    return new Inbox(lease.database, { nodeId, runId });
   }
 
   async #handOnLeftOver(inbox: Inbox): Promise<void> {

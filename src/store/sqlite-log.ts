@@ -1,0 +1,167 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+
+/**
+ * A check of SQLite's write-ahead log (sqlite.org/fileformat2.html, section 4) before SQLite opens it.
+ *
+ * SQLite takes the log as ended at the first frame whose checksum is wrong, without a word: that is how a commit looks that a
+ * power failure has cut short. A flipped bit in an older frame looks the same, and all later commits would vanish. The two can
+ * be told apart: each commit is synced before the next one is written, so that a commit with another one behind it cannot
+ * have been cut short.
+ */
+
+const headerBytes = 32;
+const frameHeaderBytes = 24;
+/** The last bit says whether the words of the checksums are big-endian. */
+const magic = 0x377f0682;
+const usualPageBytes = 4_096;
+/** Read at once: several frames of any page size. */
+const chunkBytes = 1_048_576;
+
+type Checksum = readonly [number, number];
+
+interface LogHeader {
+  readonly isIntact: boolean;
+  readonly isBigEndian: boolean;
+  readonly pageBytes: number;
+  readonly salts: Checksum;
+  readonly checksum: Checksum;
+}
+
+/** What a log holds. */
+export interface LogFindings {
+  /** Commits that SQLite will find. */
+  readonly commits: number;
+  /** Whether synced commits follow a place that SQLite would take for the end. */
+  readonly isDamaged: boolean;
+}
+
+const nothing: LogFindings = { commits: 0, isDamaged: false };
+
+/** Reads the log at this path; one that is missing or empty holds nothing. Throws what the disk says. */
+export function readLog(path: string): LogFindings {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+      return nothing;
+    }
+    throw error;
+  }
+  try {
+    const start = Buffer.alloc(headerBytes);
+    return readSync(descriptor, start, 0, headerBytes, 0) < headerBytes
+      ? nothing
+      : readFrames(descriptor, readHeader(start));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function readHeader(bytes: Buffer): LogHeader {
+  const word = bytes.readUInt32BE(0);
+  const isBigEndian = (word & 1) === 1;
+  const pageBytes = bytes.readUInt32BE(8);
+  const isPageSize = pageBytes >= 512 && pageBytes <= 65_536 && (pageBytes & (pageBytes - 1)) === 0;
+  const checksum: Checksum = [bytes.readUInt32BE(24), bytes.readUInt32BE(28)];
+  const isIntact =
+    (word & ~1) === magic &&
+    isPageSize &&
+    isEqual(addToChecksum([0, 0], bytes.subarray(0, 24), isBigEndian), checksum);
+  return {
+    isIntact,
+    // This package's logs have little-endian checksums and pages of the usual size on all platforms that it runs on.
+    isBigEndian: isIntact && isBigEndian,
+    pageBytes: isIntact ? pageBytes : usualPageBytes,
+    salts: [bytes.readUInt32BE(16), bytes.readUInt32BE(20)],
+    checksum,
+  };
+}
+
+function readFrames(descriptor: number, header: LogHeader): LogFindings {
+  const { isBigEndian, pageBytes } = header;
+  const frameBytes = frameHeaderBytes + pageBytes;
+  const frames = Math.floor((fstatSync(descriptor).size - headerBytes) / frameBytes);
+  const perChunk = Math.floor(chunkBytes / frameBytes);
+  const chunk = Buffer.alloc(perChunk * frameBytes);
+  const chain = new FrameChain(header);
+  for (let first = 0; first < frames && !chain.isDamaged; first += perChunk) {
+    const read = readSync(descriptor, chunk, 0, chunk.length, headerBytes + first * frameBytes);
+    for (let at = 0; at + frameBytes <= read; at += frameBytes) {
+      const frame = chunk.subarray(at, at + frameBytes);
+      const head = addToChecksum(chain.previous, frame.subarray(0, 8), isBigEndian);
+      chain.add(
+        {
+          isCommit: frame.readUInt32BE(4) !== 0,
+          salts: [frame.readUInt32BE(8), frame.readUInt32BE(12)],
+          checksum: [frame.readUInt32BE(16), frame.readUInt32BE(20)],
+        },
+        addToChecksum(head, frame.subarray(frameHeaderBytes), isBigEndian),
+      );
+    }
+  }
+  return { commits: chain.commits, isDamaged: chain.isDamaged };
+}
+
+interface Frame {
+  /** The last one of a commit. */
+  readonly isCommit: boolean;
+  readonly salts: Checksum;
+  /** Over all frames up to this one. */
+  readonly checksum: Checksum;
+}
+
+/** Follows the frames of a log, each of which continues the checksum of the one before it. */
+class FrameChain {
+  /** The checksum that the last frame says it has. */
+  previous: Checksum;
+  /** Commits before the first broken frame. */
+  commits = 0;
+  isDamaged = false;
+  /** The salts that count; each new run of the log has others, and what is left of an older run is no part of it. */
+  #salts: Checksum | undefined;
+  #isBroken: boolean;
+  /** Commits in the frames behind the first broken one that continue each other, the one before them included. */
+  #commitsBehind = 0;
+  #isLastCommit = false;
+
+  constructor({ isIntact, salts, checksum }: LogHeader) {
+    this.previous = checksum;
+    this.#isBroken = !isIntact;
+    this.#salts = isIntact ? salts : undefined;
+  }
+
+  add(frame: Frame, computed: Checksum): void {
+    // With a broken header nobody knows the right salts; frames that continue each other have the same ones.
+    const isOfThisRun = this.#salts === undefined || isEqual(frame.salts, this.#salts);
+    const isContinued = isOfThisRun && isEqual(computed, frame.checksum);
+    if (!this.#isBroken && isContinued) {
+      this.commits += frame.isCommit ? 1 : 0;
+    } else if (this.#isBroken && isContinued) {
+      this.#commitsBehind ||= this.#isLastCommit ? 1 : 0;
+      this.#commitsBehind += frame.isCommit ? 1 : 0;
+      // The second commit was begun after the first one, and what is before it, had been synced.
+      this.isDamaged ||= this.#commitsBehind >= 2;
+    } else {
+      this.#isBroken = true;
+      this.#commitsBehind = 0;
+    }
+    this.#isLastCommit = isOfThisRun && frame.isCommit;
+    this.previous = frame.checksum;
+  }
+}
+
+/** SQLite's checksum: two sums of 32 bits over pairs of words. */
+function addToChecksum([first, second]: Checksum, bytes: Buffer, isBigEndian: boolean): Checksum {
+  let [sum1, sum2] = [first, second];
+  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let at = 0; at < bytes.length; at += 8) {
+    sum1 = (sum1 + words.getUint32(at, !isBigEndian) + sum2) >>> 0;
+    sum2 = (sum2 + words.getUint32(at + 4, !isBigEndian) + sum1) >>> 0;
+  }
+  return [sum1, sum2];
+}
+
+function isEqual([one, two]: Checksum, [other1, other2]: Checksum): boolean {
+  return one === other1 && two === other2;
+}

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { Store } from "../../src/store/store.ts";
+import { StoreDatabases, type DatabaseLease } from "../../src/store/store-databases.ts";
+
+describe("the databases of stores", () => {
+  let folder: string;
+  let file: string;
+  let databases: StoreDatabases;
+  const leases: DatabaseLease[] = [];
+
+  const open = async (path = file) => {
+    const lease = await databases.open(path);
+    leases.push(lease);
+    return lease;
+  };
+  const nothing = [{ sql: "SELECT 1" }];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "stores-"));
+    file = join(folder, "dimensioner", "store.sqlite");
+    databases = new StoreDatabases();
+  });
+  afterEach(async () => {
+    await Promise.all(leases.splice(0).map((lease) => lease.release()));
+    await rm(folder, { recursive: true });
+  });
+
+  it("gives a store an id that it keeps, and another store another one", async () => {
+    const first = await open();
+    assert.match(first.storeId, /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    await first.release();
+    assert.equal((await open()).storeId, first.storeId);
+    assert.notEqual((await open(join(folder, "other.sqlite"))).storeId, first.storeId);
+  });
+
+  it("keeps the database open until the last of its users has released it", async () => {
+    const store = new Store(file, { path: folder }, databases);
+    const [one, two] = await Promise.all([store.lease(), store.lease()]);
+    await Promise.all([one.release(), one.release()]);
+    await two.database.transaction(nothing);
+    await two.release();
+    await assert.rejects(two.database.transaction(nothing), { code: "ERR_STORE", message: /was closed/ });
+  });
+
+  it("opens the file again while it is being closed", async () => {
+    const lease = await open();
+    const released = lease.release();
+    const again = await open();
+    await again.database.transaction(nothing);
+    await released;
+  });
+
+  it("opens the file again when its thread has died, and loses nothing that was durable", async () => {
+    const started = once(process, "worker") as Promise<[Worker]>;
+    const { database } = await open();
+    await database.transaction([{ sql: "UPDATE store SET folder = 'here'" }]);
+    const [thread] = await started;
+    const waiting = database.transaction(nothing);
+    const ended = once(thread, "exit");
+    void thread.terminate();
+    await Promise.allSettled([waiting]);
+    await ended;
+    const both = [{ sql: "SELECT folder FROM store" }];
+    const [[rows]] = await Promise.all([database.transaction(both), database.transaction(both)]);
+    assert.deepEqual(rows, [{ folder: "here" }]);
+  });
+
+  it("says that its folder has vanished instead of writing to files that have no name, and goes on when it is back", async () => {
+    const { database } = await open();
+    await rename(folder, `${folder}-away`);
+    const replaced = { code: "ERR_STORE", message: /was removed or replaced/ };
+    await assert.rejects(database.transaction([{ sql: "UPDATE store SET folder = 'lost'" }]), replaced);
+    await assert.rejects(database.transaction(nothing), { code: "ERR_STORE" });
+    await rename(`${folder}-away`, folder);
+    await database.transaction([{ sql: "UPDATE store SET folder = 'found'" }]);
+  });
+
+  it("does not go on with another database that was put in its place", async () => {
+    const other = await open(join(folder, "other.sqlite"));
+    await other.release();
+    const { database } = await open();
+    await Promise.all([rm(`${file}-wal`), rm(`${file}-shm`), rename(join(folder, "other.sqlite"), file)]);
+    const replaced = { code: "ERR_STORE", message: /was removed or replaced/ };
+    await assert.rejects(database.transaction(nothing), replaced);
+    await assert.rejects(database.transaction(nothing), replaced);
+  });
+});
