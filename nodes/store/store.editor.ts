@@ -21,6 +21,11 @@ RED.nodes.registerType<StoreProperties>("dimensioner-store", {
     return labelStyle(settingsOf(this, defaults).name);
   },
   oneditprepare() {
-    connectionTest(this, openForm(this, fields), { type, after: "name", properties: [], needed: [] });
+    connectionTest(this, openForm(this, fields), {
+      type,
+      after: "folder",
+      properties: ["folder", "folderType"],
+      needed: [],
+    });
   },
 });

@@ -14,42 +14,55 @@ interface Tested {
   readonly needed: readonly string[];
 }
 
-const signs: Readonly<Record<string, string>> = {
+/** From the worst to the best. */
+const states = ["bad", "unsure", "good"] as const;
+
+type State = (typeof states)[number];
+
+const signs = {
   busy: "fa-spinner fa-spin",
   good: "fa-check",
   unsure: "fa-question-circle",
   bad: "fa-times",
-};
+} as const;
+
+/** One thing that the test has found out. */
+interface Line {
+  readonly state: State | "busy";
+  readonly sentence: string;
+  readonly facts?: readonly string[];
+}
 
 /** The button that tries the dialog's values, saved or not, from where Node-RED runs. */
 export function connectionTest(node: object, form: Form, { type, after, properties, needed }: Tested): void {
   const button = makeButton("plug", shared("test.button")).addClass("dimensioner-test");
-  const line = $("<div>", { class: "dimensioner-answer", role: "status" });
+  const answerPlace = $("<div>", { class: "dimensioner-answer", role: "status" });
   const row = form.row(after);
-  rowAfter(row.nextUntil(":not(.dimensioner-tip)").addBack().last(), button, line);
+  rowAfter(row.nextUntil(":not(.dimensioner-tip)").addBack().last(), button, answerPlace);
   let running: JQueryXHR | undefined;
 
-  const show = (state: string, sentence: string, facts: readonly string[] = []) => {
-    const sign = $("<i>", { class: `fa ${signs[state] ?? ""}`, "aria-hidden": "true" });
-    line.attr("data-state", state).empty().append(sign, $("<span>").text(sentence));
-    if (facts.length > 0) {
-      line.append($("<div>", { class: "dimensioner-note" }).text(facts.join(", ")));
-    }
-    button.attr("aria-disabled", state === "busy" ? "true" : null);
+  const show = (lines: readonly Line[]) => {
+    const isBusy = lines.some(({ state }) => state === "busy");
+    const worst = states.find((state) => lines.some((line) => line.state === state));
+    answerPlace
+      .attr("data-state", isBusy ? "busy" : (worst ?? "bad"))
+      .empty()
+      .append(...lines.map(lineElement));
+    button.attr("aria-disabled", isBusy ? "true" : null);
   };
   const clear = () => {
     running?.abort();
     running = undefined;
-    line.removeAttr("data-state").empty();
+    answerPlace.removeAttr("data-state").empty();
     button.attr("aria-disabled", null);
   };
   const test = async () => {
     const problem = needed.map((property) => form.problem(property)).find((one) => one !== "");
     if (problem !== undefined) {
-      show("bad", problem);
+      show([{ state: "bad", sentence: problem }]);
       return;
     }
-    show("busy", shared("test.busy"));
+    show([{ state: "busy", sentence: shared("test.busy") }]);
     const { id, z } = node as { id: string; z?: string };
     const values = properties.map((property): [string, string | boolean] => [
       property,
@@ -64,12 +77,7 @@ export function connectionTest(node: object, form: Form, { type, after, properti
       return;
     }
     running = undefined;
-    const { state, facts }: Record<string, unknown> = isRecord(said) ? said : {};
-    show(
-      typeof state === "string" && state in signs ? state : "bad",
-      sentenceOf(said),
-      Array.isArray(facts) ? facts.map(String) : [],
-    );
+    show(linesOf(said));
   };
 
   form.follow(properties, clear);
@@ -79,6 +87,29 @@ export function connectionTest(node: object, form: Form, { type, after, properti
       void test();
     }
   });
+}
+
+/** The lines of an answer; the runtime's answer is from outside, like that of a machine. */
+function linesOf(said: unknown): readonly Line[] {
+  const lines: unknown = isRecord(said) ? said["lines"] : undefined;
+  return (Array.isArray(lines) ? lines : [undefined]).map((line: unknown): Line => {
+    const { state, facts }: Record<string, unknown> = isRecord(line) ? line : {};
+    return {
+      state: states.find((one) => one === state) ?? "bad",
+      sentence: sentenceOf(line),
+      facts: Array.isArray(facts) ? facts.map(String) : [],
+    };
+  });
+}
+
+function lineElement({ state, sentence, facts = [] }: Line): JQuery {
+  const sign = $("<i>", { class: `fa ${signs[state]}`, "aria-hidden": "true" });
+  const element = $("<div>", { class: "dimensioner-answer-line", "data-state": state });
+  element.append(sign, $("<span>").text(sentence));
+  if (facts.length > 0) {
+    element.append($("<div>", { class: "dimensioner-note" }).text(facts.join(", ")));
+  }
+  return element;
 }
 
 function valueOf(form: Form, property: string): string | boolean {

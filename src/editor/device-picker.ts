@@ -1,6 +1,7 @@
 import { askRuntime, isRecord, sentenceOf } from "./admin.ts";
 import type { Form } from "./form.ts";
 import { shared } from "./texts.ts";
+import { ago } from "./times.ts";
 import { button as makeButton } from "./widgets.ts";
 
 interface Listed {
@@ -132,27 +133,4 @@ function listedDevice(device: Readonly<Record<string, unknown>>): Listed {
   const heartbeat = typeof lastHeartbeatUtc === "string" ? ago(lastHeartbeatUtc) : undefined;
   const parts = [name, code, heartbeat ?? shared("picker.silent")];
   return { code, line: parts.filter((part) => typeof part === "string" && part !== "").join(" · ") };
-}
-
-const units = [
-  ["day", 86_400],
-  ["hour", 3_600],
-  ["minute", 60],
-  ["second", 1],
-] as const;
-
-/** "3 minutes ago", in the editor's language; undefined where it is no time. The cloud's times are UTC, said or not. */
-function ago(time: string): string | undefined {
-  const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(time);
-  const seconds = (Date.parse(hasZone ? time : `${time}Z`) - Date.now()) / 1000;
-  if (Number.isNaN(seconds)) {
-    return undefined;
-  }
-  // A clock that is ahead shall not promise a heartbeat for tomorrow.
-  const past = Math.min(0, seconds);
-  const [unit, length] = units.find(([, one]) => -past >= one) ?? ["second", 1];
-  return new Intl.RelativeTimeFormat(RED.i18n.lang(), { numeric: "auto" }).format(
-    Math.round(past / length),
-    unit,
-  );
 }

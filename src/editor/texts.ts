@@ -1,4 +1,6 @@
+import { formatBytes } from "../rules/bytes.ts";
 import type { Problem } from "../rules/problem.ts";
+import { ago } from "./times.ts";
 
 const packageName = "@dimflow/node-red-dimensioner";
 const sharedCatalog = "dimensioner-device";
@@ -24,7 +26,10 @@ export function sayProblem(problem: Problem): string {
   return said.charAt(0).toLocaleUpperCase() + said.slice(1);
 }
 
-/** What fills the marks of a sentence, as the runtime's src/errors/interpolation.ts knows it: phrases by their keys, and plain text. */
+/**
+ * What fills the marks of a sentence: phrases by their keys and plain text, as the runtime's src/errors/interpolation.ts
+ * knows them, and sizes and times.
+ */
 function say(value: unknown): string {
   if (Array.isArray(value)) {
     return value.map(say).join(", ");
@@ -32,7 +37,13 @@ function say(value: unknown): string {
   if (typeof value !== "object" || value === null) {
     return String(value);
   }
-  const { phrase, values, verbatim } = value as Readonly<Record<string, unknown>>;
+  const { phrase, values, verbatim, bytes, time } = value as Readonly<Record<string, unknown>>;
+  if (typeof bytes === "number") {
+    return formatBytes(bytes, RED.i18n.lang());
+  }
+  if (typeof time === "string") {
+    return ago(time) ?? time;
+  }
   if (typeof phrase !== "string") {
     return String(verbatim);
   }

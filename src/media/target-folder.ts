@@ -92,12 +92,13 @@ async function checkInside(
 /** What systems answer that open no folders as files (Windows) or not this one. */
 const cannotOpen: ReadonlySet<string> = new Set(["EACCES", "EBADF", "EISDIR", "EPERM"]);
 
-/** Makes new names in a folder last through a loss of power, where the system can do that. */
-export async function syncFolder(folder: string, disk: Disk, facts: TransferFacts): Promise<void> {
+/** Makes new names in a folder last through a loss of power, where the system can do that; says whether it can. */
+export async function syncFolder(folder: string, disk: Disk, facts: TransferFacts): Promise<boolean> {
   try {
     const handle = await disk.open(folder, "r");
     try {
       await handle.sync();
+      return true;
     } finally {
       await handle.close();
     }
@@ -105,5 +106,6 @@ export async function syncFolder(folder: string, disk: Disk, facts: TransferFact
     if (!cannotSync(error) && !cannotOpen.has(systemCode(error) ?? "")) {
       throw diskError(error, folder, facts);
     }
+    return false;
   }
 }

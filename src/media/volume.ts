@@ -17,6 +17,11 @@ export function volumeOf(folder: string): string {
   return shares.sort((a, b) => b.length - a.length)[0] ?? path;
 }
 
+/** Whether this very folder is where a share is mounted. */
+export function isShareMount(folder: string): boolean {
+  return remoteMounts().includes(resolve(folder));
+}
+
 /** Where shares are mounted. The kernel answers this from memory, so that it can be asked without waiting. */
 function remoteMounts(): string[] {
   let table: string;

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { readdir, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrations } from "../../src/store/schema.ts";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 
-interface Answer {
+interface Line {
   readonly state: string;
   readonly key: string;
   readonly values: Readonly<Record<string, unknown>>;
@@ -16,12 +17,16 @@ const webhook = "dimensioner/transaction";
 describe("dimensioner-store in a real Node-RED", function () {
   this.timeout(60_000);
   let nodeRed: NodeRed;
+  let folder: string;
 
   before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "packages-"));
     nodeRed = await startNodeRed({
       major: nodeRedMajor,
+      env: { EVIDENCE: folder },
       flows: [
         { id: "tab", type: "tab", label: "test" },
+        // Without a folder nothing can be archived, and the webhook works nevertheless.
         { id: "store", type: "dimensioner-store", name: "Evidence" },
         {
           id: "in",
@@ -35,20 +40,29 @@ describe("dimensioner-store in a real Node-RED", function () {
       ],
     });
   });
-  after(() => nodeRed?.stop());
+  after(async () => {
+    await nodeRed?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
 
   const files = async (): Promise<string[]> =>
     (await readdir(join(nodeRed.userDir, "dimensioner"))).toSorted();
   const fileOf = (id: string): string => join(nodeRed.userDir, "dimensioner", `${id}.sqlite`);
-  const test = async (id: string): Promise<Answer> => {
-    const response = await nodeRed.adminFetch("/dimensioner-store/test", {
+  const post = (body: object): Promise<Response> =>
+    nodeRed.adminFetch("/dimensioner-store/test", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ id, z: "" }),
+      body: JSON.stringify(body),
     });
+  const test = async (id: string, values: object = {}): Promise<readonly Line[]> => {
+    const response = await post({ id, z: "", folder, folderType: "str", ...values });
     assert.equal(response.status, 200);
-    return (await response.json()) as Answer;
+    const { lines } = (await response.json()) as { lines: readonly Line[] };
+    return lines;
   };
+  const said = (lines: readonly Line[]): string[] => lines.map(({ state, key }) => `${state} ${key}`);
+  const lineOf = (lines: readonly Line[], key: string): Line | undefined =>
+    lines.find((one) => one.key === key);
 
   it("says in Test connection that the database works, and how many records nobody has handled", async () => {
     const posted = await fetch(`${nodeRed.url}/${webhook}`, {
@@ -57,32 +71,74 @@ describe("dimensioner-store in a real Node-RED", function () {
       body: JSON.stringify({ id: 905865, errorCode: 0 }),
     });
     assert.equal(posted.status, 204);
-    const { state, key, values } = await test("store");
-    assert.deepEqual([state, key, values["count"]], ["good", "store", 1]);
+    const lines = await test("store");
+    assert.ok(
+      lines.every(({ state, key }) => state === "good" || key === "spaceLow"),
+      said(lines).join(),
+    );
+    const { values } = lineOf(lines, "database") ?? assert.fail();
     assert.match(String(values["version"]), /^3\.\d+\.\d+$/);
+    assert.equal(values["schema"], migrations.length);
+    assert.equal(values["path"], fileOf("store"));
+    assert.equal(lineOf(lines, "records")?.values["count"], 1);
+    assert.equal(lineOf(lines, "folder")?.values["path"], folder);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  it("takes the folder as it stands in the dialog, also from an environment variable", async () => {
+    const folderOf = async (values: object): Promise<string | undefined> =>
+      said(await test("store", values))[0];
+    assert.equal(await folderOf({ folder: "${EVIDENCE}" }), "good folder");
+    assert.equal(await folderOf({ folder: "EVIDENCE", folderType: "env" }), "good folder");
+    assert.equal(await folderOf({ folder: "${EVIDENCE}/below", folderType: "env" }), "bad fileNoFolder");
+    assert.equal(await folderOf({ folder: "" }), "bad configFolder");
+    assert.equal(await folderOf({ folder: "${NOT_SET}" }), "bad configInvalid");
+    assert.equal(await folderOf({ folder: "NOT_SET", folderType: "env" }), "bad configInvalid");
+    assert.equal(await folderOf({ folder: "payload", folderType: "msg" }), "bad configChoice");
+  });
+
+  it("tests the database where the folder is of no use", async () => {
+    const lines = await test("store", { folder: join(folder, "not-mounted") });
+    assert.deepEqual(said(lines).slice(0, 2), ["bad fileNoFolder", "good database"]);
   });
 
   it("leaves nothing behind of a store that is not deployed", async () => {
     const before = await files();
-    assert.equal((await test("not-deployed")).state, "good");
-    assert.equal((await test("../../outside")).state, "good");
+    for (const id of ["not-deployed", "../../outside"]) {
+      const lines = await test(id);
+      assert.equal(lineOf(lines, "database")?.state, "good");
+      assert.equal(lineOf(lines, "recordsNone")?.state, "good");
+    }
     assert.deepEqual(await files(), before);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  it("works when it is pressed many times at once", async () => {
+    const pressed = await Promise.all(Array.from({ length: 10 }, (_none, index) => test(`new-${index % 2}`)));
+    for (const lines of pressed) {
+      assert.equal(lineOf(lines, "folderNames")?.state, "good");
+      assert.equal(lineOf(lines, "database")?.state, "good");
+    }
+    assert.deepEqual(await readdir(folder), []);
   });
 
   it("says what is wrong with a database, and leaves it as it is", async () => {
     const other = await SqliteDatabase.open({ file: fileOf("in-use"), migrations });
     try {
-      assert.deepEqual(await keyOf("in-use"), ["bad", "storeInUse"]);
+      assert.equal(said(await test("in-use")).at(-1), "bad storeInUse");
     } finally {
       await other.close();
     }
     await writeFile(fileOf("damaged"), "no database\n".repeat(1_000));
-    assert.deepEqual(await keyOf("damaged"), ["bad", "storeDamaged"]);
+    const line = (await test("damaged")).at(-1);
+    assert.equal(line?.key, "storeDamaged");
+    assert.equal(line.values["path"], fileOf("damaged"));
     assert.ok((await files()).includes("damaged.sqlite"));
   });
 
-  async function keyOf(id: string): Promise<string[]> {
-    const { state, key } = await test(id);
-    return [state, key];
-  }
+  it("takes nothing but the fields of a dialog", async () => {
+    for (const body of [{}, { id: "store", z: "" }, { id: "", z: "", folder: {}, folderType: "str" }]) {
+      assert.equal((await post(body)).status, 400);
+    }
+  });
 });

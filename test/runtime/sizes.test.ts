@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { MeasureResult } from "../../src/model/shapes.ts";
-import { formatBytes, formatFigures } from "../../src/runtime/status/sizes.ts";
+import { formatBytes } from "../../src/rules/bytes.ts";
+import { formatFigures } from "../../src/runtime/status/sizes.ts";
 import { catalogOf, languages } from "../editor/sources.ts";
 
 const spaced = (text: string): string => text.replace(/[\u00a0\u202f]/g, " ");

@@ -113,7 +113,12 @@ export const layers: readonly Layer[] = [
     modules: nothing,
     note: "what nodes save, and its older versions; also runs in the browser",
   },
-  { name: "src/rules", may: [], modules: nothing, note: "which values are valid; also runs in the browser" },
+  {
+    name: "src/rules",
+    may: [],
+    modules: nothing,
+    note: "which values are valid, how sizes are written; also runs in the browser",
+  },
   { name: "src/errors", may: [], modules: nothing },
   {
     name: "src/simulator",

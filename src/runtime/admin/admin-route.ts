@@ -11,14 +11,17 @@ import type { SettingsReader } from "../config/settings.ts";
 export interface Said {
   readonly from: "errors" | "test";
   readonly key: string;
-  readonly values: Readonly<Record<string, Value | undefined>>;
+  readonly values: Readonly<Record<string, Value | Amount | undefined>>;
 }
 
+/** What the editor writes as its language does: a size in bytes, or how long ago a time was (ISO 8601). */
+type Amount = { readonly bytes: number } | { readonly time: string };
+
 type Route = ReturnType<NodeAPI["auth"]["needsPermission"]>;
-type Request = Parameters<Route>[0];
+export type AdminRequest = Parameters<Route>[0];
 
 /** Answers one request of the editor. Aborts when the browser no longer waits for it. */
-type Work = (request: Request, signal: AbortSignal) => Promise<object>;
+type Work = (request: AdminRequest, signal: AbortSignal) => Promise<object>;
 
 /** One field of a dialog; a long token has a few thousand characters. */
 export const fieldText = v.pipe(v.string(), v.maxLength(16_384));
@@ -51,7 +54,7 @@ export function answerWith(work: Work): Route {
  */
 export function readBody<const TSchema extends v.GenericSchema>(
   schema: TSchema,
-  request: Request,
+  request: AdminRequest,
 ): v.InferOutput<TSchema> {
   const body: unknown = request.is("json") === false ? undefined : request.body;
   return v.parse(schema, body);
@@ -95,7 +98,7 @@ export function environmentName(value: string): string | undefined {
 }
 
 /** The node itself where it is deployed, else any that is in the same flow: all there see the same variables. */
-function neighbour(RED: NodeAPI, { id, z }: { readonly id: string; readonly z: string }): Node | null {
+export function neighbour(RED: NodeAPI, { id, z }: { readonly id: string; readonly z: string }): Node | null {
   const itself: Node | null = RED.nodes.getNode(id);
   if (itself !== null) {
     return itself;

@@ -11,8 +11,8 @@ import {
   readBody,
   readEnvironment,
   sayError,
-  type Said,
 } from "./admin-route.ts";
+import { line, serveConnectionTest, type TestLine } from "./connection-test.ts";
 import { chooseProxy } from "../config/proxy.ts";
 import type { NumberProperty } from "../../saved/properties.ts";
 import { SettingsReader } from "../config/settings.ts";
@@ -41,12 +41,6 @@ const invalidCloud = v.object({
   access: v.object({ problem: v.instance(DimensionerError) }),
 });
 
-interface Answer extends Said {
-  readonly state: "good" | "unsure" | "bad";
-  /** Names of devices, as the cloud says them. */
-  readonly facts?: readonly string[];
-}
-
 /** What stands in a dialog's password field while nobody has typed into it. */
 const untouched = "__PWRD__";
 /** Nobody looks at a button for longer. */
@@ -57,26 +51,21 @@ const longestName = 200;
 
 /** The routes of the cloud's config node: Test connection, and the devices to choose from. No token leaves by them. */
 export function serveCloudRoutes(RED: NodeAPI, timeout: NumberProperty): void {
-  const allowed = (right: string) => RED.auth.needsPermission(`dimensioner-cloud.${right}`);
-  RED.httpAdmin.post(
-    "/dimensioner-cloud/test",
-    allowed("write"),
-    answerWith(async (request, signal): Promise<Answer> => {
-      const options = readOptions(RED, readBody(asked, request), timeout);
-      if (options === "tokenAnew") {
-        return { state: "bad", from: "test", key: options, values: {} };
-      }
-      const client = new CloudClient(options);
-      try {
-        return await testCloud(client, signal);
-      } finally {
-        await client.close();
-      }
-    }),
-  );
+  serveConnectionTest(RED, "dimensioner-cloud", async (request, signal) => {
+    const options = readOptions(RED, readBody(asked, request), timeout);
+    if (options === "tokenAnew") {
+      return [line("bad", options)];
+    }
+    const client = new CloudClient(options);
+    try {
+      return [await testCloud(client, signal)];
+    } finally {
+      await client.close();
+    }
+  });
   RED.httpAdmin.get(
     "/dimensioner-cloud/:id/devices",
-    allowed("read"),
+    RED.auth.needsPermission("dimensioner-cloud.read"),
     answerWith(async (request, signal) => {
       const node: unknown = RED.nodes.getNode(String(request.params["id"]));
       const invalid = v.safeParse(invalidCloud, node);
@@ -101,7 +90,7 @@ export function serveCloudRoutes(RED: NodeAPI, timeout: NumberProperty): void {
   );
 }
 
-async function testCloud(client: CloudClient, signal: AbortSignal): Promise<Answer> {
+async function testCloud(client: CloudClient, signal: AbortSignal): Promise<TestLine> {
   const { host } = client.peer;
   try {
     const devices = await client.devices({ signal });
@@ -109,15 +98,12 @@ async function testCloud(client: CloudClient, signal: AbortSignal): Promise<Answ
       .slice(0, mostNames)
       .map(({ name, registrationCode }) => (name ?? registrationCode ?? "?").slice(0, longestName));
     return {
-      state: "good",
-      from: "test",
-      key: "cloud",
-      values: { host, count: devices.length },
+      ...line("good", "cloud", { host, count: devices.length }),
       facts: devices.length > mostNames ? [...facts, "…"] : facts,
     };
   } catch (error) {
     if (isOtherJson(error)) {
-      return { state: "bad", from: "test", key: "noCloud", values: { host } };
+      return line("bad", "noCloud", { host });
     }
     if (!isUnknown(error)) {
       throw error;
@@ -126,15 +112,15 @@ async function testCloud(client: CloudClient, signal: AbortSignal): Promise<Answ
   // A cloud without a list of devices: a list of media that nobody has changes nothing either, and wants the token too.
   try {
     await client.listMedia("0", { signal });
-    return { state: "good", from: "test", key: "cloudMedia", values: { host } };
+    return line("good", "cloudMedia", { host });
   } catch (error) {
     if (isOtherJson(error)) {
-      return { state: "bad", from: "test", key: "noCloud", values: { host } };
+      return line("bad", "noCloud", { host });
     }
     if (!isUnknown(error)) {
       throw error;
     }
-    return { state: "unsure", from: "test", key: "cloudUnsure", values: { host } };
+    return line("unsure", "cloudUnsure", { host });
   }
 }
 

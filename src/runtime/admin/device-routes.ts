@@ -8,7 +8,8 @@ import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-e
 import type { Values } from "../../errors/interpolation.ts";
 import { connectProblem } from "../../http/failures.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
-import { answerWith, fieldNumber, fieldText, readBody, readEnvironment, type Said } from "./admin-route.ts";
+import { fieldNumber, fieldText, readBody, readEnvironment } from "./admin-route.ts";
+import { line, serveConnectionTest, type TestLine } from "./connection-test.ts";
 import type { ChoiceProperty, NumberProperty } from "../../saved/properties.ts";
 import { SettingsReader } from "../config/settings.ts";
 
@@ -19,10 +20,6 @@ const asked = v.object({
   generation: fieldText,
   timeout: fieldNumber,
 });
-
-interface Answer extends Said {
-  readonly state: "good" | "unsure" | "bad";
-}
 
 /** Nobody looks at a button for longer. */
 const longestTestMs = 10_000;
@@ -35,9 +32,8 @@ interface TestedProperties {
 
 /** The route behind Test connection: it asks for nothing but a ping, and never measures. */
 export function serveDeviceTest(RED: NodeAPI, table: TestedProperties): void {
-  const allowed = RED.auth.needsPermission("dimensioner-device.write");
   const settings = new SettingsReader("device");
-  const route = answerWith(async (request, signal): Promise<Answer> => {
+  serveConnectionTest(RED, "dimensioner-device", async (request, signal) => {
     const { id, z, ...given } = readBody(asked, request);
     const resolved = readEnvironment(RED, { id, z }, settings);
     const { generation, timeoutMs } = settings.read(
@@ -48,14 +44,14 @@ export function serveDeviceTest(RED: NodeAPI, table: TestedProperties): void {
         timeout: resolved("timeout", String(given.timeout)),
       },
     );
-    return testDevice({
+    const test = {
       address: resolved("address", given.address),
       generation,
       until: performance.now() + Math.min(timeoutMs, longestTestMs),
       signal,
-    });
+    };
+    return [await testDevice(test)];
   });
-  RED.httpAdmin.post("/dimensioner-device/test", allowed, route);
 }
 
 interface Test {
@@ -66,7 +62,7 @@ interface Test {
   readonly signal: AbortSignal;
 }
 
-async function testDevice(test: Test): Promise<Answer> {
+async function testDevice(test: Test): Promise<TestLine> {
   const { generation } = test;
   if (generation === "gateway") {
     return openConnection(test);
@@ -86,8 +82,8 @@ async function testDevice(test: Test): Promise<Answer> {
   return answerOf("bad", "noDevice", chosen);
 }
 
-function answerOf(state: Answer["state"], key: string, { host, ms }: Ping): Answer {
-  return { state, from: "test", key, values: { host, ms } };
+function answerOf(state: TestLine["state"], key: string, { host, ms }: Ping): TestLine {
+  return line(state, key, { host, ms });
 }
 
 interface Ping {
@@ -119,7 +115,7 @@ async function ping(test: Test): Promise<Ping> {
 }
 
 /** A gateway has no ping that is known, and its one request measures: that something listens is all that can be seen. */
-async function openConnection(test: Test): Promise<Answer> {
+async function openConnection(test: Test): Promise<TestLine> {
   const { peer } = clientOf(test);
   const { hostname, port, protocol } = new URL(peer.origin);
   const socket = connect({
@@ -145,7 +141,7 @@ async function openConnection(test: Test): Promise<Answer> {
   } finally {
     socket.destroy();
   }
-  return { state: "unsure", from: "test", key: "gateway", values: { host: peer.host } };
+  return line("unsure", "gateway", { host: peer.host });
 }
 
 const connectSentences: Readonly<Record<string, SentenceKey>> = {

@@ -1,44 +1,49 @@
-import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
+import { SettingsReader } from "../config/settings.ts";
 import type { StoreDatabases } from "../../store/store-databases.ts";
+import { testDatabase } from "./store-database-test.ts";
+import { testFolder } from "./store-folder-test.ts";
+import { readPackagesFolder } from "../store/packages-folder.ts";
 import { databaseFile } from "../store/store-choice.ts";
-import { answerWith, fieldText, readBody, type Said } from "./admin-route.ts";
+import { fieldText, neighbour, readBody, readEnvironment } from "./admin-route.ts";
+import { lineOfError, serveConnectionTest, type TestLine } from "./connection-test.ts";
 
-const asked = v.object({ id: fieldText, z: fieldText });
+const asked = v.object({ id: fieldText, z: fieldText, folder: fieldText, folderType: fieldText });
 
-interface Answer extends Said {
-  readonly state: "good";
+type Asked = v.InferOutput<typeof asked>;
+
+/** A share that does not answer for so long is not fit for packages either. */
+const longestTestMs = 5_000;
+
+/** The route behind Test connection: it tries the folder of the packages, and the database. */
+export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
+  serveConnectionTest(RED, "dimensioner-store", async (request, left) => {
+    const given = readBody(asked, request);
+    const signal = AbortSignal.any([left, AbortSignal.timeout(longestTestMs)]);
+    const { id } = given;
+    const tests = [
+      testFolderOf(RED, given, signal),
+      testDatabase({
+        databases,
+        file: databaseFile(RED, id),
+        isDeployed: RED.nodes.getNode(id) !== null,
+        signal,
+        withinMs: longestTestMs,
+      }),
+    ];
+    return (await Promise.all(tests)).flat();
+  });
 }
 
-/** The route behind Test connection: it opens the store's database, and counts what nobody has handled. */
-export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
-  const allowed = RED.auth.needsPermission("dimensioner-store.write");
-  const route = answerWith(async (request): Promise<Answer> => {
-    const { id } = readBody(asked, request);
-    const file = databaseFile(RED, id);
-    const isTrial = RED.nodes.getNode(id) === null && !existsSync(file);
-    const { database, release } = await databases.open(file);
-    try {
-      const [versions = [], counts = []] = await database.transaction([
-        { sql: "SELECT sqlite_version() AS version" },
-        { sql: "SELECT count(*) AS count FROM records WHERE handled_at IS NULL" },
-      ]);
-      const version = String(versions[0]?.["version"]);
-      return {
-        state: "good",
-        from: "test",
-        key: "store",
-        values: { version, count: Number(counts[0]?.["count"]) },
-      };
-    } finally {
-      await release();
-      // Of a dialog that may be cancelled nothing stays.
-      if (isTrial) {
-        await Promise.all([file, `${file}-lock`].map((one) => rm(one, { force: true })));
-      }
-    }
-  });
-  RED.httpAdmin.post("/dimensioner-store/test", allowed, route);
+async function testFolderOf(RED: NodeAPI, given: Asked, signal: AbortSignal): Promise<readonly TestLine[]> {
+  const { folderType } = given;
+  try {
+    const resolved = readEnvironment(RED, given, new SettingsReader("store"));
+    const folder = folderType === "str" ? resolved("folder", given.folder) : given.folder;
+    const read = readPackagesFolder(RED, neighbour(RED, given), { folder, folderType });
+    return "path" in read ? await testFolder(read.path, signal) : [lineOfError(read.problem)];
+  } catch (error) {
+    return [lineOfError(error)];
+  }
 }

@@ -1,25 +1,5 @@
 import type { MeasureResult } from "../../model/shapes.ts";
 
-const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
-
-/** Bytes as the language writes them: "12.3 MB", in German "12,3 MB". */
-export function formatBytes(bytes: number, language: string): string {
-  let value = bytes;
-  let step = 0;
-  // What would be rounded up to 1000 belongs to the next unit.
-  while (value >= 999.5 && step < units.length - 1) {
-    value /= 1000;
-    step++;
-  }
-  const digits = step === 0 || value >= 99.95 ? 0 : 1;
-  return new Intl.NumberFormat(language, {
-    style: "unit",
-    unit: units[step] ?? "terabyte",
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  }).format(value);
-}
-
 /**
  * The figures of the one parcel as a language writes them: "10.3×12.1×14.5 cm, 2.5 kg"; without the weight where it
  * would be longer than `longest`. They are read at once, since the flow may change the result before its status is shown.

@@ -3,7 +3,7 @@ import type { DimensionerError, ErrorCode } from "../../errors/dimensioner-error
 import { inEnglish, interpolate, render, type Value } from "../../errors/interpolation.ts";
 import { nodeWordings } from "../../errors/sentences.ts";
 import { NodeError } from "./node-error.ts";
-import { formatBytes } from "./sizes.ts";
+import { formatBytes } from "../../rules/bytes.ts";
 import { failedTexts, statusTexts, type StatusKey } from "./status-texts.ts";
 
 type Values = Readonly<Record<string, Value | undefined>>;

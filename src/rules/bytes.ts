@@ -1,0 +1,19 @@
+const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+
+/** Bytes as the language writes them: "12.3 MB", in German "12,3 MB". */
+export function formatBytes(bytes: number, language: string): string {
+  let value = bytes;
+  let step = 0;
+  // What would be rounded up to 1000 belongs to the next unit.
+  while (value >= 999.5 && step < units.length - 1) {
+    value /= 1000;
+    step++;
+  }
+  const digits = step === 0 || value >= 99.95 ? 0 : 1;
+  return new Intl.NumberFormat(language, {
+    style: "unit",
+    unit: units[step] ?? "terabyte",
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(value);
+}

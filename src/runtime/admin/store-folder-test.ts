@@ -1,0 +1,187 @@
+import { randomUUID } from "node:crypto";
+import type * as fsPromises from "node:fs/promises";
+import { join } from "node:path";
+import { stateFolderName } from "../../archive/archive-disk.ts";
+import { cannotSync, diskError, fileError, systemCode, type TransferFacts } from "../../media/disk.ts";
+import { guardedDisk } from "../../media/disk-guard.ts";
+import { checkRoot, syncFolder } from "../../media/target-folder.ts";
+import { isShareMount } from "../../media/volume.ts";
+import { line, lineOfError, orLate, type TestLine } from "./connection-test.ts";
+
+type TestedDisk = typeof fsPromises;
+
+const facts: TransferFacts = { operation: "test", surface: "disk", host: "store" };
+
+/** With less than that, a few videos fill the disk. */
+const littleSpaceBytes = 2_000_000_000;
+
+/** What one test of a folder needs. */
+interface Trial {
+  /** The folder, as an absolute path. */
+  readonly root: string;
+  /** In the folder: everything that the test makes is in here, or comes in here. */
+  readonly scratch: string;
+  readonly disk: TestedDisk;
+  /** Ends the test between two calls to the disk. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Tries whether packages can be kept in a folder: makes files and folders in it as the archive does, and removes them.
+ * On a disk that hangs it ends in a line that says so when `signal` aborts, and cleans up when the disk answers again.
+ */
+export async function testFolder(
+  folder: string,
+  signal: AbortSignal,
+  disk: TestedDisk = guardedDisk(folder),
+): Promise<readonly TestLine[]> {
+  const lines: TestLine[] = [];
+  const tried = tryFolder(folder, { disk, signal }, (found) => lines.push(found));
+  const isLate = (await orLate(tried, signal)) === "late";
+  return isLate ? [...lines, lineOfError(fileError("fileHung", folder, facts))] : lines;
+}
+
+async function tryFolder(
+  folder: string,
+  { disk, signal }: Pick<Trial, "disk" | "signal">,
+  say: (found: TestLine) => void,
+): Promise<void> {
+  try {
+    const root = await checkRoot(folder, disk, facts);
+    say(line("good", "folder", { path: root }));
+    if (isShareMount(root)) {
+      say(line("unsure", "folderMount", { path: root }));
+    }
+    const trial = { root, scratch: join(root, `.dimensioner-test-${randomUUID()}`), disk, signal };
+    try {
+      for (const step of [tryWriting, tryNaming, trySync, tryWorkFolder]) {
+        say(await step(trial));
+      }
+    } finally {
+      await removeScratch(trial);
+    }
+    await saySpace(trial, say);
+  } catch (error) {
+    say(lineOfError(diskError(error, folder, facts)));
+  }
+}
+
+/** Runs calls to the disk, unless the test has ended meanwhile; what fails is ERR_FILE about the path. */
+async function onDisk<T>({ signal }: Trial, path: string, call: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  try {
+    return await call();
+  } catch (error) {
+    throw diskError(error, path, facts);
+  }
+}
+
+async function tryWriting(trial: Trial): Promise<TestLine> {
+  const { root, scratch, disk } = trial;
+  await onDisk(trial, root, () => disk.mkdir(scratch));
+  for (const name of ["package", "taken"]) {
+    await onDisk(trial, root, () => disk.mkdir(join(scratch, name)));
+    await onDisk(trial, root, () => disk.writeFile(join(scratch, name, "file"), name, { flag: "wx" }));
+  }
+  return line("good", "folderWritable");
+}
+
+/** A package gets its name by a rename, which has to be refused where the name is taken. */
+async function tryNaming(trial: Trial): Promise<TestLine> {
+  const { root, scratch, disk } = trial;
+  const from = join(scratch, "package");
+  const taken = join(scratch, "taken");
+  // Systems refuse it with different codes. What counts is what is there afterwards.
+  await onDisk(trial, root, () => disk.rename(from, taken).catch(() => undefined));
+  const content = await onDisk(trial, root, () => disk.readFile(join(taken, "file"), "utf8"));
+  if (content !== "taken") {
+    return line("bad", "folderOverwrites");
+  }
+  await onDisk(trial, root, () => disk.rename(from, join(scratch, "named")));
+  return line("good", "folderNames");
+}
+
+async function trySync(trial: Trial): Promise<TestLine> {
+  const { root, scratch, disk } = trial;
+  const isSynced = await onDisk(trial, root, async () => {
+    await syncFile(join(scratch, "named", "file"), disk);
+    return syncFolder(scratch, disk, facts);
+  });
+  return isSynced ? line("good", "folderSyncs") : line("unsure", "folderNoSync");
+}
+
+async function syncFile(path: string, disk: TestedDisk): Promise<void> {
+  const file = await disk.open(path, "r+");
+  try {
+    await file.sync();
+  } catch (error) {
+    if (!cannotSync(error)) {
+      throw error;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Unfinished packages are in a folder of their own, and a rename does not lead from one disk to another. */
+async function tryWorkFolder(trial: Trial): Promise<TestLine> {
+  const { root, scratch, disk } = trial;
+  let work = root;
+  for (const path of [join(root, stateFolderName), join(root, stateFolderName, "work")]) {
+    const found = await onDisk(trial, path, () => lstatOf(path, disk));
+    if (found === undefined) {
+      break;
+    }
+    if (!found.isDirectory()) {
+      return line("bad", "workElsewhere", { path });
+    }
+    work = path;
+  }
+  if (work === root) {
+    return line("good", "workFolder");
+  }
+  const made = join(work, `test-${randomUUID()}`);
+  await onDisk(trial, work, () => disk.mkdir(made));
+  try {
+    await disk.rename(made, join(scratch, "moved"));
+    return line("good", "workFolder");
+  } catch (error) {
+    await disk.rmdir(made).catch(() => undefined);
+    if (systemCode(error) === "EXDEV") {
+      return line("bad", "workElsewhere", { path: work });
+    }
+    throw diskError(error, work, facts);
+  }
+}
+
+async function lstatOf(path: string, disk: TestedDisk): Promise<{ isDirectory(): boolean } | undefined> {
+  try {
+    return await disk.lstat(path);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Links are removed and not followed. */
+async function removeScratch({ root, scratch, disk }: Trial): Promise<void> {
+  try {
+    await disk.rm(scratch, { recursive: true, force: true });
+  } catch (error) {
+    throw diskError(error, scratch, facts, root);
+  }
+}
+
+async function saySpace(trial: Trial, say: (found: TestLine) => void): Promise<void> {
+  const { root, disk } = trial;
+  const { bavail, blocks, bsize } = await onDisk(trial, root, () => disk.statfs(root));
+  // Some shares do not say how large they are.
+  if (blocks > 0) {
+    const [free, total] = [bavail * bsize, blocks * bsize];
+    const isLittle = free < littleSpaceBytes;
+    const values = { free: { bytes: free }, total: { bytes: total } };
+    say(isLittle ? line("unsure", "spaceLow", values) : line("good", "space", values));
+  }
+}

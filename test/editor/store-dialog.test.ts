@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { openBoth, type Both } from "./both.ts";
+import { closeDialog, faultsOfDialog, fill, openConfigDialog, problemOf } from "./dialog.ts";
+
+const config = "#node-config-input-";
+
+/** Presses Test connection, and waits for its lines: each with its state. */
+async function tested(page: Page): Promise<readonly string[]> {
+  await page.locator(".dimensioner-test").click();
+  await page
+    .locator('.dimensioner-answer:not([data-state="busy"]) .dimensioner-answer-line')
+    .first()
+    .waitFor();
+  return page
+    .locator(".dimensioner-answer-line")
+    .evaluateAll((lines) => lines.map((one) => `${one.getAttribute("data-state")}: ${one.textContent}`));
+}
+
+describe("the dialog of a store, in Node-RED 4.1 and 5.0", function () {
+  this.timeout(60_000);
+  let folder: string;
+  let both: Both;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "packages-"));
+    await writeFile(join(folder, "not-a-folder"), "");
+    both = await openBoth([
+      { id: "tab", type: "tab", label: "Dock" },
+      { id: "store", type: "dimensioner-store", name: "Evidence", folder, folderType: "str" },
+      { id: "blank", type: "dimensioner-store", name: "No folder yet" },
+    ]);
+  });
+  after(async () => {
+    await both?.close();
+    await rm(folder, { recursive: true });
+  });
+  afterEach(() =>
+    both.run(async ({ page, problems }) => {
+      assert.deepEqual(problems, []);
+      // What a failed test left open would fail all that follow.
+      if ((await page.locator("#node-config-dialog-cancel").count()) > 0) {
+        await closeDialog(page, "cancel", "config");
+      }
+    }),
+  );
+
+  it("tells in one list what works for the folder and for the database", () =>
+    both.run(async ({ page, nodeRed }) => {
+      await openConfigDialog(page, "store");
+      const lines = await tested(page);
+      assert.equal(lines[0], `good: The folder ${folder} exists.`);
+      assert.deepEqual(lines.slice(1, 5), [
+        "good: Files can be written and deleted.",
+        "good: A finished package gets its name without overwriting anything.",
+        "good: Files and folders are synced to the disk.",
+        "good: Unfinished packages are on the same disk.",
+      ]);
+      assert.match(lines[5] ?? "", /free space: \d[\d,.]* \wB of \d[\d,.]* \wB/i);
+      const file = join(nodeRed.userDir, "dimensioner", "store.sqlite");
+      assert.match(lines[6] ?? "", /^good: The database works \(SQLite 3\.\d+\.\d+, schema version \d+\): /);
+      assert.ok(lines[6]?.endsWith(file));
+      assert.ok(lines.includes("good: No unhandled webhook records."));
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await closeDialog(page, "cancel", "config");
+    }));
+
+  it("says below the field that a folder is needed, and tests the database nevertheless", () =>
+    both.run(async ({ page }) => {
+      await openConfigDialog(page, "blank");
+      assert.equal(
+        await problemOf(page, "folder", config),
+        "Enter the folder that packages are saved in. It must exist.",
+      );
+      const [first, second] = await tested(page);
+      assert.match(first ?? "", /^bad: No folder is set/);
+      assert.match(second ?? "", /^good: The database works/);
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await closeDialog(page, "cancel", "config");
+    }));
+
+  it("says what to do about a folder that will not do, and forgets it with the next change", () =>
+    both.run(async ({ page }) => {
+      await openConfigDialog(page, "store");
+      await fill(page, "folder", join(folder, "not-a-folder"), config);
+      assert.match((await tested(page))[0] ?? "", /^bad: .*not-a-folder is not a folder\. Choose a folder/);
+      await fill(page, "folder", { type: "env", value: "NOT_SET" }, config);
+      assert.equal(await page.locator(".dimensioner-answer").textContent(), "");
+      assert.match((await tested(page))[0] ?? "", /^bad: .*the environment variable NOT_SET is not set/);
+      await fill(page, "folder", { type: "str", value: join(folder, "not-mounted") }, config);
+      assert.match((await tested(page))[0] ?? "", /^bad: .*not-mounted does not exist\. Create it or mount/);
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await closeDialog(page, "cancel", "config");
+      assert.deepEqual(await readdir(folder), ["not-a-folder"]);
+    }));
+});

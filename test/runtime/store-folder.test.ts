@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import type * as fsPromises from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { testFolder } from "../../src/runtime/admin/store-folder-test.ts";
+import { systemError, watchedDisk } from "../media/support.ts";
+
+/** The real file system with a look at each call before it is made. */
+function diskWith(before: (call: string, args: readonly unknown[]) => unknown): typeof fsPromises {
+  // The proxy hands on whatever the real module has.
+  return watchedDisk(before) as typeof fsPromises;
+}
+
+describe("Test connection of a store, for its folder", () => {
+  let root: string;
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), "folder-test-"));
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  const found = async (
+    disk = diskWith(() => undefined),
+    folder = root,
+    signal = AbortSignal.timeout(10_000),
+  ): Promise<string[]> => {
+    const lines = await testFolder(folder, signal, disk);
+    return lines.map(({ state, key }) => `${state} ${key}`);
+  };
+  const good = ["folder", "folderWritable", "folderNames", "folderSyncs", "workFolder"].map(
+    (key) => `good ${key}`,
+  );
+  const fails =
+    (name: string, code: string) =>
+    (call: string): void => {
+      if (call === name) {
+        throw systemError(code);
+      }
+    };
+
+  it("tries everything in a folder that will do, and leaves it as it was", async () => {
+    await writeFile(join(root, "own.txt"), "mine");
+    const lines = await found();
+    assert.deepEqual(lines.slice(0, 5), good);
+    assert.match(lines[5] ?? "", /^\w+ space(?:Low)?$/);
+    assert.deepEqual(await readdir(root), ["own.txt"]);
+  });
+
+  it("tries the folder of unfinished packages where there is one, and leaves it as it was", async () => {
+    const state = join(root, ".dimensioner-archive");
+    for (const work of [state, join(state, "work")]) {
+      await mkdir(work);
+      assert.deepEqual((await found()).slice(0, 5), good);
+    }
+    assert.deepEqual(await readdir(state, { recursive: true }), ["work"]);
+    const lines = await found(diskWith(elsewhere));
+    assert.deepEqual(lines.slice(4, 5), ["bad workElsewhere"]);
+    assert.deepEqual(await readdir(state, { recursive: true }), ["work"]);
+    assert.deepEqual(await readdir(root), [".dimensioner-archive"]);
+  });
+
+  /** As if the work folder were another disk. */
+  function elsewhere(call: string, [from]: readonly unknown[]): void {
+    if (call === "rename" && String(from).includes("work")) {
+      throw systemError("EXDEV");
+    }
+  }
+
+  it("follows no link out of the folder", async () => {
+    const outside = await mkdtemp(join(tmpdir(), "outside-"));
+    try {
+      await symlink(outside, join(root, ".dimensioner-archive"));
+      const lines = await found();
+      assert.deepEqual(lines.slice(4, 5), ["bad workElsewhere"]);
+      assert.deepEqual(await readdir(outside), []);
+      assert.deepEqual(await readdir(root), [".dimensioner-archive"]);
+    } finally {
+      await rm(outside, { recursive: true });
+    }
+  });
+
+  it("says what is wrong with a folder that will not do, and what to do", async () => {
+    const file = join(root, "file");
+    await writeFile(file, "");
+    assert.deepEqual(await found(undefined, join(root, "missing")), ["bad fileNoFolder"]);
+    assert.deepEqual(await found(undefined, file), ["bad fileNotFolder"]);
+    for (const [call, code, line] of [
+      ["mkdir", "EACCES", "bad fileDenied"],
+      ["mkdir", "EROFS", "bad fileDenied"],
+      ["writeFile", "ENOSPC", "bad fileFull"],
+      ["writeFile", "EIO", "bad fileOther"],
+    ] as const) {
+      assert.deepEqual(await found(diskWith(fails(call, code))), ["good folder", line], `${call} ${code}`);
+    }
+    assert.deepEqual(await readdir(root), ["file"]);
+  });
+
+  it("sees a disk on which one folder overwrites another", async () => {
+    const overwrites = diskWith(async (call, [, to]) => {
+      if (call === "rename" && String(to).endsWith("taken")) {
+        await rm(String(to), { recursive: true });
+      }
+    });
+    assert.deepEqual((await found(overwrites)).slice(2, 3), ["bad folderOverwrites"]);
+    assert.deepEqual(await readdir(root), []);
+  });
+
+  it("says that a disk cannot rename folders, or cannot sync them", async () => {
+    const lines = await found(diskWith(fails("rename", "ENOSYS")));
+    assert.deepEqual(lines.slice(2), ["bad fileOther"]);
+    const unsynced = await found(diskWith(fails("file.sync", "EINVAL")));
+    assert.deepEqual(unsynced.slice(3, 4), ["unsure folderNoSync"]);
+    assert.deepEqual(await readdir(root), []);
+  });
+
+  it("names a test folder that cannot be removed", async () => {
+    const lines = await testFolder(root, AbortSignal.timeout(10_000), diskWith(fails("rm", "EPERM")));
+    assert.equal(lines.at(-1)?.key, "fileDenied");
+    assert.match(JSON.stringify(lines.at(-1)?.values), /\.dimensioner-test-/);
+  });
+
+  it("does not wait for a disk that hangs, and cleans up when it answers again", async () => {
+    const hung = Promise.withResolvers<void>();
+    const stop = new AbortController();
+    const removed = Promise.withResolvers<void>();
+    const disk = diskWith(async (call) => {
+      if (call === "rename") {
+        stop.abort();
+        await hung.promise;
+      }
+      if (call === "rm") {
+        setImmediate(() => removed.resolve());
+      }
+    });
+    assert.deepEqual(await found(disk, root, stop.signal), [
+      "good folder",
+      "good folderWritable",
+      "bad fileHung",
+    ]);
+    hung.resolve();
+    await removed.promise;
+    while ((await readdir(root)).length > 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+});
