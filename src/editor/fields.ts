@@ -33,7 +33,8 @@ export interface Fields {
     value: SavedValue | null | undefined,
     options?: CheckOptions,
   ): true | string;
-  checkVersion(version: unknown): true | string;
+  /** What is wrong with a node beside its fields, or in one that the editor checks in an open dialog only. */
+  checkNode(node: object, version: unknown): true | string;
 }
 
 type SavedValue = string | number | boolean;
@@ -49,10 +50,11 @@ export function fieldsOf(
 ): Fields {
   const texts = textsOf(type);
   const defaults: Readonly<Record<string, SavedValue>> = defaultsOf(table);
+  const label = (property: string): string => texts(table[property]?.label ?? `label.${property}`);
   return {
     type,
     table,
-    label: (property) => texts(table[property]?.label ?? `label.${property}`),
+    label,
     check(node, property, value, options) {
       const saved = table[property];
       const text = String(value ?? defaults[property] ?? "");
@@ -63,16 +65,46 @@ export function fieldsOf(
       if (problem === null) {
         return true;
       }
-      const label = options?.label;
-      return label === undefined ? problem : shared("problem.labelled", { label, problem });
+      return options?.label === undefined
+        ? problem
+        : shared("problem.labelled", { label: options.label, problem });
     },
-    checkVersion: (version) => isKnown(type, { version }) || texts("shared:errors.configNewer"),
+    checkNode(node, version) {
+      if (!isKnown(type, { version })) {
+        return texts("shared:errors.configNewer");
+      }
+      for (const [name, property] of Object.entries(table)) {
+        const isMissing = property.kind === "credential" && lacksCredential(node, name);
+        const problem = isMissing ? problemOf(property, name, "", (other) => now(node, other), texts) : null;
+        if (problem !== null) {
+          return shared("problem.labelled", { label: label(name), problem });
+        }
+      }
+      return true;
+    },
   };
 }
 
 /** Node-RED replaces `${NAME}` when it deploys: what it will be is not known here. */
 function isEnvironment(value: string): boolean {
   return /^\$(?:\{[^}]+\}|\([^)]+\))$/.test(value);
+}
+
+/**
+ * Whether it is certain that a node has no value for a credential. The editor gets to know of those that are stored when
+ * the node's dialog is opened; of a node that was never deployed there are none.
+ */
+function lacksCredential(node: object, name: string): boolean {
+  const credentials: unknown = Reflect.get(node, "credentials");
+  if (typeof credentials === "object" && credentials !== null) {
+    const given: unknown = Reflect.get(credentials, name);
+    const isStored = Reflect.get(credentials, `has_${name}`) === true;
+    return !isStored && (typeof given !== "string" || given.trim() === "");
+  }
+  const id: unknown = Reflect.get(node, "id");
+  // The flows as this editor has loaded or deployed them last.
+  const deployed: unknown = RED.nodes.originalFlow();
+  return Array.isArray(deployed) && !deployed.some((known: { readonly id?: unknown }) => known.id === id);
 }
 
 /** Whether a property matters, given how the others are set; one that does not is hidden and never wrong. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { openBoth, type Both } from "./both.ts";
 import {
   closeDialog,
@@ -23,6 +23,16 @@ const flows = [
     name: "Our cloud",
     baseUrl: "https://127.0.0.1:9",
     credentials: { token: "t" },
+  },
+  {
+    id: "in",
+    z: "tab",
+    type: "dimensioner-transaction-in",
+    path: "stored",
+    x: 600,
+    y: 400,
+    wires: [[]],
+    credentials: { secret: "s" },
   },
 ];
 
@@ -111,6 +121,36 @@ describe("the dialogs of what comes by itself, in Node-RED 4.1 and 5.0", functio
         `JSON.stringify(RED.nodes.createExportableNodeSet([RED.nodes.node("${id}")]))`,
       );
       assert.ok(!String(exported).includes("never-again"));
+    }));
+
+  it("transaction in: warns of a missing secret before its dialog was ever opened", () =>
+    both.run(async ({ page }) => {
+      const isValid = (id: string): Promise<boolean> =>
+        page.evaluate<boolean>(`RED.nodes.node("${id}").valid`);
+      const triangle = (id: string): Locator => page.locator(`[id="${id}"] .red-ui-flow-node-error`).first();
+      assert.equal(await isValid("in"), true, "its secret is stored, and the editor has not asked for it");
+
+      const id = await dragFromPalette(page, "dimensioner-transaction-in", 300, 160);
+      await triangle(id).waitFor({ state: "visible" });
+      const errors = await page.evaluate<string[]>(`RED.nodes.node("${id}").validationErrors`);
+      assert.match(errors.join(), /^Secret value: Enter the secret/);
+      await openDialog(page, id);
+      assert.equal(await problemOf(page, "secretIn"), "");
+      await closeDialog(page, "cancel");
+      assert.equal(await isValid(id), false);
+
+      await openDialog(page, id);
+      await fill(page, "secretIn", { choose: "none" });
+      await closeDialog(page, "ok");
+      await triangle(id).waitFor({ state: "hidden" });
+      assert.equal(await isValid(id), true);
+
+      await openDialog(page, id);
+      await fill(page, "secretIn", { choose: "header" });
+      await fill(page, "secret", "of this node");
+      await closeDialog(page, "ok");
+      await triangle(id).waitFor({ state: "hidden" });
+      assert.equal(await isValid(id), true);
     }));
 
   it("transaction in: copies its address, and makes a secret that nobody guesses", () =>

@@ -148,13 +148,18 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
       const before = await nodesIn(page);
       for (const file of files) {
         const name = basename(file, ".json");
-        const expected = (await readExample(file)).map(({ type }) => type).toSorted();
+        const nodes = await readExample(file);
+        const expected = nodes.map(({ type }) => type).toSorted();
+        // No example brings a secret: it has to be the user's own, and the editor says so.
+        const withoutSecret = nodes.filter(
+          (node) => node.type === "dimensioner-transaction-in" && node["secretIn"] !== "none",
+        );
         await importExample(page, name);
         const added = (await nodesIn(page)).filter(({ id }) => before.every((one) => one.id !== id));
         assert.deepEqual(added.map(({ type }) => type).toSorted(), expected, name);
         assert.deepEqual(
-          added.filter(({ valid }) => !valid),
-          [],
+          added.filter(({ valid }) => !valid).map(({ type }) => type),
+          withoutSecret.map(({ type }) => type),
           name,
         );
         assert.deepEqual(problems, [], name);

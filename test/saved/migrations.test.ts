@@ -88,9 +88,9 @@ describe("saved/migrations", () => {
       const { fieldsOf } = (await import(
         String(new URL("../../src/editor/fields.ts", import.meta.url))
       )) as FieldsHalf;
-      const { checkVersion } = fieldsOf(type, {}, () => "");
-      assert.deepEqual([checkVersion(undefined), checkVersion(1)], [true, true]);
-      assert.match(String(checkVersion(99)), /configNewer/);
+      const { checkNode } = fieldsOf(type, {}, () => "");
+      assert.deepEqual([checkNode({}, undefined), checkNode({}, 1)], [true, true]);
+      assert.match(String(checkNode({}, 99)), /configNewer/);
     } finally {
       Reflect.deleteProperty(globalThis, "RED");
     }
@@ -116,7 +116,7 @@ describe("saved/migrations", () => {
       table: object,
       now: () => string,
     ): {
-      checkVersion(version: unknown): true | string;
+      checkNode(node: object, version: unknown): true | string;
     };
   }
 });

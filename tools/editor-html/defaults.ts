@@ -69,4 +69,5 @@ function checked(name: string): string {
   return `${labelled(name)}, validate(value, options) { return fields.check(this, "${name}", value, options); }`;
 }
 
-const versionCheck = "validate(value, _options) { return fields.checkVersion(value); }";
+/** Every type has a version, and no dialog a field for it: what is wrong with the whole node is said here. */
+const versionCheck = "validate(value, _options) { return fields.checkNode(this, value); }";
