@@ -17,11 +17,11 @@ function freeBox(size: number, payload: Buffer): Buffer {
 }
 
 /**
- * A playable MP4 that ends in a `free` box with the recording's id, so that no two recordings are the same file.
- * With `totalBytes` the box fills the file up to that length; the filling is made while it is sent.
+ * A playable MP4 that ends in a `free` box which says what was recorded: its id, so that no two recordings are the same
+ * file, and what it was started for. With `totalBytes` the box fills the file up to that length; the filling is made while it is sent.
  */
-export function videoContent(mp4: Buffer, recordingId: string, totalBytes: number | undefined): Content {
-  const payload = Buffer.from(`recording ${recordingId}`, "latin1");
+export function videoContent(mp4: Buffer, recorded: string, totalBytes: number | undefined): Content {
+  const payload = Buffer.from(`recording ${recorded}`);
   const smallest = mp4.length + shortHeaderBytes + payload.length;
   const size = Math.max(smallest, totalBytes ?? 0);
   // The video itself is shared by all recordings, so that many of them take little memory.

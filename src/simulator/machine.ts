@@ -96,7 +96,7 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
   }
 
   const recordedVideo = (parcel: TableParcel | null) => (recording: Recording) =>
-    parcels.video(parcel, recording.id);
+    parcels.video(parcel, recording.id, recording.references.transactionReference);
 
   function takeMeasurement(references: References, trigger: Trigger, barcode: string | null): Measured {
     trackId += 1;

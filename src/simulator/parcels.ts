@@ -40,8 +40,8 @@ export interface Parcels {
   pick(chance: number): TableParcel;
   /** One of the catalogue's files. */
   image(parcel: TableParcel, kind: PictureKind): Content;
-  /** The video of a recording of the parcel. */
-  video(parcel: TableParcel | null, recordingId: string): Content;
+  /** The video of a recording of the parcel; it holds the recording's id and what it was started for. */
+  video(parcel: TableParcel | null, recordingId: string, reference: string | null): Content;
   /** A playable video of the catalogue. */
   mp4(): Buffer;
 }
@@ -102,8 +102,10 @@ export function openParcels(videoBytes: number | undefined): Parcels {
       contents.set(key, content);
       return content;
     },
-    video: (parcel, recordingId) =>
-      videoContent(catalogue.read(parcel?.pictured ?? first, "video"), recordingId, videoBytes),
+    video(parcel, recordingId, reference) {
+      const recorded = reference === null ? recordingId : `${recordingId} for ${reference}`;
+      return videoContent(catalogue.read(parcel?.pictured ?? first, "video"), recorded, videoBytes);
+    },
     mp4: () => catalogue.read(first, "video"),
   };
 }

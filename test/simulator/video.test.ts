@@ -87,6 +87,18 @@ describe("simulator: video", () => {
     assert.equal(sim.cloud.transactions[0]?.transactionReference, "order");
   });
 
+  it("shows whose it is: a second start overwrites the first one's recording", async () => {
+    const sim = await start({ mode: "video-with-measurement" });
+    const measured = (reference: string): Promise<Response> =>
+      fetch(`${sim.newer.origin}/api/v1/measure?TransactionReference=${reference}`);
+    await video(sim, "start", "?transactionReference=first");
+    await video(sim, "start", "?transactionReference=second");
+    sim.newer.setParcel(null);
+    await measured("first");
+    const saved = Buffer.from(await (await getVideo(sim)).arrayBuffer()).toString("latin1");
+    assert.match(saved, /recording \S+ for second$/);
+  });
+
   it("start during the encoding: the old video never becomes the saved one", async () => {
     const sim = await recording({ encodingMs: 30 });
     const uploaded = sim.nextEvent(({ type }) => type === "media");
