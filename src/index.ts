@@ -58,6 +58,7 @@ export type {
   ArchivedPackage,
   CloudDevice,
   FleetDevice,
+  MeasuredBy,
   MeasuredObject,
   MeasureResult,
   MediaItem,
@@ -66,4 +67,5 @@ export type {
   Terminal,
   TransactionRecord,
   VideoCommand,
+  VideoStart,
 } from "./model/shapes.ts";

@@ -102,8 +102,9 @@ export default function (RED: NodeAPI): void {
       onDamage: (count) => this.warn(status.say("damaged", { count })),
     });
 
-    const submit = async ({ msg, signal }: Job): Promise<Submission> => {
-      const chosen = usesCloud ? clouds.choose(msg, "archive", false) : undefined;
+    const submit = async (job: Job): Promise<Submission> => {
+      const { msg, signal } = job;
+      const chosen = usesCloud ? clouds.choose(job, "archive", false) : undefined;
       const operation = chosen?.operation ?? operationOf("disk");
       const values = new ValueReader(RED, this, msg, operation);
       values.setting("source", properties.source, table.source.of);

@@ -2,6 +2,7 @@ import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, CloudClient } from "../../src/cloud/client.ts";
 import { readBaseUrl } from "../../src/rules/addresses.ts";
 import { serveCloudRoutes } from "../../src/runtime/admin/cloud-routes.ts";
+import { Recordings } from "../../src/runtime/config/recordings.ts";
 import { openOrExplain, type ConfigNode } from "../../src/runtime/config/config-node.ts";
 import { HealthWatch } from "../../src/runtime/config/health.ts";
 import { NamedNodes } from "../../src/runtime/config/named-nodes.ts";
@@ -21,6 +22,8 @@ export default function (RED: NodeAPI): void {
   const queues = new CommandQueues();
   const healths = new HealthWatch(RED);
   const named = new NamedNodes();
+  // Also over deploys: a recording goes on while its flow is deployed.
+  const recordings = new Recordings();
 
   function CloudNode(
     this: ConfigNode<CloudClient, CloudCredentials>,
@@ -31,11 +34,12 @@ export default function (RED: NodeAPI): void {
     named.add(this);
     const { token = "" }: Partial<CloudCredentials> = this.credentials ?? {};
     const opened = openOrExplain(() => open(RED, readCurrent(defaults, config), token, queues));
-    this.access = opened;
     if ("problem" in opened) {
+      this.access = opened;
       return;
     }
     const { client, checkMs } = opened;
+    this.access = { client, recordings };
     const unwatch = healths.watch(this, {
       intervalMs: checkMs,
       check: (signal) => client.devices({ signal }),

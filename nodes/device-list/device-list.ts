@@ -18,7 +18,7 @@ export default function (RED: NodeAPI): void {
 
     serve(RED, this, { operation: "device list", acts: false, config: clouds, properties }, async (job) => {
       const { msg, signal, status } = job;
-      const { client, operation } = clouds.choose(msg, "device list", false);
+      const { client, operation } = clouds.choose(job, "device list", false);
       const values = new ValueReader(RED, this, msg, operation);
       const emit = values.setting("emit", properties.emit, table.emit.of);
       const silentAfter = values.number("silentAfter", table.silentAfter, properties.silentAfter) / 1000;

@@ -1,5 +1,6 @@
 import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, DeviceClient } from "../../src/device/client.ts";
+import { Recordings } from "../../src/runtime/config/recordings.ts";
 import { openOrExplain, type ConfigNode } from "../../src/runtime/config/config-node.ts";
 import { serveDeviceTest } from "../../src/runtime/admin/device-routes.ts";
 import { HealthWatch } from "../../src/runtime/config/health.ts";
@@ -14,17 +15,20 @@ export default function (RED: NodeAPI): void {
   const queues = new CommandQueues();
   const healths = new HealthWatch(RED);
   const named = new NamedNodes();
+  // Also over deploys: a recording goes on while its flow is deployed.
+  const recordings = new Recordings();
 
   function DeviceNode(this: ConfigNode<DeviceClient>, config: NodeDef & Partial<DeviceProperties>): void {
     RED.nodes.createNode(this, config);
     this.named = named;
     named.add(this);
     const opened = openOrExplain(() => open(readCurrent(defaults, config), queues));
-    this.access = opened;
     if ("problem" in opened) {
+      this.access = opened;
       return;
     }
     const { client, checkMs } = opened;
+    this.access = { client, recordings };
     const unwatch = healths.watch(this, {
       intervalMs: checkMs,
       check: client.canPing ? (signal) => client.ping("ping", { signal }) : null,

@@ -20,7 +20,7 @@ export default function (RED: NodeAPI): void {
     const devices = deviceChoice(RED, properties);
     const preview = properties.preview === true ? previews.open(this) : undefined;
     serve(RED, this, { operation: "image", acts: false, config: devices, properties }, async (job) => {
-      const { client, operation } = devices.choose(job.msg, "image", false);
+      const { client, operation } = devices.choose(job, "image", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const kind = values.choice("image", table.image, properties.image);
       const id = await values.required({

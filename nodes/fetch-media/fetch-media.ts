@@ -17,7 +17,7 @@ export default function (RED: NodeAPI): void {
     folders.add(this, properties);
     const clouds = cloudChoice(RED, properties);
     serve(RED, this, { operation: "media", acts: false, config: clouds, properties }, async (job) => {
-      const { client, operation } = clouds.choose(job.msg, "media", false);
+      const { client, operation } = clouds.choose(job, "media", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const transactionId = await values.required({
         field: "transactionId",

@@ -1,4 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { tellRecording } from "../../src/runtime/action/command-job.ts";
 import { deviceChoice } from "../../src/runtime/config/config-node.ts";
 import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
@@ -17,13 +18,13 @@ export default function (RED: NodeAPI): void {
     folders.add(this, properties);
     const devices = deviceChoice(RED, properties);
     serve(RED, this, { operation: "video", acts: false, config: devices, properties }, async (job) => {
-      const { client, operation } = devices.choose(job.msg, "video", false);
+      const { client, operation, recordings } = devices.choose(job, "video", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const method = values.setting("method", properties.method, table.method.of);
       const waitMs = values.number("wait", table.wait, properties.wait);
       const output = await readOutput(values, properties, operation);
       job.status.say("working", "fetching");
-      return deliverMedium(
+      const outputs = await deliverMedium(
         job,
         output,
         (onProgress) =>
@@ -41,6 +42,10 @@ export default function (RED: NodeAPI): void {
           folders,
         },
       );
+      const { transactionReference: reference } = job.msg;
+      const given = typeof reference === "string" && reference !== "" ? reference : null;
+      tellRecording(job.msg, recordings.kept(client.machine, given));
+      return outputs;
     });
   }
 

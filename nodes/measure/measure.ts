@@ -1,10 +1,15 @@
+import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { field, phrase } from "../../src/errors/interpolation.ts";
 import { commandOptions, deliverMeasurement } from "../../src/runtime/action/command-job.ts";
-import { deviceChoice } from "../../src/runtime/config/config-node.ts";
+import { readParcel } from "../../src/runtime/action/references.ts";
+import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { readReferences, ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, type MeasureProperties } from "./measure.shared.ts";
+import { ValueReader } from "../../src/runtime/action/values.ts";
+import { deviceChoice } from "../../src/runtime/config/config-node.ts";
+import { errorBeforeSending } from "../../src/runtime/failure.ts";
+import { defaults, properties as table, type MeasureProperties } from "./measure.shared.ts";
 
 /** `dimensioner-measure`: one message in, one measure of what lies on the table (contract: MeasureResult). */
 export default function (RED: NodeAPI): void {
@@ -12,18 +17,50 @@ export default function (RED: NodeAPI): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
     const devices = deviceChoice(RED, properties);
-    serve(RED, this, { operation: "measure", acts: true, config: devices, properties }, async (job) => {
-      const { client, operation } = devices.choose(job.msg, "measure", true);
-      const references = await readReferences(new ValueReader(RED, this, job.msg, operation), properties);
-      const measurement = await client.measure(references, commandOptions(job, "measuring"));
-      return deliverMeasurement(
-        job,
-        measurement,
-        references.transactionReference,
-        properties.failures,
-        operation,
-      );
+    const repeats = new Repeats();
+    const served = {
+      operation: "measure",
+      acts: true,
+      config: {
+        problem: () => devices.problem() ?? (isTagTaken(properties) ? "failed.ERR_CONFIG" : undefined),
+        surface: () => devices.surface(),
+      },
+      properties,
+    } as const;
+    serve(RED, this, served, async (job) => {
+      const { client, ...chosen } = devices.choose(job, "measure", true);
+      const { operation, recordings } = chosen;
+      const values = new ValueReader(RED, this, job.msg, operation);
+      const ifBlank = values.setting("ifBlank", properties.ifBlank, table.ifBlank.of);
+      const windowMs = values.number("ignoreRepeats", table.ignoreRepeats, properties.ignoreRepeats);
+      const tagged = values.setting("tag", properties.tag, table.tag.of);
+      if (isTagTaken(properties)) {
+        const setting = { what: phrase("node"), field: field("tag"), problem: phrase("referenceTaken") };
+        throw errorBeforeSending(operation, "configInvalid", setting);
+      }
+      const references = await readParcel(values, job.msg, properties);
+      const { transactionReference: reference } = references;
+      if (ifBlank === "error") {
+        values.present("transactionReference", reference);
+      }
+      const machine = client.machine;
+      const wanted = { reference, scope: machine, windowMs, status: job.status };
+      return repeats.unlessRepeated(wanted, async () => {
+        const tag = tagged === "none" || !client.takesReferences ? null : randomUUID();
+        const sent = tag === null ? references : { ...references, [tagged]: tag };
+        const measurement = await recordings.during(machine, () =>
+          client.measure(sent, commandOptions(job, "measuring")),
+        );
+        const { failures } = properties;
+        return deliverMeasurement(job, { chosen, machine }, { measurement, reference, tag, failures });
+      });
     });
   }
   RED.nodes.registerType("dimensioner-measure", MeasureNode);
+}
+
+/** A reference that carries the tag cannot carry a value of the flow's too. */
+function isTagTaken(properties: MeasureProperties): boolean {
+  const { tag } = properties;
+  return tag !== "none" && properties[tag] !== "";
 }

@@ -18,7 +18,7 @@ export default function (RED: NodeAPI): void {
     const clouds = cloudChoice(RED, properties);
     serve(RED, this, { operation: "media list", acts: false, config: clouds, properties }, async (job) => {
       const { msg, signal, waitSignal, status } = job;
-      const { client, operation } = clouds.choose(msg, "media list", false);
+      const { client, operation } = clouds.choose(job, "media list", false);
       const values = new ValueReader(RED, this, msg, operation);
       const emit = values.setting("emit", properties.emit, table.emit.of);
       const waitMs = values.number("wait", table.wait, properties.wait);

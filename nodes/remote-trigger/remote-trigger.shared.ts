@@ -2,6 +2,7 @@ import {
   actionTips,
   cloudProperties,
   failureProperties,
+  ignoreRepeats,
   nodeName,
   reference,
   transactionReference,
@@ -48,6 +49,7 @@ export const properties = {
   cRef1: customReference,
   cRef2: customReference,
   cRef3: customReference,
+  ignoreRepeats: { ...ignoreRepeats, when: { action: ["start", "measure", "msg"] } },
   failures: { ...failureProperties.failures, when: { action: ["measure", "msg"] } },
   outputs: failureProperties.outputs,
 } as const satisfies PropertyTable;

@@ -1,9 +1,11 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { commandOptions, deliverMeasurement, deliverVideo } from "../../src/runtime/action/command-job.ts";
-import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import { readParcel, readReferences } from "../../src/runtime/action/references.ts";
+import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { readReferences, ValueReader } from "../../src/runtime/action/values.ts";
+import { ValueReader } from "../../src/runtime/action/values.ts";
+import { cloudChoice } from "../../src/runtime/config/config-node.ts";
 import { defaults, properties as table, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
 
 /** `dimensioner-remote-trigger`: has the cloud start, stop or cancel a recording, or measure, on a registered device. */
@@ -11,17 +13,22 @@ export default function (RED: NodeAPI): void {
   function RemoteTriggerNode(this: Node, config: NodeDef & Partial<RemoteTriggerProperties>): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
+    const { failures } = properties;
     const clouds = cloudChoice(RED, properties);
+    const repeats = new Repeats();
     serve(RED, this, { operation: "remote trigger", acts: true, config: clouds, properties }, async (job) => {
-      const { client, operation } = clouds.choose(job.msg, "remote trigger", true);
+      const { client, ...chosen } = clouds.choose(job, "remote trigger", true);
+      const { operation, recordings } = chosen;
       const values = new ValueReader(RED, this, job.msg, operation);
       const action = values.choice("action", table.action, properties.action);
+      const windowMs = values.number("ignoreRepeats", table.ignoreRepeats, properties.ignoreRepeats);
       const device = await values.required({
         field: "deviceReference",
         value: properties.deviceReference,
         type: properties.deviceReferenceType,
       });
-      const references = await readReferences(values, {
+      job.device = device;
+      const given = {
         transactionReference: properties.transactionReference,
         transactionReferenceType: properties.transactionReferenceType,
         customReference1: properties.cRef1,
@@ -30,29 +37,33 @@ export default function (RED: NodeAPI): void {
         customReference2Type: properties.cRef2Type,
         customReference3: properties.cRef3,
         customReference3Type: properties.cRef3Type,
-      });
-      const reference = references.transactionReference;
-      if (action === "measure") {
-        const options = commandOptions(job, "measuring");
-        const given = values.present("transactionReference", reference);
-        const measurement = await client.measure(device, given, options);
+      };
+      const options = commandOptions(job, action === "measure" ? "measuring" : "sending");
+      const machine = client.machineOf(device);
+      const target = { chosen, machine, deviceReference: device };
+      if (action === "stop" || action === "cancel") {
+        const { transactionReference = null } = await readReferences(values, given);
+        await recordings.during(machine, () =>
+          action === "stop" ? client.stopVideo(device, options) : client.cancelVideo(device, options),
+        );
+        // A start for the same parcel behind it is no repeat.
+        repeats.clear();
+        return deliverVideo(job, target, action, transactionReference);
+      }
+      const references = await readParcel(values, job.msg, given);
+      const reference = values.present("transactionReference", references.transactionReference);
+      const wanted = { reference, scope: `${action} ${machine}`, windowMs, status: job.status };
+      return repeats.unlessRepeated(wanted, async () => {
+        if (action === "start") {
+          await recordings.during(machine, () => client.startVideo(device, references, options), reference);
+          return deliverVideo(job, target, action, reference);
+        }
+        const measurement = await recordings.during(machine, () =>
+          client.measure(device, reference, options),
+        );
         job.msg["transactionId"] = measurement.result.transactionId;
-        return deliverMeasurement(job, measurement, given, properties.failures, operation);
-      }
-      const options = commandOptions(job, "sending");
-      switch (action) {
-        case "start":
-          values.present("transactionReference", reference);
-          await client.startVideo(device, references, options);
-          break;
-        case "stop":
-          await client.stopVideo(device, options);
-          break;
-        case "cancel":
-          await client.cancelVideo(device, options);
-          break;
-      }
-      return deliverVideo(job, action, reference);
+        return deliverMeasurement(job, target, { measurement, reference, tag: null, failures });
+      });
     });
   }
 

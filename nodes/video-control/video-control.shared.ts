@@ -1,5 +1,7 @@
 import {
   actionTips,
+  ifBlank,
+  ignoreRepeats,
   newerDeviceProperties,
   nodeName,
   referenceProperties,
@@ -24,9 +26,11 @@ export const properties = {
     tips: actionTips,
   },
   transactionReference: { ...referenceProperties.transactionReference, ...starts },
+  ifBlank: { ...ifBlank, ...starts },
   customReference1: { ...referenceProperties.customReference1, ...starts },
   customReference2: { ...referenceProperties.customReference2, ...starts },
   customReference3: { ...referenceProperties.customReference3, ...starts },
+  ignoreRepeats: { ...ignoreRepeats, ...starts },
 } as const satisfies PropertyTable;
 
 export type VideoControlProperties = Saved<typeof properties>;

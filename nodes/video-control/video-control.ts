@@ -1,9 +1,11 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { commandOptions, deliverVideo } from "../../src/runtime/action/command-job.ts";
-import { deviceChoice } from "../../src/runtime/config/config-node.ts";
+import { readParcel, readReferences } from "../../src/runtime/action/references.ts";
+import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { readReferences, ValueReader } from "../../src/runtime/action/values.ts";
+import { ValueReader } from "../../src/runtime/action/values.ts";
+import { deviceChoice } from "../../src/runtime/config/config-node.ts";
 import { defaults, properties as table, type VideoControlProperties } from "./video-control.shared.ts";
 
 /** `dimensioner-video-control`: starts, stops or cancels a recording on the local network. */
@@ -12,24 +14,37 @@ export default function (RED: NodeAPI): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
     const devices = deviceChoice(RED, properties);
+    const repeats = new Repeats();
     serve(RED, this, { operation: "video", acts: true, config: devices, properties }, async (job) => {
-      const { client, operation } = devices.choose(job.msg, "video", true);
+      const { client, ...chosen } = devices.choose(job, "video", true);
+      const { operation, recordings } = chosen;
       const values = new ValueReader(RED, this, job.msg, operation);
       const action = values.choice("action", table.action, properties.action);
-      const references = await readReferences(values, properties);
+      const ifBlank = values.setting("ifBlank", properties.ifBlank, table.ifBlank.of);
+      const windowMs = values.number("ignoreRepeats", table.ignoreRepeats, properties.ignoreRepeats);
       const options = commandOptions(job, "sending");
-      switch (action) {
-        case "start":
-          await client.startVideo(references, options);
-          break;
-        case "stop":
-          await client.stopVideo(options);
-          break;
-        case "cancel":
-          await client.cancelVideo(options);
-          break;
+      const machine = client.machine;
+      const target = { chosen, machine };
+      if (action !== "start") {
+        const { transactionReference: given = null } = await readReferences(values, properties);
+        await recordings.during(machine, () =>
+          action === "stop" ? client.stopVideo(options) : client.cancelVideo(options),
+        );
+        // A start for the same parcel behind it is no repeat.
+        repeats.clear();
+        return deliverVideo(job, target, action, given);
       }
-      return deliverVideo(job, action, references.transactionReference);
+      const references = await readParcel(values, job.msg, properties);
+      const { transactionReference: reference } = references;
+      if (ifBlank === "error") {
+        values.present("transactionReference", reference);
+      }
+      const wanted = { reference, scope: machine, windowMs, status: job.status };
+      return repeats.unlessRepeated(wanted, async () => {
+        const given = reference ?? null;
+        await recordings.during(machine, () => client.startVideo(references, options), given);
+        return deliverVideo(job, target, action, given);
+      });
     });
   }
 

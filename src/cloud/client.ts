@@ -1,7 +1,7 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { field, phrase } from "../errors/interpolation.ts";
 import { readShape, refuseHtml, type Answer } from "../http/answer.ts";
-import type { Command, Peer, Read } from "../http/call.ts";
+import { machineOf, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import type { TlsOptions } from "../http/connections.ts";
 import { startDownload, type DownloadOptions } from "../http/download.ts";
@@ -108,6 +108,11 @@ export class CloudClient {
 
   get peer(): Peer {
     return this.#transport.peer;
+  }
+
+  /** By what the commands to one device are known in its queue. */
+  machineOf(deviceReference: string): string {
+    return machineOf(this.peer, deviceReference);
   }
 
   /** Lists the media of a transaction, all or those of one content type. */
@@ -241,8 +246,7 @@ export class CloudClient {
 
   /** One queue a device, so that a slow dock holds up no other. */
   #send(deviceReference: string, command: Command, options: CommandOptions): Promise<Answer> {
-    const machine = `${this.peer.origin} ${deviceReference.toUpperCase()}`;
-    return this.#transport.send(command, { machine }, options);
+    return this.#transport.send(command, { machine: this.machineOf(deviceReference) }, options);
   }
 
   async #sendVideo(deviceReference: string, command: Command, options: CommandOptions): Promise<void> {

@@ -1,7 +1,7 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { field, phrase } from "../errors/interpolation.ts";
 import { readShape } from "../http/answer.ts";
-import type { Command, Peer, Read } from "../http/call.ts";
+import { machineOf, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import type { DownloadOptions } from "../http/download.ts";
 import { encodePart } from "../http/path-part.ts";
@@ -92,6 +92,16 @@ export class DeviceClient {
     return this.#transport.peer;
   }
 
+  /** By what the commands to this device are known in its queue. */
+  get machine(): string {
+    return machineOf(this.peer);
+  }
+
+  /** Whether a measure of this generation takes references. */
+  get takesReferences(): boolean {
+    return this.#profile.takesReferences;
+  }
+
   /** Whether there is a ping in this generation's API. */
   get canPing(): boolean {
     return this.#profile.pingPath !== null;
@@ -110,7 +120,7 @@ export class DeviceClient {
       path: this.#profile.measurePath,
       query: this.#profile.takesReferences ? writeReferences(references) : "",
     };
-    const answer = await this.#transport.send(command, { machine: this.peer.origin }, options);
+    const answer = await this.#transport.send(command, { machine: this.machine }, options);
     const { text: rawResponse, value: result } = readShape(
       this.peer,
       command,

@@ -1,6 +1,6 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { refuseHtml } from "../http/answer.ts";
-import type { Command, Read } from "../http/call.ts";
+import { machineOf, type Command, type Read } from "../http/call.ts";
 import type { CommandQueues } from "../http/command-queue.ts";
 import { startDownload, type DownloadOptions } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
@@ -60,7 +60,7 @@ export class DeviceVideo {
       query: writeReferences(references),
       statuses: commandStatuses[action],
     };
-    const target = { machine: peer.origin, sparesVideo: action !== "stop" };
+    const target = { machine: machineOf(peer), sparesVideo: action !== "stop" };
     refuseHtml(peer, command, await this.#transport.send(command, target, options));
   }
 
@@ -95,7 +95,7 @@ export class DeviceVideo {
     read: Read,
     options: VideoOptions,
   ): Promise<{ isThere: true; download: Download } | { isThere: false; error: DimensionerError }> {
-    const hold = (): (() => void) => this.#queues.of(this.#transport.peer.origin).holdVideo();
+    const hold = (): (() => void) => this.#queues.of(machineOf(this.#transport.peer)).holdVideo();
     try {
       return { isThere: true, download: await startDownload(this.#transport, read, "video", options, hold) };
     } catch (error) {

@@ -13,6 +13,7 @@ import { isKnown } from "../saved/migrations.ts";
 import {
   defaultsOf,
   valueTypes,
+  type ChoiceProperty,
   type ConfigProperty,
   type Property,
   type PropertyTable,
@@ -133,7 +134,7 @@ function problemOf(
     case "number":
       return say(problemIn(readNumber(property.of, value)));
     case "choice":
-      return property.of.includes(value) ? null : shared("problem.choice");
+      return choiceProblem(property, value, now);
     case "typed":
       return typedProblem(property, value, now(`${name}Type`), now);
     case "config":
@@ -145,6 +146,14 @@ function problemOf(
     case "outputs":
       return null;
   }
+}
+
+function choiceProblem({ of, occupies }: ChoiceProperty, value: string, now: Now): string | null {
+  if (!of.includes(value)) {
+    return shared("problem.choice");
+  }
+  const isTaken = occupies === true && now(value) !== "";
+  return isTaken ? shared("problem.referenceTaken") : null;
 }
 
 function typedProblem(

@@ -15,6 +15,11 @@ export interface ErrorDetails {
   outcome: Outcome | null;
   /** Whether doing the same again is safe and may help. */
   retryable: boolean;
+  /**
+   * In Node-RED: the device by the name of its config node, or by its address; through the cloud the device reference, or
+   * the cloud's name.
+   */
+  device?: string;
   statusCode?: number;
   /** The device's own errorCode, of the result or of the object that failed. */
   errorCode?: number;

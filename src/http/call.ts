@@ -41,6 +41,11 @@ export interface Peer {
   readonly host: string;
 }
 
+/** By what the commands to one machine are known: a device's address; through the cloud, also its registration code. */
+export function machineOf({ origin }: Peer, deviceReference?: string): string {
+  return deviceReference === undefined ? origin : `${origin} ${deviceReference.toUpperCase()}`;
+}
+
 /** Writes a query of the values that are given, with %20 for a space, which every server reads alike. */
 export function writeQuery(values: Readonly<Record<string, string | undefined>>): string {
   let query = "";

@@ -4,6 +4,7 @@
 import type { ErrorCode, ErrorDetails } from "../errors/dimensioner-error.ts";
 import type {
   MeasureResult,
+  MeasuredBy,
   VideoCommand,
   SavedFile,
   MediaItem,
@@ -16,6 +17,11 @@ import type {
 /** What measure takes. */
 export interface MeasureInput {
   transactionReference?: string | number | null;
+  /**
+   * Text or a number is the reference of a measurement or a start where the message has no transactionReference;
+   * anything else is not looked at.
+   */
+  payload?: unknown;
   /** Truthy: empties what waits in the node, and nothing is done. */
   reset?: unknown;
   [field: string]: unknown;
@@ -24,6 +30,11 @@ export interface MeasureInput {
 /** What video and remote trigger take where the dialog leaves the choice to the message. */
 export interface VideoInput {
   transactionReference?: string | number | null;
+  /**
+   * Text or a number is the reference of a measurement or a start where the message has no transactionReference;
+   * anything else is not looked at.
+   */
+  payload?: unknown;
   /** Truthy: empties what waits in the node, and nothing is done. */
   reset?: unknown;
   action?: "start" | "stop" | "cancel";
@@ -66,6 +77,8 @@ export interface MeasureMessage {
   imageIdentifier: string | null;
   /** The answer exactly as it came: legal-for-trade data must stay provable. */
   rawResponse: string;
+  measuredBy: MeasuredBy;
+  video?: VideoCommand;
   [field: string]: unknown;
 }
 
@@ -80,6 +93,8 @@ export interface RemoteMeasureMessage {
   imageIdentifier: string | null;
   /** The answer exactly as it came: legal-for-trade data must stay provable. */
   rawResponse: string;
+  measuredBy: MeasuredBy;
+  video?: VideoCommand;
   /** For media list, fetch media and archive. */
   transactionId: string | null;
   [field: string]: unknown;
@@ -88,6 +103,8 @@ export interface RemoteMeasureMessage {
 /** What video sends, and remote trigger after start, stop and cancel. */
 export interface VideoMessage {
   video: VideoCommand;
+  /** What the recording was started for; untouched by stop and cancel. */
+  transactionReference?: string | null;
   [field: string]: unknown;
 }
 

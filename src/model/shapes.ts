@@ -90,14 +90,54 @@ export interface MeasuredObject {
   [field: string]: unknown;
 }
 
-/** What a video command leaves behind; the payload stays as it was. */
+/** Which deployed config node measured. */
+export interface MeasuredBy {
+  /** The config node's id. */
+  id: string;
+  /** The config node's name; its address where it has none. */
+  name: string;
+  /** Which API it speaks. */
+  surface: "newer-device" | "earlier-device" | "cloud";
+  /** The device's registration code where the cloud measured; null for a device on the local network. */
+  deviceReference: string | null;
+  /** The unique id that was put into the custom reference chosen as tag; null where none was. */
+  tag: string | null;
+}
+
+/**
+ * What a video command leaves behind; the payload stays as it was. A measurement leaves the start of the
+ * recording that it has ended.
+ */
 export interface VideoCommand {
   /** What was done. */
   action: "start" | "stop" | "cancel";
   /** When the answer was there, by this computer's clock (ISO 8601, UTC). */
   at: string;
-  /** As given with the message. */
+  /** What the video is for: as given with the message, or with the start of the recording. */
   transactionReference: string | null;
+  /**
+   * Once the recording has ended: whose it is. `own`: it was started for this reference. `overwritten`: it was,
+   * and another start has replaced it; the cloud's video of this transaction, if any, is another parcel's.
+   * `cancelled`: it was, and was cancelled. `other`: it was started for another reference, and `at` and
+   * `transactionReference` are those of that start. `unknown`: this Node-RED cannot tell. Absent where this
+   * Node-RED has seen no start.
+   */
+  recording?: "own" | "overwritten" | "cancelled" | "other" | "unknown";
+  /** The start that replaced it, where it was overwritten. */
+  by?: {
+    /** What it was started for. */
+    transactionReference: string | null;
+    /** When the answer was there, by this computer's clock (ISO 8601, UTC). */
+    at: string;
+  };
+}
+
+/** A start of a recording. */
+export interface VideoStart {
+  /** What it was started for. */
+  transactionReference: string | null;
+  /** When the answer was there, by this computer's clock (ISO 8601, UTC). */
+  at: string;
 }
 
 /** A file that a node has saved. */

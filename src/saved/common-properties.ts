@@ -95,6 +95,26 @@ export const transactionReference = {
   label: common("label.transactionReference"),
 } as const satisfies PropertyTable[string];
 
+/** What happens where a message has no reference. */
+export const ifBlank = {
+  kind: "choice",
+  of: ["measure", "error"],
+  default: "measure",
+  group: references,
+  icon: "question-circle-o",
+  label: common("label.ifBlank"),
+} as const satisfies PropertyTable[string];
+
+/** For how long the same reference again is a repeat, as of a scanner that reads a code twice; 0: never. */
+export const ignoreRepeats = {
+  kind: "number",
+  of: "wait",
+  default: 0,
+  icon: "clone",
+  label: common("label.ignoreRepeats"),
+  note: common("note.ignoreRepeats"),
+} as const satisfies PropertyTable[string];
+
 const customReference = { ...reference, default: "", type: "str", icon: "bookmark-o" } as const;
 
 /** What the host says of a parcel. */

@@ -77,6 +77,8 @@ export interface ChoiceProperty extends Row {
   readonly default: string;
   /** Key of the choices' texts, `<property>` if not given; each has its own name below it. */
   readonly texts?: string;
+  /** A choice that is the name of another property needs that one to be blank. */
+  readonly occupies?: true;
   /** Choices that have a tip below the row, and the key of all tips. */
   readonly tips?: { readonly key: string; readonly of: readonly string[] };
 }

@@ -33,6 +33,14 @@ export class RecentIds {
     this.#forgetOld(windowMs);
   }
 
+  forget(id: string): void {
+    this.#seenAt.delete(id);
+  }
+
+  clear(): void {
+    this.#seenAt.clear();
+  }
+
   #forgetOld(windowMs: number): void {
     const oldest = this.#now() - windowMs;
     for (const [id, seenAt] of this.#seenAt) {

@@ -50,7 +50,21 @@ const toFile = (property: string, value: string, type: string, reason: RegExp | 
   others: { output: "file", [`${property}Type`]: type },
 });
 
+/** The tag of a measure whose second custom reference holds this. */
+const tag = (value: string, customReference2: string, reason: RegExp | null): Row => ({
+  type: "measure",
+  property: "tag",
+  value,
+  reason,
+  others: { customReference2 },
+});
+
 const rows: readonly Row[] = [
+  tag("none", "order.line", null),
+  tag("customReference2", "", null),
+  tag("customReference3", "order.line", null),
+  tag("customReference2", "order.line", /has a value of its own/),
+  tag("customReference9", "", /Choose one/),
   address("192.168.1.40", null),
   address("dock-3", null),
   address("dock-3.local:8080", null),

@@ -41,7 +41,7 @@ function storeMedia(sim: Simulator): Message {
   return { transactionId: "905865", payload: { contentId } };
 }
 
-const measured = ["payload", "transactionReference", "imageIdentifier", "rawResponse"];
+const measured = ["payload", "transactionReference", "imageIdentifier", "rawResponse", "measuredBy"];
 const fetched = ["payload", "contentType", "filename"];
 
 export const actionNodes: readonly ActionNode[] = [
@@ -75,7 +75,7 @@ export const actionNodes: readonly ActionNode[] = [
     },
     acts: true,
     path: `/api/v1/video/${action}`,
-    owns: ["video"],
+    owns: ["video", ...(action === "start" ? ["transactionReference"] : [])],
     ...(action === "start" ? { query: ["customReference2", "CustomReference2"] as const } : {}),
   })),
   {
@@ -97,7 +97,10 @@ export const actionNodes: readonly ActionNode[] = [
     },
     acts: true,
     path: `/api/remotetrigger/${action === "measure" ? "measure" : `${action}recording`}`,
-    owns: action === "measure" ? [...measured, "transactionId"] : ["video"],
+    owns:
+      action === "measure"
+        ? [...measured, "transactionId"]
+        : ["video", ...(action === "start" ? ["transactionReference"] : [])],
     required: "deviceReference",
     ...(action === "start" ? { query: ["cRef3", "cRef3"] as const } : {}),
   })),

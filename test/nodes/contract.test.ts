@@ -19,6 +19,11 @@ function actionNode(node: ActionNode, more: Record<string, unknown> = {}): FlowN
   return { id: "node", z: "tab", type: node.type, [node.uses]: node.uses, ...node.properties, ...more };
 }
 
+/** How people call the machine that the node works with. */
+function deviceOf({ type, properties }: ActionNode): unknown {
+  return type === "dimensioner-remote-trigger" ? properties["deviceReference"] : "Dock 1";
+}
+
 /** A message with things on it that no node owns. */
 function laden(msg: Message): Message {
   return { topic: "parcels", order: { lines: [1, 2, 3] }, req: { headers: {} }, ...msg };
@@ -103,6 +108,7 @@ for (const node of actionNodes) {
       const { error } = await flow.run("node", await node.message(sim));
       assert.equal(error?.code, "ERR_CONFIG");
       assert.match(error?.message ?? "", /timeout.*number/);
+      assert.equal(error?.cause.device, "Dock 1");
       assert.equal(requests(), 0);
     });
 
@@ -117,6 +123,7 @@ for (const node of actionNodes) {
         const { error } = await flow.run("node", { ...good, dock: { name } });
         assert.equal(error?.code, "ERR_INPUT", `dock ${JSON.stringify(name)}`);
         assert.equal(error?.cause.retryable, false);
+        assert.equal(error?.cause.device, undefined, "none was chosen");
       }
       const absent = await flow.run("node", { ...good });
       assert.equal(absent.error?.code, "ERR_CONFIG");
@@ -141,6 +148,7 @@ for (const node of actionNodes) {
       const before = structuredClone(good);
       const { error, sent } = await flow.run("node", good);
       assert.equal(error?.code, "ERR_CONNECTION_LOST");
+      assert.equal(error?.cause.device, deviceOf(node), "its error says which device");
       assert.equal(error?.cause.outcome, node.acts ? "unknown" : null);
       assert.equal(String(error), error?.message);
       assert.ok(Object.hasOwn(error ?? {}, "code") && Object.hasOwn(error ?? {}, "cause"));

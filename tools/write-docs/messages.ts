@@ -18,6 +18,12 @@ function message<const TEntries extends v.ObjectEntries>(meaning: string, entrie
 
 const measureInput = {
   transactionReference: given,
+  payload: v.exactOptional(
+    described(
+      "Text or a number is the reference of a measurement or a start where the message has no transactionReference; anything else is not looked at.",
+      v.unknown(),
+    ),
+  ),
   reset: v.exactOptional(
     described("Truthy: empties what waits in the node, and nothing is done.", v.unknown()),
   ),
@@ -34,13 +40,17 @@ const measureMessage = {
     "The answer exactly as it came: legal-for-trade data must stay provable.",
     v.string(),
   ),
+  measuredBy: payloads.measuredBy,
+  video: v.exactOptional(payloads.videoCommand),
 };
 
 /** What messages carry; each has a type of its name in src/model/shapes.ts. */
 export const shapes = {
   MeasureResult: measureResultSchema,
   MeasuredObject: measuredObjectSchema,
+  MeasuredBy: payloads.measuredBy,
   VideoCommand: payloads.videoCommand,
+  VideoStart: payloads.videoStart,
   SavedFile: payloads.savedFile,
   MediaItem: mediaItemSchema,
   TransactionRecord: transactionRecordSchema,
@@ -69,6 +79,9 @@ export const sent = {
   }),
   VideoMessage: message("What video sends, and remote trigger after start, stop and cancel.", {
     video: payloads.videoCommand,
+    transactionReference: v.exactOptional(
+      described("What the recording was started for; untouched by stop and cancel.", text),
+    ),
   }),
   BufferMessage: message("What fetch image, fetch video and fetch media send with the content in it.", {
     payload: described("The content.", v.instance(Buffer)),

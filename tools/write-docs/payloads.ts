@@ -70,12 +70,46 @@ export const archivedPackage = described(
   }),
 );
 
+const at = described("When the answer was there, by this computer's clock (ISO 8601, UTC).", v.string());
+
+export const videoStart = described(
+  "A start of a recording.",
+  v.object({ transactionReference: described("What it was started for.", text), at }),
+);
+
 export const videoCommand = described(
-  "What a video command leaves behind; the payload stays as it was.",
+  "What a video command leaves behind; the payload stays as it was. A measurement leaves the start of the recording that it has ended.",
   v.object({
     action: described("What was done.", v.picklist(["start", "stop", "cancel"])),
-    at: described("When the answer was there, by this computer's clock (ISO 8601, UTC).", v.string()),
-    transactionReference: described("As given with the message.", text),
+    at,
+    transactionReference: described(
+      "What the video is for: as given with the message, or with the start of the recording.",
+      text,
+    ),
+    recording: v.exactOptional(
+      described(
+        "Once the recording has ended: whose it is. `own`: it was started for this reference. `overwritten`: it was, and another start has replaced it; the cloud's video of this transaction, if any, is another parcel's. `cancelled`: it was, and was cancelled. `other`: it was started for another reference, and `at` and `transactionReference` are those of that start. `unknown`: this Node-RED cannot tell. Absent where this Node-RED has seen no start.",
+        v.picklist(["own", "overwritten", "cancelled", "other", "unknown"]),
+      ),
+    ),
+    by: v.exactOptional(described("The start that replaced it, where it was overwritten.", videoStart)),
+  }),
+);
+
+export const measuredBy = described(
+  "Which deployed config node measured.",
+  v.object({
+    id: described("The config node's id.", v.string()),
+    name: described("The config node's name; its address where it has none.", v.string()),
+    surface: described("Which API it speaks.", v.picklist(["newer-device", "earlier-device", "cloud"])),
+    deviceReference: described(
+      "The device's registration code where the cloud measured; null for a device on the local network.",
+      text,
+    ),
+    tag: described(
+      "The unique id that was put into the custom reference chosen as tag; null where none was.",
+      text,
+    ),
   }),
 );
 
@@ -108,6 +142,12 @@ export const errorDetails = described(
     statusCode: v.exactOptional(described("The HTTP status, where there was one.", v.number())),
     errorCode: v.exactOptional(
       described("The device's own error code, of a failed measurement.", v.number()),
+    ),
+    device: v.exactOptional(
+      described(
+        "The device by the name of its config node, or by its address where it has no name; through the cloud the device reference, or the cloud's name. Absent where none was chosen, and in the library.",
+        v.string(),
+      ),
     ),
     hint: described("One more thing to know or to try.", v.string()),
     url: v.exactOptional(

@@ -1,12 +1,12 @@
 import type { Node, NodeAPI } from "node-red";
-import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import type { ConfigChoice } from "../config/config-node.ts";
+import { DimensionerError, type Surface } from "../../errors/dimensioner-error.ts";
 import type { Message, Outputs } from "../messages.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { isTooDeepToCopy } from "./message-depth.ts";
 import { isKnown } from "../../saved/migrations.ts";
 import type { Versioned } from "./saved-properties.ts";
 import { StatusBoard } from "../status/status-board.ts";
+import type { StatusKey } from "../status/status-texts.ts";
 import { translateError } from "../status/translate.ts";
 
 /** One message at work in a node. */
@@ -17,6 +17,8 @@ export interface Job {
   /** Aborts, with the reason "reset", when a message with msg.reset empties what waits in the node. */
   readonly waitSignal: AbortSignal;
   readonly status: StatusBoard;
+  /** How people call the device or the cloud that the message is for, once it is chosen; its errors say it. */
+  device?: string;
 }
 
 /** What a node does with one message: what goes out where, or it throws. It shows its own success as status. */
@@ -26,7 +28,11 @@ interface Served {
   /** In the API's words, for an error that belongs to no single call. */
   readonly operation: string;
   readonly acts: boolean;
-  readonly config: Pick<ConfigChoice<never>, "problem" | "surface">;
+  readonly config: {
+    /** Why every message would fail, known at deploy. */
+    problem(): StatusKey | undefined;
+    surface(): Surface;
+  };
   readonly properties: Versioned;
   /** How many messages may be at work at once; those beyond end in ERR_QUEUE_FULL. */
   readonly most?: number;
@@ -72,6 +78,7 @@ export function serve(
     send: (outputs: unknown[]) => void,
     done: (error?: Error) => void,
   ): Promise<void> => {
+    const job: Job = { msg, signal: closing.signal, waitSignal: resetting.signal, status };
     let outputs: Outputs;
     try {
       if (running.size >= most) {
@@ -84,7 +91,7 @@ export function serve(
       if (isNewer) {
         throw errorBeforeSending(call, "configNewer");
       }
-      outputs = await work({ msg, signal: closing.signal, waitSignal: resetting.signal, status });
+      outputs = await work(job);
       if (closing.signal.aborted) {
         const outcome = acts ? "unknown" : null;
         throw new DimensionerError("cancelledClose", { operation, outcome, surface: config.surface() });
@@ -95,7 +102,7 @@ export function serve(
         send([...outputs]);
       }
     } catch (error) {
-      end(msg, done, explain(error));
+      end(msg, done, explain(error, job.device));
       return;
     }
     end(msg, done);
@@ -117,10 +124,10 @@ export function serve(
     }
   };
 
-  const explain = (error: unknown): Error => {
+  const explain = (error: unknown, device: string | undefined): Error => {
     if (error instanceof DimensionerError) {
       status.say("failed", `failed.${error.code}`);
-      return translateError(RED, error);
+      return translateError(RED, error, device);
     }
     const unforeseen = error instanceof Error ? error : new Error(String(error));
     status.show("failed", () => unforeseen.message);

@@ -1,7 +1,6 @@
 import type { Node, NodeAPI } from "node-red";
 import { field, verbatim, phrase, type FieldName } from "../../errors/interpolation.ts";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
-import type { References } from "../../model/measurement.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 import { readMessageProperty, type Message } from "../messages.ts";
 import type { NumberProperty } from "../../saved/properties.ts";
@@ -115,30 +114,6 @@ export class ValueReader {
       problem: expressionProblem(error),
     });
   }
-}
-
-const referenceNames = [
-  "transactionReference",
-  "customReference1",
-  "customReference2",
-  "customReference3",
-] as const;
-
-type ReferenceName = (typeof referenceNames)[number];
-
-/** The properties of a node that takes references: each value and where it comes from. */
-export type ReferenceProperties = Readonly<Record<ReferenceName | `${ReferenceName}Type`, string>>;
-
-export async function readReferences(values: ValueReader, given: ReferenceProperties): Promise<References> {
-  const references: Partial<Record<ReferenceName, string>> = {};
-  for (const field of referenceNames) {
-    const read = values.optional({ field, value: given[field], type: given[`${field}Type`] });
-    const text = read instanceof Promise ? await read : read;
-    if (text !== undefined) {
-      references[field] = text;
-    }
-  }
-  return references;
 }
 
 function asText(value: unknown): string | undefined {

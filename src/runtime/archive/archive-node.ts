@@ -89,7 +89,7 @@ export function jobCloud(
   if (cloudName !== null && cloudFrom.trim() !== "") {
     RED.util.setMessageProperty(msg, cloudFrom.trim(), cloudName, true);
   }
-  const { client } = clouds.choose(msg, "archive", false);
+  const { client } = clouds.choose({ msg }, "archive", false);
   if (client.peer.origin !== origin) {
     throw new DimensionerError(
       "configInvalid",

@@ -8,9 +8,16 @@ import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 import { ChoiceByName } from "./choice-by-name.ts";
 import type { NamedNodes } from "./named-nodes.ts";
+import { Recordings } from "./recordings.ts";
 
 /** What a config node hands out: behaviour, never its address or its token; or why it cannot. */
-export type Access<TClient> = { readonly client: TClient } | { readonly problem: DimensionerError };
+export type Access<TClient> =
+  | {
+      readonly client: TClient;
+      /** Shared by all of its type. */
+      readonly recordings: Recordings;
+    }
+  | { readonly problem: DimensionerError };
 
 export interface ConfigNode<TClient, TCredentials extends object = object> extends Node<TCredentials> {
   access: Access<TClient>;
@@ -36,10 +43,21 @@ interface Client {
   readonly peer: Peer;
 }
 
+/** Whose message asks for a client. */
+interface Asking {
+  readonly msg: Message;
+  /** Is set to how people call what was chosen. */
+  device?: string;
+}
+
 /** The client for one message, and the operation as its errors name it. */
-interface Chosen<TClient> {
+export interface Chosen<TClient> {
   readonly client: TClient;
   readonly operation: Operation;
+  /** The config node by its id, and as people call it: by its name, or its address where it has none. */
+  readonly id: string;
+  readonly name: string;
+  readonly recordings: Recordings;
 }
 
 export function deviceChoice(
@@ -100,18 +118,22 @@ export class ConfigChoice<TClient extends Client> {
   }
 
   /** Throws ERR_CONFIG, or ERR_INPUT where what the message chooses is none. */
-  choose(msg: Message, operation: string, acts: boolean): Chosen<TClient> {
+  choose(asking: Asking, operation: string, acts: boolean): Chosen<TClient> {
     const unknown: Operation = { operation, acts, surface: "config" };
-    const node = this.#byName?.find(msg, unknown) ?? this.#RED.nodes.getNode(this.#id);
+    const node = this.#byName?.find(asking.msg, unknown) ?? this.#RED.nodes.getNode(this.#id);
     const access = this.#access(node);
-    if (access === undefined) {
+    if (node === null || access === undefined) {
       throw errorBeforeSending(unknown, "configMissing", { what: phrase(this.#what) });
     }
+    const { id, name: given = "" } = node;
     if ("problem" in access) {
+      asking.device = given || id;
       throw errorBeforeSending(unknown, access.problem.sentence, access.problem.values);
     }
-    const { client } = access;
-    return { client, operation: { operation, acts, surface: client.peer.surface } };
+    const { client, recordings } = access;
+    const name = given || client.peer.host;
+    asking.device = name;
+    return { client, recordings, id, name, operation: { operation, acts, surface: client.peer.surface } };
   }
 
   #access(node: Node | null): Access<TClient> | undefined {
@@ -125,6 +147,11 @@ export class ConfigChoice<TClient extends Client> {
     if ("problem" in access && access.problem instanceof DimensionerError) {
       return { problem: access.problem };
     }
-    return "client" in access && this.#isClient(access.client) ? { client: access.client } : undefined;
+    return "client" in access &&
+      this.#isClient(access.client) &&
+      "recordings" in access &&
+      access.recordings instanceof Recordings
+      ? { client: access.client, recordings: access.recordings }
+      : undefined;
   }
 }

@@ -25,6 +25,9 @@ interface Showing {
   readonly text: () => string;
 }
 
+/** One thing that was said. */
+export type Said = object;
+
 /** What a node shows under itself. */
 export class StatusBoard {
   readonly #RED: NodeAPI;
@@ -32,6 +35,7 @@ export class StatusBoard {
   #budget = burst;
   #filledAt = performance.now();
   #next: Showing | undefined;
+  #said: Said | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -40,13 +44,21 @@ export class StatusBoard {
     this.#node = node;
   }
 
-  say(look: Look, key: StatusKey, values: StatusValues = {}): void {
-    this.#show({ look, text: () => translateStatus(this.#RED, key, values) });
+  /** Returns what `replace` takes. */
+  say(look: Look, key: StatusKey, values: StatusValues = {}): Said {
+    return this.#show({ look, text: () => translateStatus(this.#RED, key, values) });
   }
 
   /** A text that no catalog has. */
-  show(look: Look, textIn: (language: string) => string): void {
-    this.#show({ look, text: () => textIn(languageOf(this.#RED)) });
+  show(look: Look, textIn: (language: string) => string): Said {
+    return this.#show({ look, text: () => textIn(languageOf(this.#RED)) });
+  }
+
+  /** Says something in place of what was said before; nothing where the node has said something else since. */
+  replace(said: Said, look: Look, key: StatusKey): void {
+    if (said === this.#said) {
+      this.say(look, key);
+    }
   }
 
   close(): void {
@@ -54,7 +66,13 @@ export class StatusBoard {
     clearTimeout(this.#timer);
   }
 
-  #show(showing: Showing): void {
+  #show(showing: Showing): Said {
+    this.#said = showing;
+    this.#submit(showing);
+    return showing;
+  }
+
+  #submit(showing: Showing): void {
     if (this.#isClosed) {
       return;
     }

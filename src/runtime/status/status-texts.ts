@@ -17,6 +17,8 @@ export const statusTexts = {
   started: "recording started",
   stopped: "recording stopped",
   cancelled: "recording cancelled",
+  recordingEnded: "recording ended",
+  repeatsIgnored: "repeats ignored: __count__",
   saved: "saved __size__",
   fetched: "received __size__",
   objects: "objects: __count__",

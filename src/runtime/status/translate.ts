@@ -38,14 +38,14 @@ export function languageOf(RED: NodeAPI): string {
   return lookUp(RED, "format.language", {}) ?? "en-US";
 }
 
-/** The error as flows get it: in the runtime's language. */
-export function translateError(RED: NodeAPI, error: DimensionerError): NodeError {
+/** The error as flows get it: in the runtime's language, with the name of the device or cloud that it is about. */
+export function translateError(RED: NodeAPI, error: DimensionerError, device?: string): NodeError {
   const { textKey, values, details } = error;
   // Without its catalogs Node-RED has English.
   const { text = error.message, hint: englishHint = details.hint } = nodeWordings.get(textKey) ?? {};
   const message = translate(RED, `errors.${textKey}`, values) ?? interpolate(text, values);
   const hint = translate(RED, `hints.${textKey}`, values) ?? interpolate(englishHint, values);
-  return new NodeError(error, message, { ...details, hint });
+  return new NodeError(error, message, { ...details, ...(device === undefined ? {} : { device }), hint });
 }
 
 /** What goes into a sentence, in the runtime's language. */

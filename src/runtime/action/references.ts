@@ -1,0 +1,55 @@
+import type { References } from "../../model/measurement.ts";
+import type { Message } from "../messages.ts";
+import type { ValueReader } from "./values.ts";
+
+const referenceNames = [
+  "transactionReference",
+  "customReference1",
+  "customReference2",
+  "customReference3",
+] as const;
+
+type ReferenceName = (typeof referenceNames)[number];
+
+/** The properties of a node that takes references: each value and where it comes from. */
+export type ReferenceProperties = Readonly<Record<ReferenceName | `${ReferenceName}Type`, string>>;
+
+export async function readReferences(values: ValueReader, given: ReferenceProperties): Promise<References> {
+  const references: Partial<Record<ReferenceName, string>> = {};
+  for (const field of referenceNames) {
+    const read = values.optional({ field, value: given[field], type: given[`${field}Type`] });
+    const text = read instanceof Promise ? await read : read;
+    if (text !== undefined) {
+      references[field] = text;
+    }
+  }
+  return references;
+}
+
+/**
+ * The references of a parcel. Where the message has no transactionReference, the scan that started it is the reference:
+ * a text or a number in msg.payload. A node that takes the reference from elsewhere leaves the payload alone.
+ */
+export async function readParcel(
+  values: ValueReader,
+  msg: Message,
+  given: ReferenceProperties,
+): Promise<References> {
+  const references = await readReferences(values, given);
+  const isUsual =
+    given.transactionReferenceType === "msg" && given.transactionReference === "transactionReference";
+  if (references.transactionReference !== undefined || !isUsual) {
+    return references;
+  }
+  const transactionReference = scanOf(msg.payload);
+  return transactionReference === undefined ? references : { ...references, transactionReference };
+}
+
+/** Without the line end that scanners send after a code. An object, a Buffer and an empty text are no scan. */
+function scanOf(payload: unknown): string | undefined {
+  if (typeof payload === "number" && Number.isFinite(payload)) {
+    return String(payload);
+  }
+  const text = typeof payload === "string" ? payload.trim() : "";
+  return text === "" ? undefined : text;
+}

@@ -1,0 +1,305 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
+import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
+
+const deviceReference = "ABCD2345";
+
+/** The three nodes that act for one parcel, each with the action that takes the parcel's reference. */
+const acting = [
+  { type: "dimensioner-measure", device: "device" },
+  { type: "dimensioner-video-control", device: "device", action: "start" },
+  { type: "dimensioner-remote-trigger", cloud: "cloud", deviceReference, action: "start" },
+  { type: "dimensioner-remote-trigger", cloud: "cloud", deviceReference, action: "measure" },
+] as const;
+
+const titled = acting.map((node) => {
+  const action = "action" in node ? ` (${node.action})` : "";
+  return { node, title: `${node.type}${action}` };
+});
+
+let sim: Simulator;
+let flow: TestFlow;
+
+async function start(nodes: readonly object[], options: StartOptions = {}): Promise<void> {
+  sim = await startSimulator({ mode: "video-with-measurement", ...options });
+  const config = [
+    { id: "device", type: "dimensioner-device", name: "Dock 4", address: sim.newer.origin, timeout: 5 },
+    { id: "cloud", type: "dimensioner-cloud", name: "Hub", baseUrl: sim.cloud.origin, timeout: 5 },
+  ];
+  const flows = nodes.map((node, index) => ({
+    id: index === 0 ? "node" : `node-${index}`,
+    z: "tab",
+    ...node,
+  }));
+  flow = await TestFlow.start([...config, ...flows] as FlowNode[], { cloud: { token: "simulator" } });
+}
+
+async function stop(): Promise<void> {
+  await flow.stop();
+  await sim.close();
+}
+
+/** References of all commands that arrived, the measures' and the starts'. */
+function arrived(): (string | null)[] {
+  return sim.requests.map(({ query }) => {
+    const names = Object.fromEntries(
+      [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    return names["transactionreference"] ?? null;
+  });
+}
+
+describe("the reference of a parcel", () => {
+  afterEach(stop);
+
+  for (const { node, title } of titled) {
+    it(`of ${title}: the message's own, else the scan in the payload, written back`, async () => {
+      await start([node]);
+      const cases: readonly (readonly [Message, string])[] = [
+        [{ transactionReference: "OWN", payload: "SCAN" }, "OWN"],
+        [{ payload: "SCAN" }, "SCAN"],
+        [{ payload: " SCAN-2\r\n" }, "SCAN-2"],
+        [{ payload: 4711 }, "4711"],
+        [{ transactionReference: "", payload: "SCAN-3" }, "SCAN-3"],
+        [{ transactionReference: null, payload: 0 }, "0"],
+      ];
+      for (const [message, expected] of cases) {
+        const { error, sent } = await flow.run("node", { ...message });
+        assert.equal(error, undefined);
+        assert.equal(sent[0]?.msg["transactionReference"], expected);
+      }
+      assert.deepEqual(
+        arrived(),
+        cases.map(([, expected]) => expected),
+      );
+    });
+  }
+
+  const noScans: readonly unknown[] = [
+    "",
+    "  \r\n",
+    {},
+    { code: "X" },
+    ["X"],
+    Buffer.from("X"),
+    true,
+    null,
+    NaN,
+  ];
+
+  it("is not taken from a payload that is no scan: measured without one, as before", async () => {
+    await start([acting[0]]);
+    for (const payload of noScans) {
+      assert.equal((await flow.run("node", { payload })).error, undefined);
+    }
+    assert.deepEqual(
+      arrived(),
+      noScans.map(() => null),
+    );
+  });
+
+  for (const { node, title } of titled.slice(0, 2)) {
+    it(`of ${title} can be demanded: an empty scan is an error then, and nothing is sent`, async () => {
+      await start([{ ...node, ifBlank: "error" }]);
+      for (const payload of noScans) {
+        const message: Message = { payload };
+        const { error } = await flow.run("node", message);
+        assert.equal(error?.code, "ERR_INPUT");
+        assert.match(error?.message ?? "", /transactionReference is missing/);
+        assert.equal(error?.cause.device, "Dock 4");
+        assert.deepEqual(message["payload"], payload);
+      }
+      assert.equal(sim.requests.length, 0);
+      assert.equal((await flow.run("node", { payload: "SCAN" })).error, undefined);
+    });
+  }
+
+  it("is left to a node that takes it from elsewhere: the payload is not looked at", async () => {
+    await start([{ ...acting[0], transactionReference: "order.id" }]);
+    await flow.run("node", { payload: "SCAN" });
+    await flow.run("node", { payload: "SCAN", order: { id: "ORDER" } });
+    assert.deepEqual(arrived(), [null, "ORDER"]);
+  });
+
+  it("is not taken from the payload by stop and cancel, which have none", async () => {
+    await start([{ type: "dimensioner-video-control", device: "device", action: "cancel" }]);
+    const { sent } = await flow.run("node", { payload: "button" });
+    assert.equal("transactionReference" in (sent[0]?.msg ?? {}), false);
+    const video = sent[0]?.msg["video"] as Message;
+    assert.equal(video["transactionReference"], null);
+  });
+});
+
+describe("the same reference again", () => {
+  afterEach(stop);
+  const actionsOf = (): number => sim.newer.actions.measures + sim.newer.actions.starts;
+
+  for (const { node, title } of titled) {
+    it(`does not act twice in ${title}, at once or later`, async () => {
+      await start([{ ...node, ignoreRepeats: 60 }], { measureMs: 100 });
+      const ends = await Promise.all(["A", "A", "B", "A"].map((payload) => flow.start("node", { payload })));
+      assert.ok(ends.every(({ error }) => error === undefined));
+      const later = await flow.run("node", { payload: "A" });
+      assert.deepEqual([later.error, later.sent], [undefined, []]);
+      assert.equal(actionsOf(), 2);
+      assert.equal(flow.sent.length, 2);
+      await flow.untilStatus("node", ({ text }) => text === "repeats ignored: 3");
+    });
+  }
+
+  it("acts again where repeats are not ignored, the time is over, or there is no reference", async () => {
+    await start([acting[0], { ...acting[0], ignoreRepeats: 0.1 }, { ...acting[0], ignoreRepeats: 60 }]);
+    await flow.run("node", { payload: "A" });
+    await flow.run("node", { payload: "A" });
+    assert.equal(actionsOf(), 2);
+    await flow.run("node-1", { payload: "A" });
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    await flow.run("node-1", { payload: "A" });
+    assert.equal(actionsOf(), 4);
+    await flow.run("node-2", {});
+    await flow.run("node-2", {});
+    assert.equal(actionsOf(), 6);
+  });
+
+  it("acts again after a failure, wherever the failed measurement goes", async () => {
+    await start([
+      { ...acting[0], ignoreRepeats: 60 },
+      { ...acting[0], ignoreRepeats: 60, failures: "output" },
+    ]);
+    for (const id of ["node", "node-1"]) {
+      sim.newer.setParcel(null);
+      await flow.run(id, { payload: "A" });
+      sim.newer.setParcel("cube");
+      const { sent } = await flow.run(id, { payload: "A" });
+      assert.deepEqual(
+        sent.map(({ port }) => port),
+        [0],
+      );
+    }
+  });
+
+  it("starts again after a cancel", async () => {
+    await start([{ type: "dimensioner-video-control", device: "device", action: "msg", ignoreRepeats: 60 }]);
+    for (const action of ["start", "cancel", "start", "start"]) {
+      await flow.run("node", { transactionReference: "A", action });
+    }
+    assert.equal(sim.newer.actions.starts, 2);
+  });
+
+  it("is no repeat on another dock", async () => {
+    await start([{ ...acting[0], ignoreRepeats: 60, deviceFrom: "dock" }]);
+    const other = createServer((_, response) => response.end('{"errorCode":0,"objectCount":0}'));
+    other.listen(0, "127.0.0.1");
+    await once(other, "listening");
+    try {
+      const { port } = other.address() as { port: number };
+      const dock = { type: "dimensioner-device", address: sim.newer.origin };
+      await flow.deploy([
+        { ...dock, id: "device", name: "1" },
+        { ...dock, id: "device-2", name: "2", address: `127.0.0.1:${port}` },
+        { id: "node", z: "tab", ...acting[0], ignoreRepeats: 60, deviceFrom: "dock", failures: "output" },
+      ] as FlowNode[]);
+      await flow.run("node", { payload: "A", dock: "1" });
+      const { sent } = await flow.run("node", { payload: "A", dock: "2" });
+      assert.equal(sent.length, 1);
+    } finally {
+      other.close();
+    }
+  });
+
+  it("says at once that the time is no number", async () => {
+    await start([{ ...acting[0], ignoreRepeats: "often" }]);
+    assert.equal((await flow.run("node", { payload: "A" })).error?.code, "ERR_CONFIG");
+    assert.equal(sim.requests.length, 0);
+  });
+});
+
+describe("who measured", () => {
+  afterEach(stop);
+
+  it("is on the message of a device and of the cloud, with its name in the result", async () => {
+    await start([acting[0], acting[3]]);
+    const local = (await flow.run("node", { payload: "A" })).sent[0]?.msg ?? {};
+    const remote = (await flow.run("node-1", { payload: "A" })).sent[0]?.msg ?? {};
+    assert.deepEqual(local["measuredBy"], {
+      id: "device",
+      name: "Dock 4",
+      surface: "newer-device",
+      deviceReference: null,
+      tag: null,
+    });
+    assert.deepEqual(remote["measuredBy"], {
+      id: "cloud",
+      name: "Hub",
+      surface: "cloud",
+      deviceReference,
+      tag: null,
+    });
+    assert.equal((local["payload"] as Message)["device"], "Dock 4");
+    assert.equal((remote["payload"] as Message)["device"], deviceReference);
+  });
+
+  it("is on the message of a failed measurement too, on either way out", async () => {
+    await start([acting[0], { ...acting[0], failures: "output" }]);
+    sim.newer.setParcel(null);
+    const caught: Message = {};
+    const { error } = await flow.run("node", caught);
+    assert.equal(error?.cause.device, "Dock 4");
+    const { sent } = await flow.run("node-1", {});
+    for (const msg of [caught, sent[0]?.msg ?? {}]) {
+      assert.equal((msg["measuredBy"] as Message)["id"], "device");
+      assert.equal((msg["payload"] as Message)["device"], "Dock 4");
+    }
+  });
+
+  it("goes by its address where its config node has no name", async () => {
+    await start([acting[0]]);
+    const { host } = new URL(sim.newer.origin);
+    await flow.deploy([
+      { id: "device", type: "dimensioner-device", address: sim.newer.origin },
+      { id: "node", z: "tab", ...acting[0] },
+    ] as FlowNode[]);
+    const { sent } = await flow.run("node", {});
+    assert.equal((sent[0]?.msg["measuredBy"] as Message)["name"], host);
+  });
+});
+
+describe("the tag of a measure", () => {
+  afterEach(stop);
+
+  it("is a unique id in the chosen reference, and on the message", async () => {
+    await start([{ ...acting[0], tag: "customReference2", customReference1: "shift 1" }]);
+    const tags = new Set<unknown>();
+    for (const payload of ["A", "A", "B"]) {
+      const msg = (await flow.run("node", { payload })).sent[0]?.msg ?? {};
+      const { tag } = msg["measuredBy"] as Message;
+      const result = msg["payload"] as Message;
+      assert.match(String(tag), /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/);
+      assert.deepEqual([result["customReference1"], result["customReference2"]], ["shift 1", tag]);
+      tags.add(tag);
+    }
+    assert.equal(tags.size, 3);
+  });
+
+  it("is said at deploy not to go together with a value of the flow's own, and nothing is measured", async () => {
+    await start([{ ...acting[0], tag: "customReference2", customReference2: "order.line" }]);
+    assert.equal(flow.lastStatus("node")?.text, "check the settings");
+    const { error } = await flow.run("node", { payload: "A" });
+    assert.equal(error?.code, "ERR_CONFIG");
+    assert.match(error?.message ?? "", /“tag”.*value of its own/i);
+    assert.equal(sim.requests.length, 0);
+  });
+
+  it("is null on a generation that takes no references", async () => {
+    await start([{ ...acting[0], tag: "customReference2" }]);
+    await flow.deploy([
+      { id: "device", type: "dimensioner-device", address: sim.earlier.origin, generation: "earlier" },
+      { id: "node", z: "tab", ...acting[0], tag: "customReference2" },
+    ] as FlowNode[]);
+    const { error, sent } = await flow.run("node", { payload: "A" });
+    assert.equal(error, undefined);
+    assert.equal((sent[0]?.msg["measuredBy"] as Message)["tag"], null);
+  });
+});

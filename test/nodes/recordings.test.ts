@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
+import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
+
+const deviceReference = "ABCD2345";
+
+describe("whose video a parcel's evidence is", () => {
+  let sim: Simulator;
+  let flow: TestFlow;
+
+  /** The same three nodes for a device on the local network and for the cloud. */
+  const nodes = (surface: "local" | "cloud"): FlowNode[] => {
+    const config = [
+      { id: "device", type: "dimensioner-device", address: sim.newer.origin, timeout: 5 },
+      { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 5 },
+      { id: "fetch", z: "tab", type: "dimensioner-fetch-video", device: "device", wait: 5 },
+    ];
+    const remote = { type: "dimensioner-remote-trigger", cloud: "cloud", deviceReference };
+    const video = { type: "dimensioner-video-control", device: "device" };
+    const acts = ["start", "stop", "cancel"].map((action) => ({
+      id: action,
+      z: "tab",
+      action,
+      ...(surface === "cloud" ? remote : video),
+    }));
+    const measure =
+      surface === "cloud"
+        ? { ...remote, action: "measure" }
+        : { type: "dimensioner-measure", device: "device" };
+    return [...config, ...acts, { id: "measure", z: "tab", ...measure }];
+  };
+  const start = async (surface: "local" | "cloud" = "local", options: StartOptions = {}): Promise<void> => {
+    sim = await startSimulator({ mode: "video-with-measurement", ...options });
+    flow = await TestFlow.start(nodes(surface), { cloud: { token: "simulator" } });
+  };
+  const run = async (id: string, transactionReference?: string): Promise<Message> => {
+    const { error, sent } = await flow.run(id, { transactionReference });
+    assert.equal(error, undefined);
+    return sent[0]?.msg ?? {};
+  };
+  const recordingOf = ({ video }: Message): Message => (video ?? {}) as Message;
+  const cloud = async (path: string): Promise<Response> =>
+    fetch(`${sim.cloud.origin}/api/transactionmedia/${path}`, {
+      headers: { authorization: "Bearer simulator" },
+    });
+  /** What the cloud's video of a parcel's latest transaction was started for. */
+  const videoOf = async (reference: string): Promise<string | undefined> => {
+    const transaction = sim.cloud.transactions.findLast((one) => one.transactionReference === reference);
+    assert.ok(transaction !== undefined);
+    const media = (await (await cloud(transaction.id)).json()) as {
+      contentId: string;
+      contentType: string;
+    }[];
+    const video = media.find(({ contentType }) => contentType === "video/mp4");
+    if (video === undefined) {
+      return undefined;
+    }
+    const content = await (await cloud(`${transaction.id}/${video.contentId}`)).arrayBuffer();
+    return /recording \S+ for (\S+)/.exec(Buffer.from(content).toString("latin1"))?.[1];
+  };
+
+  afterEach(async () => {
+    await flow.stop();
+    await sim.close();
+  });
+
+  for (const surface of ["local", "cloud"] as const) {
+    it(`is told where a second scan has overwritten the first one's, ${surface}`, async () => {
+      await start(surface);
+      await run("start", "A");
+      await run("start", "B");
+      const first = recordingOf(await run("measure", "A"));
+      assert.equal(first["recording"], "overwritten");
+      assert.equal((first["by"] as Message)["transactionReference"], "B");
+      assert.equal(first["transactionReference"], "A");
+      assert.equal(
+        await videoOf("A"),
+        "B",
+        "the device links what it has: this must not become evidence of A",
+      );
+    });
+
+    it(`is its own where each parcel is measured before the next start, ${surface}`, async () => {
+      await start(surface);
+      for (const parcel of ["A", "B"]) {
+        const { at } = recordingOf(await run("start", parcel));
+        const video = recordingOf(await run("measure", parcel));
+        assert.deepEqual(video, { action: "start", at, transactionReference: parcel, recording: "own" });
+        assert.equal(await videoOf(parcel), parcel);
+      }
+    });
+  }
+
+  it("is known over a deploy, and not after a restart", async () => {
+    await start();
+    await run("start", "A");
+    await flow.deploy(nodes("local"), { cloud: { token: "simulator" } });
+    assert.equal(recordingOf(await run("measure", "A"))["recording"], "own");
+    // As a message that was kept over a restart comes back: nobody here has followed its start.
+    const video = { action: "start", at: "2026-11-22T09:00:00.000Z", transactionReference: "B" };
+    const { sent } = await flow.run("measure", { transactionReference: "B", video });
+    assert.deepEqual(sent[0]?.msg["video"], { ...video, recording: "unknown" });
+  });
+
+  it("is not mentioned where nobody has started a recording", async () => {
+    await start();
+    assert.equal("video" in (await run("measure", "A")), false);
+  });
+
+  it("is told of a failed measurement only by the one that gets it", async () => {
+    await start();
+    await run("start", "A");
+    sim.newer.setParcel(null);
+    const failed: Message = { transactionReference: "A" };
+    assert.equal((await flow.run("measure", failed)).error?.code, "ERR_MEASURE_FAILED");
+    assert.equal("video" in failed, false);
+    sim.newer.setParcel("cube");
+    assert.equal(recordingOf(await run("measure", "A"))["recording"], "own");
+    assert.equal(await videoOf("A"), "A");
+  });
+
+  it("is told after a stop, and with the video that the device keeps", async () => {
+    await start("local", { mode: "video-only" });
+    await run("start", "A");
+    await run("start", "B");
+    const stopped = recordingOf(await run("stop", "A"));
+    assert.deepEqual([stopped["action"], stopped["recording"]], ["stop", "overwritten"]);
+    const fetched = await run("fetch", "A");
+    assert.equal(recordingOf(fetched)["recording"], "overwritten");
+    assert.match((fetched["payload"] as Buffer).toString("latin1"), /recording \S+ for B$/);
+    assert.equal(recordingOf(await run("fetch", "B"))["recording"], "own");
+    await run("start", "C");
+    const unnamed = recordingOf(await run("stop"));
+    assert.deepEqual([unnamed["transactionReference"], unnamed["recording"]], ["C", "own"]);
+  });
+
+  it("leaves no node saying that it records what has ended", async () => {
+    await start();
+    await run("start", "A");
+    assert.equal(flow.lastStatus("start")?.text, "recording started");
+    await run("measure", "A");
+    assert.equal(flow.lastStatus("start")?.text, "recording ended");
+    await run("start", "B");
+    await run("cancel");
+    assert.equal(flow.lastStatus("start")?.text, "recording ended");
+    assert.equal(flow.lastStatus("cancel")?.text, "recording cancelled");
+  });
+});
