@@ -1,6 +1,7 @@
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { ContentCheck } from "../media/content-check.ts";
+import { ReceivedBody } from "../media/received-body.ts";
 import type { Download, DownloadSource, Framing } from "../model/download.ts";
 import { readRange, refusePart, refuseUnusable } from "./answer.ts";
 import type { Peer, Read } from "./call.ts";
@@ -113,7 +114,7 @@ class Transfer implements Receiver, Download {
       host: peer.host,
       url: peer.origin + read.path,
     };
-    this.body = new Readable({
+    this.body = new ReceivedBody({
       read: () => this.#flow?.resume(),
       destroy: (error, callback) => {
         this.#end.abort();

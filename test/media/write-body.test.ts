@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Disk } from "../../src/media/disk.ts";
+import { ReceivedBody } from "../../src/media/received-body.ts";
 import { writeBody, type WrittenBody } from "../../src/media/write-body.ts";
 import { blocks, systemError, watchedDisk, withFolder } from "./support.ts";
 
@@ -149,6 +150,110 @@ describe("writing a body to a file", function () {
       await file.close();
       assert.ok((await readFile(path)).equals(whole));
       assert.equal(written.sha256, sha256(whole));
+    });
+  });
+
+  describe("the memory of what came over a connection", () => {
+    /** Saves these chunks as a body that came over a connection. */
+    async function receive(
+      chunks: readonly Uint8Array[],
+      meanwhile: (body: ReceivedBody) => void = () => undefined,
+    ): Promise<void> {
+      const content = Buffer.concat(chunks);
+      const left = [...chunks];
+      // As from a connection, nothing comes while it is asked for.
+      const body = new ReceivedBody({ read: () => setImmediate(() => body.push(left.shift() ?? null)) });
+      await withFolder(async (folder) => {
+        const file = await open(join(folder, "part"), "wx");
+        const writing = writeBody(body, file);
+        meanwhile(body);
+        const { sha256: hash } = await writing;
+        await file.close();
+        assert.equal(hash, sha256(content));
+        assert.ok((await readFile(join(folder, "part"))).equals(content));
+      });
+    }
+    const whole = (): Uint8Array[] => Array.from({ length: 80 }, (_, at) => new Uint8Array(65_536).fill(at));
+
+    it("is free when it is written", async () => {
+      const chunks = whole();
+      await receive(chunks);
+      assert.ok(chunks.every(({ buffer }) => buffer.byteLength === 0));
+    });
+
+    it("stays where a chunk is only a part of it", async () => {
+      const chunks = whole().map((chunk) => chunk.subarray(1));
+      await receive(chunks);
+      assert.ok(chunks.every((chunk, at) => chunk.byteLength === 65_535 && chunk.at(-1) === at));
+    });
+
+    it("stays while somebody else takes the chunks too", async () => {
+      const kept: Uint8Array[] = [];
+      await receive(whole(), (body) => void body.on("data", (chunk: Uint8Array) => kept.push(chunk)));
+      assert.equal(Buffer.concat(kept).length, 80 * 65_536);
+    });
+  });
+
+  it("leaves chunks alone that did not come over a connection", async () => {
+    const chunk = Buffer.from(new Uint8Array(70_000).fill(7).buffer);
+    await write([chunk]);
+    assert.equal(chunk.length, 70_000);
+  });
+
+  describe("syncs on the way", () => {
+    const body = (): Readable => Readable.from(blocks(200 * megabyte), { objectMode: false });
+
+    async function writeSyncing(onSync: () => unknown): Promise<number> {
+      let syncs = 0;
+      let running = 0;
+      const disk = watchedDisk(async (call) => {
+        if (call === "file.datasync") {
+          syncs += 1;
+          running += 1;
+          assert.equal(running, 1, "one at a time");
+          try {
+            await onSync();
+          } finally {
+            running -= 1;
+          }
+        }
+      });
+      await withFolder(async (folder) => {
+        const file = await disk.open(join(folder, "part"), "wx");
+        try {
+          await writeBody(body(), file);
+          assert.equal(running, 0);
+        } finally {
+          await file.close();
+        }
+      });
+      return syncs;
+    }
+
+    it("whenever 64 MB more are written", async () => {
+      const syncs = await writeSyncing(() => undefined);
+      assert.ok(syncs > 0 && syncs <= 3, `${syncs} syncs`);
+    });
+
+    it("once only where that takes long", async () => {
+      assert.equal(await writeSyncing(() => delay(550)), 1);
+    });
+
+    it("not at all where the disk does not know how", async () => {
+      const syncs = await writeSyncing(() => {
+        throw systemError("ENOSYS");
+      });
+      assert.ok(syncs > 0);
+    });
+
+    it("and fails with the first sync that fails, also with the last bytes", async () => {
+      await assert.rejects(
+        writeSyncing(async () => {
+          await delay(50);
+          throw systemError("EIO");
+        }),
+        /EIO/,
+      );
     });
   });
 

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/index.ts";
 
 const videoBytes = 512 * 1024 * 1024;
-/** Far below the file, far above what any buffer here holds: undici alone takes 92 to 99 MB of it. */
-const mayGrowBytes = 128 * 1024 * 1024;
+/** More than all buffers together hold, and less than what it takes when the memory that was read is left to the garbage collector. */
+const mayGrowBytes = 64 * 1024 * 1024;
 
 interface Told {
   readonly warmedUp: string | undefined;
