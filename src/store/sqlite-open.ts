@@ -156,8 +156,8 @@ function connect(path: string, { busyTimeoutMs }: OpenRequest, isShared: boolean
     }
     database.exec("PRAGMA synchronous = FULL");
     database.exec("PRAGMA foreign_keys = ON");
-    // Says now, not with the first write, whether the file can be written.
-    database.exec("BEGIN IMMEDIATE; COMMIT");
+    // Says now, not with the first change, whether the file can be written: SQLite opens one that cannot without a word.
+    database.exec("BEGIN IMMEDIATE; PRAGMA application_id = 0; ROLLBACK");
     return database;
   } catch (error) {
     database.close();

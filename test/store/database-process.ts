@@ -3,13 +3,18 @@
  * when its parent lets go of it.
  *
  * own: opens the database as Node-RED does.  write: the same, and says the number of each transaction that is durable.
+ * fill: writes until its disk is full, then as much as there is space for again.
  * read: begins to read, as a program that queries the tables does.  lock: begins to write, as none should.
  */
+import { rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
+import { SqliteFile } from "../../src/store/sqlite-file.ts";
 import { migrations } from "./notes-schema.ts";
 
 const [, , file = "", action = ""] = process.argv;
+const insertNote = "INSERT INTO notes (text) VALUES (?)";
 const say = (message: unknown): void => void process.send?.(message);
 
 process.on("disconnect", () => process.exit());
@@ -22,6 +27,8 @@ async function act(): Promise<void> {
       return say("open");
     case "write":
       return write(await SqliteDatabase.open({ file, migrations }));
+    case "fill":
+      return fill(await SqliteDatabase.open({ file, migrations }));
     case "read": {
       const database = new DatabaseSync(file, { readOnly: true });
       database.exec("BEGIN");
@@ -35,9 +42,36 @@ async function act(): Promise<void> {
   }
 }
 
+/** Says what the full disk did, and what was stored in the end. A file named ballast takes space until then. */
+async function fill(database: SqliteDatabase): Promise<void> {
+  const insert = (text: string) => database.transaction([{ sql: insertNote, values: [text] }]);
+  let written = 0;
+  const failures: string[] = [];
+  while (failures.length === 0) {
+    await insert(`${written} ${"x".repeat(10_000)}`).then(
+      () => (written += 1),
+      (error: unknown) => failures.push(String(error)),
+    );
+  }
+  await database.close();
+  rmSync(join(dirname(file), "ballast"));
+  const again = SqliteFile.open({ file, migrations, busyTimeoutMs: 0, mustExist: true });
+  if ("reason" in again) {
+    throw new Error(again.reason);
+  }
+  // One commit; the second request alone is too large.
+  const together = again.commit([
+    { id: 1, statements: [{ sql: insertNote, values: ["small"] }] },
+    { id: 2, statements: [{ sql: insertNote, values: ["y".repeat(5_000_000)] }] },
+    { id: 3, statements: [{ sql: "SELECT count(*) AS count FROM notes" }] },
+  ]);
+  again.close();
+  say({ written, failures, together });
+}
+
 async function write(database: SqliteDatabase): Promise<void> {
   for (let number = 0; ; number += 1) {
-    await database.transaction([{ sql: "INSERT INTO notes (text) VALUES (?)", values: [`n${number}`] }]);
+    await database.transaction([{ sql: insertNote, values: [`n${number}`] }]);
     say(number);
   }
 }

@@ -90,6 +90,10 @@ describe("a SQLite database in a thread of its own", () => {
 
   const damages: readonly [name: string, damage: () => Promise<void>][] = [
     ["is overwritten with noise", async () => writeFile(file, Buffer.alloc((await stat(file)).size, 0x5a))],
+    [
+      "has lost its header",
+      async () => writeFile(file, Buffer.concat([Buffer.alloc(100), (await readFile(file)).subarray(100)])),
+    ],
     ["is cut", async () => writeFile(file, (await readFile(file)).subarray(0, 5_000))],
     [
       "is something else",
