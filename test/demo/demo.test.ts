@@ -20,13 +20,29 @@ interface Demo {
 
 describe("npm run demo", function () {
   this.timeout(120_000);
-  let started: ChildProcess[] = [];
+  const started: ChildProcess[] = [];
+  let archive: string;
+  let archiving: Demo;
+  let failing: Demo;
+  let staying: Demo;
+  let parent: Demo;
 
-  afterEach(() => {
+  // All at once: a demo mostly waits for its simulated device, and for the video.
+  before(async () => {
+    archive = await mkdtemp(join(tmpdir(), "demo-archive-"));
+    archiving = startDemo([...demoScript, "--once", "--archive", archive]);
+    failing = startDemo([...demoScript, "--once", "--parcel", "none"]);
+    staying = startDemo(demoScript);
+    const script = `
+      const { spawn } = require("node:child_process");
+      spawn(process.execPath, ${JSON.stringify(demoScript)}, { stdio: "inherit" });`;
+    parent = startDemo(["--eval", script]);
+  });
+  after(async () => {
     for (const child of started) {
       child.kill("SIGKILL");
     }
-    started = [];
+    await rm(archive, { recursive: true, force: true });
   });
 
   function startDemo(args: readonly string[]): Demo {
@@ -54,53 +70,41 @@ describe("npm run demo", function () {
   }
 
   it("takes one parcel from the scan to the archive and tells each step", async () => {
-    const archive = await mkdtemp(join(tmpdir(), "demo-archive-"));
-    try {
-      const demo = startDemo([...demoScript, "--once", "--archive", archive]);
-      await demo.ended;
-      const told = demo.lines.join("\n");
-      assert.equal(demo.process.exitCode, 0, told);
-      assert.match(told, /Scan a parcel +395212340000004173/);
-      assert.match(told, /Start the video +recording/);
-      assert.match(told, /Measure the parcel +measured 33\.5×21×12\.5 cm/);
-      const [folder = ""] = (await readdir(archive, { recursive: true, withFileTypes: true }))
-        .filter((entry) => entry.name === "video.mp4")
-        .map((entry) => entry.parentPath);
-      for (const name of ["annotated.jpg", "answer.json", "depth.bmp", "result.json", "video.mp4"]) {
-        const bytes = await readFile(join(folder, name));
-        const sha256 = createHash("sha256").update(bytes).digest("hex");
-        assert.match(told, new RegExp(`${name} +${bytes.length} bytes +sha256 ${sha256}`));
-      }
-    } finally {
-      await rm(archive, { recursive: true, force: true });
+    await archiving.ended;
+    const told = archiving.lines.join("\n");
+    assert.equal(archiving.process.exitCode, 0, told);
+    assert.match(told, /Scan a parcel +395212340000004173/);
+    assert.match(told, /Start the video +recording/);
+    assert.match(told, /Measure the parcel +measured 33\.5×21×12\.5 cm/);
+    const [folder = ""] = (await readdir(archive, { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.name === "video.mp4")
+      .map((entry) => entry.parentPath);
+    for (const name of ["annotated.jpg", "answer.json", "depth.bmp", "result.json", "video.mp4"]) {
+      const bytes = await readFile(join(folder, name));
+      const sha256 = createHash("sha256").update(bytes).digest("hex");
+      assert.match(told, new RegExp(`${name} +${bytes.length} bytes +sha256 ${sha256}`));
     }
   });
 
   it("ends with an error when a step fails", async () => {
-    const demo = startDemo([...demoScript, "--once", "--parcel", "none"]);
-    await demo.ended;
-    const told = demo.lines.join("\n");
-    assert.equal(demo.process.exitCode, 1, told);
+    await failing.ended;
+    const told = failing.lines.join("\n");
+    assert.equal(failing.process.exitCode, 1, told);
     assert.match(told, /The demo failed\. .*Measurement failed: No object on the table/);
   });
 
   it("stays up until it is interrupted, and leaves nothing behind", async () => {
-    const demo = startDemo(demoScript);
-    const editor = addressIn(await demo.line(/Node-RED's editor/));
+    const editor = addressIn(await staying.line(/Node-RED's editor/));
     assert.equal((await fetch(editor)).status, 200);
-    const archive = /archive of this parcel, (.*?)\/archive\//.exec(demo.lines.join("\n"))?.[1] ?? "";
-    demo.process.kill("SIGINT");
-    await demo.ended;
-    assert.equal(demo.process.exitCode, 0, demo.lines.join("\n"));
+    const files = /archive of this parcel, (.*?)\/archive\//.exec(staying.lines.join("\n"))?.[1] ?? "";
+    staying.process.kill("SIGINT");
+    await staying.ended;
+    assert.equal(staying.process.exitCode, 0, staying.lines.join("\n"));
     await assert.rejects(fetch(editor));
-    await assert.rejects(readdir(archive), { code: "ENOENT" });
+    await assert.rejects(readdir(files), { code: "ENOENT" });
   });
 
   it("ends by itself, with Node-RED, when what has started it is killed", async () => {
-    const script = `
-      const { spawn } = require("node:child_process");
-      spawn(process.execPath, ${JSON.stringify(demoScript)}, { stdio: "inherit" });`;
-    const parent = startDemo(["--eval", script]);
     const editor = addressIn(await parent.line(/Node-RED's editor/));
     parent.process.kill("SIGKILL");
     // Closed only when the demo, which writes there too, is gone.

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { startNodeRed, type NodeRed } from "../../test/support/node-red.ts";
+import { startNodeRed, type NodeRed, type NodeRedOptions } from "../../test/support/node-red.ts";
 import { connected, readExample, shippedOrigins, type FlowNode } from "./examples.ts";
 
 const editorPort = 1880;
@@ -38,7 +38,7 @@ export async function startDemo({
   archive,
   parcel,
   examples = ["01", "02", "03"],
-  settings,
+  settings = {},
 }: DemoOptions): Promise<DemoEnvironment> {
   const folder = await mkdtemp(join(tmpdir(), "dimensioner-demo-"));
   const closers = [() => rm(folder, { recursive: true, force: true, maxRetries: 3 })];
@@ -51,11 +51,10 @@ export async function startDemo({
     const archiveFolder = await archiveIn(folder, archive);
     const userDir = join(folder, "node-red");
     await mkdir(userDir);
-    const uiPort = (await isFree(editorPort)) ? editorPort : 0;
-    const nodeRed = await startNodeRed({
+    const nodeRed = await startOnUsualPort({
       major: 5,
       userDir,
-      settings: { uiPort, ...settings },
+      settings,
       env: { DIMENSIONER_ARCHIVE: archiveFolder, NODE_OPTIONS: endWithParentOption() },
     });
     closers.push(() => nodeRed.stop());
@@ -90,6 +89,22 @@ async function archiveIn(folder: string, given: string | undefined): Promise<str
     throw new Error(`--archive needs a folder that exists, and ${given} is none.`);
   }
   return resolve(given);
+}
+
+/** Node-RED on its usual port, or on a free one when something is there already, or comes while this one starts. */
+async function startOnUsualPort(options: NodeRedOptions): Promise<NodeRed> {
+  const start = (uiPort: number) => startNodeRed({ ...options, settings: { uiPort, ...options.settings } });
+  if (!(await isFree(editorPort))) {
+    return start(0);
+  }
+  try {
+    return await start(editorPort);
+  } catch (error) {
+    if (await isFree(editorPort)) {
+      throw error;
+    }
+    return start(0);
+  }
 }
 
 /** The simulator at the examples' addresses, or on free ports when something is there already. */
