@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, symlink, writeFile } from "node:fs/promises";
 import { readdirSync, readFileSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -82,24 +82,31 @@ export async function mutate({ name, patch }: Mutation): Promise<Map<string, str
   return changed;
 }
 
-/** Runs the test of a mutation in a copy of the project with it, up to the first test that fails. */
-export async function testMutated(mutation: Mutation): Promise<Found> {
-  const changed = await mutate(mutation);
+/** Copies the project to a folder of its own, which the caller removes. */
+export async function copyProject(): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), "mutation-"));
+  await Promise.all(copied.map((one) => cp(join(root, one), join(copy, one), { recursive: true })));
+  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+  return copy;
+}
+
+/** Runs the test of a mutation in a copy of the project with it, up to the first test that fails; then takes it back. */
+export async function testMutated(mutation: Mutation, copy: string): Promise<Found> {
+  const changed = await mutate(mutation);
   try {
-    await Promise.all(copied.map((one) => cp(join(root, one), join(copy, one), { recursive: true })));
-    await symlink(join(root, "node_modules"), join(copy, "node_modules"));
     for (const [path, content] of changed) {
       await writeFile(join(copy, path), content);
     }
-    return await runMocha(copy, mutation.test);
+    return await runMocha(copy, mutation);
   } finally {
-    await rm(copy, { recursive: true, force: true, maxRetries: 3 });
+    for (const path of changed.keys()) {
+      await cp(join(root, path), join(copy, path));
+    }
   }
 }
 
-async function runMocha(folder: string, test: string): Promise<Found> {
-  const report = join(folder, "report.json");
+async function runMocha(folder: string, { name, test }: Mutation): Promise<Found> {
+  const report = join(folder, `${name}.json`);
   const options = ["--bail", "--exit", `--timeout=${longestTestMs}`, "--reporter=json"];
   const mocha = join("node_modules", "mocha", "bin", "mocha.js");
   const child = spawn(process.execPath, [mocha, test, ...options, `--reporter-option=output=${report}`], {

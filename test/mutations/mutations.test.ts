@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readMutations, testMutated } from "./mutation.ts";
+import { rm } from "node:fs/promises";
+import { copyProject, readMutations, testMutated } from "./mutation.ts";
 
 /**
  * The tests' own test:  npm run test:mutations  (-- --grep p01 for some of them)
@@ -8,11 +9,17 @@ import { readMutations, testMutated } from "./mutation.ts";
  */
 describe("a broken promise is noticed", function () {
   this.timeout(120_000);
+  let copy: string;
+
+  before(async () => {
+    copy = await copyProject();
+  });
+  after(() => rm(copy, { recursive: true, force: true, maxRetries: 3 }));
 
   for (const mutation of readMutations()) {
     const { name, promise, breaks, test } = mutation;
     it(`${promise}: ${breaks} (${name})`, async () => {
-      const { passes, failures, output } = await testMutated(mutation);
+      const { passes, failures, output } = await testMutated(mutation, copy);
       // A copy in which nothing runs would fail, too, without having noticed anything.
       const hasRun =
         passes + failures.length > 1 || failures.some((failure) => failure.includes("AssertionError"));
