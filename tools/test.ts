@@ -23,30 +23,28 @@ const oldest = running.major >= 24 ? bundledNode(root, 22) : running;
 const reporter = `--reporter=${join(root, "tools", "test", "reporter.ts")}`;
 
 const coverage = { NODE_V8_COVERAGE: join(root, "coverage", "raw") };
-const checks = ["lint", "check:format", "check:unused", "check:package"].map((name) => script(name, newest));
-const onNewest = [
+const onOldest = (name: string, ...args: string[]): Step[] =>
+  oldest === undefined || oldest.path === newest.path ? [] : [script(name, oldest, {}, reporter, ...args)];
+// What ends soon, then the longest first, so that none is left alone at the end.
+const steps = [
+  ...["lint", "check:format", "check:unused", "check:package"].map((name) => script(name, newest)),
   script("test:sources", newest, coverage, reporter),
-  script("test:load", newest, coverage, reporter),
+  // Pages, tools and memory do not differ between versions of Node.js.
+  ...onOldest("test:sources", "--ignore", "test/{bench,checks,docs}/**"),
   script("test:browser", newest, {}, reporter),
+  script("test:load", newest, coverage, reporter),
   script("test:installed", newest, {}, reporter),
+  ...onOldest("test:installed"),
+  ...onOldest("test:load", "--ignore", "test/leaks/**"),
   script("test:mutations", newest, {}, reporter),
 ];
-const onOldest =
-  oldest === undefined || oldest.path === newest.path
-    ? []
-    : [
-        // Pages, tools and memory do not differ between versions of Node.js.
-        script("test:sources", oldest, {}, reporter, "--ignore", "test/{bench,checks,docs}/**"),
-        script("test:load", oldest, {}, reporter, "--ignore", "test/leaks/**"),
-        script("test:installed", oldest, {}, reporter),
-      ];
 
 await rm(join(root, "coverage"), { recursive: true, force: true });
 const runner = new StepRunner(root);
 const outcomes = [await runner.runAll([script("build", newest)], 1)];
 if (outcomes[0]?.failed === 0) {
-  // Much of a suite is waiting: three keep two cores busy.
-  outcomes.push(await runner.runAll([...checks, ...onNewest, ...onOldest], 3));
+  // Much of a suite is waiting: four keep two cores busy.
+  outcomes.push(await runner.runAll(steps, 4));
   outcomes.push(await runner.runAll([script("check:coverage", newest)], 1));
 }
 conclude(sum(outcomes));

@@ -14,6 +14,13 @@ const packageName = "@dimflow/node-red-dimensioner";
 /** The Node-RED that is tested on this Node.js: 4.1 on Node 22, 5.0 on Node 24 and later. */
 export const nodeRedMajor: 4 | 5 = Number.parseInt(process.versions.node, 10) >= 24 ? 5 : 4;
 
+const ownEnvironment = {
+  LC_ALL: "C.UTF-8",
+  NODE_OPTIONS: "",
+  // It runs what was built, which the coverage of the sources does not count, and would run at half the speed.
+  NODE_V8_COVERAGE: undefined,
+};
+
 /** How long Node-RED may take to start, to deploy or to say what a test waits for. */
 const patienceMs = 30_000;
 
@@ -70,7 +77,7 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
     [redScript(options.major), "--settings", settingsFile, "--userDir", userDir],
     {
       cwd: userDir,
-      env: { ...process.env, LC_ALL: "C.UTF-8", NODE_OPTIONS: "", ...options.env },
+      env: { ...process.env, ...ownEnvironment, ...options.env },
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
