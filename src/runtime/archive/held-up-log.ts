@@ -4,11 +4,14 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { translateError } from "../status/translate.ts";
 import type { ArchiveStatus } from "./archive-status.ts";
 
+/** What is asked of a job. */
+type HeldUpJob = Pick<RunningJob, "trouble" | "hasEnded">;
+
 /** What keeps jobs from going on. */
 interface Cause {
   readonly sinceMs: number;
   loggedMs: number;
-  readonly jobs: Set<RunningJob>;
+  readonly jobs: Set<HeldUpJob>;
 }
 
 const reminderMs = 3_600_000;
@@ -19,21 +22,29 @@ const reminderMs = 3_600_000;
  */
 export class HeldUpLog {
   readonly #RED: NodeAPI;
-  readonly #node: Node;
+  readonly #node: Pick<Node, "warn" | "log">;
   readonly #status: ArchiveStatus;
   readonly #openJobs: () => number;
+  readonly #nowMs: () => number;
   /** By the sentence: the same cause is about another path or host with each job. */
   readonly #causes = new Map<string, Cause>();
 
-  constructor(RED: NodeAPI, node: Node, status: ArchiveStatus, openJobs: () => number) {
+  constructor(
+    RED: NodeAPI,
+    node: Pick<Node, "warn" | "log">,
+    status: ArchiveStatus,
+    openJobs: () => number,
+    nowMs = (): number => performance.now(),
+  ) {
     this.#RED = RED;
     this.#node = node;
     this.#status = status;
     this.#openJobs = openJobs;
+    this.#nowMs = nowMs;
   }
 
   /** Something about a job has changed. */
-  update(running: RunningJob): void {
+  update(running: HeldUpJob): void {
     const { trouble, hasEnded } = running;
     const current = hasEnded ? undefined : trouble;
     for (const [sentence, cause] of this.#causes) {
@@ -65,13 +76,13 @@ export class HeldUpLog {
   #end(sentence: string, { sinceMs }: Cause, goesOn: boolean): void {
     this.#causes.delete(sentence);
     if (goesOn) {
-      const minutes = Math.round((performance.now() - sinceMs) / 60_000);
+      const minutes = Math.round((this.#nowMs() - sinceMs) / 60_000);
       this.#node.log(this.#status.say("resumedAfter", { minutes, count: this.#openJobs() }));
     }
   }
 
   #heldUp(error: DimensionerError): Cause {
-    const nowMs = performance.now();
+    const nowMs = this.#nowMs();
     const known = this.#causes.get(error.sentence);
     const cause = known ?? { sinceMs: nowMs, loggedMs: nowMs, jobs: new Set() };
     if (known === undefined || nowMs - known.loggedMs >= reminderMs) {
