@@ -1,4 +1,4 @@
-import { defaultsOf, newValuesOf, type PropertyTable } from "../saved/properties.ts";
+import { defaultsOf, newValuesOf, type ConfigProperty, type PropertyTable } from "../saved/properties.ts";
 import { fieldsOf, matters, type Fields } from "./fields.ts";
 import { messagePropertyInput, reachableByKeyboard, typedInput } from "./widgets.ts";
 
@@ -189,25 +189,43 @@ export function settingsOf<P extends object>(node: object, defaults: P): P {
   return Object.assign({ ...defaults }, Object.fromEntries<unknown>(saved));
 }
 
-/** A new node takes the only device or cloud that there is. To be called in a type's onadd. */
+/** A new node takes the only config node of each kind that it needs and can use. To be called in a type's onadd. */
 export function chooseOnly(node: object, { table }: Fields): void {
   for (const [name, property] of Object.entries(table)) {
-    if (property.kind === "config" && property.from !== undefined) {
-      const isOpen = [name, property.from].every((one) => (Reflect.get(node, one) ?? "") === "");
-      const found: string[] = [];
-      RED.nodes.eachConfig((config) => {
-        const { id, type } = config as { id: string; type: string };
-        if (type === property.of) {
-          found.push(id);
-        }
-        return true;
-      });
-      const [only] = found;
-      if (isOpen && only !== undefined && found.length === 1) {
-        Reflect.set(node, name, only);
-      }
+    if (property.kind !== "config" || !(property.from !== undefined || "required" in property)) {
+      continue;
+    }
+    const isOpen = [name, property.from ?? name].every((one) => (Reflect.get(node, one) ?? "") === "");
+    const [only, second] = isOpen ? usableBy(node, property) : [];
+    if (only !== undefined && second === undefined) {
+      Reflect.set(node, name, only);
     }
   }
+}
+
+/** Ids of the config nodes that are enabled, in reach of the node's tab, and of the generation that it needs. */
+function usableBy(node: object, { of, generation }: ConfigProperty): string[] {
+  const found: string[] = [];
+  RED.nodes.eachConfig((config) => {
+    const { id, type, d: isDisabled = false, z = "", ...saved } = config as unknown as ConfigNode;
+    const isInReach = z === "" || z === Reflect.get(node, "z");
+    const fits = generation === undefined || (saved.generation ?? generation) === generation;
+    if (type === of && !isDisabled && isInReach && fits) {
+      found.push(id);
+    }
+    return true;
+  });
+  return found;
+}
+
+/** What the editor knows of a config node. */
+interface ConfigNode {
+  readonly id: string;
+  readonly type: string;
+  readonly d?: boolean;
+  /** Id of the tab or subflow that it belongs to; blank for all. */
+  readonly z?: string;
+  readonly generation?: string;
 }
 
 function fieldValue(input: JQuery): string {

@@ -58,8 +58,11 @@ const cases: readonly Case[] = [
       { property: "name", entry: "at the gate" },
       { property: "deviceFrom", entry: "dock" },
       { property: "transactionReference", entry: { type: "flow", value: "order" } },
+      { property: "ifBlank", entry: { choose: "error" } },
       { property: "customReference2", entry: { type: "str", value: "left" } },
+      { property: "ignoreRepeats", entry: "3" },
       { property: "failures", entry: { choose: "output" } },
+      { property: "tag", entry: { choose: "customReference3" } },
     ],
     saved: {
       name: "at the gate",
@@ -67,8 +70,11 @@ const cases: readonly Case[] = [
       deviceFrom: "dock",
       transactionReference: "order",
       transactionReferenceType: "flow",
+      ifBlank: "error",
       customReference2: "left",
+      ignoreRepeats: "3",
       failures: "output",
+      tag: "customReference3",
       outputs: 2,
     },
     wrong: {
@@ -174,6 +180,7 @@ const cases: readonly Case[] = [
 
 const flows = [
   { id: "tab", type: "tab", label: "Dock" },
+  { id: "tab-2", type: "tab", label: "Another dock" },
   { id: "device", type: "dimensioner-device", name: "Dock 3", address: "127.0.0.1:9", generation: "newer" },
   {
     id: "cloud",
@@ -252,6 +259,35 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
         assert.deepEqual(await savedProperties(page, id), before);
       }));
   }
+
+  it("a new node chooses the only config node that it can use, and none among several", () =>
+    both.run(async ({ page }) => {
+      const add = (id: string, more: object): Promise<unknown> =>
+        page.evaluate(`(() => {
+          const type = "dimensioner-device";
+          const node = ${JSON.stringify({ id, users: [], z: "", ...more })};
+          RED.nodes.add({ ...node, type, _def: RED.nodes.getType(type) });
+        })()`);
+      const chosenBy = async (type: string): Promise<unknown> => {
+        const id = await dragFromPalette(page, `dimensioner-${type}`, 500, 400);
+        const chosen = await page.evaluate(`RED.nodes.node("${id}").device`);
+        await page.evaluate(`RED.nodes.remove("${id}")`);
+        return chosen;
+      };
+      const [only] = await page.evaluate<string[]>(`(() => { const ids = [];
+        RED.nodes.eachConfig((one) => { if (one.type === "dimensioner-device") ids.push(one.id); return true; });
+        return ids; })()`);
+      try {
+        await add("disabled", { d: true });
+        await add("elsewhere", { z: "tab-2" });
+        assert.equal(await chosenBy("measure"), only);
+        await add("earlier", { generation: "earlier" });
+        assert.equal(await chosenBy("measure"), "", "either would do");
+        assert.equal(await chosenBy("fetch-image"), only, "the other one has no images");
+      } finally {
+        await page.evaluate(`["disabled", "elsewhere", "earlier"].forEach((id) => RED.nodes.remove(id))`);
+      }
+    }));
 
   it("the name of another device stands below a fold that a key opens, and that is open once it is set", () =>
     both.run(async ({ page }) => {
