@@ -157,9 +157,8 @@ async function runJobs(
       credentials,
       flows: tab([
         cloudNode(server.cloud),
-        ...ring("archive", [
-          { type: "dimensioner-archive", name: "", cloud: "cloud", folder: archive, folderType: "str" },
-        ]),
+        { id: "store", type: "dimensioner-store", name: "", folder: archive, folderType: "str" },
+        ...ring("archive", [{ type: "dimensioner-archive", name: "", cloud: "cloud", store: "store" }]),
       ]),
     });
     try {

@@ -1,10 +1,4 @@
-import {
-  cloudProperties,
-  contentType,
-  folder,
-  nodeName,
-  transactionId,
-} from "../../src/saved/common-properties.ts";
+import { cloudProperties, contentType, nodeName, transactionId } from "../../src/saved/common-properties.ts";
 import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
 const fromCloud = { when: { source: ["cloud"] } } as const;
@@ -20,9 +14,15 @@ export const properties = {
   cloud: { ...cloudProperties.cloud, ...fromCloud },
   cloudFrom: { ...cloudProperties.cloudFrom, ...fromCloud },
   transactionId,
-  /** The archive's root; it has to exist. */
-  folder: { ...folder, group: packages },
-  /** The package's folder below the root. */
+  /** Where the packages lie, and where jobs are kept until their package is whole. */
+  store: {
+    kind: "config",
+    of: "dimensioner-store",
+    icon: "database",
+    required: "problem.store",
+    group: packages,
+  },
+  /** The package's folder below the store's. */
   layout: {
     kind: "text",
     default: "{date}/{reference}-{transactionId}",

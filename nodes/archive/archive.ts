@@ -1,27 +1,23 @@
 import { join } from "node:path";
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { Archives } from "../../src/archive/archives.ts";
-import type { OpenJob } from "../../src/archive/journal/open-job.ts";
+import { Archives } from "../../src/archive/jobs/archives.ts";
+import type { OpenJob } from "../../src/archive/jobs/open-job.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { layoutProblem } from "../../src/rules/names.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
-import { ArchiveSessions } from "../../src/runtime/archive/archive-sessions.ts";
+import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
 import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
 import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
 import { readIntent, readPart, restoreKept } from "../../src/runtime/archive/archive-intent.ts";
-import {
-  describePackage,
-  endOf,
-  isDeployed,
-  jobCloud,
-  readRoot,
-} from "../../src/runtime/archive/archive-node.ts";
+import { describePackage, endOf, isDeployed, jobCloud } from "../../src/runtime/archive/archive-node.ts";
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
 import { cloudChoice } from "../../src/runtime/config/config-node.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
+import { storeOf } from "../../src/runtime/store/store-choice.ts";
+import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
 import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import type { Message, Outputs } from "../../src/runtime/messages.ts";
 import { KnownOutputFolders } from "../../src/runtime/action/output-folders.ts";
@@ -38,24 +34,28 @@ const operationOf = (surface: Operation["surface"]): Operation => ({
   acts: false,
 });
 
-/** `dimensioner-archive`: a transaction's media as an evidence package on disk, whatever happens in between. */
+/** `dimensioner-archive`: a transaction's media as an evidence package in a store, whatever happens in between. */
 export default function (RED: NodeAPI): void {
-  // Nodes with the same folder share one archive.
+  // Nodes with the same store share one archive.
   const archives = new Archives();
   const outputFolders = new KnownOutputFolders(RED);
   const started = new FlowsEvent(RED, "flows:started");
   setVerifyCommand(process.env);
 
-  function ArchiveNode(this: Node, config: NodeDef & Partial<ArchiveProperties>): void {
-    RED.nodes.createNode(this, config);
-    const properties = readSaved(defaults, config);
+  function ArchiveNode(this: Node, definition: NodeDef & Partial<ArchiveProperties>): void {
+    RED.nodes.createNode(this, definition);
+    const properties = readSaved(defaults, definition);
     const usesCloud = properties.source !== "message";
     const clouds = cloudChoice(RED, properties);
-    const ofDisk = { problem: () => undefined, surface: () => "disk" as const };
+    const hasStore = (): boolean => RED.nodes.getNode(properties.store) !== null;
+    const config = {
+      problem: () => (usesCloud ? clouds.problem() : undefined) ?? (hasStore() ? undefined : "configMissing"),
+      surface: () => (usesCloud ? clouds.surface() : "disk"),
+    } as const;
     /** The jobs that were open at the start come in like messages, so that they end like messages. */
     const resumed = new WeakMap<object, Submission>();
-    const status = new ArchiveStatus(RED, () => sessions.jobs);
-    const heldUp = new HeldUpLog(RED, this, status, () => sessions.jobs.length);
+    const status = new ArchiveStatus(RED, () => session.jobs);
+    const heldUp = new HeldUpLog(RED, this, status, () => session.jobs.length);
 
     const isOurs = (job: OpenJob): boolean => {
       if (job.node === this.id) {
@@ -66,15 +66,15 @@ export default function (RED: NodeAPI): void {
         return false;
       }
       try {
-        return !usesCloud || jobCloud(RED, clouds, properties.cloudFrom, job.intent) !== undefined;
+        return !usesCloud || jobCloud(RED, clouds, properties.cloudFrom, job) !== undefined;
       } catch {
         return false;
       }
     };
 
-    const resume = (submission: Submission): void => {
+    const resume = async (submission: Submission): Promise<void> => {
       const msg: Message = { _msgid: RED.util.generateId(), resumed: true };
-      restoreKept(RED, msg, submission.running?.job.intent.keep ?? {});
+      restoreKept(RED, msg, (await submission.kept()) ?? {});
       resumed.set(msg, submission);
       this.receive(msg);
     };
@@ -84,13 +84,14 @@ export default function (RED: NodeAPI): void {
       return settings.number("concurrency", table.concurrency, properties.concurrency);
     };
 
-    const sessions = new ArchiveSessions(archives, {
+    const session = new ArchiveSession(archives, {
       node: this.id,
+      store: () => storeOf(RED, properties.store, operationOf("config")),
       concurrency: () => readConcurrency(operationOf("config")),
-      source: (intent) => jobCloud(RED, clouds, properties.cloudFrom, intent),
+      source: (job) => jobCloud(RED, clouds, properties.cloudFrom, job),
       findMissing: missingMedia,
       // An archive saves too: what one has archived may be given to another one.
-      outputFolders: async () => [...(await outputFolders.all()), ...archives.folders],
+      outputFolders: async () => [...(await outputFolders.all()), ...(await archives.openFolders())],
       onChange: (running) => {
         status.update(running);
         heldUp.update(running);
@@ -99,7 +100,10 @@ export default function (RED: NodeAPI): void {
       isMine: isOurs,
       onResumed: resume,
       onResumeError: (error) => showFailure(error),
-      onDamage: (count) => this.warn(status.say("damaged", { count })),
+      onUnknown: ({ movedAside, damagedJobs }) => {
+        movedAside.forEach((path) => this.warn(status.say("movedAside", { path })));
+        damagedJobs.forEach((id) => this.warn(status.say("damagedJob", { id })));
+      },
     });
 
     const submit = async (job: Job): Promise<Submission> => {
@@ -114,12 +118,12 @@ export default function (RED: NodeAPI): void {
         chosen?.client.peer.origin ?? null,
       );
       const media = usesCloud ? [] : readMedia(msg, operation);
-      const folder = await readRoot(values, properties, operation);
+      const host = packagesFolderOf(storeOf(RED, properties.store, operation), operation);
       const accept = async (): Promise<Submission> => {
-        const runner = await sessions.open(folder);
+        const runner = await session.open();
         return usesCloud ? runner.submit(intent) : runner.submitMedia(intent, media, readPart(msg));
       };
-      return unlessAborted(accept(), { ...operation, host: folder, signal });
+      return unlessAborted(accept(), { ...operation, host, signal });
     };
 
     const deliver = async (submission: Submission, { msg, signal, status: board }: Job): Promise<Outputs> => {
@@ -143,11 +147,11 @@ export default function (RED: NodeAPI): void {
       {
         operation: "archive",
         acts: false,
-        config: usesCloud ? clouds : ofDisk,
+        config,
         properties,
         // Its jobs are counted where they are kept: those of an earlier run come in all at once.
         most: Number.POSITIVE_INFINITY,
-        onReset: () => sessions.dropResumed(),
+        onReset: () => session.dropResumed(),
       },
       async (job) => {
         status.board = job.status;
@@ -160,21 +164,21 @@ export default function (RED: NodeAPI): void {
           drop();
         }
         // By then the message is out, unless the node was closed at this very moment: then it goes out after the start.
-        const closeJobLater = (): void => {
+        const endJobLater = (error?: DimensionerError): void => {
           setImmediate(() => {
             if (!job.signal.aborted && submission.sendsMessage) {
-              submission.messageSent();
+              submission.messageSent(error);
             }
           });
         };
         try {
           const outputs = await deliver(submission, job);
-          closeJobLater();
+          endJobLater();
           return outputs;
         } catch (error) {
           const isKept = error instanceof DimensionerError && error.sentence === "cancelledKept";
           if (!isKept) {
-            closeJobLater();
+            endJobLater(error instanceof DimensionerError ? error : undefined);
           }
           if (usesCloud && error instanceof DimensionerError && error.code === "ERR_MEDIA_INCOMPLETE") {
             job.msg.payload = submission.running?.listed ?? [];
@@ -200,9 +204,7 @@ export default function (RED: NodeAPI): void {
           throw new SettingsReader("node", operation).invalid("layout", problem);
         }
         readConcurrency(operation);
-        const values = new ValueReader(RED, this, { _msgid: "" }, operation);
-        const root = await readRoot(values, properties, operation);
-        const isOpen = await sessions.openWhenThere(root, (error) => {
+        const isOpen = await session.openWhenThere((error) => {
           showFailure(error);
           heldUp.cannotOpen(error);
         });
@@ -210,15 +212,12 @@ export default function (RED: NodeAPI): void {
           heldUp.opened();
         }
       } catch (error) {
-        // A folder from the context may be set later, by a message.
-        if (properties.folder === "" || ["str", "env"].includes(properties.folderType)) {
-          showFailure(error);
-        }
+        showFailure(error);
       }
     };
     // Not before the nodes behind this one are there.
     const forget = started.next(() => {
-      if (isKnown(this.type, properties)) {
+      if (isKnown(this.type, properties) && hasStore()) {
         void begin();
       }
     });
@@ -226,7 +225,7 @@ export default function (RED: NodeAPI): void {
     this.on("close", (done: () => void) => {
       forget();
       status.close();
-      void sessions.close().finally(done);
+      void session.close().finally(done);
     });
   }
 

@@ -12,9 +12,8 @@ export type ArchiveDisk = Disk & Pick<typeof fsPromises, "readlink" | "rmdir" | 
 /** The file system as the command-line tools use it: they may wait for it. */
 export const plainDisk: ArchiveDisk = fsPromises;
 
-/** Where an archive keeps its journal and its unfinished packages, below its root. */
+/** Where a store keeps its unfinished packages and the log of deleted ones, below its folder. */
 export const stateFolderName = ".dimensioner-archive";
-export const journalFileName = "journal.jsonl";
 export const pruneLogName = "pruned.jsonl";
 export const manifestFileName = "manifest.json";
 export const measurementFileName = "measurement.json";
@@ -60,15 +59,18 @@ export async function writeWhole(file: FileHandle, bytes: Buffer, position: numb
   }
 }
 
-/** A folder in one that exists. */
+/** A folder in one that exists. Throws ERR_FILE for a link: it could lead anywhere. */
 export async function makeStateFolder(path: string, disk: ArchiveDisk): Promise<void> {
   try {
     await disk.mkdir(path);
   } catch (error) {
-    if (systemCode(error) === "EEXIST") {
-      return;
+    if (systemCode(error) !== "EEXIST") {
+      throw error;
     }
-    throw error;
+    if (!(await disk.lstat(path)).isDirectory()) {
+      throw fileError("fileOutside", path, diskFacts);
+    }
+    return;
   }
   await syncFolder(dirname(path), disk, diskFacts);
 }

@@ -49,6 +49,23 @@ export const nodes = {
     hint: "Images and videos reach the cloud with a delay. Media list puts what it has found on msg.payload.",
     retryable: true,
   },
+  partsIncomplete: {
+    code: "ERR_MEDIA_INCOMPLETE",
+    text: "Not all expected media arrived within __seconds__ s; missing: __missing__. What did arrive is kept in __path__.",
+    hint: "Send all parts of the sequence again, or increase the wait. Nothing in that folder is ever deleted automatically.",
+    retryable: true,
+  },
+  partTooLate: {
+    code: "ERR_EXPIRED",
+    text: "Part __count__ of the sequence arrived after its package had been sealed, and is not in it. It is still in this message; archive it with a message of its own.",
+    hint: "Increase the archive node's wait if parts regularly arrive late.",
+    retryable: true,
+  },
+  jobDamaged: {
+    code: "ERR_STORE",
+    text: "The store's database has damaged data for job __value__. Send the message again. Nothing was deleted; the job's files were left where they are.",
+    hint: "Check the disk. dimensioner-verify checks the packages.",
+  },
   cancelledKept: {
     code: "ERR_CANCELLED",
     text: "The flow was stopped or redeployed before this was archived. The job is saved and continues by itself; do not send it again.",
@@ -58,12 +75,6 @@ export const nodes = {
     code: "ERR_QUEUE_FULL",
     text: "The archive __path__ has too many open jobs (limit: __limit__). Nothing was accepted; send it again when some of them are done.",
     hint: "The archive node's status and the log say what holds up the open jobs.",
-    retryable: true,
-  },
-  archiveLocked: {
-    code: "ERR_FILE",
-    text: "The archive __path__ is in use by another program (__holder__). Stop that program or choose another folder.",
-    hint: "Only one Node-RED at a time can write to an archive; it can always be verified.",
     retryable: true,
   },
 } as const satisfies Record<string, Sentence>;

@@ -115,10 +115,7 @@ export const phrases = {
   // The disk, as clauses.
   bytesOnDisk: "only __bytes__ of __total__ bytes are on the disk",
   diskTakesNothing: "the disk accepts no more data",
-  journalUnreadable: "this version cannot read the journal",
-  journalEmpty: "the journal is empty",
-  journalReplaced: "the journal has been replaced",
-  journalEndless: "a line of the journal has no end",
+  lineEndless: "a line of the log has no end",
   holderUnknown: "unknown",
   holderProcess: "process __process__ on __computer__",
 } as const;

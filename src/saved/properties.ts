@@ -116,6 +116,8 @@ export interface ConfigProperty extends Row {
   readonly of: string;
   /** The property that may name a message property which names a deployed node instead. Without one it may be left out. */
   readonly from?: string;
+  /** Key of what a dialog says where none is chosen and one is needed. */
+  readonly required?: string;
   /** The generation that the chosen device has to be of. */
   readonly generation?: "newer";
 }

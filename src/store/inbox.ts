@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
-import type { Database, Row } from "./database.ts";
+import type { Database, Row, Statement } from "./database.ts";
 
 export interface InboxOptions {
   /** The node whose records these are; it finds them again after a restart. */
@@ -142,9 +142,9 @@ export class Inbox {
     const id = identity(transactionId);
     const [rows = []] = await this.#database.transaction([
       {
-        sql: `UPDATE records SET handled_at = ?
+        sql: `UPDATE records SET handled_at = ?, handled_by = ?
           WHERE node_id = ? AND handled_at IS NULL AND (transaction_id = ? OR legacy_id = ?) RETURNING record_id`,
-        values: [this.#now().toISOString(), this.#nodeId, id, id],
+        values: [this.#now().toISOString(), this.#nodeId, this.#nodeId, id, id],
       },
     ]);
     return rows.length;
@@ -165,6 +165,19 @@ export class Inbox {
   #resendSince(): string {
     return new Date(this.#now().getTime() - resendWithinMs).toISOString();
   }
+}
+
+/**
+ * Marks the records of a transaction as handled by a job, whichever node has received them: in the transaction that accepts the
+ * job, so that neither is there without the other.
+ */
+export function markHandled(transactionId: string, jobId: string, at: Date): Statement {
+  const id = identity(transactionId);
+  return {
+    sql: `UPDATE records SET handled_at = ?, handled_by = ?
+      WHERE handled_at IS NULL AND (transaction_id = ? OR legacy_id = ?)`,
+    values: [at.toISOString(), jobId, id, id],
+  };
 }
 
 /** Version 1 of the records calls a transaction by the integer that version 2 calls its legacyId; GUIDs come in any case. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { clientOf, intentOf, openArchive, readPackages, sha256Of, until } from "./support.ts";
+import { clientOf, intentOf, openArchive, readPackages, sha256Of, until, workFolders } from "./support.ts";
 
 describe("archive: jobs of the cloud", () => {
   let sim: Simulator;
@@ -54,7 +54,7 @@ describe("archive: jobs of the cloud", () => {
       const item = manifest.items.find(({ contentId }) => contentId === video.contentId);
       assert.equal(item?.contentTypeFound, "video/mp4");
       assert.equal(item.url, `/api/transactionmedia/905865/${video.contentId}`);
-      assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), []);
+      assert.deepEqual(await workFolders(root), []);
     });
   });
 
@@ -146,7 +146,7 @@ describe("archive: jobs of the cloud", () => {
       nothing.messageSent();
       await archive.close();
       assert.equal((await readPackages(root)).size, 0);
-      assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), []);
+      assert.deepEqual(await workFolders(root), []);
     });
   });
 
@@ -184,7 +184,7 @@ describe("archive: jobs of the cloud", () => {
       }
       const causes = new Set<string>();
       const second = await openArchive(root, client).catch((error: unknown) => error);
-      assert.match(String(second), /in use by another program/);
+      assert.match(String(second), /in use by another process/);
       const submission = await archive.runner.submit(forCloud("9"));
       const running = submission.running;
       const watch = setInterval(() => void causes.add(running?.trouble?.code ?? ""), 1);
@@ -256,7 +256,7 @@ describe("archive: jobs of the cloud", () => {
       const resumed = [...next.runner.resume(() => true)];
       assert.equal(resumed.length, 1);
       const [submission] = resumed;
-      assert.deepEqual(submission?.running?.job.intent.keep, { topic: "t" });
+      assert.deepEqual(await submission?.kept(), { topic: "t" });
       assert.equal((await submission?.end())?.manifest.transactionId, "2");
       await next.close();
       // Not reported: the next start tells it again.

@@ -5,9 +5,11 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
-import { Archives } from "../../src/archive/archives.ts";
+import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { StoreDatabases } from "../../src/store/store-databases.ts";
+import { Store } from "../../src/store/store.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { rejectsWith, systemError, withFolder } from "../media/support.ts";
 import { failAtEach } from "../sweep/fault-points.ts";
@@ -18,8 +20,10 @@ import {
   pictureOf,
   readPackages,
   until,
+  workFolders,
   watchedArchiveDisk,
 } from "./support.ts";
+import { storeIn } from "./store.ts";
 
 const run = promisify(execFile);
 
@@ -69,7 +73,7 @@ describe("archive: a disk that is full, gone or closed", () => {
           submission.messageSent();
           await archive.close();
           assert.equal((await readPackages(root)).size, 1);
-          assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), []);
+          assert.deepEqual(await workFolders(root), []);
         });
       });
     }
@@ -155,7 +159,9 @@ describe("archive: a disk that is full, gone or closed", () => {
       }
       try {
         addVideo("1", 600_000);
-        const archive = await openArchive(root, client);
+        // The database is on another disk: Node-RED's own.
+        const store = new Store(join(folder, "store.sqlite"), { path: root }, new StoreDatabases());
+        const archive = await openArchive(root, client, { store });
         await writeFile(join(root, "ballast"), Buffer.alloc(600_000));
         const submission = await archive.runner.submit(forCloud("1"));
         await until(() => submission.running?.trouble?.sentence === "fileFull", "the disk is full");
@@ -169,43 +175,6 @@ describe("archive: a disk that is full, gone or closed", () => {
       }
     });
   });
-
-  it("is in nobody's way after a disk that would not let go of the lock", async () => {
-    await withFolder(async (root) => {
-      let isGone = false;
-      const disk = watchedArchiveDisk((call) => {
-        if (isGone && call === "unlink") {
-          throw systemError("EIO");
-        }
-      });
-      const archives = new Archives({ disk });
-      const first = await openArchive(root, client, { archives });
-      isGone = true;
-      await first.close();
-      assert.ok((await readdir(join(root, ".dimensioner-archive"))).includes("lock"));
-      isGone = false;
-      const second = await openArchive(root, client, { archives });
-      await second.close();
-      assert.ok(!(await readdir(join(root, ".dimensioner-archive"))).includes("lock"));
-    });
-  });
-
-  for (const broken of ["file.write", "file.close"]) {
-    it(`leaves no lock behind that ${broken} has cut short`, async () => {
-      await withFolder(async (root) => {
-        const seen: string[] = [];
-        const disk = watchedArchiveDisk((call) => {
-          seen.push(call);
-          // The lock is the first file that is written.
-          if (call === broken && seen.includes("file.write")) {
-            throw systemError("EIO");
-          }
-        });
-        await rejectsWith(new Archives({ disk }).open(root), "ERR_FILE", "fileOther");
-        assert.deepEqual(await readdir(join(root, ".dimensioner-archive")), ["work"]);
-      });
-    });
-  }
 
   it("leaves no file open when a root cannot be opened, whichever call to the disk fails", async () => {
     await failAtEach((points) =>
@@ -225,7 +194,7 @@ describe("archive: a disk that is full, gone or closed", () => {
           get: (real, key) => (key === "open" ? open : (Reflect.get(real, key) as unknown)),
         });
         const archives = new Archives({ disk });
-        const lease = await archives.open(root).catch(() => undefined);
+        const lease = await archives.open(storeIn(root)).catch(() => undefined);
         await lease?.release();
         const left = handles.filter(({ fd }) => fd !== -1);
         assert.equal(left.length, 0, `call ${points.at}: ${points.struck}`);
@@ -286,7 +255,7 @@ describe("archive: a disk that is full, gone or closed", () => {
         const open = [...again.runner.resume(() => true)];
         assert.deepEqual(open, [], `${where()} left a job open`);
         await again.close();
-        assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), [], where());
+        assert.deepEqual(await workFolders(root), [], where());
       }),
     );
     assert.ok(all > 60, `${all} calls`);

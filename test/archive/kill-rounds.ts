@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
 import { bundle, runChild, startChild } from "./processes.ts";
-import { clientOf, intentOf, openArchive, pictureOf, readPackages, sha256Of } from "./support.ts";
+import {
+  clientOf,
+  intentOf,
+  openArchive,
+  pictureOf,
+  readPackages,
+  sha256Of,
+  workFolders,
+} from "./support.ts";
+import { databaseOf } from "./store.ts";
 
 /** What became of a run that was killed again and again. */
 export interface KillReport {
@@ -59,7 +66,8 @@ export async function killAgainAndAgain(kills: number, seed: number): Promise<Ki
       }
       await again.close();
       await client.close();
-      const verified = await runChild(await bundle("src/archive/cli/verify-cli.ts"), [root]);
+      const verify = await bundle("src/archive/cli/verify-cli.ts");
+      const verified = await runChild(verify, [root, "--database", databaseOf(root)]);
       assert.equal(verified.code, 0, verified.stdout);
     });
   } finally {
@@ -125,12 +133,7 @@ async function check(root: string, expected: ReadonlyMap<string, readonly string
     assert.deepEqual(hashes, expected.get(transactionId), transactionId);
     assert.ok(complete);
   }
-  const state = join(root, ".dimensioner-archive");
-  assert.deepEqual(await readdir(join(state, "work")), []);
-  const strays = (await readdir(state)).filter((name) => !["journal.jsonl", "work", "lock"].includes(name));
-  assert.deepEqual(strays, []);
-  const journal = await readFile(join(state, "journal.jsonl"), "utf8");
-  assert.ok(journal.endsWith("\n"));
+  assert.deepEqual(await workFolders(root), []);
 }
 
 /** Repeats with the same seed. */

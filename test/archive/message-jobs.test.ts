@@ -1,10 +1,21 @@
 import assert from "node:assert/strict";
 import { link, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Part } from "../../src/archive/jobs/job-runner.ts";
+import type { Part } from "../../src/archive/jobs/message-jobs.ts";
 import type { GivenMedium } from "../../src/archive/jobs/stage-media.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { intentOf, openArchive, pictureOf, readPackages, sha256Of, until, type Opened } from "./support.ts";
+import {
+  intentOf,
+  mediaFolder,
+  openArchive,
+  pictureOf,
+  readPackages,
+  sha256Of,
+  until,
+  watchedArchiveDisk,
+  workFolders,
+  type Opened,
+} from "./support.ts";
 
 const forMessage = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
   intentOf(id, { source: "message", ...more });
@@ -104,7 +115,7 @@ describe("archive: media that messages bring", () => {
           "inputValue",
         );
       }
-      assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), []);
+      assert.deepEqual(await workFolders(root), []);
       assert.equal((await readPackages(root)).size, 0);
     });
   });
@@ -160,7 +171,7 @@ describe("archive: media that messages bring", () => {
       submissions[0]?.messageSent();
 
       const lonely = await submit(0, { waitMs: 50 });
-      const error = await rejectsWith(lonely.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      const error = await rejectsWith(lonely.end(), "ERR_MEDIA_INCOMPLETE", "partsIncomplete");
       assert.match(error.message, /2 of 3 parts/);
       lonely.messageSent();
       const kept = await submit(0, { waitMs: 50, onIncomplete: "keep" });
@@ -204,15 +215,61 @@ describe("archive: media that messages bring", () => {
   });
 
   it("puts aside what nobody can bring again when a job fails for good", async () => {
-    await withArchive(async ({ runner }, root) => {
+    await withArchive(async ({ runner, archive }, root) => {
       const intent = forMessage("m", { expect: ["video/mp4"] });
       const submission = await runner.submitMedia(intent, [medium(pictureOf("x"))], null);
       await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
       submission.messageSent();
-      const state = join(root, ".dimensioner-archive");
-      await until(async () => (await readdir(join(state, "work"))).length === 0, "the work folder is moved");
-      const [aside = ""] = await readdir(join(state, "given-up"));
-      assert.deepEqual(await readFile(join(state, "given-up", aside, "item.jpg")), pictureOf("x"));
+      await until(async () => (await workFolders(root)).length === 0, "the work folder is moved");
+      const kept = archive.work.asideOf(submission.running?.job.id ?? "");
+      assert.deepEqual(await readFile(join(kept, "media", "item.jpg")), pictureOf("x"));
+    });
+  });
+
+  it("names in the error of a sequence where its parts are kept", async () => {
+    await withArchive(async ({ runner }) => {
+      const submission = await runner.submitMedia(
+        sequence({ waitMs: 20 }),
+        [medium(pictureOf("x"))],
+        part(0),
+      );
+      const error = await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "partsIncomplete");
+      submission.messageSent();
+      const folder = error.values.path ?? "";
+      await until(async () => (await readdir(folder).catch(() => [])).length > 0, "it is there");
+      assert.deepEqual(await readFile(join(folder, "media", "item.jpg")), pictureOf("x"));
+    });
+  });
+
+  it("refuses a part that comes when its package is sealed: the message keeps it", async () => {
+    await withFolder(async (root) => {
+      // The rename that gives the package its name waits until the late part has been answered.
+      const late = Promise.withResolvers<void>();
+      const sealing = Promise.withResolvers<void>();
+      const disk = watchedArchiveDisk((call, [, target]) => {
+        if (call === "rename" && String(target).endsWith("ORDER-1-m")) {
+          sealing.resolve();
+          return late.promise;
+        }
+        return undefined;
+      });
+      const archive = await openArchive(root, undefined, { disk });
+      const intent = sequence({ waitMs: 20, onIncomplete: "keep" });
+      const first = await archive.runner.submitMedia(intent, [medium(pictureOf("a"))], part(0));
+      await sealing.promise;
+      const second = archive.runner.submitMedia(intent, [medium(pictureOf("b"))], part(1));
+      await rejectsWith(second, "ERR_EXPIRED", "partTooLate");
+      late.resolve();
+      const { manifest, folder } = await first.end();
+      first.messageSent();
+      await archive.close();
+      assert.deepEqual(
+        manifest.items.map(({ sha256 }) => sha256),
+        [sha256Of(pictureOf("a"))],
+      );
+      assert.equal((await readdir(folder)).length, 2);
+      await readPackages(root);
+      assert.deepEqual(await workFolders(root), []);
     });
   });
 
@@ -221,12 +278,12 @@ describe("archive: media that messages bring", () => {
       const before = await openArchive(root, undefined);
       await before.runner.submitMedia(sequence({ waitMs: 200 }), [medium(pictureOf("a"))], part(0, 2));
       await before.close();
-      const work = join(root, ".dimensioner-archive/work");
-      const [job = ""] = await readdir(work);
-      await writeFile(join(work, job, "item.jpg"), pictureOf("forged"));
+      const [job = ""] = await workFolders(root);
+      const media = (await mediaFolder(root, job)) ?? assert.fail();
+      await writeFile(join(media, "item.jpg"), pictureOf("forged"));
       const after = await openArchive(root, undefined);
       const [submission] = [...after.runner.resume(() => true)];
-      await rejectsWith((submission ?? assert.fail()).end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      await rejectsWith((submission ?? assert.fail()).end(), "ERR_MEDIA_INCOMPLETE", "partsIncomplete");
       await after.close();
     });
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { decodeLine } from "../../src/archive/journal/journal-lines.ts";
+import { decodeLine } from "../../src/archive/packages/checked-lines.ts";
 import { prune, readAgeMs, type Pruned } from "../../src/archive/packages/prune.ts";
 import { Verification } from "../../src/archive/packages/verify.ts";
 import { withFolder } from "../media/support.ts";

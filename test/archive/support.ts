@@ -1,18 +1,22 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
-import { Archives } from "../../src/archive/archives.ts";
+import type { Archive, Unknown } from "../../src/archive/jobs/archive.ts";
+import { Archives } from "../../src/archive/jobs/archives.ts";
 import { JobRunner, type RunnerOptions } from "../../src/archive/jobs/job-runner.ts";
 import { packageFolder } from "../../src/archive/packages/layout.ts";
 import { filesOf, readManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
-import type { Intent } from "../../src/archive/packages/records.ts";
+import type { Intent } from "../../src/archive/packages/intent.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
+import type { Store } from "../../src/store/store.ts";
 import { watchedDisk } from "../media/support.ts";
+import { storeIn } from "./store.ts";
 
 const token = "simulator";
 
@@ -59,7 +63,10 @@ export function intentOf(transactionId: string, more: Partial<Intent> = {}): Int
 
 /** One opened archive with a runner. */
 export interface Opened {
+  readonly archive: Archive;
   readonly runner: JobRunner;
+  /** What was found at the opening. */
+  readonly unknown: Unknown;
   close(): Promise<void>;
 }
 
@@ -71,11 +78,11 @@ const quick = {
 export async function openArchive(
   folder: string,
   client: CloudClient | undefined,
-  more: Partial<RunnerOptions> & { archives?: Archives; disk?: ArchiveDisk } = {},
+  more: Partial<RunnerOptions> & { archives?: Archives; disk?: ArchiveDisk; store?: Store } = {},
 ): Promise<Opened> {
-  const { disk, archives = new Archives(disk === undefined ? {} : { disk }), ...options } = more;
-  const lease = await archives.open(folder);
-  const runner = new JobRunner(lease.root, {
+  const { disk, archives = new Archives(disk === undefined ? {} : { disk }), store, ...options } = more;
+  const lease = await archives.open(store ?? storeIn(folder));
+  const runner = new JobRunner(lease.archive, {
     node: "node",
     concurrency: 2,
     source: () => {
@@ -88,12 +95,28 @@ export async function openArchive(
     ...options,
   });
   return {
+    archive: lease.archive,
     runner,
+    unknown: lease.unknown,
     async close() {
       await runner.close();
       await lease.release();
     },
   };
+}
+
+/** The work folders of jobs, of whatever store. */
+export async function workFolders(root: string): Promise<string[]> {
+  const work = join(root, ".dimensioner-archive", "work");
+  const stores = await readdir(work);
+  return (await Promise.all(stores.map((store) => readdir(join(work, store))))).flat();
+}
+
+/** Where a job's media lie while it is open. */
+export async function mediaFolder(root: string, job: string): Promise<string | undefined> {
+  const work = join(root, ".dimensioner-archive", "work");
+  const folders = (await readdir(work)).map((store) => join(work, store, job, "media"));
+  return folders.find((folder) => existsSync(folder));
 }
 
 /** The real file system of the archive with a look at each call before it is made. */

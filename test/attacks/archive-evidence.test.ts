@@ -1,17 +1,23 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { Archives } from "../../src/archive/archives.ts";
+import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { ArchiveWarning } from "../../src/archive/jobs/job-runner.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
-import { ArchiveSessions } from "../../src/runtime/archive/archive-sessions.ts";
+import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { StoreDatabases } from "../../src/store/store-databases.ts";
+import { Store } from "../../src/store/store.ts";
 import { clientOf, intentOf, openArchive, pictureOf, until } from "../archive/support.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
+import { storeIn } from "../archive/store.ts";
 import { TestFlow } from "../support/flow.ts";
+import { storeNode } from "../support/store-node.ts";
 
 describe("evidence that is damaged, contradicts itself or piles up", function () {
   this.timeout(60_000);
@@ -202,22 +208,23 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
         sim.requests.flatMap(({ path }) => /transactionmedia\/(\w+)/.exec(path)?.[1] ?? []);
       const countBefore = asked().length;
       let resumed = 0;
-      const sessions = new ArchiveSessions(new Archives(), {
+      const session = new ArchiveSession(new Archives(), {
+        store: () => storeIn(root),
         node: "node",
         concurrency: () => 2,
         source: () => client,
         findMissing: missingMedia,
         isMine: () => true,
-        onResumed: (submission) => {
+        onResumed: async (submission) => {
           resumed += 1;
           submission.end().catch(() => undefined);
         },
         onResumeError: (error) => assert.fail(String(error)),
-        onDamage: (lines) => assert.fail(`${lines} damaged lines`),
+        onUnknown: (unknown) => assert.deepEqual(unknown, { movedAside: [], damagedJobs: [] }),
       });
       try {
         const startedAt = performance.now();
-        await sessions.open(root);
+        await session.open();
         assert.ok(resumed <= 2, `${resumed} at once`);
         const seen = new Set<string>();
         await until(
@@ -232,14 +239,17 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
           40_000,
         );
       } finally {
-        await sessions.close();
+        await session.close();
       }
     });
   });
 
   it("a reset after a restart drops also the jobs whose turn has not come", async () => {
     await withFolder(async (root) => {
-      const before = await openArchive(root, client, { node: "archive" });
+      const userDir = await mkdtemp(join(tmpdir(), "reset-after-restart-"));
+      const file = join(userDir, "dimensioner", "store.sqlite");
+      const store = (): Store => new Store(file, { path: root }, new StoreDatabases());
+      const before = await openArchive(root, client, { node: "archive", store: store() });
       for (let index = 0; index < 12; index += 1) {
         const intent = forCloud(`t${index}`, { waitMs: 600_000 });
         (await before.runner.submit(intent)).end().catch(() => undefined);
@@ -248,9 +258,11 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
       const flow = await TestFlow.start(
         [
           { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 2 },
-          { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", folder: root },
+          storeNode(root, "store"),
+          { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store" },
         ],
         { cloud: { token: "simulator" } },
+        { userDir },
       );
       try {
         await flow.untilStatus("archive", ({ text }) => text !== "");
@@ -261,12 +273,10 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
           codes,
           Array.from({ length: 12 }, () => "ERR_CANCELLED"),
         );
+        await until(() => countOpen(file) === 0, "all are closed in the database");
       } finally {
         await flow.stop();
       }
-      const after = await openArchive(root, client, { node: "archive" });
-      assert.deepEqual([...after.runner.resume(() => true)], []);
-      await after.close();
     });
   });
 
@@ -277,7 +287,8 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
       const flow = await TestFlow.start(
         [
           { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 2 },
-          { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", folder: root },
+          storeNode(root, "store"),
+          { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store" },
         ],
         { cloud: { token: "simulator" } },
       );
@@ -301,12 +312,13 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
   it("an archive that could not be opened says in the log that it goes on", async () => {
     await withFolder(async (root) => {
       const flow = await TestFlow.start([
+        storeNode(join(root, "gone"), "store"),
         {
           id: "archive",
           z: "tab",
           type: "dimensioner-archive",
           source: "message",
-          folder: join(root, "gone"),
+          store: "store",
         },
       ]);
       try {
@@ -323,3 +335,16 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
     });
   });
 });
+
+/** How many jobs a store's database has open, seen from outside. */
+function countOpen(file: string): number {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const row = database
+      .prepare("SELECT count(*) AS open FROM jobs WHERE state NOT IN ('told', 'failed')")
+      .get();
+    return Number(row?.["open"]);
+  } finally {
+    database.close();
+  }
+}

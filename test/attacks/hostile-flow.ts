@@ -1,4 +1,5 @@
 import type { FlowNode } from "../support/flow.ts";
+import { storeNode } from "../support/store-node.ts";
 
 const place = { z: "tab", x: 100, y: 100 };
 
@@ -19,7 +20,7 @@ const actions: Readonly<Record<string, object>> = {
   "list-split": { type: "dimensioner-media-list", cloud: "cloud", emit: "split" },
   media: { type: "dimensioner-fetch-media", cloud: "cloud" },
   fleet: { type: "dimensioner-device-list", cloud: "cloud" },
-  archive: { type: "dimensioner-archive", source: "message" },
+  archive: { type: "dimensioner-archive", source: "message", store: "store" },
 };
 
 export const actionIds = Object.keys(actions);
@@ -45,7 +46,6 @@ export function hostileFlow(origin: string, folder: string): FlowNode[] {
     ...place,
     type: "",
     ...properties,
-    ...(id === "archive" ? { folder } : {}),
     id,
     wires: [["first", "second"]],
   }));
@@ -105,6 +105,7 @@ export function hostileFlow(origin: string, folder: string): FlowNode[] {
       queueLimit: 50,
       credentials: { token: "known" },
     } as FlowNode,
+    storeNode(folder, "store"),
     ...nodes,
     {
       ...place,

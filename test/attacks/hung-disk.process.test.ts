@@ -9,6 +9,7 @@ import { startSimulator } from "../../src/simulator/index.ts";
 import { readPackages, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { nodeRedMajor, startNodeRed } from "../support/node-red.ts";
+import { storeId, storeNode } from "../support/store-node.ts";
 
 /** An archive that hangs whoever opens it: its lock is a pipe that nobody writes to. */
 async function makeHungArchive(root: string): Promise<string> {
@@ -40,7 +41,7 @@ describe(`A8: a Node-RED ${nodeRedMajor} with archives on a disk that hangs`, fu
           z: "tab",
           type: "dimensioner-archive",
           source: "message",
-          folder: root,
+          store: storeId(root),
           transactionId: "1",
           transactionIdType: "str",
           wires: [],
@@ -48,6 +49,7 @@ describe(`A8: a Node-RED ${nodeRedMajor} with archives on a disk that hangs`, fu
         });
         const flows = [
           { id: "tab", type: "tab", label: "hung" },
+          ...[good, ...roots].map((root) => storeNode(root)),
           {
             id: "device",
             type: "dimensioner-device",

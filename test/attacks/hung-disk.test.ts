@@ -6,10 +6,11 @@ import * as fsPromises from "node:fs/promises";
 import { mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Archives } from "../../src/archive/archives.ts";
+import { Archives } from "../../src/archive/jobs/archives.ts";
 import { DiskGuard } from "../../src/media/disk-guard.ts";
 import { intentOf, openArchive, pictureOf, readPackages, until } from "../archive/support.ts";
 import { rejectsWith, watchedDisk, withFolder } from "../media/support.ts";
+import { storeIn } from "../archive/store.ts";
 
 const run = promisify(execFile);
 
@@ -177,7 +178,7 @@ describe("A8: a disk or share that hangs", function () {
         }
       }) as typeof fsPromises;
       const archives = new Archives({ disk: guard.guard(disk, root) });
-      const error = await rejectsWith(archives.open(root), "ERR_FILE", "fileHung");
+      const error = await rejectsWith(archives.open(storeIn(root)), "ERR_FILE", "fileHung");
       assert.equal(error.details.retryable, true);
       await pipe.release();
       assert.ok((await readdir(root)).length > 0);

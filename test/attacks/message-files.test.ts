@@ -5,6 +5,7 @@ import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { pictureOf, readPackages, sha256Of } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
+import { storeId, storeNode } from "../support/store-node.ts";
 
 const content = pictureOf("of the dock");
 
@@ -31,7 +32,7 @@ describe("A13: a message may name only files below folders that a node saves int
     z: "tab",
     type: "dimensioner-archive",
     source: "message",
-    folder: root,
+    store: storeId(root),
     transactionId: "id",
   });
   const image = (folder: string, more: object = {}): FlowNode => ({
@@ -71,7 +72,7 @@ describe("A13: a message may name only files below folders that a node saves int
       await symlink(outside, join(images, "linked-folder"));
       await symlink(join(images, "day"), join(images, "today"));
       await writeFile(join(images, "day/parcel.jpg"), content);
-      flow = await TestFlow.start([device(), archive(root), image(images)]);
+      flow = await TestFlow.start([device(), storeNode(root), archive(root), image(images)]);
       assert.deepEqual(await archiveFile(savedAs(join(images, "today/parcel.jpg"))), {
         code: undefined,
         said: "",
@@ -111,7 +112,7 @@ describe("A13: a message may name only files below folders that a node saves int
       const huge = join(images, "huge.bin");
       await writeFile(huge, "");
       await truncate(huge, 100_000_000_000);
-      flow = await TestFlow.start([device(), archive(root), image(images)]);
+      flow = await TestFlow.start([device(), storeNode(root), archive(root), image(images)]);
       const { code } = await archiveFile({ path: huge, bytes: 1, sha256: sha256Of("x") });
       assert.equal(code, "ERR_INPUT");
     });
@@ -120,15 +121,15 @@ describe("A13: a message may name only files below folders that a node saves int
   it("takes what a node has saved also after a deploy that changed its folder, and not after a restart", async () => {
     await withFolders(async ({ root, images, outside }) => {
       const measure = { id: "measure", z: "tab", type: "dimensioner-measure", device: "device" };
-      flow = await TestFlow.start([device(), archive(root), image(images), measure]);
+      flow = await TestFlow.start([device(), storeNode(root), archive(root), image(images), measure]);
       const measured = await flow.run("measure", {});
       const fetched = await flow.run("image", { ...measured.sent[0]?.msg });
       const saved = fetched.sent[0]?.msg["payload"];
       assert.ok(saved !== undefined, fetched.error?.message);
-      await flow.deploy([device(), archive(root), image(outside)]);
+      await flow.deploy([device(), storeNode(root), archive(root), image(outside)]);
       assert.equal((await archiveFile(saved)).code, undefined);
       await flow.stop();
-      flow = await TestFlow.start([device(), archive(root), image(outside)]);
+      flow = await TestFlow.start([device(), storeNode(root), archive(root), image(outside)]);
       assert.equal((await archiveFile(saved, "2")).code, "ERR_INPUT");
       assert.equal((await archiveFile(savedAs(join(outside, "secret")), "3")).code, undefined);
     });
@@ -136,7 +137,12 @@ describe("A13: a message may name only files below folders that a node saves int
 
   it("takes what another archive has archived", async () => {
     await withFolders(async ({ root, images }) => {
-      flow = await TestFlow.start([archive(root), { ...archive(images), id: "copy" }]);
+      flow = await TestFlow.start([
+        storeNode(root),
+        storeNode(images),
+        archive(root),
+        { ...archive(images), id: "copy" },
+      ]);
       const { sent } = await flow.run("archive", { id: "1", payload: content });
       const { files } = sent[0]?.msg["payload"] as { files: object[] };
       const { error } = await flow.run("copy", { id: "1", payload: files });
@@ -147,7 +153,12 @@ describe("A13: a message may name only files below folders that a node saves int
   it("takes no file where only Buffers are fetched", async () => {
     await withFolders(async ({ root, images }) => {
       await writeFile(join(images, "parcel.jpg"), content);
-      flow = await TestFlow.start([device(), archive(root), image(images, { output: "buffer" })]);
+      flow = await TestFlow.start([
+        device(),
+        storeNode(root),
+        archive(root),
+        image(images, { output: "buffer" }),
+      ]);
       assert.equal((await archiveFile(savedAs(join(images, "parcel.jpg")))).code, "ERR_INPUT");
     });
   });

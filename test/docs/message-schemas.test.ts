@@ -10,6 +10,7 @@ import { sentMessages } from "../../tools/write-docs/messages.ts";
 import { messageSchemas } from "../../tools/write-docs/schema-file.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type Message } from "../support/flow.ts";
+import { storeNode } from "../support/store-node.ts";
 
 const schemas = messageSchemas();
 const code = "ABCD2345";
@@ -53,6 +54,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
       [
         { id: "device", type: "dimensioner-device", address: sim.newer.origin },
         { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin },
+        ...(typeof node["folder"] === "string" ? [storeNode(node["folder"], "store")] : []),
         { id: "node", z: "tab", device: "device", cloud: "cloud", ...node },
       ],
       credentials,
@@ -175,7 +177,13 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
   it("archive", async () => {
     sim.cloud.addMedia("T2", { contentType: "video/mp4", generateBytes: 50_000 });
     await withFolder(async (folder) => {
-      const node = { ...archiveDefaults, type: "dimensioner-archive", cloud: "cloud", folder };
+      const node = {
+        ...archiveDefaults,
+        type: "dimensioner-archive",
+        cloud: "cloud",
+        store: "store",
+        folder,
+      };
       const [msg] = await run("ArchiveMessage", node, { transactionId: "T2", transactionReference: "R" });
       hasAllFieldsOf("ArchivedPackage", msg?.["payload"]);
       await flow.stop();
@@ -222,6 +230,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
         { id: "device", type: "dimensioner-device", address: sim.newer.origin },
         { id: "older", type: "dimensioner-device", address: sim.earlier.origin, generation: "earlier" },
         { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin },
+        storeNode("/nowhere/at/all", "store"),
         ...(
           [
             ["failed", "measure", { device: "device" }],
@@ -232,7 +241,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
             ["unknown", "media-list", { cloud: "cloud" }],
             ["late", "media-list", { cloud: "cloud", expect: "video/mp4" }],
             ["wrong", "remote-trigger", { cloud: "cloud", action: "stop", deviceReference: "ZZZZ9999" }],
-            ["disk", "archive", { cloud: "cloud", folder: "/nowhere/at/all" }],
+            ["disk", "archive", { cloud: "cloud", store: "store" }],
           ] as const
         ).map(([id, type, more]) => ({ id, z: "tab", type: `dimensioner-${type}`, ...more })),
       ],

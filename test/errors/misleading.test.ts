@@ -7,6 +7,7 @@ import { failureOf } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { startServer } from "../support/servers.ts";
 import { identity } from "../support/tls.ts";
+import { storeNode } from "../support/store-node.ts";
 
 const config = { id: "device", type: "dimensioner-device" } as const;
 
@@ -123,7 +124,8 @@ describe("errors name the cause that is there", () => {
         { ...config, address: sim.newer.origin },
         { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin },
         { id: "measure", z: "tab", type: "dimensioner-measure", device: "device" },
-        { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", folder: import.meta.dirname },
+        storeNode(import.meta.dirname, "store"),
+        { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store" },
       ],
       { cloud: { token: sim.cloud.token } },
     );

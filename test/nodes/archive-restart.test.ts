@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { readPackages, until } from "../archive/support.ts";
 import { nodeRedMajor, startNodeRed } from "../support/node-red.ts";
+import { storeNode } from "../support/store-node.ts";
 
 /** Without a place a node counts as a config node when the flows are read from their file. */
 const placed = (node: object): object => ("z" in node ? { x: 100, y: 100, ...node } : node);
@@ -26,6 +27,7 @@ describe(`dimensioner-archive in a Node-RED ${nodeRedMajor} that is killed`, fun
         baseUrl: sim.cloud.origin,
         credentials: { token: sim.cloud.token },
       },
+      storeNode(root, "store"),
       { id: "in", z: "tab", type: "http in", url: "/scan", method: "post", wires: [["archive", "answer"]] },
       { id: "answer", z: "tab", type: "http response", wires: [] },
       {
@@ -33,7 +35,7 @@ describe(`dimensioner-archive in a Node-RED ${nodeRedMajor} that is killed`, fun
         z: "tab",
         type: "dimensioner-archive",
         cloud: "cloud",
-        folder: root,
+        store: "store",
         transactionId: "payload.id",
         keep: "payload.shift",
         wires: [["debug"]],

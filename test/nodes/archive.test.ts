@@ -6,6 +6,7 @@ import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { pictureOf, readPackages, sha256Of, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type End, type FlowNode, type Message } from "../support/flow.ts";
+import { storeId, storeNode } from "../support/store-node.ts";
 
 const credentials = { cloud: { token: "simulator" }, "cloud-2": { token: "simulator" } };
 
@@ -53,15 +54,20 @@ describe("dimensioner-archive", () => {
     z: "tab",
     type: "dimensioner-archive",
     cloud: "cloud",
-    folder,
+    store: storeId(folder),
     ...more,
   });
   const clouds = (): FlowNode[] => [
     { id: "cloud", type: "dimensioner-cloud", name: "A", baseUrl: sim.cloud.origin, timeout: 2 },
     { id: "cloud-2", type: "dimensioner-cloud", name: "B", baseUrl: sim.cloud.origin, timeout: 2 },
   ];
-  const start = async (...nodes: FlowNode[]): Promise<TestFlow> => {
-    flow = await TestFlow.start([...clouds(), ...nodes], credentials);
+  /** The config nodes, with a store in each of these folders. */
+  const configs = (...folders: string[]): FlowNode[] => [
+    ...clouds(),
+    ...folders.map((folder) => storeNode(folder)),
+  ];
+  const start = async (folder: string, ...nodes: FlowNode[]): Promise<TestFlow> => {
+    flow = await TestFlow.start([...configs(folder), ...nodes], credentials);
     return flow;
   };
   const addVideo = (id: string) =>
@@ -106,6 +112,7 @@ describe("dimensioner-archive", () => {
 
   async function measureAndArchive(root: string) {
     const test = await start(
+      root,
       {
         id: "measure",
         z: "tab",
@@ -136,7 +143,7 @@ describe("dimensioner-archive", () => {
   it("says once more what it has archived before", async () => {
     await withFolder(async (root) => {
       addVideo("1");
-      const test = await start(archive(root), archive(root, {}, "other"));
+      const test = await start(root, archive(root), archive(root, {}, "other"));
       const first = await test.run("node", { transactionId: "1" });
       const again = await test.run("node", { transactionId: 1 });
       const other = await test.run("other", { transactionId: "1" });
@@ -156,7 +163,7 @@ describe("dimensioner-archive", () => {
     await withFolder(async (folder) => {
       const root = join(folder, "root");
       await mkdir(root);
-      const test = await start(archive(root, { layout: "{device}/{reference}/x{transactionId}" }));
+      const test = await start(root, archive(root, { layout: "{device}/{reference}/x{transactionId}" }));
       const references = [
         "../../../etc",
         "a/b\\c",
@@ -195,14 +202,9 @@ describe("dimensioner-archive", () => {
       { transactionId: "1", circle: "circle" },
       "ERR_INPUT",
     ],
-    ["a blank folder", { folder: " " }, { transactionId: "1" }, "ERR_CONFIG"],
-    [
-      "a folder from the message",
-      { folder: "f", folderType: "msg" },
-      { transactionId: "1", f: "/tmp" },
-      "ERR_CONFIG",
-    ],
-    ["a folder that is not there", { folder: "/nowhere/at all" }, { transactionId: "1" }, "ERR_FILE"],
+    ["no store", { store: "" }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["a store without a folder", { store: "no-folder" }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["a store whose folder is not there", { store: "gone" }, { transactionId: "1" }, "ERR_FILE"],
     ["a layout that climbs up", { layout: "../{reference}" }, { transactionId: "1" }, "ERR_CONFIG"],
     ["a layout with a slip", { layout: "{refrence}" }, { transactionId: "1" }, "ERR_CONFIG"],
     ["a wait that is no number", { wait: "long" }, { transactionId: "1" }, "ERR_CONFIG"],
@@ -214,7 +216,8 @@ describe("dimensioner-archive", () => {
   ] as const) {
     it(`accepts nothing for ${what}, and asks the cloud nothing`, async () => {
       await withFolder(async (root) => {
-        const test = await start(archive(root, node));
+        const stores = [storeNode(" ", "no-folder"), storeNode("/nowhere/at all", "gone")];
+        const test = await start(root, ...stores, archive(root, node));
         const message: Message = { ...msg };
         if ("circle" in msg) {
           message["circle"] = message;
@@ -234,12 +237,14 @@ describe("dimensioner-archive", () => {
   it("says at the deploy that its folder is missing or its settings are wrong", async () => {
     await withFolder(async (root) => {
       const test = await start(
-        archive("", {}, "blank"),
+        root,
+        storeNode(join(root, "gone")),
+        archive("", { store: "" }, "blank"),
         archive(join(root, "gone"), {}, "gone"),
         archive(root, { layout: "{x}" }, "layout"),
         archive(root, { cloud: "gone" }, "cloudless"),
       );
-      await test.untilStatus("blank", ({ text }) => text === "check the settings");
+      await test.untilStatus("blank", ({ text }) => text === "config node missing");
       await test.untilStatus("gone", ({ text }) => text === "folder is gone");
       await test.untilStatus("layout", ({ text }) => text === "check the settings");
       await test.untilStatus("cloudless", ({ text }) => text === "config node missing");
@@ -249,7 +254,7 @@ describe("dimensioner-archive", () => {
   it("names what is missing, with what there is on msg.payload", async () => {
     await withFolder(async (root) => {
       addVideo("1");
-      const test = await start(archive(root, { expect: "video/mp4, image/jpeg", wait: 0.1 }));
+      const test = await start(root, archive(root, { expect: "video/mp4, image/jpeg", wait: 0.1 }));
       const message: Message = { transactionId: "1" };
       const { error, sent } = await test.run("node", message);
       assert.equal(error?.code, "ERR_MEDIA_INCOMPLETE");
@@ -262,7 +267,7 @@ describe("dimensioner-archive", () => {
 
   it("waits with a yellow ring, and drops what waits on msg.reset", async () => {
     await withFolder(async (root) => {
-      const test = await start(archive(root, { wait: 600 }));
+      const test = await start(root, archive(root, { wait: 600 }));
       const waiting = test.start("node", { transactionId: "1" });
       await test.untilStatus(
         "node",
@@ -272,7 +277,7 @@ describe("dimensioner-archive", () => {
       const { error } = await waiting;
       assert.equal(error?.code, "ERR_CANCELLED");
       assert.equal(error.cause.retryable, true);
-      await test.deploy([...clouds(), archive(root)], credentials);
+      await test.deploy([...configs(root), archive(root)], credentials);
       addVideo("1");
       const { sent } = await test.run("node", { transactionId: "1" });
       assert.equal(payloadOf(sent[0]?.msg).alreadyArchived, false, "the dropped job was not done");
@@ -281,7 +286,7 @@ describe("dimensioner-archive", () => {
 
   it("drops on msg.reset also what is just asking whether to wait on", async () => {
     await withFolder(async (root) => {
-      const test = await start(archive(root, { expect: "video/mp4", wait: 600 }));
+      const test = await start(root, archive(root, { expect: "video/mp4", wait: 600 }));
       sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "delay", ms: 200 } });
       sim.cloud.addMedia("1", { contentType: "image/jpeg", bytes: pictureOf("a") });
       const asked = sim.nextRequest(({ path }) => path === "/api/transactionmedia/1");
@@ -297,7 +302,7 @@ describe("dimensioner-archive", () => {
       const root = join(folder, "share");
       await mkdir(root);
       addVideo("1");
-      const test = await start(archive(root, { wait: 600, expect: "video/mp4,image/jpeg" }));
+      const test = await start(root, archive(root, { wait: 600, expect: "video/mp4,image/jpeg" }));
       const ended = test.start("node", { transactionId: "1" });
       await test.untilStatus("node", ({ fill }) => fill === "yellow");
       sim.faults.add({ surface: "cloud", times: 1, fault: { kind: "status", status: 401 } });
@@ -314,7 +319,7 @@ describe("dimensioner-archive", () => {
   it("keeps an accepted job over a deploy: its message ends, and the job's own comes afterwards", async () => {
     await withFolder(async (root) => {
       const node = archive(root, { wait: 600, keep: "order.id, big" });
-      const test = await start(node);
+      const test = await start(root, node);
       const running = test.start("node", {
         transactionId: "1",
         transactionReference: "ORDER-1",
@@ -323,7 +328,7 @@ describe("dimensioner-archive", () => {
         payload: "gone",
       });
       await test.untilStatus("node", ({ fill }) => fill === "yellow");
-      const deployed = test.deploy([...clouds(), node], credentials);
+      const deployed = test.deploy([...configs(root), node], credentials);
       const { error } = await running;
       assert.equal(error?.code, "ERR_CANCELLED");
       assert.equal(error.cause.retryable, false, "nobody shall send it again");
@@ -344,7 +349,7 @@ describe("dimensioner-archive", () => {
         topic: "parcels",
         order: { id: 7 },
       });
-      await test.deploy([...clouds(), node], credentials);
+      await test.deploy([...configs(root), node], credentials);
       await test.run("node", { transactionId: "1" });
       assert.equal(test.sent.length, 2, "it was not told again");
     });
@@ -352,10 +357,10 @@ describe("dimensioner-archive", () => {
 
   it("ends a resumed job that fails at the Catch node, with what was kept", async () => {
     await withFolder(async (root) => {
-      const test = await start(archive(root, { wait: 600 }));
+      const test = await start(root, archive(root, { wait: 600 }));
       const running = test.start("node", { transactionId: "1", topic: "parcels" });
       await test.untilStatus("node", ({ fill }) => fill === "yellow");
-      const deployed = test.deploy([...clouds(), archive(root, { wait: 600 })], credentials);
+      const deployed = test.deploy([...configs(root), archive(root, { wait: 600 })], credentials);
       await running;
       const before = test.shown.length;
       await deployed;
@@ -372,11 +377,14 @@ describe("dimensioner-archive", () => {
 
   it("goes on with the jobs of a node that is gone", async () => {
     await withFolder(async (root) => {
-      const test = await start(archive(root, { wait: 600 }, "old"));
+      const test = await start(root, archive(root, { wait: 600 }, "old"));
       const running = test.start("old", { transactionId: "1" });
       await test.untilStatus("old", ({ fill }) => fill === "yellow");
       const other = archive(root, { source: "message" }, "messages");
-      const deployed = test.deploy([...clouds(), other, archive(root, { wait: 600 }, "new")], credentials);
+      const deployed = test.deploy(
+        [...configs(root), other, archive(root, { wait: 600 }, "new")],
+        credentials,
+      );
       await running;
       await deployed;
       addVideo("1");
@@ -387,20 +395,20 @@ describe("dimensioner-archive", () => {
 
   it("lets a message choose the cloud, also after a deploy, and asks no other cloud for a job", async () => {
     await withFolder(async (root) => {
-      const test = await start(archive(root, { cloud: "", cloudFrom: "site", wait: 600 }));
+      const test = await start(root, archive(root, { cloud: "", cloudFrom: "site", wait: 600 }));
       assert.equal((await test.run("node", { transactionId: "1" })).error?.code, "ERR_CONFIG");
       assert.equal((await test.run("node", { transactionId: "1", site: "C" })).error?.code, "ERR_INPUT");
       const running = test.start("node", { transactionId: "1", site: "B" });
       await test.untilStatus("node", ({ fill }) => fill === "yellow");
       const elsewhere = clouds().map((node) => ({ ...node, baseUrl: "http://127.0.0.1:9" }));
       const node = archive(root, { cloud: "cloud", cloudFrom: "site", wait: 600 });
-      let deployed = test.deploy([...elsewhere, node], credentials);
+      let deployed = test.deploy([...elsewhere, storeNode(root), node], credentials);
       await running;
       await deployed;
       await test.untilStatus("node", ({ text }) => text === "check the settings (1)");
       addVideo("1");
       const resumed = nextEnd(test, "node");
-      deployed = test.deploy([...clouds(), node], credentials);
+      deployed = test.deploy([...configs(root), node], credentials);
       assert.equal((await resumed).error?.code, "ERR_CANCELLED");
       const done = nextEnd(test, "node");
       await deployed;
@@ -416,7 +424,7 @@ describe("dimensioner-archive", () => {
         const file = pictureOf("from a file");
         const path = join(folder, "color.jpg");
         await writeFile(path, file);
-        const test = await start(archive(root, { source: "message", cloud: "", transactionId: "id" }), {
+        const test = await start(root, archive(root, { source: "message", cloud: "", transactionId: "id" }), {
           id: "image",
           z: "tab",
           type: "dimensioner-fetch-image",
@@ -464,7 +472,7 @@ describe("dimensioner-archive", () => {
 
     it("needs no cloud config node", async () => {
       await withFolder(async (root) => {
-        const test = await start(archive(root, { source: "message", cloud: "gone" }));
+        const test = await start(root, archive(root, { source: "message", cloud: "gone" }));
         const { error, sent } = await test.run("node", { transactionId: "1", payload: pictureOf("x") });
         assert.equal(error, undefined);
         assert.equal(payloadOf(sent[0]?.msg).files[0]?.contentType, "image/jpeg");

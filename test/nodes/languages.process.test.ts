@@ -9,6 +9,7 @@ import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { catalogOf } from "../editor/sources.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { configNodes, deviceCode, failingCases, token, type FailingCase } from "./failing-cases.ts";
+import { storeNode } from "../support/store-node.ts";
 
 interface Caught {
   readonly code: string;
@@ -87,7 +88,12 @@ describe("the errors of flows, in a Node-RED of another language", function () {
     nodeRed = await startNodeRed({
       major: 4,
       settings: { lang: language },
-      flows: [...configNodes(sim, closedPort), ...flows],
+      flows: [
+        ...configNodes(sim, closedPort),
+        storeNode(folder, "store"),
+        storeNode(`${folder}/0`, "gone-store"),
+        ...flows,
+      ],
     });
   }
 

@@ -17,7 +17,7 @@ async function readFlow(file: string, sim: Simulator, folder: string): Promise<F
     .map((node) => {
       // The test wires what it runs, and gives the credentials beside the flow.
       const left = Object.entries(node).filter(([name]) => name !== "wires" && name !== "credentials");
-      const moved = node.type === "dimensioner-archive" ? { folder } : {};
+      const moved = node.type === "dimensioner-store" ? { folder } : {};
       return { ...(Object.fromEntries(left) as FlowNode), ...moved };
     });
 }

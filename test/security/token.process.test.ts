@@ -9,6 +9,7 @@ import { startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { freePort, type RawServer } from "../support/servers.ts";
 import { parrotAnswers, startParrot } from "./parrot.ts";
 import { Sightings } from "./sightings.ts";
+import { storeNode } from "../support/store-node.ts";
 
 /** Of characters that every encoding writes in its own way. */
 const token = `Tk-7"f/+%&=\\<e>'9z~Q8wX`;
@@ -61,7 +62,7 @@ for (const major of [4, 5] as const) {
           { type: "device-list" },
           {
             type: "archive",
-            folder: archive,
+            store: "store",
             wait: 0,
             giveUp: 0.000_01,
             layout: `${cloud}/{transactionId}`,
@@ -87,6 +88,7 @@ for (const major of [4, 5] as const) {
           checkInterval: 1,
           credentials: { token },
         })),
+        storeNode(archive, "store"),
         ...all,
         ...goes.map((id) => ({
           ...at,
@@ -235,7 +237,7 @@ for (const major of [4, 5] as const) {
     it("are in no file, save in one that is encrypted", async () => {
       const names = await readdir(place, { recursive: true, withFileTypes: true });
       const files = names.filter((one) => one.isFile() && !one.parentPath.includes("node_modules"));
-      for (const name of ["flows.json", "flows_cred.json", "manifest.json", "journal.jsonl"]) {
+      for (const name of ["flows.json", "flows_cred.json", "manifest.json", "store.sqlite"]) {
         assert.ok(
           files.some((file) => file.name === name),
           name,

@@ -11,6 +11,7 @@ import { freePort, startServer } from "../support/servers.ts";
 import { identity } from "../support/tls.ts";
 import { parrotAnswers, startParrot } from "./parrot.ts";
 import { Sightings } from "./sightings.ts";
+import { storeNode } from "../support/store-node.ts";
 
 /** Of characters that every encoding writes in its own way. */
 const token = `Tk-7"f/+%&=\\<e>'9z~Q8wX`;
@@ -76,7 +77,7 @@ describe("the token", () => {
           type: "dimensioner-archive",
           source,
           cloud: `to-${cloud}`,
-          folder,
+          store: "store",
           wait: 0,
           giveUp: 0.000_01,
           layout: `${cloud}/{transactionId}`,
@@ -91,7 +92,12 @@ describe("the token", () => {
       }));
       const credentials = Object.fromEntries(configs.map(({ id }) => [id, { token }]));
       const flow = await TestFlow.start(
-        [...configs, { id: "device", type: "dimensioner-device", address: sim.newer.origin }, ...nodes],
+        [
+          ...configs,
+          storeNode(folder, "store"),
+          { id: "device", type: "dimensioner-device", address: sim.newer.origin },
+          ...nodes,
+        ],
         credentials,
       );
       const seen: unknown[] = [];
@@ -131,7 +137,6 @@ describe("the token", () => {
       const names = await readdir(folder, { recursive: true, withFileTypes: true });
       const files = names.filter((one) => one.isFile());
       assert.ok(files.some(({ name }) => name === "manifest.json"));
-      assert.ok(files.some(({ name }) => name === "journal.jsonl"));
       for (const file of files) {
         const path = join(file.parentPath, file.name);
         assert.equal(sightings.find(`${path} ${await readFile(path, "latin1")}`), undefined, path);

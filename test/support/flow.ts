@@ -111,8 +111,12 @@ export class TestFlow {
   }
 
   /** Starts a flow; each node of `flow` that has outputs gets its wires to helper nodes from here. */
-  static async start(flow: readonly FlowNode[], credentials: object = {}): Promise<TestFlow> {
-    const userDir = await mkdtemp(join(tmpdir(), "test-flow-"));
+  static async start(
+    flow: readonly FlowNode[],
+    credentials: object = {},
+    given?: { readonly userDir: string },
+  ): Promise<TestFlow> {
+    const userDir = given?.userDir ?? (await mkdtemp(join(tmpdir(), "test-flow-")));
     helper.init(nodeRedPath, { userDir, uiPort: 0, uiHost: "127.0.0.1" });
     await new Promise<void>((resolve) => helper.startServer(resolve));
     const test = new TestFlow(userDir);

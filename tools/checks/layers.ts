@@ -88,7 +88,7 @@ export const layers: readonly Layer[] = [
   { name: "src/cloud", may: ["src/http", ...shapes], modules: withoutNodeRed },
   {
     name: "src/archive",
-    may: ["src/media", ...shapes],
+    may: ["src/store", "src/media", ...shapes],
     modules: withoutNodeRed,
     note: "uses the cloud only through its own interface",
   },
@@ -175,9 +175,6 @@ function isNode(path: string): boolean {
   return path.startsWith("nodes/");
 }
 
-/** The packages of an archive and its journal are two views of one store, and know each other. */
-const mayBeKnotted = /^src\/archive(?:\/|$)/;
-
 /** One sentence for each import between folders that lead to each other. */
 function findFolderCircles(sources: readonly Source[]): string[] {
   const imports = sources.flatMap(({ path, text }) =>
@@ -193,7 +190,7 @@ function findFolderCircles(sources: readonly Source[]): string[] {
   return imports
     .filter(({ path, target }) => {
       const [from, to] = [posix.dirname(path), posix.dirname(target)];
-      return from !== to && !mayBeKnotted.test(from) && reachable(leadsTo, to).has(from);
+      return from !== to && reachable(leadsTo, to).has(from);
     })
     .map(({ path, target }) => `${path} imports ${target}, whose folder leads back to its own.`);
 }

@@ -4,7 +4,8 @@ import { verbatim, phrase, type Problem } from "../../errors/interpolation.ts";
 import type { MediaItem } from "../../model/shapes.ts";
 import { asFileError, removeTree } from "../archive-disk.ts";
 import { mediaPath, type MediaSource } from "./media-source.ts";
-import type { Collected, RunningJob } from "./running-job.ts";
+import type { RunningJob } from "./running-job.ts";
+import type { Judgement } from "./sealing.ts";
 import type { Semaphore } from "./semaphore.ts";
 import { namesInUse, reserveName, storeItem } from "./store-item.ts";
 
@@ -36,7 +37,7 @@ interface Listing {
  * Collects a transaction's media: what is listed is stored at once, and the cloud is asked again until all that is
  * expected is there or the wait is over. Throws ERR_MEDIA_INCOMPLETE or ERR_NOT_FOUND then.
  */
-export async function collectCloud(running: RunningJob, work: CloudWork): Promise<Collected> {
+export async function collectCloud(running: RunningJob, work: CloudWork): Promise<() => Judgement> {
   const { job, root } = running;
   const { intent } = job;
   const waitedBefore = job.waitedMs;
@@ -49,7 +50,7 @@ export async function collectCloud(running: RunningJob, work: CloudWork): Promis
       const notStored = await store(running, listing.items, work);
       const lacking = [...running.missing, ...notStored.map(verbatim)];
       if (lacking.length === 0) {
-        return { key: work.key, complete: true, missing: [] };
+        return () => ({ key: work.key, complete: true, missing: [] });
       }
       if (job.waitedMs >= intent.waitMs) {
         if (listing.unknown !== undefined) {
@@ -58,7 +59,7 @@ export async function collectCloud(running: RunningJob, work: CloudWork): Promis
         if (intent.onIncomplete === "error") {
           throw incomplete(work.source, intent.waitMs, lacking);
         }
-        return { key: work.key, complete: false, missing: lacking };
+        return () => ({ key: work.key, complete: false, missing: lacking });
       }
       await waitForMore(running, work.poll);
     }
@@ -133,7 +134,7 @@ async function store(
           facts,
           { surface, host, signal },
         );
-        await root.addItem(job, contentId, item, false);
+        await root.addItems(job, new Map([[contentId, item]]));
         running.resetFailures();
       } catch (error) {
         if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {

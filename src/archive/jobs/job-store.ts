@@ -1,8 +1,9 @@
 import type { MediaFolders } from "../../media/media-folders.ts";
 import type { ArchiveDisk } from "../archive-disk.ts";
-import type { OpenJob } from "../journal/open-job.ts";
-import type { Packages } from "../packages/packages.ts";
-import type { StoredItem } from "../packages/records.ts";
+import type { StoredItem } from "../packages/intent.ts";
+import type { JobTable } from "./job-table.ts";
+import type { OpenJob } from "./open-job.ts";
+import type { Sealing } from "./sealing.ts";
 import type { WorkFolders } from "./work-folders.ts";
 
 /** What the work on a job needs of its archive. */
@@ -10,9 +11,10 @@ export interface JobStore {
   readonly disk: ArchiveDisk;
   readonly folders: MediaFolders;
   readonly work: WorkFolders;
-  readonly packages: Packages;
-  /** Remembers a medium that is whole on the disk; `isPromise` for one that nobody can fetch again. */
-  addItem(job: OpenJob, slot: string, item: StoredItem, isPromise: boolean): Promise<void>;
+  readonly jobs: JobTable;
+  readonly sealing: Sealing;
+  /** Makes media that are whole on the disk part of a job; false where it takes none any more. Rejects with ERR_STORE. */
+  addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean>;
   /** Remembers how long a job has waited, so that a restart does not begin the wait anew. */
   saveWait(job: OpenJob): void;
 }

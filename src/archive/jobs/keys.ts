@@ -1,22 +1,45 @@
 import { createHash } from "node:crypto";
-import type { OpenJob } from "../journal/open-job.ts";
-import type { Intent } from "../packages/records.ts";
+import type { Intent } from "../packages/intent.ts";
+import type { Manifest } from "../packages/manifest.ts";
 
-/** What makes two jobs the same: the transaction, and for another measurement under its id that measurement too. */
-export function cloudKeys({ origin, transactionId, raw, measurement }: Intent): string[] {
-  const transaction = ["cloud", origin ?? "", transactionId];
-  const answer = raw ?? measurement;
-  return answer === null ? [digest(transaction)] : [digest(transaction), digest([...transaction, answer])];
+/** What makes two jobs for a transaction of a cloud the same. */
+export function cloudKey(origin: string | null, transactionId: string): string {
+  return digest(["cloud", origin ?? "", transactionId]);
 }
 
-/** The hashes of a job's measurement and of the exact answer that it comes from. */
+/**
+ * Of messages that bring their media: the same id with the same content. Other content under the same id is other
+ * evidence, and gets a package of its own.
+ */
+export function contentKey(
+  transactionId: string,
+  { raw, measurement }: Answer,
+  items: Iterable<{ readonly sha256: string }>,
+): string {
+  const media = [...items].map(({ sha256 }) => sha256);
+  return digest(["message", transactionId, raw ?? measurement ?? "", ...media.toSorted()]);
+}
+
+/** The key of the job that a package was made by: the manifest says all that is in it. */
+export function keyOfManifest(manifest: Manifest): string {
+  const { source, cloud, transactionId, items } = manifest;
+  return source === "cloud"
+    ? cloudKey(cloud, transactionId)
+    : contentKey(transactionId, answerOfManifest(manifest), items);
+}
+
+/** The SHA-256 of a job's measurement and of the exact answer that it comes from. */
 export interface Answer {
   readonly measurement: string | null;
   readonly raw: string | null;
 }
 
-export function answerOf({ measurement, raw }: Intent): Answer {
+export function answerOf({ measurement, raw }: Pick<Intent, "measurement" | "raw">): Answer {
   return { measurement: hashOf(measurement), raw: hashOf(raw) };
+}
+
+export function answerOfManifest({ measurement, raw }: Manifest): Answer {
+  return { measurement: measurement?.sha256 ?? null, raw: raw?.sha256 ?? null };
 }
 
 /**
@@ -32,20 +55,6 @@ export function isOtherAnswer(given: Answer, archived: Answer): boolean {
   }
   const areBothRead = given.raw === null && archived.raw === null && given.measurement !== null;
   return areBothRead && given.measurement !== archived.measurement;
-}
-
-/**
- * Of messages that bring their media: the same id with the same content. Other content under the same id is other
- * evidence, and gets a package of its own.
- */
-export function contentKey({ items, intent }: OpenJob): string {
-  const slots = [...items].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
-  return digest([
-    "message",
-    intent.transactionId,
-    intent.raw ?? intent.measurement ?? "",
-    ...slots.map(([, { sha256 }]) => sha256),
-  ]);
 }
 
 function hashOf(text: string | null): string | null {

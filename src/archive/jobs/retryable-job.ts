@@ -19,6 +19,9 @@ export function isRetryableJob(error: unknown): boolean {
     case "ERR_CONFIG":
     case "ERR_CANCELLED":
       return true;
+    // A database that is damaged or newer is put right by somebody, as a disk is; a damaged row is not.
+    case "ERR_STORE":
+      return error.sentence !== "jobDamaged";
     case "ERR_HTTP":
       return error.details.retryable || error.sentence === "redirect" || error.details.statusCode === 403;
     case "ERR_FILE":

@@ -4,10 +4,9 @@ import { verbatim, type Problem } from "../../errors/interpolation.ts";
 import type { MediaItem } from "../../model/shapes.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { JobStore } from "./job-store.ts";
-import type { Archived } from "../packages/packages.ts";
 import { isRetryableJob } from "./retryable-job.ts";
-import type { OpenJob } from "../journal/open-job.ts";
-import type { Completeness } from "../packages/package-writer.ts";
+import type { OpenJob } from "./open-job.ts";
+import type { Archived, Judgement } from "./sealing.ts";
 import { isUnchanged } from "./store-item.ts";
 
 /** How a job is tried again. */
@@ -16,13 +15,11 @@ export interface RetryRules {
   readonly longestMs: number;
 }
 
-/** What a job has collected: what makes it the same as another, and whether it is complete. */
-export interface Collected extends Completeness {
-  readonly key: string;
-}
-
-/** Brings a job's media into its work folder. Throws; may be called again then, and goes on with what is there. */
-export type Collect = (running: RunningJob) => Promise<Collected>;
+/**
+ * Brings a job's media into its work folder, and returns what judges them once the job takes no more. Throws; may be called again
+ * then, and goes on with what is there.
+ */
+export type Collect = (running: RunningJob) => Promise<() => Judgement>;
 
 interface RunningJobOptions {
   readonly collect: Collect;
@@ -35,7 +32,12 @@ interface RunningJobOptions {
 export type JobState = "trouble" | "waiting" | "working";
 
 /** Codes of failures that say nothing about the media themselves. */
-const notOfTheMedia: ReadonlySet<ErrorCode> = new Set(["ERR_FILE", "ERR_NOT_FOUND", "ERR_CANCELLED"]);
+const notOfTheMedia: ReadonlySet<ErrorCode> = new Set([
+  "ERR_FILE",
+  "ERR_STORE",
+  "ERR_NOT_FOUND",
+  "ERR_CANCELLED",
+]);
 
 /** One job at work in this process: tried until it is archived, is stopped, or cannot succeed. */
 export class RunningJob {
@@ -188,15 +190,21 @@ export class RunningJob {
 
   async #attempt(): Promise<Archived> {
     const { root, job } = this;
-    const before = await root.packages.placed(job);
-    if (before !== undefined) {
-      return before;
+    if (job.state === "accepted") {
+      job.state = "collecting";
+      // Not waited for: from `accepted` a job can be sealed as well.
+      void root.jobs.collect(job.id).catch(() => undefined);
+    } else {
+      const before = await root.sealing.recover(job);
+      if (before !== undefined) {
+        return before;
+      }
     }
     await this.#checkItems();
     await root.work.make(job.id);
-    const { key, complete, missing } = await this.#collect(this);
+    const judge = await this.#collect(this);
     this.setState("working");
-    return await root.packages.place(job, key, { complete, missing, onDamaged: this.#onDamaged });
+    return await root.sealing.seal(job, judge, this.#onDamaged);
   }
 
   /** After a restart: only what still is what was stored counts as there. */
@@ -209,6 +217,7 @@ export class RunningJob {
       if (await isUnchanged(root, job.id, item)) {
         continue;
       }
+      await root.jobs.removeItems(job.id, [slot]);
       job.items.delete(slot);
       this.lost.push(item.path);
     }
@@ -219,22 +228,16 @@ export class RunningJob {
   async #keepOrFail(error: unknown): Promise<Archived> {
     const { job, root } = this;
     const canKeep =
-      error instanceof DimensionerError &&
-      isRetryableJob(error) &&
-      !notOfTheMedia.has(error.code) &&
-      job.key !== null;
-    if (!canKeep || job.intent.onIncomplete === "error" || job.items.size === 0) {
+      error instanceof DimensionerError && isRetryableJob(error) && !notOfTheMedia.has(error.code);
+    if (!canKeep || job.key === null || job.intent.onIncomplete === "error" || job.items.size === 0) {
       throw error;
     }
     const stored = (item: MediaItem): boolean => job.items.has(item.contentId);
     const missing = this.listed
       .filter((item) => !stored(item))
       .map(({ description, contentId }) => verbatim(description ?? contentId));
-    return await root.packages.place(job, job.key ?? "", {
-      complete: false,
-      missing: [...this.missing, ...missing],
-      onDamaged: this.#onDamaged,
-    });
+    const judgement = { key: job.key, complete: false, missing: [...this.missing, ...missing] };
+    return await root.sealing.seal(job, () => judgement, this.#onDamaged);
   }
 
   /** Until the job is given up. */

@@ -6,7 +6,7 @@ import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import type { Download } from "../../model/download.ts";
 import { asFileError, diskFacts } from "../archive-disk.ts";
 import type { JobStore } from "./job-store.ts";
-import type { StoredItem } from "../packages/records.ts";
+import type { StoredItem } from "../packages/intent.ts";
 import { openSavedFile } from "./saved-file.ts";
 import { reserveName, storeItem } from "./store-item.ts";
 

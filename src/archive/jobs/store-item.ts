@@ -7,7 +7,7 @@ import type { Download } from "../../model/download.ts";
 import { asFileError, diskFacts, holdName } from "../archive-disk.ts";
 import type { JobStore } from "./job-store.ts";
 import { hashFile, openPlain } from "../packages/package-files.ts";
-import type { StoredItem } from "../packages/records.ts";
+import type { StoredItem } from "../packages/intent.ts";
 
 /** What is known of a medium before it is stored. */
 export interface ItemFacts {

@@ -1,4 +1,6 @@
-import type { Archived } from "../packages/packages.ts";
+import type { DimensionerError } from "../../errors/dimensioner-error.ts";
+import type { IntentTexts } from "../packages/intent.ts";
+import type { Archived } from "./sealing.ts";
 import type { RunningJob } from "./running-job.ts";
 
 interface SubmissionFacts {
@@ -7,7 +9,9 @@ interface SubmissionFacts {
   readonly isRepeated: boolean;
   readonly running?: RunningJob;
   readonly isResumed?: boolean;
-  readonly onMessageSent?: () => void;
+  /** The message properties that its job has kept. */
+  readonly kept?: () => Promise<IntentTexts["keep"] | undefined>;
+  readonly onMessageSent?: (error?: DimensionerError) => void;
 }
 
 /** A message and the job that it was accepted for. */
@@ -30,8 +34,13 @@ export class Submission {
     return this.#facts.isRepeated ? { ...archived, wasThere: true } : archived;
   }
 
-  /** To be called once the message is out: the job needs no restart any more. */
-  messageSent(): void {
-    this.#facts.onMessageSent?.();
+  /** The message properties that were kept for a restart. Rejects with ERR_STORE. */
+  async kept(): Promise<IntentTexts["keep"] | undefined> {
+    return await this.#facts.kept?.();
+  }
+
+  /** To be called once the message is out, or has ended in an error: the job needs no restart any more. */
+  messageSent(error?: DimensionerError): void {
+    this.#facts.onMessageSent?.(error);
   }
 }

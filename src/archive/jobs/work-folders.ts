@@ -1,38 +1,52 @@
 import { join } from "node:path";
-import { asFileError, makeStateFolder, removeTree, type ArchiveDisk } from "../archive-disk.ts";
+import { systemCode } from "../../media/disk.ts";
+import { syncFolder } from "../../media/target-folder.ts";
+import { asFileError, diskFacts, makeStateFolder, removeTree, type ArchiveDisk } from "../archive-disk.ts";
 
-const workFolderName = "work";
-const givenUpFolderName = "given-up";
+const mediaName = "media";
+const packageName = "package";
+const asideName = "aside";
 
-/** Where the media of unfinished packages lie: a folder for each job, in the archive's state folder. */
+/**
+ * Where the media of unfinished packages lie: in the store's folder, so that a rename can bring them to their place, and apart from
+ * those of any other store that uses the same folder.
+ *
+ * A job's media lie in `media`. Sealing moves exactly those that the manifest names into `package`; what is not named can never
+ * get into a package.
+ */
 export class WorkFolders {
   readonly #stateFolder: string;
+  readonly #storeId: string;
   readonly #disk: ArchiveDisk;
 
-  constructor(stateFolder: string, disk: ArchiveDisk) {
+  constructor(stateFolder: string, storeId: string, disk: ArchiveDisk) {
     this.#stateFolder = stateFolder;
+    this.#storeId = storeId;
     this.#disk = disk;
   }
 
   /** Makes the place for all of them. */
   async prepare(): Promise<void> {
     await makeStateFolder(this.#stateFolder, this.#disk);
-    await makeStateFolder(join(this.#stateFolder, workFolderName), this.#disk);
+    await makeStateFolder(join(this.#stateFolder, "work"), this.#disk);
+    await makeStateFolder(this.#root, this.#disk);
   }
 
   /** Ids of the jobs that have one. */
   async list(): Promise<string[]> {
-    return this.#disk.readdir(join(this.#stateFolder, workFolderName));
+    return this.#disk.readdir(this.#root);
   }
 
+  /** The folder of a job's media until they are sealed. */
   of(jobId: string): string {
-    return join(this.#stateFolder, workFolderName, jobId);
+    return join(this.#jobFolder(jobId), mediaName);
   }
 
-  /** Makes the folder, where it is not there yet. Throws ERR_FILE. */
+  /** Makes the folder of a job's media, where it is not there yet. Throws ERR_FILE. */
   async make(jobId: string): Promise<string> {
     const path = this.of(jobId);
     try {
+      await makeStateFolder(this.#jobFolder(jobId), this.#disk);
       await makeStateFolder(path, this.#disk);
     } catch (error) {
       throw asFileError(error, path);
@@ -40,15 +54,60 @@ export class WorkFolders {
     return path;
   }
 
-  async remove(jobId: string): Promise<void> {
-    await removeTree(this.of(jobId), this.#disk).catch(() => undefined);
+  /** Moves the named media into the folder that becomes the package; returns that folder. */
+  async seal(jobId: string, names: readonly string[]): Promise<string> {
+    const folder = join(this.#jobFolder(jobId), packageName);
+    await makeStateFolder(folder, this.#disk);
+    for (const name of names) {
+      await this.#disk.rename(join(this.of(jobId), name), join(folder, name));
+    }
+    return folder;
   }
 
-  /** Out of the way, but not deleted: nobody can fetch its media again. */
-  async putAside(jobId: string): Promise<void> {
-    const given = join(this.#stateFolder, givenUpFolderName);
-    await makeStateFolder(given, this.#disk)
-      .then(() => this.#disk.rename(this.of(jobId), join(given, jobId)))
-      .catch(() => undefined);
+  /** Undoes an unfinished sealing: the media are back where media lie, and what else was written is gone. */
+  async reopen(jobId: string, isMedium: (name: string) => boolean): Promise<void> {
+    const folder = join(this.#jobFolder(jobId), packageName);
+    try {
+      for (const name of await this.#disk.readdir(folder)) {
+        if (isMedium(name)) {
+          await this.#disk.rename(join(folder, name), join(this.of(jobId), name));
+        } else {
+          await removeTree(join(folder, name), this.#disk);
+        }
+      }
+      await this.#disk.rmdir(folder);
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") {
+        throw asFileError(error, folder);
+      }
+    }
+  }
+
+  /** For a job whose package is under its name. */
+  async remove(jobId: string): Promise<void> {
+    await removeTree(this.#jobFolder(jobId), this.#disk).catch(() => undefined);
+  }
+
+  /** Moves what no open job owns out of the way, where nothing deletes it; returns where it is. */
+  async putAside(name: string): Promise<string> {
+    const aside = join(this.#stateFolder, asideName);
+    await makeStateFolder(aside, this.#disk);
+    const target = this.asideOf(name);
+    await this.#disk.rename(this.#jobFolder(name), target);
+    await syncFolder(aside, this.#disk, diskFacts);
+    return target;
+  }
+
+  /** Where `putAside` moves it. */
+  asideOf(name: string): string {
+    return join(this.#stateFolder, asideName, name);
+  }
+
+  get #root(): string {
+    return join(this.#stateFolder, "work", this.#storeId);
+  }
+
+  #jobFolder(jobId: string): string {
+    return join(this.#root, jobId);
   }
 }

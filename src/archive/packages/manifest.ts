@@ -35,7 +35,11 @@ export const manifestSchema = described(
   v.object({
     schemaVersion: v.literal(1),
     software: described("What wrote the package.", v.object({ name: v.string(), version: v.string() })),
-    job: described("The job's id in the archive's journal.", v.string()),
+    job: described("The id of the job and of its package in the store's database.", v.string()),
+    store: described(
+      "The id of the store's database; null in packages of version 0.1, which had none.",
+      v.optional(v.nullable(v.string())),
+    ),
     source: described(
       "Whether the media came from the cloud or with messages.",
       v.picklist(["cloud", "message"]),
@@ -72,8 +76,8 @@ export const manifestSchema = described(
       v.nullable(v.object({ ...file.entries, path: v.literal(rawFileName) })),
     ),
     previous: described(
-      "The manifest that was written before this one in the same archive; null for the first.",
-      v.nullable(v.object({ path: described("From the archive's root, with slashes.", v.string()), sha256 })),
+      "The manifest that was written before this one by the same store; null for the first.",
+      v.nullable(v.object({ path: described("From the store's folder, with slashes.", v.string()), sha256 })),
     ),
   }),
 );

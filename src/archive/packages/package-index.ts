@@ -1,51 +1,178 @@
-import { join } from "node:path";
-import { journalFileName, plainDisk, stateFolderName } from "../archive-disk.ts";
-import { decodeLine, readLines } from "../journal/journal-lines.ts";
-import { openPlain } from "./package-files.ts";
-import { decodeRecord } from "./records.ts";
+import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
+import type { PlacedPackage } from "./intent.ts";
+import { filesOf, type Manifest } from "./manifest.ts";
 
-/** Where the index of an archive lies, below its root. */
-export const indexPath = `${stateFolderName}/${journalFileName}`;
-
-/** What an archive remembers of the packages it has written, by the SHA-256 of their manifests. */
-export interface PackageIndex {
-  /** Folders of the packages, below the archive's root. */
-  readonly packages: ReadonlyMap<string, string>;
-  /** Packages that are about to get their names, or got them just before a kill. */
-  readonly placing: ReadonlySet<string>;
-  /** Lines that cannot be read. Each may have been a package. */
-  readonly damaged: number;
+/** A package as the index knows it. */
+export interface IndexedPackage extends PlacedPackage {
+  readonly id: string;
+  readonly key: string;
+  readonly transactionId: string;
+  readonly transactionReference: string | null;
+  /** ISO 8601, UTC. */
+  readonly archivedAt: string;
+  readonly complete: boolean;
+  /** SHA-256 of the measurement and of the device's exact answer; null where the package holds none. */
+  readonly measurement: string | null;
+  readonly raw: string | null;
 }
 
-/** Undefined where there is none, or one that does not begin as an index does. */
-export async function loadIndex(root: string): Promise<PackageIndex | undefined> {
-  const file = await openPlain(join(root, indexPath), plainDisk);
-  if (file === undefined) {
-    return undefined;
+/** By what packages can be looked up, with the columns that answer it. */
+const lookups = {
+  reference: ["transaction_reference", "custom_reference_1", "custom_reference_2", "custom_reference_3"],
+  transactionId: ["transaction_id"],
+  barcode: ["barcode_reference"],
+  packageId: ["package_id"],
+} as const;
+
+export type Lookup = keyof typeof lookups;
+
+const pageRows = 1_000;
+
+/**
+ * The index of a store's packages. The packages themselves are the truth: each row can be made again from the manifest
+ * that lies in its package.
+ */
+export class PackageIndex {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
   }
-  const packages = new Map<string, string>();
-  const placing = new Set<string>();
-  let damaged = 0;
-  let hasBegun = false;
-  try {
-    for await (const lines of readLines(file)) {
-      for (const { text } of lines) {
-        const record = decodeRecord(decodeLine(text));
-        hasBegun ||= record?.type === "journal";
-        if (!hasBegun) {
-          return undefined;
-        }
-        if (record === undefined) {
-          damaged += 1;
-        } else if (record.type === "archived") {
-          packages.set(record.sha256, record.path);
-        } else if (record.type === "placing") {
-          placing.add(record.sha256);
-        }
-      }
+
+  /** The packages of a job's key, in the order in which they were archived. */
+  async ofKey(key: string): Promise<readonly IndexedPackage[]> {
+    return this.#select("WHERE job_key = ? ORDER BY indexed_order", [key]);
+  }
+
+  /** Looks packages up, the newest first. */
+  async find(by: Lookup, value: string, limit: number): Promise<readonly IndexedPackage[]> {
+    // One index answers each part, in order; an OR over several columns would read the whole table.
+    const newest = lookups[by].map(
+      (column) => `SELECT package_id FROM
+        (SELECT package_id FROM packages WHERE ${column} = ? ORDER BY archived_at DESC LIMIT ?) AS of_${column}`,
+    );
+    return this.#select(
+      `WHERE package_id IN (${newest.join(" UNION ")}) ORDER BY archived_at DESC, package_id LIMIT ?`,
+      [...lookups[by].flatMap(() => [value, limit]), limit],
+    );
+  }
+
+  /**
+   * The package that the next one's manifest names: the last one of this store, or for a new database the newest that a rebuild
+   * has found.
+   */
+  async last(storeId: string): Promise<PlacedPackage | undefined> {
+    let [last] = await this.#select("WHERE store_id = ? ORDER BY indexed_order DESC LIMIT 1", [storeId]);
+    if (last === undefined) {
+      [last] = await this.#select("ORDER BY archived_at DESC, package_id DESC LIMIT 1", []);
+      return last;
     }
-  } finally {
-    await file.close();
+    // After a kill several may have come into the index in another order than that of the chain.
+    for (;;) {
+      const [next] = await this.#select("WHERE previous_sha256 = ? AND store_id = ? LIMIT 1", [
+        last.sha256,
+        storeId,
+      ]);
+      if (next === undefined) {
+        return last;
+      }
+      last = next;
+    }
   }
-  return hasBegun ? { packages, placing, damaged } : undefined;
+
+  /** All packages, some at a time, in the order in which they came into the index. */
+  async *all(): AsyncGenerator<readonly IndexedPackage[]> {
+    for (let after = 0; ;) {
+      const [rows = []] = await this.#database.transaction([
+        {
+          sql: "SELECT * FROM packages WHERE indexed_order > ? ORDER BY indexed_order LIMIT ?",
+          values: [after, pageRows],
+        },
+      ]);
+      if (rows.length === 0) {
+        return;
+      }
+      yield rows.map(readPackage);
+      after = Number(rows.at(-1)?.["indexed_order"]);
+    }
+  }
+
+  /** Forgets packages that were deleted. */
+  async remove(ids: readonly string[]): Promise<void> {
+    await this.#database.transaction(
+      ids.map((id) => ({ sql: "DELETE FROM packages WHERE package_id = ?", values: [id] })),
+    );
+  }
+
+  async #select(where: string, values: readonly SqlValue[]): Promise<readonly IndexedPackage[]> {
+    const [rows = []] = await this.#database.transaction([
+      { sql: `SELECT * FROM packages ${where}`, values },
+    ]);
+    return rows.map(readPackage);
+  }
+}
+
+/** Puts a package into the index, or says anew what it is where its row was there before. */
+export function indexPackage(key: string, placed: PlacedPackage, manifest: Manifest): readonly Statement[] {
+  const { references, times, measurement, raw, previous } = manifest;
+  const files = filesOf(manifest);
+  const row: Readonly<Record<string, SqlValue>> = {
+    package_id: manifest.job,
+    job_key: key,
+    store_id: manifest.store ?? null,
+    location: placed.path,
+    manifest_sha256: placed.sha256,
+    transaction_id: manifest.transactionId,
+    transaction_reference: references.transactionReference,
+    custom_reference_1: references.customReference1,
+    custom_reference_2: references.customReference2,
+    custom_reference_3: references.customReference3,
+    barcode_reference: references.barcodeReference,
+    device: manifest.device,
+    measured_at: times.deviceUtc,
+    archived_at: times.archived,
+    legal_for_trade: manifest.legalForTrade === null ? null : Number(manifest.legalForTrade),
+    complete: Number(manifest.complete),
+    files: files.length,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    measurement_sha256: measurement?.sha256 ?? null,
+    raw_sha256: raw?.sha256 ?? null,
+    previous_sha256: previous?.sha256 ?? null,
+  };
+  const columns = Object.keys(row);
+  return [
+    // What lay there before is gone: a folder holds one package.
+    {
+      sql: "DELETE FROM packages WHERE location = ? AND package_id <> ?",
+      values: [placed.path, manifest.job],
+    },
+    {
+      sql: `INSERT INTO packages (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
+        ON CONFLICT (package_id) DO UPDATE SET
+        ${columns
+          .slice(1)
+          .map((column) => `${column} = excluded.${column}`)
+          .join(", ")}`,
+      values: Object.values(row),
+    },
+  ];
+}
+
+function readPackage(row: Row): IndexedPackage {
+  const optional = (column: string): string | null => {
+    const value = row[column];
+    return typeof value === "string" ? value : null;
+  };
+  return {
+    id: String(row["package_id"]),
+    key: String(row["job_key"]),
+    path: String(row["location"]),
+    sha256: String(row["manifest_sha256"]),
+    transactionId: String(row["transaction_id"]),
+    transactionReference: optional("transaction_reference"),
+    archivedAt: String(row["archived_at"]),
+    complete: row["complete"] === 1,
+    measurement: optional("measurement_sha256"),
+    raw: optional("raw_sha256"),
+  };
 }

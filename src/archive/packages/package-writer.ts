@@ -1,23 +1,17 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { inEnglish, type Problem } from "../../errors/interpolation.ts";
-import { fileError } from "../../media/disk.ts";
-import { makeSubfolders, syncFolder } from "../../media/target-folder.ts";
+import { syncFolder } from "../../media/target-folder.ts";
 import {
   diskFacts,
-  exists,
   manifestFileName,
   measurementFileName,
   rawFileName,
-  removeTree,
   writeDurably,
   type ArchiveDisk,
 } from "../archive-disk.ts";
-import { numberedFolder } from "./layout.ts";
-import { filesOf, software, writeManifest, type Manifest } from "./manifest.ts";
-import type { OpenJob } from "../journal/open-job.ts";
-import { hashFile, loadManifest } from "./package-files.ts";
-import type { PlacedPackage } from "./records.ts";
+import type { IntentFacts, IntentTexts, PlacedPackage, StoredItem } from "./intent.ts";
+import { software, writeManifest, type Manifest } from "./manifest.ts";
 
 /** Whether a package has all that was expected. */
 export interface Completeness {
@@ -25,61 +19,54 @@ export interface Completeness {
   readonly missing: readonly Problem[];
 }
 
-interface Placing extends Completeness {
+/** What a package is made of. */
+export interface PackageContent extends Completeness {
+  readonly job: string;
+  readonly store: string;
+  readonly acceptedAt: Date;
+  readonly intent: IntentFacts;
+  readonly texts: IntentTexts;
+  readonly items: readonly StoredItem[];
+  /** The package that the store has archived before it. */
   readonly previous: PlacedPackage | null;
-  /** Called with the package ready, before it gets its name: a kill after it is seen by what it remembers. */
-  readonly onNamed: (placed: PlacedPackage) => Promise<void>;
 }
 
-const mostNumbers = 100_000;
-
-/**
- * Turns a job's work folder into a package: measurement and manifest are added, all is synced, and then the folder gets
- * its name in one step. Under its final name a package is whole, or it is not there.
- */
+/** Writes what a package holds beside its media, the manifest last, and waits until all of it is on the disk. */
 export class PackageWriter {
-  readonly #root: string;
   readonly #disk: ArchiveDisk;
   readonly #software = software();
 
-  constructor(root: string, disk: ArchiveDisk) {
-    this.#root = root;
+  constructor(disk: ArchiveDisk) {
     this.#disk = disk;
   }
 
-  async write(job: OpenJob, work: string, placing: Placing): Promise<PlacedPackage & { manifest: Manifest }> {
-    const disk = this.#disk;
-    const { measurement, raw } = job.intent;
+  async writeMeasurement(folder: string, { measurement, raw }: IntentTexts): Promise<void> {
     if (measurement !== null) {
-      await writeDurably(join(work, measurementFileName), measurement, disk);
+      await writeDurably(join(folder, measurementFileName), measurement, this.#disk);
     }
     if (raw !== null) {
-      await writeDurably(join(work, rawFileName), raw, disk);
+      await writeDurably(join(folder, rawFileName), raw, this.#disk);
     }
-    const manifest = this.#manifest(job, placing);
-    await this.#removeStrays(work, new Set(filesOf(manifest).map(({ path }) => path)));
-    const text = writeManifest(manifest);
-    await writeDurably(join(work, manifestFileName), text, disk);
-    await syncFolder(work, disk, diskFacts);
-
-    const parts = job.intent.folder;
-    const parent = await makeSubfolders(this.#root, parts.slice(0, -1), disk, diskFacts);
-    const name = await this.#freeName(parent, parts.at(-1) ?? job.id);
-    const path = [...parts.slice(0, -1), name].join("/");
-    const sha256 = hashOf(text);
-    await placing.onNamed({ path, sha256 });
-    await disk.rename(work, join(parent, name));
-    await syncFolder(parent, disk, diskFacts);
-    await syncFolder(join(work, ".."), disk, diskFacts);
-    return { path, sha256, manifest };
   }
 
-  #manifest(job: OpenJob, { complete, missing, previous }: Placing): Manifest {
-    const { intent } = job;
+  /** Returns the manifest with its SHA-256. */
+  async writeManifest(
+    folder: string,
+    content: PackageContent,
+  ): Promise<{ manifest: Manifest; sha256: string }> {
+    const manifest = this.#manifest(content);
+    const text = writeManifest(manifest);
+    await writeDurably(join(folder, manifestFileName), text, this.#disk);
+    await syncFolder(folder, this.#disk, diskFacts);
+    return { manifest, sha256: hashOf(text) };
+  }
+
+  #manifest({ intent, texts, previous, ...content }: PackageContent): Manifest {
     return {
       schemaVersion: 1,
       software: this.#software,
-      job: job.id,
+      job: content.job,
+      store: content.store,
       source: intent.source,
       cloud: intent.origin,
       transactionId: intent.transactionId,
@@ -88,63 +75,19 @@ export class PackageWriter {
       times: {
         deviceLocal: intent.deviceLocalTime,
         deviceUtc: intent.deviceUtcTime,
-        accepted: job.acceptedAt.toISOString(),
+        accepted: content.acceptedAt.toISOString(),
         archived: new Date().toISOString(),
       },
       legalForTrade: intent.legalForTrade,
-      complete,
-      missing: missing.map(inEnglish),
-      items: [...job.items.values()],
-      measurement: describe(measurementFileName, intent.measurement),
-      raw: describe(rawFileName, intent.raw),
-      previous: previous === null ? null : { ...previous, path: `${previous.path}/${manifestFileName}` },
+      complete: content.complete,
+      missing: content.missing.map(inEnglish),
+      items: [...content.items],
+      measurement: describe(measurementFileName, texts.measurement),
+      raw: describe(rawFileName, texts.raw),
+      previous:
+        previous === null ? null : { path: `${previous.path}/${manifestFileName}`, sha256: previous.sha256 },
     };
   }
-
-  /** What an earlier try has left; nothing else is ever in a work folder. */
-  async #removeStrays(work: string, expected: ReadonlySet<string>): Promise<void> {
-    const strays = (await this.#disk.readdir(work)).filter((name) => !expected.has(name));
-    for (const name of strays) {
-      await removeTree(join(work, name), this.#disk);
-    }
-  }
-
-  /** Packages get their names one after the other, so that one that is free stays free. */
-  async #freeName(parent: string, name: string): Promise<string> {
-    for (let number = 0; number < mostNumbers; number += 1) {
-      const numbered = numberedFolder(name, number);
-      if (!(await exists(join(parent, numbered), this.#disk))) {
-        return numbered;
-      }
-    }
-    throw fileError("fileExists", join(parent, name), diskFacts);
-  }
-}
-
-/**
- * The manifest of a package whose files are all as they were written, by their hashes: sizes alone say nothing of a flipped bit.
- * Undefined where there is no package, "damaged" where it is not what was archived.
- */
-export async function findPackage(
-  root: string,
-  { path, sha256 }: PlacedPackage,
-  disk: ArchiveDisk,
-): Promise<Manifest | "damaged" | undefined> {
-  const folder = join(root, path);
-  const found = await loadManifest(join(folder, manifestFileName), disk);
-  if (found === "none") {
-    return (await exists(folder, disk)) ? "damaged" : undefined;
-  }
-  if (found === "damaged" || found.sha256 !== sha256) {
-    return "damaged";
-  }
-  for (const file of filesOf(found.manifest)) {
-    const there = await hashFile(join(folder, file.path), disk);
-    if (there?.bytes !== file.bytes || there.sha256 !== file.sha256) {
-      return "damaged";
-    }
-  }
-  return found.manifest;
 }
 
 function describe<const T extends string>(

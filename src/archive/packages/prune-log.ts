@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { plainDisk, pruneLogName, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
-import { decodeLine, encodeLine, readLines } from "../journal/journal-lines.ts";
+import { decodeLine, encodeLine, readLines } from "./checked-lines.ts";
 import { openPlain } from "./package-files.ts";
 
 const pruned = v.object({
@@ -20,7 +20,7 @@ const pruned = v.object({
 /** One line of the log of deleted packages. */
 export type PrunedPackage = v.InferOutput<typeof pruned>;
 
-/** What was deleted for its age: one checksummed line a package, in the form of the journal. */
+/** What was deleted for its age: one line with its checksum a package. */
 export class PruneLog {
   readonly #path: string;
   readonly #disk: ArchiveDisk;
@@ -62,7 +62,7 @@ export class PruneLog {
     }
     try {
       for await (const lines of readLines(file)) {
-        for (const { text } of lines) {
+        for (const text of lines) {
           const entry = v.safeParse(pruned, decodeLine(text), { abortEarly: true });
           if (entry.success) {
             found.add(entry.output.sha256);

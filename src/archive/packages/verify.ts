@@ -4,7 +4,6 @@ import { holdName, manifestFileName, plainDisk, stateFolderName } from "../archi
 import { ChainCheck } from "./chain-check.ts";
 import type { Checked, Finding, Unchecked, Verdict } from "./finding.ts";
 import { filesOf } from "./manifest.ts";
-import { indexPath, loadIndex, type PackageIndex } from "./package-index.ts";
 import { hashFile } from "./package-files.ts";
 import { PruneLog } from "./prune-log.ts";
 import { findRoot, straysOf, walkPackages, type WalkEntry } from "./walk-packages.ts";
@@ -32,7 +31,6 @@ export class Verification {
   /** Filled once `run` has ended. */
   readonly unchecked: Unchecked[] = [];
   readonly #folder: string;
-  readonly #unlisted = new Map<string, string>();
   /** Manifests of deleted packages, as of a size of their log. */
   #pruned: { bytes: number; hashes: ReadonlySet<string> } = { bytes: 0, hashes: new Set() };
 
@@ -51,17 +49,10 @@ export class Verification {
   async *run(): AsyncGenerator<Finding> {
     const place = await this.#open();
     const { root, start, hasState } = place;
-    const index = hasState ? await loadIndex(root) : undefined;
-    if (index !== undefined) {
-      yield* this.#checkIndex(index, place);
-    } else if (hasState) {
-      yield { kind: "index", path: indexPath, problem: "the archive's index is missing or can't be read" };
-    }
     const isPruned = (sha256: string): Promise<boolean> => this.#isPruned(root, sha256);
     const chain = new ChainCheck(root, hasState ? isPruned : undefined);
-    yield* this.#walk(place, chain, index);
-    yield* this.#checkUnlisted(place);
-    const { findings, unchecked } = chain.end(index !== undefined);
+    yield* this.#walk(place, chain);
+    const { findings, unchecked } = chain.end(false);
     yield* findings;
     if (this.checked.packages === 0) {
       const problem = hasState
@@ -82,22 +73,14 @@ export class Verification {
     return { start, root: await plainDisk.realpath(found.root), hasState: found.hasState };
   }
 
-  async *#walk(
-    { root, start, hasState }: Place,
-    chain: ChainCheck,
-    index: PackageIndex | undefined,
-  ): AsyncGenerator<Finding> {
+  async *#walk({ root, start, hasState }: Place, chain: ChainCheck): AsyncGenerator<Finding> {
     let isArchive = hasState;
     const strays: Finding[] = [];
     for await (const entry of walkPackages(root, start)) {
       if (entry.kind === "package") {
         isArchive = true;
-        const { sha256, path } = entry;
         yield* this.#checkPackage(entry);
         yield* chain.check(entry);
-        if (index?.packages.has(sha256) === false && !index.placing.has(sha256)) {
-          this.#unlisted.set(sha256, path);
-        }
       } else if (entry.kind === "stray") {
         strays.push(findingOf(entry));
       } else {
@@ -144,58 +127,6 @@ export class Verification {
       this.checked.incomplete += 1;
       const problem = `archived without: ${manifest.missing.join(", ")}`;
       yield { kind: "incomplete", path, problem };
-    }
-  }
-
-  /** Every package that the index lists in this folder has to be there, or pruned. */
-  async *#checkIndex(index: PackageIndex, { root, start }: Place): AsyncGenerator<Finding> {
-    const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
-    const listed = [...index.packages].filter(([, path]) => `${path}/`.startsWith(below));
-    this.checked.expected = listed.length;
-    for (const [sha256, path] of listed) {
-      if (this.#pruned.hashes.has(sha256)) {
-        continue;
-      }
-      const isThere = await plainDisk.lstat(join(root, path, manifestFileName)).then(
-        () => true,
-        () => false,
-      );
-      if (!isThere && !(await this.#isPruned(root, sha256))) {
-        const problem = "the index lists this package, and it is gone without having been pruned";
-        yield { kind: "missing-package", path, problem };
-      }
-    }
-    if (index.damaged > 0) {
-      const problem = `${index.damaged} lines of the index are damaged`;
-      yield { kind: "index", path: indexPath, problem };
-      this.unchecked.push({
-        kind: "some-packages",
-        path: "",
-        problem: "whether a package is missing that a damaged line of the index lists",
-      });
-    }
-  }
-
-  /** Packages that the index did not list when it was read: they may have been archived since. */
-  async *#checkUnlisted({ root }: Place): AsyncGenerator<Finding> {
-    const index = this.#unlisted.size > 0 ? await loadIndex(root) : undefined;
-    const paths = new Set(index?.packages.values());
-    for (const [sha256, path] of this.#unlisted) {
-      const isListed = index?.packages.has(sha256) === true || index?.placing.has(sha256) === true;
-      if (isListed || (await this.#isPruned(root, sha256))) {
-        continue;
-      }
-      yield paths.has(path)
-        ? {
-            kind: "changed",
-            path: `${path}/${manifestFileName}`,
-            problem: "the manifest is not the one that was archived",
-          }
-        : {
-            kind: "unlisted",
-            path,
-            problem: "the index does not list this package: it is an older index, or the package is a copy",
-          };
     }
   }
 

@@ -1,5 +1,5 @@
 import type { GivenMedium } from "../../archive/jobs/stage-media.ts";
-import type { GivenReferences } from "../../archive/packages/records.ts";
+import type { GivenReferences } from "../../archive/packages/intent.ts";
 import { verbatim, phrase } from "../../errors/interpolation.ts";
 import { parseJson, recordLimits } from "../../model/parse-json.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";

@@ -1,6 +1,6 @@
 import type { NodeAPI } from "node-red";
 import { packageFolder } from "../../archive/packages/layout.ts";
-import type { Intent } from "../../archive/packages/records.ts";
+import type { Intent } from "../../archive/packages/intent.ts";
 import { readExpected } from "../../cloud/expected-media.ts";
 import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import { encodePart } from "../../http/path-part.ts";

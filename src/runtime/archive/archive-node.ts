@@ -1,19 +1,16 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeAPI } from "node-red";
-import type { Archived } from "../../archive/packages/packages.ts";
+import type { OpenJob } from "../../archive/jobs/open-job.ts";
+import type { Archived } from "../../archive/jobs/sealing.ts";
 import type { MediaSource } from "../../archive/jobs/media-source.ts";
-import type { Intent } from "../../archive/packages/records.ts";
 import type { Submission } from "../../archive/jobs/submission.ts";
 import type { CloudClient } from "../../cloud/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
 import type { ArchivedPackage } from "../../model/shapes.ts";
 import type { ConfigChoice } from "../config/config-node.ts";
-import { folderTypes } from "../../saved/properties.ts";
-import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
-import type { ValueReader } from "../action/values.ts";
 
 const closeTimeoutMs = 5_000;
 
@@ -61,20 +58,6 @@ export async function endOf(submission: Submission, signal: AbortSignal): Promis
   }
 }
 
-/** The archive's root, which no message can choose. Throws ERR_CONFIG where there is none. */
-export async function readRoot(
-  values: ValueReader,
-  { folder, folderType }: { folder: string; folderType: string },
-  operation: Operation,
-): Promise<string> {
-  const type = values.setting("folder", folderType, folderTypes);
-  const root = await values.optional({ field: "folder", value: folder, type });
-  if (root === undefined || root.trim() === "") {
-    throw errorBeforeSending(operation, "configFolder");
-  }
-  return root;
-}
-
 /**
  * The cloud of a job, also of one that another start has accepted. Throws ERR_CONFIG where it is not deployed: no other
  * cloud is ever asked for it.
@@ -83,7 +66,7 @@ export function jobCloud(
   RED: NodeAPI,
   clouds: ConfigChoice<CloudClient>,
   cloudFrom: string,
-  { cloudName, origin }: Intent,
+  { intent: { cloudName, origin } }: OpenJob,
 ): MediaSource {
   const msg: Message = { _msgid: "" };
   if (cloudName !== null && cloudFrom.trim() !== "") {

@@ -18,8 +18,12 @@ export const archiveTexts = {
   fileDenied: "no permission",
   fileNoFolder: "folder is gone",
   fileHung: "disk does not respond",
-  archiveLocked: "folder in use",
-  damaged: "Skipped damaged lines in the archive's journal: __count__",
+  storeInUse: "database in use",
+  storeDamaged: "database damaged",
+  movedAside:
+    "Found work on a job that the store's database does not know. It was moved to __path__; nothing was deleted.",
+  damagedJob:
+    "The store's database has damaged data for job __id__. The job was not continued; its files were left as they are.",
   heldUp: "Archive jobs are delayed and retried automatically (open: __count__). __cause__",
   resumedAfter: "Archive jobs continue after a delay of __minutes__ min (open: __count__).",
   damagedPackage:
@@ -110,9 +114,9 @@ export class ArchiveStatus {
 
   /** A failure in two or three words. */
   causeOf(error: DimensionerError | undefined): string {
-    const own = (["fileFull", "fileDenied", "fileNoFolder", "fileHung", "archiveLocked"] as const).find(
-      (key) => key === error?.sentence,
-    );
+    const own = (
+      ["fileFull", "fileDenied", "fileNoFolder", "fileHung", "storeInUse", "storeDamaged"] as const
+    ).find((key) => key === error?.sentence);
     return own === undefined
       ? translateStatus(this.#RED, `failed.${error?.code ?? "ERR_FILE"}`)
       : this.say(own);

@@ -2,15 +2,6 @@ import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { phrase, ProblemError } from "../../errors/interpolation.ts";
 
-/** One complete line of a journal and where it begins in the file. */
-export interface JournalLine {
-  readonly offset: number;
-  /** Where the next line begins. */
-  readonly end: number;
-  /** Without its newline. */
-  readonly text: string;
-}
-
 const newline = 0x0a;
 const readBytes = 1024 * 1024;
 /** No line that this package writes is longer; what is, is damage, and must not fill the memory. */
@@ -36,10 +27,9 @@ export function decodeLine(text: string): unknown {
  * Reads the complete lines of a file, some at a time, so that the memory it takes does not depend on the file. What
  * stands behind the last newline is no line.
  */
-export async function* readLines(file: FileHandle, from = 0): AsyncGenerator<JournalLine[]> {
+export async function* readLines(file: FileHandle): AsyncGenerator<string[]> {
   let rest: Buffer = Buffer.alloc(0);
-  let offset = from;
-  for (let position = from; ;) {
+  for (let position = 0; ;) {
     const block = Buffer.allocUnsafe(readBytes);
     const { bytesRead } = await file.read(block, 0, readBytes, position);
     if (bytesRead === 0) {
@@ -47,20 +37,18 @@ export async function* readLines(file: FileHandle, from = 0): AsyncGenerator<Jou
     }
     position += bytesRead;
     const bytes = Buffer.concat([rest, block.subarray(0, bytesRead)]);
-    const lines: JournalLine[] = [];
+    const lines: string[] = [];
     let start = 0;
     for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
-      const text = bytes.toString("utf8", start, end);
-      lines.push({ offset: offset + start, end: offset + end + 1, text });
+      lines.push(bytes.toString("utf8", start, end));
       start = end + 1;
     }
     rest = bytes.subarray(start);
-    offset += start;
     if (lines.length > 0) {
       yield lines;
     }
     if (rest.length > longestLineBytes) {
-      throw new ProblemError(phrase("journalEndless"));
+      throw new ProblemError(phrase("lineEndless"));
     }
   }
 }

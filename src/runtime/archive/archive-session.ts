@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ArchiveLease, Archives } from "../../archive/archives.ts";
+import type { Unknown } from "../../archive/jobs/archive.ts";
+import type { ArchiveLease, Archives } from "../../archive/jobs/archives.ts";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { isRetryableJob } from "../../archive/jobs/retryable-job.ts";
 import { JobRunner, type RunnerOptions } from "../../archive/jobs/job-runner.ts";
-import type { OpenJob } from "../../archive/journal/open-job.ts";
+import type { OpenJob } from "../../archive/jobs/open-job.ts";
 import type { RunningJob } from "../../archive/jobs/running-job.ts";
 import type { Submission } from "../../archive/jobs/submission.ts";
+import type { Store } from "../../store/store.ts";
 
 interface Session {
   readonly lease: ArchiveLease;
@@ -14,14 +17,16 @@ interface Session {
 interface SessionOptions extends Omit<RunnerOptions, "concurrency"> {
   /** Jobs that download at once; throws ERR_CONFIG where that is no number. */
   readonly concurrency: () => number;
+  /** The store whose archive it is; throws ERR_CONFIG where there is none. */
+  readonly store: () => Store;
   /** Which open jobs of an archive this node goes on with. */
   readonly isMine: (job: OpenJob) => boolean;
-  /** Gets each of them. */
-  readonly onResumed: (submission: Submission) => void;
+  /** Gets each of them; rejects with ERR_STORE. */
+  readonly onResumed: (submission: Submission) => Promise<void>;
   /** Told what keeps the open jobs from going on. */
   readonly onResumeError: (error: unknown) => void;
-  /** Told when an archive is opened whose journal has damaged lines. */
-  readonly onDamage: (lines: number) => void;
+  /** Told what was found when the archive was opened. */
+  readonly onUnknown: (unknown: Unknown) => void;
 }
 
 const firstDelayMs = 1_000;
@@ -31,14 +36,19 @@ const closeTimeoutMs = 10_000;
 /** An archive that has not been opened by then is on a disk that hangs; nothing of it has to be brought to an end. */
 const openTimeoutMs = 2_000;
 
-/** The archives that one node works in: mostly one, more where its folder comes from the context and changes. */
-export class ArchiveSessions {
+/** A config node that is put right is deployed, and this node with it. */
+function isConfigError(error: unknown): boolean {
+  return isDimensionerError(error) && error.code === "ERR_CONFIG";
+}
+
+/** The archive that one node works in, from its first message or the start to the node's close. */
+export class ArchiveSession {
   readonly #archives: Archives;
   readonly #options: SessionOptions;
-  readonly #sessions = new Map<string, Promise<Session>>();
-  readonly #runners = new Set<JobRunner>();
   readonly #closing = new AbortController();
   readonly #resuming = new Set<{ isDropped: boolean }>();
+  #session: Promise<Session> | undefined;
+  #runner: JobRunner | undefined;
 
   constructor(archives: Archives, options: SessionOptions) {
     this.#archives = archives;
@@ -46,38 +56,36 @@ export class ArchiveSessions {
   }
 
   get jobs(): RunningJob[] {
-    return [...this.#runners].flatMap((runner) => runner.jobs);
+    return this.#runner?.jobs ?? [];
   }
 
-  /** Opens an archive and goes on with what is open in it. Throws ERR_FILE or ERR_CONFIG. */
-  async open(folder: string): Promise<JobRunner> {
-    const before = this.#sessions.get(folder);
-    if (before !== undefined) {
-      return (await before).runner;
-    }
-    const opening = this.#begin(folder);
-    this.#sessions.set(folder, opening);
+  /** Opens the archive and goes on with what is open in it. Throws ERR_FILE, ERR_STORE or ERR_CONFIG. */
+  async open(): Promise<JobRunner> {
+    const opening = this.#session ?? this.#begin();
+    this.#session = opening;
     try {
       return (await opening).runner;
     } catch (error) {
-      this.#sessions.delete(folder);
+      if (this.#session === opening) {
+        this.#session = undefined;
+      }
       throw error;
     }
   }
 
   /** The same after a start, when a share may not be mounted yet: tried until it works, which it returns, or cannot. */
-  async openWhenThere(folder: string, onTrouble: (error: unknown) => void): Promise<boolean> {
+  async openWhenThere(onTrouble: (error: unknown) => void): Promise<boolean> {
     const { signal } = this.#closing;
     for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
       try {
-        await this.open(folder);
+        await this.open();
         return true;
       } catch (error) {
         if (signal.aborted) {
           return false;
         }
         onTrouble(error);
-        if (!isRetryableJob(error)) {
+        if (!isRetryableJob(error) || isConfigError(error)) {
           return false;
         }
         await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -93,25 +101,27 @@ export class ArchiveSessions {
     }
   }
 
-  /** Ends the work and lets go of the archives; a disk that hangs is left to itself after a while. */
+  /** Ends the work and lets go of the archive; a disk that hangs is left to itself after a while. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const closed = [...this.#sessions.values()].map(async (opening) => {
-      let isOpen = false;
-      const closing = (async () => {
-        // One that fails to open has nothing to close.
-        const session = await opening.catch(() => undefined);
-        isOpen = true;
-        await session?.runner.close();
-        await session?.lease.release();
-      })();
-      const isHung = async (): Promise<void> => {
-        await sleep(openTimeoutMs, undefined, { ref: false });
-        await (isOpen ? closing : undefined);
-      };
-      await Promise.race([closing, isHung()]);
-    });
-    await Promise.race([Promise.allSettled(closed), sleep(closeTimeoutMs, undefined, { ref: false })]);
+    const opening = this.#session;
+    if (opening === undefined) {
+      return;
+    }
+    let isOpen = false;
+    const closing = (async () => {
+      // One that fails to open has nothing to close.
+      const session = await opening.catch(() => undefined);
+      isOpen = true;
+      await session?.runner.close();
+      await session?.lease.release();
+    })();
+    const isHung = async (): Promise<void> => {
+      await sleep(openTimeoutMs, undefined, { ref: false });
+      await (isOpen ? closing : undefined);
+    };
+    const closed = Promise.race([closing, isHung()]).catch(() => undefined);
+    await Promise.race([closed, sleep(closeTimeoutMs, undefined, { ref: false })]);
   }
 
   /**
@@ -126,7 +136,7 @@ export class ArchiveSessions {
         if (resuming.isDropped) {
           submission.running?.drop();
         }
-        this.#options.onResumed(submission);
+        await this.#options.onResumed(submission);
         await submission.running?.firstTry;
       }
     };
@@ -135,16 +145,15 @@ export class ArchiveSessions {
     this.#resuming.delete(resuming);
   }
 
-  async #begin(folder: string): Promise<Session> {
-    const concurrency = this.#options.concurrency();
-    const lease = await this.#archives.open(folder);
-    const runner = new JobRunner(lease.root, { ...this.#options, concurrency });
-    this.#runners.add(runner);
-    if (lease.root.damagedLines > 0) {
-      this.#options.onDamage(lease.root.damagedLines);
-    }
+  async #begin(): Promise<Session> {
+    const { concurrency, store, onUnknown, onResumeError } = this.#options;
+    const most = concurrency();
+    const lease = await this.#archives.open(store());
+    const runner = new JobRunner(lease.archive, { ...this.#options, concurrency: most });
+    this.#runner = runner;
+    onUnknown(lease.unknown);
     if (!this.#closing.signal.aborted) {
-      this.#resumeAll(runner, concurrency).catch(this.#options.onResumeError);
+      this.#resumeAll(runner, most).catch(onResumeError);
     }
     return { lease, runner };
   }

@@ -1,0 +1,272 @@
+import { join } from "node:path";
+import type { ErrorCode } from "../../errors/codes.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { phrase, type Phrase } from "../../errors/interpolation.ts";
+import type { MediaFolders } from "../../media/media-folders.ts";
+import { checkRoot } from "../../media/target-folder.ts";
+import type { DatabaseLease } from "../../store/store-databases.ts";
+import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
+import type { JobStore } from "./job-store.ts";
+import { JobTable, type StoredJob } from "./job-table.ts";
+import { answerOf, type Answer } from "./keys.ts";
+import type { OpenJob } from "./open-job.ts";
+import type { RunningJob } from "./running-job.ts";
+import { Sealing, type Archived } from "./sealing.ts";
+import { WorkFolders } from "./work-folders.ts";
+import type { Intent, IntentFacts, StoredItem } from "../packages/intent.ts";
+import { PackageIndex } from "../packages/package-index.ts";
+
+/** What the open jobs of one archive may take. */
+export interface OpenJobLimits {
+  readonly jobs: number;
+  /** Of measurements, exact answers and kept message properties, in the database. */
+  readonly bytes: number;
+}
+
+/** What an archive is opened with. */
+export interface ArchiveParts {
+  readonly disk: ArchiveDisk;
+  readonly folders: MediaFolders;
+  readonly limits?: OpenJobLimits | undefined;
+}
+
+/** What was found when an archive was opened, and that somebody should look at. */
+export interface Unknown {
+  /** Where it was moved: work on a job that the database does not know. */
+  readonly movedAside: readonly string[];
+  /** Ids of jobs whose row in the database is not what was written. */
+  readonly damagedJobs: readonly string[];
+}
+
+/** A job that is being accepted or worked on, with the measurement that it brings. */
+export interface Begun {
+  readonly answer: Answer;
+  readonly job: Promise<Archived | RunningJob>;
+}
+
+const openJobLimits: OpenJobLimits = { jobs: 10_000, bytes: 256_000_000 };
+/** So long jobs that have ended can be looked up in the database. */
+const keepEndedDays = 30;
+
+/**
+ * The archive of one store: its open jobs, the folders that they work in, and the packages that they become. All nodes of the process
+ * that use the store share it.
+ */
+export class Archive implements JobStore {
+  /** The store's folder. */
+  readonly folder: string;
+  readonly disk: ArchiveDisk;
+  readonly folders: MediaFolders;
+  readonly work: WorkFolders;
+  readonly jobs: JobTable;
+  readonly sealing: Sealing;
+  /** Open jobs that no node works on: after a restart, or when their node went away. */
+  readonly idleJobs = new Map<string, OpenJob>();
+  /** Jobs of a cloud that are being accepted or worked on, by key: the same job is done once at a time. */
+  readonly begun = new Map<string, Begun[]>();
+  readonly #limits: OpenJobLimits;
+  readonly #lease: DatabaseLease;
+  readonly #ending = new Set<Promise<void>>();
+  #openJobs = 0;
+  #openBytes = 0;
+
+  private constructor(folder: string, lease: DatabaseLease, parts: ArchiveParts, last: LastPackage) {
+    const stateFolder = join(folder, stateFolderName);
+    const { storeId, database } = lease;
+    this.folder = folder;
+    this.disk = parts.disk;
+    this.folders = parts.folders;
+    this.#lease = lease;
+    this.#limits = parts.limits ?? openJobLimits;
+    this.work = new WorkFolders(stateFolder, storeId, parts.disk);
+    this.jobs = new JobTable(database);
+    const index = new PackageIndex(database);
+    const { disk, work, jobs } = this;
+    this.sealing = new Sealing({ folder, storeId, disk, work, jobs, index, last });
+  }
+
+  /**
+   * Opens the archive in a store's folder and takes over its lease, which `release` gives back. Throws ERR_CONFIG (blank folder), ERR_FILE
+   * (no such folder, denied) or ERR_STORE; then the lease is still the caller's.
+   */
+  static async open(
+    folder: string,
+    lease: DatabaseLease,
+    parts: ArchiveParts,
+  ): Promise<{ archive: Archive; unknown: Unknown }> {
+    const path = await checkRoot(folder, parts.disk, diskFacts);
+    const last = await new PackageIndex(lease.database).last(lease.storeId);
+    const archive = new Archive(path, lease, parts, last);
+    try {
+      await archive.work.prepare();
+      const { jobs, damaged } = await archive.jobs.unfinished();
+      for (const job of jobs) {
+        archive.#take(resumed(job));
+      }
+      await archive.#recoverSealing();
+      const movedAside = await archive.#tidy(damaged);
+      await archive.jobs.removeEnded(keepEndedDays);
+      return { archive, unknown: { movedAside, damagedJobs: damaged } };
+    } catch (error) {
+      throw asFileError(error, join(path, stateFolderName), path);
+    }
+  }
+
+  /** Throws ERR_QUEUE_FULL where the archive has as many open jobs, or as much of them to keep, as it may have. */
+  checkRoom(intent: Intent): void {
+    const refuse = (limit: number | Phrase): never => {
+      throw new DimensionerError("archiveFull", diskFacts, { path: this.folder, limit });
+    };
+    if (this.#openJobs >= this.#limits.jobs) {
+      refuse(this.#limits.jobs);
+    }
+    if (this.#openBytes + textBytesOf(intent) > this.#limits.bytes) {
+      refuse(phrase("megabytes", { count: this.#limits.bytes / 1e6 }));
+    }
+  }
+
+  /** Resolves once the job is in the database: from then on it is done, whatever happens. */
+  async accept(
+    id: string,
+    given: {
+      readonly node: string;
+      readonly key: string | null;
+      readonly intent: Intent;
+      readonly items: Map<string, StoredItem>;
+    },
+  ): Promise<OpenJob> {
+    const { intent } = given;
+    this.checkRoom(intent);
+    const textBytes = textBytesOf(intent);
+    // Counted before it is written, so that many at once are counted too.
+    this.#openJobs += 1;
+    this.#openBytes += textBytes;
+    try {
+      const acceptedAt = await this.jobs.accept({ id, ...given });
+      return {
+        id,
+        ...given,
+        intent: factsOf(intent),
+        answer: answerOf(intent),
+        textBytes,
+        acceptedAt,
+        sinceMs: performance.now(),
+        isResumed: false,
+        state: "accepted",
+        count: null,
+        waitedMs: 0,
+        placed: null,
+      };
+    } catch (error) {
+      this.#openJobs -= 1;
+      this.#openBytes -= textBytes;
+      throw error;
+    }
+  }
+
+  async addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
+    const isAdded = await this.jobs.addItems(job.id, items);
+    if (isAdded) {
+      items.forEach((item, slot) => job.items.set(slot, item));
+    }
+    return isAdded;
+  }
+
+  /** Need not be waited for: who asks again is told again. */
+  setCount(job: OpenJob, count: number): void {
+    if (job.count !== count) {
+      job.count = count;
+      void this.jobs.setCount(job.id, count).catch(() => undefined);
+    }
+  }
+
+  saveWait(job: OpenJob): void {
+    void this.jobs.setWaited(job.id, job.waitedMs).catch(() => undefined);
+  }
+
+  /** The job's message is out, or its error: it needs no restart any more. */
+  end(job: OpenJob, error?: { readonly code: ErrorCode; readonly message: string }): void {
+    this.#openJobs -= 1;
+    this.#openBytes -= job.textBytes;
+    const ending = this.#end(job, error).finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  async release(): Promise<void> {
+    await Promise.all([this.sealing.settled(), ...this.#ending]);
+    await this.#lease.release();
+  }
+
+  async #end(job: OpenJob, error: { code: ErrorCode; message: string } | undefined): Promise<void> {
+    try {
+      if (job.placed !== null) {
+        await this.jobs.told(job.id);
+        await this.work.remove(job.id);
+        return;
+      }
+      await this.jobs.failed(job.id, error ?? { code: "ERR_CANCELLED", message: "" });
+      // What nobody could fetch again is kept.
+      await (job.intent.source === "cloud" || job.items.size === 0
+        ? this.work.remove(job.id)
+        : this.work.putAside(job.id));
+    } catch {
+      // The database or the disk does not take it: then the next start finds the job open, and ends it again.
+    }
+  }
+
+  #take(job: OpenJob): void {
+    this.#openJobs += 1;
+    this.#openBytes += job.textBytes;
+    this.idleJobs.set(job.id, job);
+  }
+
+  /** Names the packages that were just being placed when the process ended, before another one takes their place in the chain. */
+  async #recoverSealing(): Promise<void> {
+    for (const job of this.idleJobs.values()) {
+      if (job.state === "sealing") {
+        await this.sealing.recover(job);
+      }
+    }
+  }
+
+  /** Removes what jobs that have ended have left, and moves aside what no job has. */
+  async #tidy(damaged: readonly string[]): Promise<string[]> {
+    const open = new Set([...this.idleJobs.keys(), ...damaged]);
+    const others = (await this.work.list()).filter((name) => !open.has(name));
+    const ended = await this.jobs.ended(others);
+    const movedAside: string[] = [];
+    for (const name of others) {
+      if (ended.has(name)) {
+        await this.work.remove(name);
+      } else {
+        movedAside.push(await this.work.putAside(name));
+      }
+    }
+    return movedAside;
+  }
+}
+
+type LastPackage = Awaited<ReturnType<PackageIndex["last"]>>;
+
+function resumed(job: StoredJob): OpenJob {
+  const { intent, acceptedAt } = job;
+  return {
+    ...job,
+    intent: factsOf(intent),
+    answer: answerOf(intent),
+    textBytes: textBytesOf(intent),
+    // How long it has been, nobody but the clock can tell.
+    sinceMs: performance.now() - Math.max(0, Date.now() - acceptedAt.getTime()),
+    isResumed: true,
+  };
+}
+
+function factsOf({ measurement: _measurement, raw: _raw, keep: _keep, ...facts }: Intent): IntentFacts {
+  return facts;
+}
+
+/** Roughly: two bytes a character, and what a job takes beside its texts. */
+function textBytesOf({ measurement, raw, keep }: Intent): number {
+  const characters = (measurement?.length ?? 0) + (raw?.length ?? 0) + JSON.stringify(keep).length;
+  return 2 * characters + 1_000;
+}

@@ -1,0 +1,117 @@
+import { guardedDisk } from "../../media/disk-guard.ts";
+import { createMediaFolders, type MediaFolders } from "../../media/media-folders.ts";
+import type { Store } from "../../store/store.ts";
+import { Archive, type OpenJobLimits, type Unknown } from "./archive.ts";
+import type { ArchiveDisk } from "../archive-disk.ts";
+
+interface Shared {
+  readonly opened: Promise<{ archive: Archive; unknown: Unknown }>;
+  users: number;
+}
+
+/** A use of an archive; the last one to release it closes it. */
+export interface ArchiveLease {
+  readonly archive: Archive;
+  /** What was found when it was opened; nothing where another user has opened it. */
+  readonly unknown: Unknown;
+  release(): Promise<void>;
+}
+
+interface ArchivesOptions {
+  readonly disk?: ArchiveDisk;
+  readonly folders?: MediaFolders;
+  readonly limits?: OpenJobLimits;
+}
+
+const nothing: Unknown = { movedAside: [], damagedJobs: [] };
+
+/** The archives that this process has open: nodes with the same store share one. */
+export class Archives {
+  /** Given by tests; otherwise each archive works on its own volume. */
+  readonly #disk: ArchiveDisk | undefined;
+  readonly #folders: MediaFolders;
+  readonly #limits: OpenJobLimits | undefined;
+  readonly #open = new Map<string, Shared>();
+  readonly #closing = new Map<string, Promise<void>>();
+
+  constructor({ disk, folders = createMediaFolders(), limits }: ArchivesOptions = {}) {
+    this.#disk = disk;
+    this.#folders = folders;
+    this.#limits = limits;
+  }
+
+  /** The folders of those that are open. */
+  async openFolders(): Promise<string[]> {
+    const opened = await Promise.allSettled([...this.#open.values()].map(({ opened: one }) => one));
+    return opened.flatMap((one) => (one.status === "fulfilled" ? [one.value.archive.folder] : []));
+  }
+
+  /** Throws ERR_CONFIG (blank folder), ERR_FILE (no such folder, denied) or ERR_STORE. */
+  async open(store: Store): Promise<ArchiveLease> {
+    const { file } = store;
+    // A deploy closes the old node and opens the new one at once.
+    await this.#closing.get(file);
+    const before = this.#open.get(file);
+    const shared = before ?? this.#begin(store);
+    shared.users += 1;
+    try {
+      const { archive, unknown } = await shared.opened;
+      let isReleased = false;
+      return {
+        archive,
+        unknown: before === undefined ? unknown : nothing,
+        release: async () => {
+          if (!isReleased) {
+            isReleased = true;
+            await this.#leave(file, shared);
+          }
+        },
+      };
+    } catch (error) {
+      await this.#leave(file, shared);
+      throw error;
+    }
+  }
+
+  #begin(store: Store): Shared {
+    const shared: Shared = { opened: this.#openArchive(store), users: 0 };
+    this.#open.set(store.file, shared);
+    return shared;
+  }
+
+  async #openArchive(store: Store): Promise<{ archive: Archive; unknown: Unknown }> {
+    const { folder } = store;
+    if ("problem" in folder) {
+      throw folder.problem;
+    }
+    const lease = await store.lease();
+    try {
+      const disk = this.#disk ?? guardedDisk(folder.path);
+      return await Archive.open(folder.path, lease, { disk, folders: this.#folders, limits: this.#limits });
+    } catch (error) {
+      await lease.release();
+      throw error;
+    }
+  }
+
+  async #leave(file: string, shared: Shared): Promise<void> {
+    shared.users -= 1;
+    if (shared.users > 0) {
+      return;
+    }
+    if (this.#open.get(file) === shared) {
+      this.#open.delete(file);
+    }
+    const closed = shared.opened.then(
+      ({ archive }) => archive.release(),
+      () => undefined,
+    );
+    const gone = closed.finally(() => {
+      if (this.#closing.get(file) === gone) {
+        this.#closing.delete(file);
+      }
+    });
+    this.#closing.set(file, gone);
+    await gone;
+  }
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { diskFacts } from "../archive-disk.ts";
+import type { Archive } from "./archive.ts";
+import type { Intent, StoredItem } from "../packages/intent.ts";
+import type { OpenJob } from "./open-job.ts";
+import type { RunningJob } from "./running-job.ts";
+import { Sequences, type Sequence } from "./sequences.ts";
+import { stageMedia, type GivenMedium } from "./stage-media.ts";
+import type { Submission } from "./submission.ts";
+
+/** Where the media of one message belong. */
+export interface Part {
+  readonly id: string;
+  readonly index: number;
+  /** How many parts there are, where this one says so. */
+  readonly count: number | null;
+}
+
+interface MessageJobsOptions {
+  readonly node: string;
+  readonly outputFolders: () => Promise<readonly string[]>;
+  readonly run: (job: OpenJob) => RunningJob;
+  readonly submission: (running: RunningJob) => Submission;
+}
+
+/** Takes the media that messages bring into the jobs of one node; messages that are parts of a sequence make one job. */
+export class MessageJobs {
+  readonly #archive: Archive;
+  readonly #options: MessageJobsOptions;
+  readonly #sequences = new Sequences();
+
+  constructor(archive: Archive, options: MessageJobsOptions) {
+    this.#archive = archive;
+    this.#options = options;
+  }
+
+  /** Resolves once the media are part of an accepted job. Throws as JobRunner.submitMedia says. */
+  async submit(intent: Intent, media: readonly GivenMedium[], part: Part | null): Promise<Submission> {
+    if (part === null) {
+      const running = await this.#accept(randomUUID(), intent, media, { used: new Set(), slot: "0" });
+      return this.#options.submission(running);
+    }
+    const before = this.#sequences.get(part.id);
+    if (before !== undefined) {
+      return await this.#join(before, media, part);
+    }
+    const first = { id: randomUUID(), slot: String(part.index), used: new Set<string>() };
+    const running = this.#accept(first.id, intent, media, first);
+    const sequence = this.#sequences.begin(part.id, { ...first, running });
+    return this.#submissionOf(sequence, await sequence.running, part);
+  }
+
+  /** Parts that still come after a restart find the job that those before it began. */
+  resume(sequence: string, running: RunningJob, submission: Submission): void {
+    this.#sequences.resume(sequence, running, submission);
+  }
+
+  /** When the last part of a sequence came; for a message alone, now. */
+  lastPartAtOf(sequence: string | null): () => number {
+    const startedAt = performance.now();
+    return () => this.#sequences.get(sequence ?? "")?.lastPartAt ?? startedAt;
+  }
+
+  async #accept(
+    id: string,
+    intent: Intent,
+    media: readonly GivenMedium[],
+    place: { used: Set<string>; slot: string },
+  ): Promise<RunningJob> {
+    this.#archive.checkRoom(intent);
+    const { node, outputFolders, run } = this.#options;
+    let job: OpenJob;
+    try {
+      const items = await stageMedia(this.#archive, id, media, { ...place, outputFolders });
+      job = await this.#archive.accept(id, { node, key: null, intent, items });
+    } catch (error) {
+      await this.#archive.work.remove(id);
+      throw error;
+    }
+    return run(job);
+  }
+
+  async #join(sequence: Sequence, media: readonly GivenMedium[], part: Part): Promise<Submission> {
+    const { id, slots, used } = sequence;
+    const { outputFolders } = this.#options;
+    const slot = String(part.index);
+    // The same part once more brings nothing new.
+    const isNew = !slots.has(slot);
+    slots.add(slot);
+    try {
+      const running = await sequence.running;
+      if (isNew) {
+        const items = await stageMedia(this.#archive, id, media, { used, slot, outputFolders });
+        if (!(await this.#archive.addItems(running.job, items))) {
+          await this.#remove(id, items.values());
+          throw new DimensionerError("partTooLate", diskFacts, { count: part.index + 1 });
+        }
+      }
+      return this.#submissionOf(sequence, running, part);
+    } catch (error) {
+      if (isNew) {
+        slots.delete(slot);
+      }
+      throw error;
+    }
+  }
+
+  /** The message still has them. */
+  async #remove(jobId: string, items: Iterable<StoredItem>): Promise<void> {
+    const { disk, work } = this.#archive;
+    for (const { path } of items) {
+      await disk.unlink(join(work.of(jobId), path)).catch(() => undefined);
+    }
+  }
+
+  /** The part that came last speaks for all: the others end without a message of their own. */
+  #submissionOf(sequence: Sequence, running: RunningJob, { count }: Part): Submission {
+    if (count !== null) {
+      this.#archive.setCount(running.job, count);
+    }
+    if (sequence.last !== undefined) {
+      sequence.last.sendsMessage = false;
+    }
+    sequence.last = this.#options.submission(running);
+    sequence.lastPartAt = performance.now();
+    running.wake();
+    return sequence.last;
+  }
+}

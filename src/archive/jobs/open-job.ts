@@ -1,0 +1,32 @@
+import type { IntentFacts, PlacedPackage, StoredItem } from "../packages/intent.ts";
+import type { JobState } from "./job-states.ts";
+import type { Answer } from "./keys.ts";
+
+/** A job that was accepted and whose message has not gone out yet. */
+export interface OpenJob {
+  readonly id: string;
+  /** Id of the node that accepted it. */
+  readonly node: string;
+  readonly acceptedAt: Date;
+  /** The same in `performance.now()`: a clock that is put forward makes no job old. */
+  readonly sinceMs: number;
+  readonly intent: IntentFacts;
+  /** Which measurement it brings. */
+  readonly answer: Answer;
+  /** Of its long texts, which are in the database. */
+  readonly textBytes: number;
+  /** True for one that an earlier run has accepted. */
+  readonly isResumed: boolean;
+  /** As the database has it. */
+  state: JobState;
+  /** What makes two jobs the same; null until the content of a message's media is known. */
+  key: string | null;
+  /** What is whole on the disk, by content id or place in the sequence. */
+  items: Map<string, StoredItem>;
+  /** How many parts a sequence has, once one of them said so. */
+  count: number | null;
+  /** How long the cloud has answered without what is expected. */
+  waitedMs: number;
+  /** Its package. */
+  placed: PlacedPackage | null;
+}

@@ -1,0 +1,116 @@
+import { join } from "node:path";
+import { fileError, systemCode } from "../../media/disk.ts";
+import { makeSubfolders, syncFolder } from "../../media/target-folder.ts";
+import { diskFacts, exists, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
+import type { PlacedPackage } from "./intent.ts";
+import { numberedFolder } from "./layout.ts";
+import { filesOf, type Manifest } from "./manifest.ts";
+import { hashFile, loadManifest } from "./package-files.ts";
+
+/** A package that lies under its final name. */
+export interface FoundPackage extends PlacedPackage {
+  readonly manifest: Manifest;
+}
+
+const mostNumbers = 100_000;
+/** What a rename says that would have to overwrite something: a folder with something in it, or a file. */
+const takenCodes: ReadonlySet<string | undefined> = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR"]);
+/** What Windows says to the same, and also where something is open or not permitted. */
+const refusedCodes: ReadonlySet<string | undefined> = new Set(["EPERM", "EACCES"]);
+
+/**
+ * Gives a package its name, in one step that overwrites nothing, whoever else works in the same folder. Where the name is taken
+ * the next number is tried; a package that is there and that `isSame` says yes to is returned instead.
+ */
+export async function placePackage(
+  from: string,
+  { root, parts, disk }: { root: string; parts: readonly string[]; disk: ArchiveDisk },
+  isSame: (manifest: Manifest) => boolean,
+): Promise<FoundPackage | { readonly path: string }> {
+  const parent = await makeSubfolders(root, parts.slice(0, -1), disk, diskFacts);
+  const name = parts.at(-1) ?? "";
+  for (let number = 0; number < mostNumbers; number += 1) {
+    const path = [...parts.slice(0, -1), numberedFolder(name, number)].join("/");
+    const target = join(parent, numberedFolder(name, number));
+    try {
+      await disk.rename(from, target);
+      await syncFolder(parent, disk, diskFacts);
+      return { path };
+    } catch (error) {
+      const code = systemCode(error);
+      const isTaken = takenCodes.has(code) || (refusedCodes.has(code) && (await exists(target, disk)));
+      if (!isTaken) {
+        throw error;
+      }
+    }
+    const found = await findAt(root, path, disk);
+    if (found !== undefined && isSame(found.manifest)) {
+      return found;
+    }
+  }
+  throw fileError("fileExists", join(parent, name), diskFacts);
+}
+
+/** The first whole package under a name or one of its numbers that `isSought` says yes to. */
+export async function seekPackage(
+  { root, parts, disk }: { root: string; parts: readonly string[]; disk: ArchiveDisk },
+  isSought: (manifest: Manifest) => boolean,
+): Promise<FoundPackage | undefined> {
+  const name = parts.at(-1) ?? "";
+  for (let number = 0; number < mostNumbers; number += 1) {
+    const path = [...parts.slice(0, -1), numberedFolder(name, number)].join("/");
+    if (!(await exists(join(root, path), disk))) {
+      return undefined;
+    }
+    const found = await findAt(root, path, disk, isSought);
+    if (found !== undefined) {
+      return found;
+    }
+  }
+  return undefined;
+}
+
+/** The whole package in a folder; undefined where there is none, or it is not as its manifest says. */
+async function findAt(
+  root: string,
+  path: string,
+  disk: ArchiveDisk,
+  isSought: (manifest: Manifest) => boolean = () => true,
+): Promise<FoundPackage | undefined> {
+  const found = await loadManifest(join(root, path, manifestFileName), disk);
+  if (typeof found === "string" || !isSought(found.manifest)) {
+    return undefined;
+  }
+  const { manifest, sha256 } = found;
+  return (await isWhole(join(root, path), manifest, disk)) ? { path, sha256, manifest } : undefined;
+}
+
+/**
+ * The manifest of a package whose files are all as they were written, by their hashes: sizes alone say nothing of a flipped bit.
+ * Undefined where there is no package, "damaged" where it is not what was archived.
+ */
+export async function findPackage(
+  root: string,
+  { path, sha256 }: PlacedPackage,
+  disk: ArchiveDisk,
+): Promise<Manifest | "damaged" | undefined> {
+  const folder = join(root, path);
+  const found = await loadManifest(join(folder, manifestFileName), disk);
+  if (found === "none") {
+    return (await exists(folder, disk)) ? "damaged" : undefined;
+  }
+  if (found === "damaged" || found.sha256 !== sha256) {
+    return "damaged";
+  }
+  return (await isWhole(folder, found.manifest, disk)) ? found.manifest : "damaged";
+}
+
+async function isWhole(folder: string, manifest: Manifest, disk: ArchiveDisk): Promise<boolean> {
+  for (const file of filesOf(manifest)) {
+    const there = await hashFile(join(folder, file.path), disk);
+    if (there?.bytes !== file.bytes || there.sha256 !== file.sha256) {
+      return false;
+    }
+  }
+  return true;
+}

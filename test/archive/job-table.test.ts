@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import type { Intent, StoredItem } from "../../src/archive/packages/intent.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
+import { Inbox } from "../../src/store/inbox.ts";
+import { jobStates as meanings, statesBefore, type JobState } from "../../src/archive/jobs/job-states.ts";
+import { JobTable } from "../../src/archive/jobs/job-table.ts";
+import { openTestDatabase, testClock, type TestDatabase } from "../store/support.ts";
+
+const intent: Intent = {
+  source: "cloud",
+  origin: "https://cloud.example",
+  transactionId: "905865",
+  contentType: null,
+  expect: ["video/mp4"],
+  waitMs: 900_000,
+  giveUpMs: 0,
+  onIncomplete: "error",
+  folder: ["2026-11-22", "ORDER-1-905865"],
+  references: {
+    transactionReference: "ORDER-1",
+    customReference1: null,
+    customReference2: null,
+    customReference3: null,
+    barcodeReference: null,
+  },
+  device: null,
+  deviceLocalTime: null,
+  deviceUtcTime: null,
+  legalForTrade: true,
+  measurement: '{"ok":true}',
+  raw: '{"errorCode":0}',
+  keep: { topic: "dock 4" },
+  cloudName: null,
+  sequence: null,
+};
+
+const item = (path: string): StoredItem => ({
+  path,
+  contentId: path,
+  description: null,
+  contentTypeAnnounced: "image/jpeg",
+  contentTypeFound: null,
+  bytes: 12,
+  sha256: "a".repeat(64),
+  url: null,
+});
+
+const jobStates = Object.keys(meanings) as readonly JobState[];
+const placed = { path: "2026-11-22/ORDER-1-905865", sha256: "b".repeat(64) };
+
+describe("the jobs of a store", () => {
+  let test: TestDatabase;
+  const clock = testClock();
+  const table = () => new JobTable(test.database, clock.now);
+  const accept = (id: string, items: Map<string, StoredItem> = new Map()) =>
+    table().accept({ id, node: "node 1", key: "key", intent, items });
+
+  const add = (id: string, slot: string, one: StoredItem) => table().addItems(id, new Map([[slot, one]]));
+
+  /** Leads a job to a state on the shortest way. */
+  async function lead(id: string, to: JobState): Promise<void> {
+    await accept(id);
+    const way: readonly JobState[] =
+      to === "failed" ? ["accepted", "failed"] : jobStates.slice(0, jobStates.indexOf(to) + 1);
+    for (const state of way.slice(1)) {
+      await moves[state]?.(id);
+    }
+  }
+  const moves: Partial<Record<JobState, (id: string) => Promise<unknown>>> = {
+    collecting: (id) => table().collect(id),
+    sealing: (id) => table().seal(id),
+    archived: (id) => table().archived(id, "key", placed, []),
+    told: (id) => table().told(id),
+    failed: (id) => table().failed(id, { code: "ERR_FILE", message: "The disk is full." }),
+  };
+  const stateOf = async (id: string) => {
+    const [rows] = await test.database.transaction([
+      { sql: "SELECT state FROM jobs WHERE job_id = ?", values: [id] },
+    ]);
+    return rows?.[0]?.["state"];
+  };
+
+  beforeEach(async () => {
+    test = await openTestDatabase();
+  });
+  afterEach(() => test.close());
+
+  it("gives a restart each open job as it was, the oldest first", async () => {
+    await accept("one", new Map([["0", item("first.jpg")]]));
+    clock.advance(1_000);
+    await accept("two");
+    await table().setCount("one", 3);
+    await table().setWaited("one", 1_234.5);
+    await add("two", "c1", item("second.jpg"));
+    await lead("three", "told");
+    await test.reopen();
+    const { jobs, damaged } = await table().unfinished();
+    assert.deepEqual(damaged, []);
+    assert.deepEqual(
+      jobs.map(({ id, state, key, items, count, waitedMs }) => ({
+        id,
+        state,
+        key,
+        items: [...items],
+        count,
+        waitedMs,
+      })),
+      [
+        {
+          id: "one",
+          state: "accepted",
+          key: "key",
+          items: [["0", item("first.jpg")]],
+          count: 3,
+          waitedMs: 1_235,
+        },
+        {
+          id: "two",
+          state: "accepted",
+          key: "key",
+          items: [["c1", item("second.jpg")]],
+          count: null,
+          waitedMs: 0,
+        },
+      ],
+    );
+    assert.deepEqual(jobs[0]?.intent, intent);
+  });
+
+  for (const from of jobStates) {
+    for (const [to, move] of Object.entries(moves) as [JobState, (id: string) => Promise<unknown>][]) {
+      const isAllowed = statesBefore[to].includes(from);
+      it(`a job that is ${from} ${isAllowed ? "becomes" : "does not become"} ${to}`, async () => {
+        await lead("job", from);
+        await move("job");
+        assert.equal(await stateOf("job"), isAllowed ? to : from);
+      });
+    }
+  }
+
+  it("takes a medium until it is being sealed, and none afterwards", async () => {
+    await accept("job");
+    assert.equal(await add("job", "1", item("1.jpg")), true);
+    await table().collect("job");
+    assert.equal(await add("job", "2", item("2.jpg")), true);
+    await table().seal("job");
+    assert.equal(await add("job", "3", item("3.jpg")), false);
+    const [job] = (await table().unfinished()).jobs;
+    assert.deepEqual([...(job?.items.keys() ?? [])], ["1", "2"]);
+  });
+
+  it("decides between a medium and the sealing that come at the same moment, one way or the other", async () => {
+    await accept("job");
+    const [wasAdded] = await Promise.all([add("job", "1", item("1.jpg")), table().seal("job")]);
+    const [job] = (await table().unfinished()).jobs;
+    assert.equal(job?.items.size, wasAdded ? 1 : 0);
+  });
+
+  it("says what a sealed job has, in the order in which it came", async () => {
+    await accept("job", new Map([["1", item("1.jpg")]]));
+    await add("job", "0", item("0.jpg"));
+    assert.deepEqual(
+      [...((await table().seal("job")) ?? [])],
+      [
+        ["1", item("1.jpg")],
+        ["0", item("0.jpg")],
+      ],
+    );
+    assert.equal(await table().seal("job"), undefined);
+  });
+
+  it("takes all media of a message or none", async () => {
+    await accept("job");
+    await table().seal("job");
+    const media = new Map([
+      ["0.0", item("a.jpg")],
+      ["0.1", item("b.jpg")],
+    ]);
+    assert.equal(await table().addItems("job", media), false);
+    await table().collect("job");
+    assert.equal(await table().addItems("job", media), true);
+    assert.equal((await table().seal("job"))?.size, 2);
+  });
+
+  it("counts the webhook's records of its transaction as handled", async () => {
+    const inbox = new Inbox(test.database, { nodeId: "in", runId: "run 1" });
+    await inbox.add(decodeTransactionRecord({ id: 905865, errorCode: 0 }), 1_000);
+    await accept("job");
+    const next = new Inbox(test.database, { nodeId: "in", runId: "run 2" });
+    assert.deepEqual((await next.unsent(0, 9)).records, []);
+  });
+
+  it("says which jobs are not what was written, and leaves their rows", async () => {
+    await accept("good");
+    await accept("bad");
+    await test.database.transaction([
+      { sql: "UPDATE jobs SET intent = replace(intent, 'ORDER-1', 'ORDER-9') WHERE job_id = 'bad'" },
+    ]);
+    const { jobs, damaged } = await table().unfinished();
+    assert.deepEqual([jobs.map(({ id }) => id), damaged], [["good"], ["bad"]]);
+    assert.equal(await stateOf("bad"), "accepted");
+  });
+
+  it("removes what ended long ago, and nothing that is open", async () => {
+    await lead("ended", "told");
+    await lead("lost", "failed");
+    await lead("open", "sealing");
+    clock.advance(31 * 24 * 3_600_000);
+    await table().removeEnded(30);
+    const [rows] = await test.database.transaction([{ sql: "SELECT job_id FROM jobs" }]);
+    assert.deepEqual(rows, [{ job_id: "open" }]);
+  });
+});

@@ -1,0 +1,13 @@
+import { join } from "node:path";
+import { StoreDatabases } from "../../src/store/store-databases.ts";
+import { Store } from "../../src/store/store.ts";
+
+/** Where the tests keep the database of a store: beside the packages, so that it goes with them. */
+export function databaseOf(root: string): string {
+  return join(root, ".dimensioner-archive", "store.sqlite");
+}
+
+/** A store with its packages in a folder, as a process that has just started opens it. */
+export function storeIn(root: string, databases = new StoreDatabases()): Store {
+  return new Store(databaseOf(root), { path: root }, databases);
+}
