@@ -5,14 +5,18 @@ import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts
 const monitor = pathToFileURL(join(import.meta.dirname, "monitor-child.ts")).href;
 
 interface Sample {
-  readonly rss: number;
+  /** On the heap and in buffers. */
+  readonly usedBytes: number;
   readonly p99Ms: number;
-  readonly longestMs: number;
 }
 
-/** A Node-RED that tells of its memory and its event loop. */
-export function startMonitored(flows: readonly object[], major: 4 | 5 = nodeRedMajor): Promise<NodeRed> {
-  return startNodeRed({ major, flows, env: { NODE_OPTIONS: `--import ${monitor}` } });
+/** A Node-RED that tells of its memory and its event loop; with `collects` it collects the garbage before each sample. */
+export function startMonitored(
+  flows: readonly object[],
+  { collects = false }: { readonly collects?: boolean } = {},
+): Promise<NodeRed> {
+  const options = `--import ${monitor}${collects ? " --expose-gc" : ""}`;
+  return startNodeRed({ major: nodeRedMajor, flows, env: { NODE_OPTIONS: options } });
 }
 
 /** What was told while `act` ran and until the next sample after it. */
@@ -27,6 +31,8 @@ export async function watch(nodeRed: NodeRed, act: () => Promise<unknown>): Prom
     .map((line) => JSON.parse(line.slice("monitor ".length)) as Sample);
 }
 
-export function peakRss(samples: readonly Sample[]): number {
-  return Math.max(...samples.map(({ rss }) => rss));
+/** The memory that is in use when `act` has ended. */
+export async function usedAfter(nodeRed: NodeRed, act: () => Promise<unknown>): Promise<number> {
+  const samples = await watch(nodeRed, act);
+  return samples.at(-1)?.usedBytes ?? NaN;
 }
