@@ -184,11 +184,9 @@ describe("simulator: faults", () => {
         extra: { deep: [1] },
         "nowhere.at.all": 1,
       };
-      const sim = await withFault({
-        kind: "json-patch",
-        set,
-        remove: ["objectId", "measuredObjects.0.width", "a.b"],
-      });
+      const remove = ["objectId", "measuredObjects.0.width", "a.b"];
+      const sim = await withFault({ kind: "json-patch", set, remove });
+      sim.newer.setParcel({ lengthCm: 33.5, widthCm: 21, heightCm: 12.5, weightKg: 1.5 });
       const response = await fetch(`${sim.newer.origin}/api/v1/measure`);
       const text = await response.text();
       const result = asObject(JSON.parse(text));
@@ -196,7 +194,7 @@ describe("simulator: faults", () => {
       assert.deepEqual([result["measurementFidelity"], result["extra"]], [0.2, { deep: [1] }]);
       assert.deepEqual([object?.["errorCode"], object?.["length"]], [5, 1.2345678]);
       assert.equal("objectId" in result || "width" in (object ?? {}), false);
-      assert.match(text, /"weight":2\.80/);
+      assert.match(text, /"weight":1\.50/);
       sim.faults.add({ fault: { kind: "json-patch", set: { x: 1 } } });
       assert.equal((await fetch(`${sim.newer.origin}/api/v1/video/start`, { method: "POST" })).status, 200);
     });

@@ -138,7 +138,7 @@ describe("simulator: page", function () {
     await shows(page, "#result", /^Measured over the local API at \d\d:\d\d:\d\d · ORDER-2 · left$/);
     assert.deepEqual(
       [await text("length"), await text("width"), await text("height"), await text("weight")],
-      ["33.5", "21.0", "12.5", "2.80"],
+      ["33.5", "21.0", "12.5", "1.27"],
     );
     for (const view of ["annotated", "color", "depth"]) {
       if (view !== "annotated") {

@@ -54,7 +54,7 @@ describe("simulator: webhooks", () => {
     const { record } = post ?? { record: {} };
     assert.deepEqual([record["id"], record["legacyId"]], [transaction?.guid, transaction?.legacyId]);
     assert.deepEqual([record["transactionReference"], record["customReference2"]], ["T", "c"]);
-    assert.deepEqual([record["length"], record["weight"], record["errorCode"]], [33.5, 2.8, 0]);
+    assert.deepEqual([record["length"], record["weight"], record["errorCode"]], [33.5, 1.27, 0]);
     assert.equal(record["measurementUnitOfMeasureCd"], "cm");
     const { statusCode, error, transactionId } = sim.cloud.webhookPosts[0] ?? {};
     assert.deepEqual([statusCode, error, transactionId], [204, null, transaction?.id]);
