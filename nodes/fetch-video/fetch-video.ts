@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { tellRecording } from "../../src/runtime/action/command-job.ts";
+import { targetOf, tellRecording } from "../../src/runtime/action/command-job.ts";
 import { deviceChoice } from "../../src/runtime/config/config-node.ts";
 import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
@@ -18,7 +18,8 @@ export default function (RED: NodeAPI): void {
     folders.add(this, properties);
     const devices = deviceChoice(RED, properties);
     serve(RED, this, { operation: "video", acts: false, config: devices, properties }, async (job) => {
-      const { client, operation, recordings } = devices.choose(job, "video", false);
+      const { client, ...chosen } = devices.choose(job, "video", false);
+      const { operation, recordings } = chosen;
       const values = new ValueReader(RED, this, job.msg, operation);
       const method = values.setting("method", properties.method, table.method.of);
       const waitMs = values.number("wait", table.wait, properties.wait);
@@ -44,7 +45,7 @@ export default function (RED: NodeAPI): void {
       );
       const { transactionReference: reference } = job.msg;
       const given = typeof reference === "string" && reference !== "" ? reference : null;
-      tellRecording(job.msg, recordings.kept(client.machine, given));
+      tellRecording(job.msg, recordings.kept(targetOf(chosen, client.peer).machine, given));
       return outputs;
     });
   }

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { field, phrase } from "../../src/errors/interpolation.ts";
-import { commandOptions, deliverMeasurement } from "../../src/runtime/action/command-job.ts";
-import { readParcel } from "../../src/runtime/action/references.ts";
+import { commandOptions, deliverMeasurement, targetOf } from "../../src/runtime/action/command-job.ts";
+import { demandReference, readParcel } from "../../src/runtime/action/references.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
@@ -41,9 +41,10 @@ export default function (RED: NodeAPI): void {
       const references = await readParcel(values, job.msg, properties);
       const { transactionReference: reference } = references;
       if (ifBlank === "error") {
-        values.present("transactionReference", reference);
+        demandReference(values, properties, references);
       }
-      const machine = client.machine;
+      const target = targetOf(chosen, client.peer);
+      const { machine } = target;
       const wanted = { reference, scope: machine, windowMs, status: job.status };
       return repeats.unlessRepeated(wanted, async () => {
         const tag = tagged === "none" || !client.takesReferences ? null : randomUUID();
@@ -52,7 +53,7 @@ export default function (RED: NodeAPI): void {
           client.measure(sent, commandOptions(job, "measuring")),
         );
         const { failures } = properties;
-        return deliverMeasurement(job, { chosen, machine }, { measurement, reference, tag, failures });
+        return deliverMeasurement(job, target, { measurement, reference, tag, failures });
       });
     });
   }

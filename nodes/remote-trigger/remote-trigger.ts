@@ -1,6 +1,11 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { commandOptions, deliverMeasurement, deliverVideo } from "../../src/runtime/action/command-job.ts";
-import { readParcel, readReferences } from "../../src/runtime/action/references.ts";
+import {
+  commandOptions,
+  deliverMeasurement,
+  deliverVideo,
+  targetOf,
+} from "../../src/runtime/action/command-job.ts";
+import { demandReference, readParcel, readReferences } from "../../src/runtime/action/references.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
@@ -39,8 +44,8 @@ export default function (RED: NodeAPI): void {
         customReference3Type: properties.cRef3Type,
       };
       const options = commandOptions(job, action === "measure" ? "measuring" : "sending");
-      const machine = client.machineOf(device);
-      const target = { chosen, machine, deviceReference: device };
+      const target = targetOf(chosen, client.peer, device);
+      const { machine } = target;
       if (action === "stop" || action === "cancel") {
         const { transactionReference = null } = await readReferences(values, given);
         await recordings.during(machine, () =>
@@ -51,7 +56,7 @@ export default function (RED: NodeAPI): void {
         return deliverVideo(job, target, action, transactionReference);
       }
       const references = await readParcel(values, job.msg, given);
-      const reference = values.present("transactionReference", references.transactionReference);
+      const reference = demandReference(values, given, references);
       const wanted = { reference, scope: `${action} ${machine}`, windowMs, status: job.status };
       return repeats.unlessRepeated(wanted, async () => {
         if (action === "start") {

@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { commandOptions, deliverVideo } from "../../src/runtime/action/command-job.ts";
-import { readParcel, readReferences } from "../../src/runtime/action/references.ts";
+import { commandOptions, deliverVideo, targetOf } from "../../src/runtime/action/command-job.ts";
+import { demandReference, readParcel, readReferences } from "../../src/runtime/action/references.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
@@ -23,8 +23,8 @@ export default function (RED: NodeAPI): void {
       const ifBlank = values.setting("ifBlank", properties.ifBlank, table.ifBlank.of);
       const windowMs = values.number("ignoreRepeats", table.ignoreRepeats, properties.ignoreRepeats);
       const options = commandOptions(job, "sending");
-      const machine = client.machine;
-      const target = { chosen, machine };
+      const target = targetOf(chosen, client.peer);
+      const { machine } = target;
       if (action !== "start") {
         const { transactionReference: given = null } = await readReferences(values, properties);
         await recordings.during(machine, () =>
@@ -37,7 +37,7 @@ export default function (RED: NodeAPI): void {
       const references = await readParcel(values, job.msg, properties);
       const { transactionReference: reference } = references;
       if (ifBlank === "error") {
-        values.present("transactionReference", reference);
+        demandReference(values, properties, references);
       }
       const wanted = { reference, scope: machine, windowMs, status: job.status };
       return repeats.unlessRepeated(wanted, async () => {

@@ -110,11 +110,6 @@ export class CloudClient {
     return this.#transport.peer;
   }
 
-  /** By what the commands to one device are known in its queue. */
-  machineOf(deviceReference: string): string {
-    return machineOf(this.peer, deviceReference);
-  }
-
   /** Lists the media of a transaction, all or those of one content type. */
   async listMedia(
     transactionId: string,
@@ -246,7 +241,7 @@ export class CloudClient {
 
   /** One queue a device, so that a slow dock holds up no other. */
   #send(deviceReference: string, command: Command, options: CommandOptions): Promise<Answer> {
-    return this.#transport.send(command, { machine: this.machineOf(deviceReference) }, options);
+    return this.#transport.send(command, { machine: machineOf(this.peer, deviceReference) }, options);
   }
 
   async #sendVideo(deviceReference: string, command: Command, options: CommandOptions): Promise<void> {

@@ -92,11 +92,6 @@ export class DeviceClient {
     return this.#transport.peer;
   }
 
-  /** By what the commands to this device are known in its queue. */
-  get machine(): string {
-    return machineOf(this.peer);
-  }
-
   /** Whether a measure of this generation takes references. */
   get takesReferences(): boolean {
     return this.#profile.takesReferences;
@@ -120,7 +115,7 @@ export class DeviceClient {
       path: this.#profile.measurePath,
       query: this.#profile.takesReferences ? writeReferences(references) : "",
     };
-    const answer = await this.#transport.send(command, { machine: this.machine }, options);
+    const answer = await this.#transport.send(command, { machine: machineOf(this.peer) }, options);
     const { text: rawResponse, value: result } = readShape(
       this.peer,
       command,

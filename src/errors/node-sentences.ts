@@ -22,6 +22,11 @@ export const nodes = {
     text: "__field__ could not be evaluated: __problem__ Nothing was sent.",
     hint: "Correct the expression in this node.",
   },
+  inputScanEmpty: {
+    code: "ERR_INPUT",
+    text: "The scan is empty, so there is no transaction reference. Nothing was sent; scan again.",
+    hint: "The reference is msg.transactionReference or, without one, a text or a number in msg.payload.",
+  },
   inputLocalResult: {
     code: "ERR_INPUT",
     text: "A local measurement has no transaction ID: the cloud assigns it later. Start this from a transaction in node or a remote measure.",

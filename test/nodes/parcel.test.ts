@@ -107,7 +107,7 @@ describe("the reference of a parcel", () => {
         const message: Message = { payload };
         const { error } = await flow.run("node", message);
         assert.equal(error?.code, "ERR_INPUT");
-        assert.match(error?.message ?? "", /transactionReference is missing/);
+        assert.match(error?.message ?? "", /^The scan is empty/);
         assert.equal(error?.cause.device, "Dock 4");
         assert.deepEqual(message["payload"], payload);
       }

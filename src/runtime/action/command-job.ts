@@ -1,4 +1,5 @@
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { machineOf, type Peer } from "../../http/call.ts";
 import type { CommandOptions } from "../../http/transport.ts";
 import type { Measurement } from "../../model/measurement.ts";
 import { explainFailure } from "../../model/measure-result.ts";
@@ -30,6 +31,11 @@ export interface Target {
   readonly machine: string;
   /** Undefined for a device on the local network. */
   readonly deviceReference?: string;
+}
+
+export function targetOf(chosen: Target["chosen"], peer: Peer, deviceReference?: string): Target {
+  const machine = machineOf(peer, deviceReference);
+  return { chosen, machine, ...(deviceReference === undefined ? {} : { deviceReference }) };
 }
 
 /** What was measured, and what for. */

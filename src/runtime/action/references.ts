@@ -36,13 +36,26 @@ export async function readParcel(
   given: ReferenceProperties,
 ): Promise<References> {
   const references = await readReferences(values, given);
-  const isUsual =
-    given.transactionReferenceType === "msg" && given.transactionReference === "transactionReference";
-  if (references.transactionReference !== undefined || !isUsual) {
+  if (references.transactionReference !== undefined || !isFromScan(given)) {
     return references;
   }
   const transactionReference = scanOf(msg.payload);
   return transactionReference === undefined ? references : { ...references, transactionReference };
+}
+
+/** The reference of a parcel that has to have one. Throws ERR_INPUT. */
+export function demandReference(
+  values: ValueReader,
+  given: ReferenceProperties,
+  { transactionReference }: References,
+): string {
+  const sentence = isFromScan(given) ? "inputScanEmpty" : "inputMissing";
+  return values.present("transactionReference", transactionReference, sentence);
+}
+
+/** Whether the node is set as it comes from the palette. */
+function isFromScan(given: ReferenceProperties): boolean {
+  return given.transactionReferenceType === "msg" && given.transactionReference === "transactionReference";
 }
 
 /** Without the line end that scanners send after a code. An object, a Buffer and an empty text are no scan. */

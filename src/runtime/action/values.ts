@@ -1,5 +1,6 @@
 import type { Node, NodeAPI } from "node-red";
 import { field, verbatim, phrase, type FieldName } from "../../errors/interpolation.ts";
+import type { SentenceKey } from "../../errors/sentences.ts";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 import { readMessageProperty, type Message } from "../messages.ts";
@@ -55,10 +56,10 @@ export class ValueReader {
     return this.present(given.field, await this.optional(given));
   }
 
-  /** The same for a value that has been read already. */
-  present(name: FieldName, text: string | undefined): string {
+  /** The same for a value that has been read already; `sentence` says that it is missing. */
+  present(name: FieldName, text: string | undefined, sentence: SentenceKey = "inputMissing"): string {
     if (text === undefined) {
-      throw errorBeforeSending(this.#operation, "inputMissing", { field: field(name) });
+      throw errorBeforeSending(this.#operation, sentence, { field: field(name) });
     }
     return text;
   }

@@ -62,7 +62,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
     well: 2,
     requests: 2,
     acts: 2,
-    says: "Two messages cause two measurements, one after the other. To drop the second, filter the messages first.",
+    says: "Two messages cause two measurements, one after the other. To drop the second, set Ignore repeats.",
   },
   "50 messages at once to one device": {
     simulator: { measureMs: 5 },
