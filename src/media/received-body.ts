@@ -8,11 +8,11 @@ import { Readable } from "node:stream";
 export class ReceivedBody extends Readable {
   /**
    * Frees the memory of a chunk, which is empty afterwards. A chunk that is only a part of what was read at once is left to the
-   * garbage collector, and so is every chunk that somebody else may keep.
+   * garbage collector, and so is every chunk while somebody beside the one reader listens, who may keep it.
    */
   release({ buffer, byteLength }: Uint8Array): void {
     const isAllOfIt = buffer.byteLength === byteLength;
-    if (isAllOfIt && buffer instanceof ArrayBuffer && this.listenerCount("data") === 0) {
+    if (isAllOfIt && buffer instanceof ArrayBuffer && this.listenerCount("data") <= 1) {
       buffer.transfer(0);
     }
   }

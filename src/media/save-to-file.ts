@@ -19,7 +19,7 @@ import { newPartName, safeParts, suggestedName } from "./file-names.ts";
 import { createMediaFolders, type MediaFolders } from "./media-folders.ts";
 import { placeFile, type IfExists } from "./place-file.ts";
 import { checkRoot, makeSubfolders, syncFolder } from "./target-folder.ts";
-import { writeBody } from "./write-body.ts";
+import { BodyWriter } from "./body-writer.ts";
 
 /** Where a download is to be saved. */
 export interface FileTarget {
@@ -106,11 +106,12 @@ async function transfer(
 ): Promise<{ bytes: number; sha256: string; contentType: string; content: CheckedContent }> {
   for (let download = await start(); ;) {
     const { body, source } = download;
+    const writer = new BodyWriter(body, file);
     try {
       if (facts.signal !== undefined) {
         addAbortSignal(facts.signal, body);
       }
-      const { bytes, sha256, content } = await writeBody(body, file);
+      const { bytes, sha256, content } = await writer.write();
       const checked = content.verdict(download.contentType, source);
       return { bytes, sha256, contentType: checked.contentType, content: checked };
     } catch (error) {
@@ -120,6 +121,8 @@ async function transfer(
       }
     }
     download = await download.restart();
+    // What a slow disk has not taken yet would otherwise come between the new bytes.
+    await writer.stop();
     await file.truncate(0);
   }
 }

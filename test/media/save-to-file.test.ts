@@ -7,7 +7,7 @@ import type { Download } from "../../src/model/download.ts";
 import { saveToFile, type FileTarget } from "../../src/media/save-to-file.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { bmp, jpeg, mp4s, png } from "./samples.ts";
-import { facts, failing, listAll, rejectsWith, sending, watchedDisk, withFolder } from "./support.ts";
+import { blocks, facts, failing, listAll, rejectsWith, sending, watchedDisk, withFolder } from "./support.ts";
 
 const lost = new DimensionerError("connectionLost", { surface: "cloud", operation: "x" }, { host: "h" });
 
@@ -155,6 +155,30 @@ describe("saving a download to a file", () => {
       assert.equal(saved.sha256, createHash("sha256").update(mp4s.fragments).digest("hex"));
       assert.ok((await readFile(saved.path)).equals(mp4s.fragments));
       assert.deepEqual(await listAll(folder), ["annotated 42.mp4"]);
+    });
+  });
+
+  it("lets a slow disk finish what came before the transfer began again", async () => {
+    const bytes = 1_500_000;
+    const again = Buffer.alloc(bytes, "again");
+    async function* slowly(): AsyncGenerator<Uint8Array> {
+      yield again.subarray(0, bytes - 1);
+      await delay(120);
+      yield again.subarray(bytes - 1);
+    }
+    const first = await sending(blocks(3_000_000), { restart: sending(slowly()) })();
+    let writes = 0;
+    const disk = watchedDisk(async (call) => {
+      if (call === "file.writev" && ++writes <= 2) {
+        await delay(40);
+        first.body.destroy(lost);
+        await delay(20);
+      }
+    });
+    await withFolder(async (folder) => {
+      const saved = await saveToFile(async () => first, target(folder), { ...facts, disk });
+      assert.ok((await readFile(saved.path)).equals(again));
+      assert.equal(saved.sha256, createHash("sha256").update(again).digest("hex"));
     });
   });
 
