@@ -74,7 +74,7 @@ describe("the tables of the pages", () => {
         "node-red"
       ].nodes,
     );
-    const bins = ["dimensioner-simulator", "dimensioner-verify", "dimensioner-prune"];
+    const bins = ["dimensioner-simulator", "dimensioner-verify", "dimensioner-prune", "dimensioner-rebuild"];
     for (const { path, text } of pages) {
       const codes = text.match(/\bERR_[A-Z_]+\b/g) ?? [];
       assert.deepEqual(

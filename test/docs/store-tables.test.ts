@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { migrations } from "../../src/store/schema.ts";
+import { blocksIn, readPages } from "./pages.ts";
+
+const pages = readPages().filter(({ path }) => path === "docs/store.md");
+
+describe("the tables in docs/store.md", () => {
+  const database = new DatabaseSync(":memory:");
+
+  before(() => migrations.flat().forEach((statement) => database.exec(statement)));
+  after(() => database.close());
+
+  it("are those of the database, with each column and its type, in order", () => {
+    const names = database
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .all()
+      .map(({ name }) => String(name));
+    const columns = names.map((name) => [
+      name,
+      database
+        .prepare("SELECT name, type FROM pragma_table_info(?)")
+        .all(name)
+        .map((column) => [String(column["name"]), String(column["type"]).toLowerCase()]),
+    ]);
+    const documented = [
+      ...(pages[0]?.text ?? "").matchAll(/^\| column of `(\w+)` .*\n\|[-| ]+\n((?:\|.*\n)+)/gm),
+    ].map(([, name, rows = ""]) => [
+      name,
+      [...rows.matchAll(/^\| `(\w+)` +\| (\w+)/gm)].map(([, column, type]) => [column, type]),
+    ]);
+    assert.deepEqual(documented, columns);
+  });
+
+  for (const { at, text } of blocksIn(pages, "sql")) {
+    it(`${at} is a query that the database answers`, () => {
+      assert.deepEqual(database.prepare(text).all(), []);
+    });
+  }
+
+  for (const { at, text } of blocksIn(pages, "sh")) {
+    const [, query] = /"(SELECT [^"]*)"/.exec(text) ?? [];
+    if (query !== undefined) {
+      it(`${at} holds a query that the database answers`, () => {
+        assert.deepEqual(database.prepare(query).all(), []);
+      });
+    }
+  }
+});
