@@ -4,20 +4,29 @@ import type { Database } from "./database.ts";
 export interface StoreSummary {
   readonly sqliteVersion: string;
   readonly schemaVersion: number;
+  /** Of the file, without its log. */
+  readonly bytes: number;
+  /** Jobs of archive nodes that have not ended. */
+  readonly openJobs: number;
   /** Webhook records that nobody has handled. */
   readonly unhandledRecords: number;
 }
 
 /** Rejects with ERR_STORE. */
 export async function summarize(database: Database): Promise<StoreSummary> {
-  const [[versions] = [], [schema] = [], [records] = []] = await database.transaction([
-    { sql: "SELECT sqlite_version() AS version" },
-    { sql: "PRAGMA user_version" },
-    { sql: "SELECT count(*) AS count FROM records WHERE handled_at IS NULL" },
-  ]);
+  const [[versions] = [], [schema] = [], [size] = [], [jobs] = [], [records] = []] =
+    await database.transaction([
+      { sql: "SELECT sqlite_version() AS version" },
+      { sql: "PRAGMA user_version" },
+      { sql: "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()" },
+      { sql: "SELECT count(*) AS count FROM jobs WHERE state NOT IN ('told', 'failed')" },
+      { sql: "SELECT count(*) AS count FROM records WHERE handled_at IS NULL" },
+    ]);
   return {
     sqliteVersion: String(versions?.["version"]),
     schemaVersion: Number(schema?.["user_version"]),
+    bytes: Number(size?.["bytes"]),
+    openJobs: Number(jobs?.["count"]),
     unhandledRecords: Number(records?.["count"]),
   };
 }
