@@ -49,14 +49,14 @@ export class SqliteDatabase implements Database {
     this.#answerWithinMs = options.answerWithinMs ?? defaultAnswerMs;
     this.#closeWithinMs = options.closeWithinMs ?? defaultCloseMs;
     this.ended = new Promise((resolve) => worker.once("exit", () => resolve()));
-    // What waits for an answer keeps the process, an open database does not.
-    worker.unref();
     worker.on("message", (message: ThreadMessage) => this.#take(message));
     worker.on("error", (error: unknown) => this.#failAll(threadError(this.#file, error)));
     worker.once("exit", () => {
       this.#isLost = true;
       this.#failAll(closedError(this.#file));
     });
+    // What waits for an answer keeps the process, an open database does not. A listener added later would make it do so.
+    worker.unref();
   }
 
   /**

@@ -9,6 +9,7 @@ import type {
   TransactionRequest,
   TransactionResult,
 } from "./sqlite-messages.ts";
+import { allRows } from "./sqlite-rows.ts";
 import { openOwned, type OpenDatabase } from "./sqlite-open.ts";
 
 /** Prepared statements that are kept; the store has fewer than that. */
@@ -95,7 +96,7 @@ export class SqliteFile {
   }
 
   #run({ sql, values = [] }: Statement): readonly Row[] {
-    return this.#prepare(sql).all(...values) as Row[];
+    return allRows(this.#prepare(sql), values);
   }
 
   #prepare(sql: string): StatementSync {

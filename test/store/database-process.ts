@@ -3,7 +3,9 @@
  * when its parent lets go of it.
  *
  * own: opens the database as Node-RED does.  write: the same, and says the number of each transaction that is durable.
+ * leave: opens it, and has nothing else to do.
  * fill: writes until its disk is full, then as much as there is space for again.
+ * visit: opens it to write, looks at it and closes it, as the sqlite3 command does.
  * read: begins to read, as a program that queries the tables does.  lock: begins to write, as none should.
  */
 import { rmSync } from "node:fs";
@@ -25,6 +27,10 @@ async function act(): Promise<void> {
     case "own":
       await SqliteDatabase.open({ file, migrations });
       return say("open");
+    case "leave":
+      await SqliteDatabase.open({ file, migrations });
+      process.channel?.unref();
+      return;
     case "write":
       return write(await SqliteDatabase.open({ file, migrations }));
     case "fill":
@@ -33,6 +39,13 @@ async function act(): Promise<void> {
       const database = new DatabaseSync(file, { readOnly: true });
       database.exec("BEGIN");
       return say(database.prepare("SELECT count(*) AS count FROM notes").get()?.["count"]);
+    }
+    case "visit": {
+      const database = new DatabaseSync(file);
+      // A prepared statement would keep the file open until it is collected.
+      database.exec("SELECT count(*) FROM sqlite_schema");
+      database.close();
+      return say("visited");
     }
     case "lock":
       new DatabaseSync(file).exec("BEGIN IMMEDIATE");

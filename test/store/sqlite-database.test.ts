@@ -58,6 +58,17 @@ describe("a SQLite database in a thread of its own", () => {
     );
   });
 
+  it("reads rows of which one has a number that JavaScript cannot hold", async () => {
+    const database = await openFile();
+    const values = "VALUES (1, 'one'), (9223372036854775807, 'two')";
+    await database.transaction([{ sql: `INSERT INTO notes (note_id, text) ${values}` }]);
+    const [rows] = await database.transaction([{ sql: "SELECT note_id FROM notes ORDER BY note_id" }]);
+    assert.deepEqual(
+      rows?.map(({ note_id: id }) => id),
+      [1, "9223372036854775807"],
+    );
+  });
+
   it("refuses a file that is open already, and says so", async () => {
     await openFile();
     await assert.rejects(openFile(), (error) => {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
+import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { migrations } from "./notes-schema.ts";
 
 const program = new URL("./database-process.ts", import.meta.url);
@@ -22,7 +23,7 @@ describe("several processes on one SQLite database", () => {
     return database;
   };
   /** Starts a process; resolves with it and the first thing that it says. */
-  const start = async (action: "own" | "write" | "read" | "lock") => {
+  const start = async (action: "own" | "write" | "read" | "visit" | "lock") => {
     const child = fork(program, [file, action]);
     children.push(child);
     const [said] = (await once(child, "message")) as [unknown];
@@ -100,12 +101,47 @@ describe("several processes on one SQLite database", () => {
     assert.equal((await start("read")).said, 21);
   });
 
+  it("does not keep a process alive that has nothing else to do", async () => {
+    const child = fork(program, [file, "leave"]);
+    children.push(child);
+    assert.deepEqual(await once(child, "exit"), [0, null]);
+  });
+
   it("keeps its log when a reader ends", async () => {
     const database = await open();
     await database.transaction([insert("one")]);
     await end((await start("read")).child, "SIGTERM");
     await database.transaction([insert("two")]);
     assert.deepEqual(await texts(database), ["one", "two"]);
+  });
+
+  it("keeps its log when another program has opened it to write, and closes it", async () => {
+    const database = await open();
+    await database.transaction([insert("one")]);
+    assert.equal((await start("visit")).said, "visited");
+    await database.transaction([insert("two")]);
+    assert.deepEqual(await texts(database), ["one", "two"]);
+  });
+
+  it("stores nothing in vain when its log was removed", async () => {
+    const databases = new StoreDatabases();
+    const { database, release } = await databases.open(file);
+    const setFolder = (folder: string) => [{ sql: "UPDATE store SET folder = ?", values: [folder] }];
+    await database.transaction(setFolder("one"));
+    // So does a program in this process that brings a SQLite of its own: it knows nothing of the locks that are held here.
+    await copyFile(`${file}-wal`, join(folder, "log"));
+    await Promise.all([rm(`${file}-wal`), rm(`${file}-shm`)]);
+    await assert.rejects(database.transaction(setFolder("two")), {
+      code: "ERR_STORE",
+      message: /was removed or replaced/,
+    });
+    await rename(join(folder, "log"), `${file}-wal`);
+    await database.transaction(setFolder("three"));
+    await release();
+    const again = await databases.open(file);
+    const [rows] = await again.database.transaction([{ sql: "SELECT folder FROM store" }]);
+    await again.release();
+    assert.deepEqual(rows, [{ folder: "three" }]);
   });
 
   it("waits only so long for a program that has locked it, says so, and goes on afterwards", async () => {
