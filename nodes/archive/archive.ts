@@ -16,7 +16,7 @@ import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
 import { cloudChoice } from "../../src/runtime/config/config-node.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
-import { storeOf } from "../../src/runtime/store/store-choice.ts";
+import { databaseFolder, storeOf } from "../../src/runtime/store/store-choice.ts";
 import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
 import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import type { Message, Outputs } from "../../src/runtime/messages.ts";
@@ -40,7 +40,7 @@ export default function (RED: NodeAPI): void {
   const archives = new Archives();
   const outputFolders = new KnownOutputFolders(RED);
   const started = new FlowsEvent(RED, "flows:started");
-  setVerifyCommand(process.env);
+  setVerifyCommand(process.env, databaseFolder(RED));
 
   function ArchiveNode(this: Node, definition: NodeDef & Partial<ArchiveProperties>): void {
     RED.nodes.createNode(this, definition);

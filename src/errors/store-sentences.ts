@@ -13,8 +13,11 @@ export const stores = {
   },
   storeDamaged: {
     code: "ERR_STORE",
-    text: "The database __path__ is damaged: __problem__. Nothing was deleted. Restore the file from a backup, or make a new one from the packages with the command dimensioner-rebuild.",
+    text: 'The database __path__ is damaged: __problem__. Nothing was deleted. Stop what uses it. Then restore the file from a backup, or make a new one from the packages: run dimensioner-rebuild "folder of the packages" --database "__path__".',
     hint: "What a damaged database holds can often still be read with SQLite's own tools.",
+    inNode: {
+      text: 'The database __path__ is damaged: __problem__. Nothing was deleted. Stop Node-RED. Then restore the file from a backup, or make a new one from the packages: run npx dimensioner-rebuild "folder of the packages" --database "__path__" in Node-RED\'s user directory.',
+    },
   },
   storeLocked: {
     code: "ERR_STORE",
@@ -36,6 +39,38 @@ export const stores = {
     code: "ERR_STORE",
     text: "The database __path__ was written by a newer version of this package. Update the package.",
     hint: "An older version could misread what the newer one has stored.",
+  },
+  storeForeign: {
+    code: "ERR_STORE",
+    text: "The file __path__ is not the database of a store. Nothing was changed. Check the path.",
+    hint: "The database of a store is an SQLite file whose name ends with .sqlite.",
+    inNode: {
+      hint: "Node-RED keeps the database of a store in its user directory, in the folder dimensioner.",
+    },
+  },
+  storeMissing: {
+    code: "ERR_STORE",
+    text: "There is no database __path__. Check the path.",
+    hint: "The database of a store is an SQLite file whose name ends with .sqlite.",
+    inNode: {
+      hint: "Node-RED keeps the database of a store in its user directory, in the folder dimensioner.",
+    },
+  },
+  storeNotHere: {
+    code: "ERR_STORE",
+    text: "No database in the folder __path__ belongs to a store that has the packages folder __name__. Name the database itself.",
+    hint: "The database of a store is an SQLite file whose name ends with .sqlite.",
+    inNode: {
+      hint: "Node-RED keeps the database of a store in its user directory, in the folder dimensioner.",
+    },
+  },
+  storeOtherFolder: {
+    code: "ERR_STORE",
+    text: "The database __path__ lists the packages of the folder __name__. Nothing was changed. Name that folder, or another database. After you have moved the packages, open the store with their new folder once.",
+    hint: "A database lists the packages of one folder.",
+    inNode: {
+      text: "The database __path__ lists the packages of the folder __name__. Nothing was changed. Name that folder, or another database. After you have moved the packages, start Node-RED with their new folder once.",
+    },
   },
   storeFull: {
     code: "ERR_STORE",

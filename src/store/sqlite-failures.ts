@@ -20,6 +20,8 @@ export function failureError(path: string, failure: Failure): DimensionerError {
       return storeError("storeInUse", { path });
     case "newer-schema":
       return storeError("storeNewer", { path });
+    case "foreign":
+      return storeError("storeForeign", { path });
     case "damaged":
       return storeError("storeDamaged", { path, problem: verbatim(failure.message) });
     case "replaced":

@@ -22,6 +22,8 @@ export type Failure =
   /** Another process owns the database. */
   | { readonly reason: "in-use" }
   | { readonly reason: "newer-schema" }
+  /** A database of something else. */
+  | { readonly reason: "foreign" }
   | { readonly reason: "damaged"; readonly message: string }
   /** The file or its log is no longer the one that was opened: what is written to it would be lost. */
   | { readonly reason: "replaced" }

@@ -29,6 +29,7 @@ export async function bundle(path: string): Promise<string> {
     entryPoints: {
       [name]: join(repository, path),
       "sqlite-thread": join(repository, "src/store/sqlite-thread.ts"),
+      "tool-thread": join(repository, "src/store/tool-thread.ts"),
     },
     outdir,
     bundle: true,

@@ -1,46 +1,48 @@
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { decodeLine } from "../../src/archive/packages/checked-lines.ts";
-import { prune, readAgeMs, type Pruned } from "../../src/archive/packages/prune.ts";
-import { Verification } from "../../src/archive/packages/verify.ts";
+import { DatabaseSync } from "node:sqlite";
+import { readAgeMs } from "../../src/archive/maintenance/age.ts";
+import { decodeLine } from "../../src/archive/maintenance/checked-lines.ts";
+import { pruneArchive, type PruneArchiveOptions } from "../../src/archive/maintenance/commands.ts";
+import type { PrunedPackage, PruneReport } from "../../src/model/archive-reports.ts";
 import { withFolder } from "../media/support.ts";
+import { fillArchive as fill, verify } from "./packages.ts";
 import { bundle, runChild } from "./processes.ts";
-import { intentOf, openArchive, pictureOf } from "./support.ts";
+import { databaseOf, storeIn } from "./store.ts";
 
-async function fill(root: string, ids: readonly string[]): Promise<string[]> {
-  const { runner, close } = await openArchive(root, undefined);
-  const paths: string[] = [];
-  for (const id of ids) {
-    const media = [
-      { content: pictureOf(id), contentType: null, contentId: null, description: null, filename: null },
-    ];
-    const submission = await runner.submitMedia(intentOf(id, { source: "message" }), media, null);
-    paths.push((await submission.end()).path);
-    submission.messageSent();
-  }
-  await close();
-  return paths;
+interface Ran {
+  readonly packages: readonly PrunedPackage[];
+  readonly report: PruneReport;
+}
+
+async function prune(folder: string, options: Partial<PruneArchiveOptions> = {}): Promise<Ran> {
+  const packages: PrunedPackage[] = [];
+  const before = new Date(Date.now() + 1_000);
+  const report = await pruneArchive(folder, { before, onPackage: (one) => packages.push(one), ...options });
+  return { packages: packages.sort((a, b) => a.path.localeCompare(b.path)), report };
 }
 
 async function runPrune(
   folder: string,
-  options: Partial<Parameters<typeof prune>[1]> = {},
-): Promise<Pruned[]> {
-  const all: Pruned[] = [];
-  const before = new Date(Date.now() + 1_000);
-  for await (const one of prune(folder, { before, isDryRun: false, ...options })) {
-    all.push(one);
-  }
-  return all.sort((a, b) => a.path.localeCompare(b.path));
+  options: Partial<PruneArchiveOptions> = {},
+): Promise<readonly PrunedPackage[]> {
+  return (await prune(folder, options)).packages;
 }
 
 async function findingsIn(root: string): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { kind } of new Verification(root).run()) {
-    found.push(kind);
+  return (await verify(root)).findings.map(({ kind }) => kind);
+}
+
+/** Transactions that the index lists. */
+function listed(root: string): unknown[] {
+  const database = new DatabaseSync(databaseOf(root), { readOnly: true });
+  try {
+    const rows = database.prepare("SELECT transaction_id AS id FROM packages ORDER BY id").all();
+    return rows.map(({ id }) => id);
+  } finally {
+    database.close();
   }
-  return found;
 }
 
 describe("archive: dimensioner-prune", () => {
@@ -65,7 +67,7 @@ describe("archive: dimensioner-prune", () => {
     await withFolder(async (root) => {
       await fill(root, ["a"]);
       const before = await readdir(root, { recursive: true });
-      const [one] = await runPrune(root, { isDryRun: true });
+      const [one] = await runPrune(root, { dryRun: true });
       assert.equal(one?.what, "deleted");
       assert.deepEqual(await readdir(root, { recursive: true }), before);
     });
@@ -123,16 +125,99 @@ describe("archive: dimensioner-prune", () => {
       await writeFile(join(root, "notes.txt"), "");
       assert.deepEqual(await runPrune(root), []);
       assert.deepEqual((await readdir(root)).sort(), ["link", "notes.txt", "photos"]);
-      assert.equal((await readdir(join(outside, path))).length, 2);
+      assert.equal((await readdir(join(outside, path))).length, 4);
     });
   });
 
-  it("lets the same job be archived anew, and compaction forget it", async () => {
+  it("lets the same job be archived anew", async () => {
     await withFolder(async (root) => {
       const [path = ""] = await fill(root, ["a"]);
       await runPrune(root);
       const [again] = await fill(root, ["a"]);
       assert.equal(again, path);
+      assert.deepEqual(await findingsIn(root), []);
+    });
+  });
+
+  describe("with a database", () => {
+    it("removes the rows of deleted packages, also of earlier runs, while Node-RED has the database open", async () => {
+      await withFolder(async (folder) => {
+        const root = join(folder, "packages");
+        await mkdir(root);
+        const store = storeIn(root);
+        const lease = await store.lease();
+        const [path = ""] = await fill(root, ["a", "b", "c"], () => ({}), { store });
+        await cp(join(root, path), join(folder, "backup"), { recursive: true });
+        const earlier = await prune(join(root, path));
+        assert.deepEqual([earlier.report.deleted, earlier.report.rowsRemoved], [1, null]);
+        assert.deepEqual(listed(root), ["a", "b", "c"]);
+        await writeFile(join(root, "2026-11-02", "ORDER-1-c", "hold"), "");
+        const { report } = await prune(root, { database: databaseOf(root) });
+        assert.deepEqual([report.deleted, report.held, report.rowsRemoved, report.rowsKept], [1, 1, 2, null]);
+        assert.deepEqual(listed(root), ["c"]);
+        await lease.release();
+        assert.deepEqual((await verify(root)).said, []);
+        // Brought back from a backup, which the index does not know.
+        await rename(join(folder, "backup"), join(root, path));
+        assert.deepEqual((await verify(root)).said, [`unlisted ${path}`]);
+      });
+    });
+
+    it("leaves the rows of packages that were brought back", async () => {
+      await withFolder(async (folder) => {
+        const root = join(folder, "packages");
+        await mkdir(root);
+        const [path = ""] = await fill(root, ["a"]);
+        await cp(join(root, path), join(folder, "backup"), { recursive: true });
+        await prune(root);
+        await mkdir(join(root, "2026-11-02"));
+        await rename(join(folder, "backup"), join(root, path));
+        const { report } = await prune(root, { before: new Date(0), database: databaseOf(root) });
+        assert.equal(report.rowsRemoved, 0);
+        assert.deepEqual(listed(root), ["a"]);
+      });
+    });
+
+    it("deletes packages, says why rows stay, and changes nothing in a database that is damaged or locked", async () => {
+      await withFolder(async (root) => {
+        await fill(root, ["a", "b"]);
+        const file = databaseOf(root);
+        const whole = await readFile(file);
+        const noise = Buffer.alloc(whole.length, "noise");
+        await writeFile(file, noise);
+        const damaged = await prune(join(root, "2026-11-02", "ORDER-1-a"), { database: file });
+        assert.deepEqual([damaged.report.deleted, damaged.report.rowsRemoved], [1, null]);
+        assert.match(damaged.report.rowsKept ?? "", /is damaged/);
+        assert.deepEqual(await readFile(file), noise);
+        await writeFile(file, whole);
+
+        const other = new DatabaseSync(file);
+        other.exec("BEGIN IMMEDIATE");
+        const script = await bundle("src/archive/cli/prune-cli.ts");
+        const args = [root, "--older-than", "1h", "--database", file];
+        const locked = await runChild(script, args);
+        other.exec("ROLLBACK");
+        other.close();
+        assert.equal(locked.code, 1);
+        assert.match(
+          locked.stdout,
+          /\nrows stay in the index until the next run: Another program has locked/,
+        );
+        const later = await runChild(script, [...args, "--json"]);
+        assert.equal(later.code, 0, later.stderr);
+        const total = JSON.parse(later.stdout) as Record<string, unknown>;
+        assert.deepEqual([total["what"], total["deleted"], total["rowsRemoved"]], ["total", 0, 1]);
+      });
+    });
+  });
+
+  it("can be ended between two packages", async () => {
+    await withFolder(async (root) => {
+      await fill(root, ["a", "b"]);
+      const controller = new AbortController();
+      const onPackage = (): void => controller.abort();
+      await assert.rejects(prune(root, { signal: controller.signal, onPackage }), { code: "ERR_CANCELLED" });
+      assert.equal((await readdir(join(root, "2026-11-02"))).length, 1);
       assert.deepEqual(await findingsIn(root), []);
     });
   });

@@ -12,48 +12,20 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import type { Finding } from "../../src/archive/packages/finding.ts";
-import { Verification } from "../../src/archive/packages/verify.ts";
+import type { Finding } from "../../src/model/archive-reports.ts";
 import { withFolder } from "../media/support.ts";
+import { fillArchive, verify } from "./packages.ts";
 import { bundle, runChild } from "./processes.ts";
-import { intentOf, openArchive, pictureOf } from "./support.ts";
+import { databaseOf } from "./store.ts";
+import { pictureOf, type intentOf } from "./support.ts";
 
-/** An archive of some packages that messages have brought. */
 async function fill(
   root: string,
   count: number,
   more: Parameters<typeof intentOf>[1] = {},
 ): Promise<string[]> {
-  const { runner, close } = await openArchive(root, undefined);
-  const paths: string[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const id = `m${index}`;
-    const media = [0, 1].map((place) => ({
-      content: pictureOf(`${id} ${place}`),
-      contentType: "image/jpeg",
-      contentId: null,
-      description: null,
-      filename: null,
-    }));
-    const submission = await runner.submitMedia(
-      intentOf(id, { source: "message", raw: "{}", ...more }),
-      media,
-      null,
-    );
-    paths.push((await submission.end()).path);
-    submission.messageSent();
-  }
-  await close();
-  return paths;
-}
-
-async function verify(folder: string): Promise<{ findings: Finding[]; verification: Verification }> {
-  const verification = new Verification(folder);
-  const findings: Finding[] = [];
-  for await (const finding of verification.run()) {
-    findings.push(finding);
-  }
-  return { findings, verification };
+  const ids = Array.from({ length: count }, (_, index) => `m${index}`);
+  return fillArchive(root, ids, () => more);
 }
 
 const kindsOf = (findings: readonly Finding[]): string[] =>
@@ -64,10 +36,10 @@ describe("archive: dimensioner-verify", () => {
     await withFolder(async (root) => {
       const paths = await fill(root, 3);
       await writeFile(join(root, paths[0] ?? "", "hold"), "case 12");
-      const { findings, verification } = await verify(root);
+      const { findings, report } = await verify(root);
       assert.deepEqual(findings, []);
-      const { packages, files, expected } = verification.checked;
-      assert.deepEqual([packages, files, expected], [3, 9, 3]);
+      const { verdict, packages, files, expected, notes } = report;
+      assert.deepEqual([verdict, packages, files, expected, notes], ["ok", 3, 9, 3, []]);
     });
   });
 
@@ -120,19 +92,6 @@ describe("archive: dimensioner-verify", () => {
       (path) => rm(path, { recursive: true }),
       ["missing-package P", "previous-missing N"],
     ],
-    [
-      "a damaged index",
-      async (_path, root) => {
-        const file = join(root, ".dimensioner-archive/journal.jsonl");
-        await writeFile(file, (await readFile(file, "utf8")).replace('"closed"', '"clOsed"'));
-      },
-      ["index .dimensioner-archive/journal.jsonl"],
-    ],
-    [
-      "a lost index",
-      (_path, root) => rm(join(root, ".dimensioner-archive/journal.jsonl")),
-      ["index .dimensioner-archive/journal.jsonl"],
-    ],
   ];
   for (const [what, spoil, kinds] of spoilings) {
     it(`finds ${what}`, async () => {
@@ -162,11 +121,12 @@ describe("archive: dimensioner-verify", () => {
       const archive = join(root, "archive");
       await mkdir(archive);
       const paths = await fill(archive, 2);
-      assert.deepEqual((await verify(join(archive, "2026-11-02"))).findings, []);
+      const part = await verify(join(archive, "2026-11-02"), databaseOf(archive));
+      assert.deepEqual([part.said, part.report.expected], [[], 2]);
       const copy = join(root, "copy");
       await cp(join(archive, paths[1] ?? ""), copy, { recursive: true });
-      const { findings, verification } = await verify(copy);
-      assert.deepEqual([findings, verification.checked.packages], [[], 1]);
+      const { findings, report } = await verify(copy, null);
+      assert.deepEqual([findings, report.packages], [[], 1]);
     });
   });
 
@@ -193,11 +153,12 @@ describe("archive: dimensioner-verify", () => {
     it("exits with 0 and a sentence, with 1 and what is wrong, with 2 where it cannot look", async () => {
       await withFolder(async (root) => {
         const [path = ""] = await fill(root, 2);
-        const good = await runChild(script, [root]);
+        const database = databaseOf(root);
+        const good = await runChild(script, [root, "--database", database]);
         assert.equal(good.code, 0);
         assert.match(good.stdout, /2 packages, 6 files, \d+ B: everything is as it was archived\n$/);
         await writeFile(join(root, path, "item.jpg"), "x");
-        const bad = await runChild(script, [root]);
+        const bad = await runChild(script, [root, "--database", database]);
         assert.equal(bad.code, 1);
         assert.match(bad.stdout, /item\.jpg: the file has 1 bytes instead of \d+\n.*1 finding\n$/);
         for (const args of [
@@ -206,6 +167,7 @@ describe("archive: dimensioner-verify", () => {
           [root, root],
           [root, "--what"],
           [join(root, path, "item.jpg")],
+          [""],
         ]) {
           const wrong = await runChild(script, args);
           assert.deepEqual([wrong.code, wrong.stdout], [2, ""], args.join(" "));
@@ -213,7 +175,7 @@ describe("archive: dimensioner-verify", () => {
           assert.doesNotMatch(wrong.stderr, /ENO|\ufffd/);
         }
         const { stderr } = await runChild(script, [join(root, "gone")]);
-        assert.match(stderr, /gone: there is no such folder\. Is the share mounted\?\n$/);
+        assert.match(stderr, /The folder \S+gone does not exist\. Create it or mount its share/);
         assert.match((await runChild(script, ["--help"])).stdout, /^Usage/);
       });
     });
@@ -221,7 +183,7 @@ describe("archive: dimensioner-verify", () => {
     it("prints one JSON object, and can let incomplete packages pass", async () => {
       await withFolder(async (root) => {
         await fill(root, 2, { expect: ["video/mp4"], onIncomplete: "keep" });
-        const bad = await runChild(script, [root, "--json"]);
+        const bad = await runChild(script, [root, "--database", databaseOf(root), "--json"]);
         const report = JSON.parse(bad.stdout) as Record<string, unknown>;
         assert.equal(bad.code, 1);
         assert.equal((report["findings"] as Finding[]).length, 2);
@@ -229,7 +191,13 @@ describe("archive: dimensioner-verify", () => {
           [report["packages"], report["files"], report["incomplete"], report["ok"]],
           [2, 6, 2, false],
         );
-        const good = await runChild(script, [root, "--json", "--allow-incomplete"]);
+        const good = await runChild(script, [
+          root,
+          "--database",
+          databaseOf(root),
+          "--json",
+          "--allow-incomplete",
+        ]);
         assert.equal(good.code, 0);
         assert.equal((JSON.parse(good.stdout) as { ok: boolean }).ok, true);
       });

@@ -1,5 +1,5 @@
-/** What the two command lines share. */
-import { systemCode } from "../../media/disk.ts";
+/** What the three command lines share. */
+import type { ArchiveProgress } from "../../model/archive-reports.ts";
 
 /** Bytes as people say them: "12.3 MB". */
 export function sayBytes(bytes: number): string {
@@ -23,26 +23,34 @@ export function printable(text: string): string {
   return text.replace(/\p{C}/gu, "�");
 }
 
+/** JSON that says the same, without what could move a terminal's cursor. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value).replace(/\p{C}/gu, (character) =>
+    [...Array(character.length).keys()]
+      .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}
+
 const everyMs = 100;
 const barWidth = 24;
 
 /** One line at the bottom of a terminal; nothing at all where there is none. */
 export class ProgressLine {
   readonly #terminal = process.stderr;
+  readonly #startedAt = performance.now();
   #shownAt = 0;
   #isShown = false;
 
-  /** `part` is from 0 to 1; null where nobody knows how much there is. */
-  show(part: number | null, text: string): void {
+  show(progress: ArchiveProgress): void {
     const now = performance.now();
     if (!this.#terminal.isTTY || now - this.#shownAt < everyMs) {
       return;
     }
     this.#shownAt = now;
     this.#isShown = true;
-    const done = Math.round(Math.min(part ?? 0, 1) * barWidth);
-    const bar = part === null ? "" : `[${"#".repeat(done)}${".".repeat(barWidth - done)}] `;
-    this.#terminal.write(`\r\u001B[K${(bar + text).slice(0, (this.#terminal.columns || 80) - 1)}`);
+    const text = sayProgress(progress, now - this.#startedAt);
+    this.#terminal.write(`\r\u001B[K${text.slice(0, (this.#terminal.columns || 80) - 1)}`);
   }
 
   /** To be called before anything else is printed. */
@@ -54,6 +62,40 @@ export class ProgressLine {
   }
 }
 
+/** "[######......] 3,000 packages, 1.2 GB, 240 MB/s, 3 min left". */
+export function sayProgress(progress: ArchiveProgress, elapsedMs: number): string {
+  const { packages, bytes } = progress;
+  const rate = elapsedMs > 0 ? bytes / (elapsedMs / 1000) : 0;
+  const said = `${sayCount(packages, "package")}, ${sayBytes(bytes)}, ${sayBytes(rate)}/s`;
+  const part = partOf(progress);
+  if (part === null) {
+    return said;
+  }
+  const done = Math.round(part * barWidth);
+  const bar = `[${"#".repeat(done)}${".".repeat(barWidth - done)}]`;
+  const left = part === 0 ? "" : `, ${sayTime((elapsedMs / part) * (1 - part))} left`;
+  return `${bar} ${said}${left}`;
+}
+
+/** How much is done, from 0 to 1; null where nobody knows how much there is. */
+function partOf({ packages, bytes, expectedPackages, expectedBytes }: ArchiveProgress): number | null {
+  if (expectedBytes !== null && expectedBytes > 0) {
+    return Math.min(bytes / expectedBytes, 1);
+  }
+  return expectedPackages === null || expectedPackages === 0
+    ? null
+    : Math.min(packages / expectedPackages, 1);
+}
+
+function sayTime(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 90) {
+    return `${seconds} s`;
+  }
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`;
+}
+
 /** Prints a line and waits while whoever reads it is slow. */
 export async function print(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) {
@@ -61,29 +103,35 @@ export async function print(line: string): Promise<void> {
   }
 }
 
-/** Ends the process when nobody reads on, as in `dimensioner-verify … | head`. */
-export function endWithReader(): void {
+/** So long after Ctrl+C what waits for the disk is waited for. */
+const interruptMs = 1_000;
+/** What shells say of a command that Ctrl+C has ended: 128 and the number of the signal. */
+const interruptedCode = 130;
+
+/**
+ * Runs a command line to its end. Ends the process when nobody reads on, as in `dimensioner-verify … | head`, and with Ctrl+C, also
+ * while the disk does not answer.
+ */
+export async function runCommand(
+  command: string,
+  main: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   process.stdout.on("error", () => process.exit(2));
-}
-
-/** How a command line that can't do its work ends. */
-export function giveUp(command: string, error: unknown): void {
-  process.stderr.write(`${command}: ${printable(sayReason(error).replaceAll("\n", " "))}\n`);
-  process.exitCode = 2;
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such folder. Is the share mounted?",
-  ENOTDIR: "this is not a folder.",
-  EACCES: "no permission to read it.",
-  EPERM: "no permission to read it.",
-};
-
-function sayReason(error: unknown): string {
-  if (!(error instanceof Error)) {
-    return String(error);
+  const interrupted = new AbortController();
+  const interrupt = (): void => {
+    if (interrupted.signal.aborted) {
+      process.exit(interruptedCode);
+    }
+    interrupted.abort();
+    setTimeout(() => process.exit(interruptedCode), interruptMs).unref();
+  };
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  try {
+    await main(interrupted.signal);
+  } catch (error) {
+    const isInterrupted = interrupted.signal.aborted;
+    const reason = isInterrupted ? "stopped" : error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${command}: ${printable(reason.replaceAll("\n", " "))}\n`);
+    process.exitCode = isInterrupted ? interruptedCode : 2;
   }
-  const reason = reasons[systemCode(error) ?? ""];
-  const path = "path" in error && typeof error.path === "string" ? error.path : undefined;
-  return reason === undefined || path === undefined ? error.message : `${path}: ${reason}`;
 }

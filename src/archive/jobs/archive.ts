@@ -99,6 +99,7 @@ export class Archive implements JobStore {
     const archive = new Archive(path, lease, parts, last);
     try {
       await archive.work.prepare();
+      await archive.#tellFolder();
       const { jobs, damaged } = await archive.jobs.unfinished();
       for (const job of jobs) {
         archive.#take(resumed(job));
@@ -212,6 +213,12 @@ export class Archive implements JobStore {
     } catch {
       // The database or the disk does not take it: then the next start finds the job open, and ends it again.
     }
+  }
+
+  /** For the commands that look after packages: which folder is the one of a database. */
+  async #tellFolder(): Promise<void> {
+    const folder = await this.disk.realpath(this.folder);
+    await this.#lease.database.transaction([{ sql: "UPDATE store SET folder = ?", values: [folder] }]);
   }
 
   #take(job: OpenJob): void {

@@ -112,11 +112,15 @@ export class PackageIndex {
   }
 }
 
-/** Puts a package into the index, or says anew what it is where its row was there before. */
-export function indexPackage(key: string, placed: PlacedPackage, manifest: Manifest): readonly Statement[] {
+/** The row that a package has in the index, in the order of its columns. */
+export function rowOfPackage(
+  key: string,
+  placed: PlacedPackage,
+  manifest: Manifest,
+): Readonly<Record<string, SqlValue>> {
   const { references, times, measurement, raw, previous } = manifest;
   const files = filesOf(manifest);
-  const row: Readonly<Record<string, SqlValue>> = {
+  return {
     package_id: manifest.job,
     job_key: key,
     store_id: manifest.store ?? null,
@@ -139,6 +143,11 @@ export function indexPackage(key: string, placed: PlacedPackage, manifest: Manif
     raw_sha256: raw?.sha256 ?? null,
     previous_sha256: previous?.sha256 ?? null,
   };
+}
+
+/** Puts a package into the index, or says anew what it is where its row was there before. */
+export function indexPackage(key: string, placed: PlacedPackage, manifest: Manifest): readonly Statement[] {
+  const row = rowOfPackage(key, placed, manifest);
   const columns = Object.keys(row);
   return [
     // What lay there before is gone: a folder holds one package.

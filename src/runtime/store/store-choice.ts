@@ -28,8 +28,12 @@ export function storeOf(RED: NodeAPI, id: string, operation: Operation): Store {
 
 /** Where a store's database is: in Node-RED's user directory, by the id of the config node. */
 export function databaseFile(RED: NodeAPI, id: string): string {
-  const userDir = RED.settings.userDir ?? process.cwd();
   // An id from an imported flow can be any text.
   const name = /^[\w-]{1,64}$/.test(id) ? id : createHash("sha256").update(id).digest("hex").slice(0, 32);
-  return join(userDir, "dimensioner", `${name}.sqlite`);
+  return join(databaseFolder(RED), `${name}.sqlite`);
+}
+
+/** Where the databases of all stores are. */
+export function databaseFolder(RED: NodeAPI): string {
+  return join(RED.settings.userDir ?? process.cwd(), "dimensioner");
 }

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import * as v from "valibot";
+import { systemCode } from "../../media/disk.ts";
 import { plainDisk, pruneLogName, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
+import { openPlain } from "../packages/package-files.ts";
 import { decodeLine, encodeLine, readLines } from "./checked-lines.ts";
-import { openPlain } from "./package-files.ts";
 
-const pruned = v.object({
+const prunedLine = v.object({
   at: v.string(),
   /** The package's folder below the root, with slashes. */
   path: v.string(),
@@ -18,7 +19,7 @@ const pruned = v.object({
 });
 
 /** One line of the log of deleted packages. */
-export type PrunedPackage = v.InferOutput<typeof pruned>;
+export type PrunedLine = v.InferOutput<typeof prunedLine>;
 
 /** What was deleted for its age: one line with its checksum a package. */
 export class PruneLog {
@@ -31,7 +32,7 @@ export class PruneLog {
   }
 
   /** Resolves once the line is on the disk. */
-  async add(entry: PrunedPackage): Promise<void> {
+  async add(entry: PrunedLine): Promise<void> {
     const file = await this.#disk.open(this.#path, "a+");
     try {
       const { size } = await file.stat();
@@ -45,33 +46,34 @@ export class PruneLog {
     }
   }
 
-  /** 0 where nothing was ever deleted. */
-  async size(): Promise<number> {
-    return await this.#disk.lstat(this.#path).then(
-      ({ size }) => size,
-      () => 0,
-    );
-  }
-
-  /** The manifests of all deleted packages, by their hash. */
-  async find(): Promise<Set<string>> {
-    const found = new Set<string>();
+  /**
+   * What was deleted, some at a time, from a place in the log on: 0, or where an earlier reading has ended. A line whose checksum does
+   * not fit is passed over.
+   */
+  async *read(from: number): AsyncGenerator<{ entries: readonly PrunedLine[]; end: number }> {
+    const { size } = await this.#disk.lstat(this.#path).catch((error: unknown) => {
+      if (systemCode(error) === "ENOENT") {
+        return { size: 0 };
+      }
+      throw error;
+    });
+    if (size <= from) {
+      return;
+    }
     const file = await openPlain(this.#path, this.#disk);
     if (file === undefined) {
-      return found;
+      return;
     }
     try {
-      for await (const lines of readLines(file)) {
-        for (const text of lines) {
-          const entry = v.safeParse(pruned, decodeLine(text), { abortEarly: true });
-          if (entry.success) {
-            found.add(entry.output.sha256);
-          }
-        }
+      for await (const { lines, end } of readLines(file, from)) {
+        const entries = lines.flatMap((text) => {
+          const entry = v.safeParse(prunedLine, decodeLine(text), { abortEarly: true });
+          return entry.success ? [entry.output] : [];
+        });
+        yield { entries, end };
       }
     } finally {
       await file.close();
     }
-    return found;
   }
 }

@@ -13,23 +13,30 @@ export function encodeLine(record: object): Buffer {
   return Buffer.from(`${checksum(json)} ${json}\n`);
 }
 
-/** What a line says; undefined where its checksum does not fit. */
+/** What a line says; undefined where its checksum does not fit, or it is no JSON. */
 export function decodeLine(text: string): unknown {
   const json = text.slice(9);
   if (text[8] !== " " || text.slice(0, 8) !== checksum(json)) {
     return undefined;
   }
-  const value: unknown = JSON.parse(json);
-  return value;
+  try {
+    const value: unknown = JSON.parse(json);
+    return value;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
- * Reads the complete lines of a file, some at a time, so that the memory it takes does not depend on the file. What
- * stands behind the last newline is no line.
+ * Reads the complete lines of a file from a place on, some at a time, so that the memory it takes does not depend on the file; with
+ * the place where they end. What stands behind the last newline is no line.
  */
-export async function* readLines(file: FileHandle): AsyncGenerator<string[]> {
+export async function* readLines(
+  file: FileHandle,
+  from: number,
+): AsyncGenerator<{ lines: readonly string[]; end: number }> {
   let rest: Buffer = Buffer.alloc(0);
-  for (let position = 0; ;) {
+  for (let position = from; ;) {
     const block = Buffer.allocUnsafe(readBytes);
     const { bytesRead } = await file.read(block, 0, readBytes, position);
     if (bytesRead === 0) {
@@ -45,7 +52,7 @@ export async function* readLines(file: FileHandle): AsyncGenerator<string[]> {
     }
     rest = bytes.subarray(start);
     if (lines.length > 0) {
-      yield lines;
+      yield { lines, end: position - rest.length };
     }
     if (rest.length > longestLineBytes) {
       throw new ProblemError(phrase("lineEndless"));

@@ -1,0 +1,100 @@
+#!/usr/bin/env node
+import { parseArgs } from "node:util";
+import type { NotIndexed, RebuildReport } from "../../model/archive-reports.ts";
+import { rebuildIndex } from "../maintenance/commands.ts";
+import {
+  print,
+  printable,
+  printableJson,
+  ProgressLine,
+  runCommand,
+  sayBytes,
+  sayCount,
+} from "./cli-output.ts";
+
+const help = `Usage: dimensioner-rebuild <folder> --database <file> [--json]
+
+Puts all packages of a folder into the index of the store's database, as their manifests say. Where there is no
+database, or a damaged one, it makes a new one; the damaged one is moved aside as <file>.damaged-<time>, and nothing
+is deleted. In a database that is whole it completes the index, and leaves everything else as it is. Packages are only
+read. Stop Node-RED first: it refuses while a process has the database open. May be stopped and run again at any
+time: a new database gets its name only when it is whole.
+
+  --database <file>  the database, in the folder dimensioner of Node-RED's user directory
+  --json             prints one JSON object instead of sentences
+  --help             prints this
+
+Exit code: 0 done, 1 some packages could not be put into the index, 2 nothing could be done, 130 stopped with Ctrl+C.`;
+
+async function main(signal: AbortSignal): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      database: { type: "string" },
+      json: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help === true) {
+    await print(help);
+    return;
+  }
+  const [folder, more] = positionals;
+  const { database } = values;
+  if (folder === undefined || more !== undefined) {
+    throw new Error("name one folder. See --help.");
+  }
+  if (database === undefined) {
+    throw new Error("name the database, with --database. See --help.");
+  }
+  const line = new ProgressLine();
+  const rebuild: Build = async (onNotIndexed) => {
+    try {
+      return await rebuildIndex(folder, {
+        database,
+        signal,
+        onProgress: (progress) => line.show(progress),
+        onNotIndexed: async (one) => {
+          line.clear();
+          await onNotIndexed(one);
+        },
+      });
+    } finally {
+      line.clear();
+    }
+  };
+  const report = await (values.json === true ? reportJson : reportText)(folder, database, rebuild);
+  process.exitCode = report.notIndexed > 0 ? 1 : 0;
+}
+
+type Build = (onNotIndexed: (one: NotIndexed) => Promise<void>) => Promise<RebuildReport>;
+
+async function reportText(folder: string, file: string, rebuild: Build): Promise<RebuildReport> {
+  const report = await rebuild(({ path, problem }) => print(printable(`${path}: not indexed: ${problem}`)));
+  const { database, movedTo, packages, bytes, notIndexed, notes } = report;
+  if (movedTo !== null) {
+    await print(printable(`${file}: it was damaged, and is now ${movedTo}`));
+  }
+  for (const { path, text } of notes) {
+    await print(printable(`${path}: for your information: ${text}`));
+  }
+  const said = database === "made" ? "a new database lists" : "the database lists";
+  const rest = notIndexed > 0 ? `; ${notIndexed} not indexed, see above` : "";
+  const all = `${sayCount(packages, "package")} (${sayBytes(bytes)})`;
+  await print(printable(`${file}: ${said} ${all} of ${folder}${rest}`));
+  return report;
+}
+
+/** One object, printed as it is found out, so that a million lines need no memory. */
+async function reportJson(folder: string, file: string, rebuild: Build): Promise<RebuildReport> {
+  let head = `{"folder":${printableJson(folder)},"file":${printableJson(file)},"notIndexed":[`;
+  const report = await rebuild(async (one) => {
+    await print(head + printableJson(one));
+    head = ",";
+  });
+  const { notIndexed, ...totals } = report;
+  await print(`${notIndexed === 0 ? head : ""}],${printableJson(totals).slice(1)}`);
+  return report;
+}
+
+await runCommand("dimensioner-rebuild", main);

@@ -1,0 +1,120 @@
+import type { Finding, Unchecked } from "../../model/archive-reports.ts";
+import type { Row } from "../../store/database.ts";
+import type { CheckParts } from "./check-parts.ts";
+import { loadManifestInside } from "./inside.ts";
+import { sayUnreadable } from "./package-check.ts";
+
+interface Gap {
+  readonly path: string;
+  readonly archived: string;
+  readonly store: string | null;
+  /** Path of the manifest that is not there. */
+  readonly previous: string;
+  /** Another manifest lies there. */
+  readonly isReplaced: boolean;
+}
+
+/**
+ * Each package, and the first one of the same store that names the same one before it, or none. And whether the one before it has
+ * been seen; where it was met under another path, the packages were copied out of their archive.
+ */
+const links = `SELECT seen_order, path, archived, store, previous_path, previous_sha256,
+    (SELECT other.path FROM seen AS other
+      WHERE other.previous_sha256 IS link.previous_sha256 AND other.store IS link.store
+      ORDER BY other.archived, other.path LIMIT 1) AS first_path,
+    EXISTS (SELECT 1 FROM seen AS before WHERE before.sha256 = link.previous_sha256) AS is_seen
+  FROM seen AS link
+  WHERE seen_order > ? AND (path <> first_path OR (previous_sha256 IS NOT NULL AND NOT is_seen))
+  ORDER BY seen_order LIMIT ?`;
+
+/**
+ * Checks that each manifest is the one that the next one of its store names; the first one of a store may name one of another store. The
+ * names are hashes, so that there can be no circle, and a package that is gone leaves a gap before the one that names it. Whether
+ * the last one is gone, the chain cannot tell. Findings are yielded; what cannot be checked is added to `unchecked`.
+ */
+export async function* checkChain(parts: CheckParts, unchecked: Unchecked[]): AsyncGenerator<Finding> {
+  // Where packages were copied out of their archive, the chain of each store begins with one that names another before it.
+  const beginnings = new Map<string | null, Gap>();
+  for await (const row of parts.seen.pages(links)) {
+    const path = String(row["path"]);
+    const first = String(row["first_path"]);
+    if (first !== path) {
+      yield explainTwin(path, first, row["previous_sha256"] === null);
+      continue;
+    }
+    const gap = await findGap(row, parts).catch((error: unknown) => sayUnreadable(error));
+    if (typeof gap === "string") {
+      yield { kind: "unreadable", path: String(row["previous_path"]), problem: gap };
+    } else if (gap !== undefined) {
+      const other = await replaceBeginning(gap, beginnings, parts);
+      if (other !== undefined) {
+        yield explainGap(other, parts.pruned !== undefined);
+      }
+    }
+  }
+  for (const { path, previous } of beginnings.values()) {
+    const problem = `whether packages before this one are missing: the one before it, ${previous}, is not here`;
+    unchecked.push({ kind: "earlier-packages", path, problem });
+  }
+}
+
+async function findGap(row: Row, { root, disk, pruned }: CheckParts): Promise<Gap | undefined> {
+  const [path, archived] = [String(row["path"]), String(row["archived"])];
+  const previous = String(row["previous_path"]);
+  const sha256 = String(row["previous_sha256"]);
+  const store = row["store"] === null ? null : String(row["store"]);
+  // It may lie outside the folder that is checked, or have got its place since the walk came by.
+  const found = await loadManifestInside(root, previous, disk);
+  const isThere = typeof found === "object" && found.sha256 === sha256;
+  if (isThere || (await pruned?.has(sha256)) === true) {
+    return undefined;
+  }
+  return { path, archived, store, previous, isReplaced: found !== "none" };
+}
+
+/** The oldest gap of a store that was begun elsewhere is its beginning; returns the gap that is none. */
+async function replaceBeginning(
+  gap: Gap,
+  beginnings: Map<string | null, Gap>,
+  { pruned, seen }: CheckParts,
+): Promise<Gap | undefined> {
+  const { store, archived, isReplaced } = gap;
+  if (pruned !== undefined || isReplaced) {
+    return gap;
+  }
+  const before = beginnings.get(store);
+  if (before === undefined) {
+    const first = await seen.select(
+      "SELECT 1 FROM seen WHERE previous_sha256 IS NULL AND store IS ? LIMIT 1",
+      [store],
+    );
+    if (first.length > 0) {
+      return gap;
+    }
+  }
+  if (before !== undefined && before.archived <= archived) {
+    return gap;
+  }
+  beginnings.set(store, gap);
+  return before;
+}
+
+function explainTwin(path: string, first: string, isBeginning: boolean): Finding {
+  const problem = isBeginning
+    ? `this package names none before it, and neither does ${first} of the same store: the archive was begun twice, and packages between the two may be missing`
+    : `${first} of the same store names the same package before it: one of them is a copy, or was not archived here`;
+  return { kind: isBeginning ? "begun-twice" : "two-successors", path, problem };
+}
+
+function explainGap({ path, previous, isReplaced }: Gap, hasLog: boolean): Finding {
+  if (isReplaced) {
+    const problem = `the manifest before it, ${previous}, is not the one that was there`;
+    return { kind: "previous-changed", path, problem };
+  }
+  const state = hasLog ? "gone and was not pruned" : "not here";
+  return {
+    kind: "previous-missing",
+    path,
+    problem: `the package before it, ${previous}, is ${state}`,
+  };
+}

@@ -1,0 +1,147 @@
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import type {
+  ArchiveProgress,
+  Finding,
+  NotIndexed,
+  PrunedPackage,
+  PruneReport,
+  RebuildReport,
+  VerifyReport,
+} from "../../model/archive-reports.ts";
+import { pruneIndexes } from "./prune-index.ts";
+import { Pruning } from "./prune.ts";
+import { Rebuild } from "./rebuild.ts";
+import { Verification } from "./verify.ts";
+import { findPlace } from "./walk-packages.ts";
+
+/** What all three can be given. */
+interface CommonOptions {
+  /** Called some times a second, and once at the end. */
+  readonly onProgress?: ((progress: ArchiveProgress) => void) | undefined;
+  /** Aborting ends it with ERR_CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface VerifyArchiveOptions extends CommonOptions {
+  /**
+   * The file of the store's database, or of each store that uses the folder; or the folder that holds them: then those that name this folder
+   * of packages.
+   */
+  readonly database?: string | readonly string[] | undefined;
+  /** Packages that were kept without all their media are no finding. */
+  readonly allowIncomplete?: boolean | undefined;
+  /** What is not as it was archived, as it is found; a promise is waited for. */
+  readonly onFinding?: ((finding: Finding) => unknown) | undefined;
+}
+
+export interface PruneArchiveOptions extends CommonOptions {
+  /** Packages archived before this are deleted. */
+  readonly before: Date;
+  /** Only tells what would be deleted. */
+  readonly dryRun?: boolean | undefined;
+  /** The file of the store's database, or the folder that holds it: rows of deleted packages are removed from its index. */
+  readonly database?: string | undefined;
+  /** What became of each package that is old enough; a promise is waited for. */
+  readonly onPackage?: ((one: PrunedPackage) => unknown) | undefined;
+}
+
+export interface RebuildIndexOptions extends CommonOptions {
+  /** The database's file. */
+  readonly database: string;
+  /** What could not be put into the index; a promise is waited for. */
+  readonly onNotIndexed?: ((one: NotIndexed) => unknown) | undefined;
+}
+
+const progressEveryMs = 200;
+
+export async function verifyArchive(
+  folder: string,
+  { database = [], allowIncomplete = false, onFinding, onProgress, signal }: VerifyArchiveOptions,
+): Promise<VerifyReport> {
+  const databases = typeof database === "string" ? [database] : database;
+  const verification = new Verification(folder, { databases, signal });
+  let findings = 0;
+  await watched("verify", verification, { onProgress, signal }, async (finding) => {
+    if (!(allowIncomplete && finding.kind === "incomplete")) {
+      findings += 1;
+      await onFinding?.(finding);
+    }
+  });
+  return verification.report(findings);
+}
+
+export async function pruneArchive(
+  folder: string,
+  { before, dryRun = false, database, onPackage, onProgress, signal }: PruneArchiveOptions,
+): Promise<PruneReport> {
+  const total = { deleted: 0, held: 0, kept: 0, failed: 0, bytes: 0 };
+  // Before the folder that was named may be deleted itself.
+  const { root } = await findPlace(folder);
+  const pruning = new Pruning(folder, { before, isDryRun: dryRun, signal });
+  await watched("prune", pruning, { onProgress, signal }, async (one) => {
+    total[one.what] += 1;
+    total.bytes += one.what === "deleted" ? one.bytes : 0;
+    await onPackage?.(one);
+  });
+  const rows =
+    database === undefined || dryRun
+      ? { rowsRemoved: null, rowsKept: null }
+      : await pruneRows(root, database, signal);
+  return { ...total, ...rows };
+}
+
+export async function rebuildIndex(
+  folder: string,
+  { database, onNotIndexed, onProgress, signal }: RebuildIndexOptions,
+): Promise<RebuildReport> {
+  const rebuild = new Rebuild(folder, { database, signal });
+  await watched("rebuild", rebuild, { onProgress, signal }, async (one) => {
+    await onNotIndexed?.(one);
+  });
+  return rebuild.report();
+}
+
+/** The packages are gone whatever the database says: then their rows stay until the next run. */
+async function pruneRows(
+  root: string,
+  database: string,
+  signal: AbortSignal | undefined,
+): Promise<Pick<PruneReport, "rowsKept" | "rowsRemoved">> {
+  try {
+    return { rowsRemoved: await pruneIndexes(root, database, signal), rowsKept: null };
+  } catch (error) {
+    throwCancelled("prune", signal);
+    return { rowsRemoved: null, rowsKept: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+interface Step<T> {
+  run(): AsyncGenerator<T>;
+  progress(): ArchiveProgress;
+}
+
+async function watched<T>(
+  operation: string,
+  step: Step<T>,
+  { onProgress, signal }: CommonOptions,
+  take: (one: T) => Promise<void>,
+): Promise<void> {
+  const timer = setInterval(() => onProgress?.(step.progress()), progressEveryMs);
+  try {
+    for await (const one of step.run()) {
+      await take(one);
+    }
+    onProgress?.(step.progress());
+  } catch (error) {
+    throwCancelled(operation, signal);
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function throwCancelled(operation: string, signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) {
+    throw new DimensionerError("cancelledClose", { surface: "disk", operation, cause: signal.reason });
+  }
+}

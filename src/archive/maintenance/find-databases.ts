@@ -1,0 +1,51 @@
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { systemCode } from "../../media/disk.ts";
+import { IndexReader } from "./index-reader.ts";
+
+const facts = { surface: "store", operation: "database" } as const;
+
+/**
+ * The databases that are meant by a path: the file itself, or of a folder, such as the one in Node-RED's user directory, those whose store
+ * has this folder of packages, and those that are damaged. Rejects with ERR_STORE where there is none.
+ */
+export async function findDatabases(given: string, root: string): Promise<readonly string[]> {
+  const found = await stat(given).catch((error: unknown) => {
+    throw systemCode(error) === "ENOENT"
+      ? new DimensionerError("storeMissing", facts, { path: given })
+      : error;
+  });
+  if (!found.isDirectory()) {
+    return [given];
+  }
+  const names = (await readdir(given)).filter((name) => name.endsWith(".sqlite")).sort();
+  const files: string[] = [];
+  for (const file of names.map((name) => join(given, name))) {
+    const folder = await folderOf(file);
+    if (folder === undefined || (folder !== null && (await isFolder(folder, root)))) {
+      files.push(file);
+    }
+  }
+  if (files.length === 0) {
+    throw new DimensionerError("storeNotHere", facts, { path: given, name: root });
+  }
+  return files;
+}
+
+/** Whether a folder is the one of that real path. */
+export async function isFolder(folder: string, root: string): Promise<boolean> {
+  return (await realpath(folder).catch(() => folder)) === root;
+}
+
+/** The folder of a store's packages; null where it has none, undefined where the database does not say. */
+async function folderOf(file: string): Promise<string | null | undefined> {
+  try {
+    const index = await IndexReader.open(file);
+    await index.close();
+    return index.folder;
+  } catch {
+    // The caller opens it again, and tells why it cannot.
+    return undefined;
+  }
+}

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import type { Finding } from "../../model/archive-reports.ts";
+import type { Row, SqlValue } from "../../store/database.ts";
+import { manifestFileName } from "../archive-disk.ts";
+import { keyOfManifest } from "../jobs/keys.ts";
+import type { FoundManifest } from "../packages/package-files.ts";
+import { rowOfPackage } from "../packages/package-index.ts";
+import type { CheckParts } from "./check-parts.ts";
+import type { IndexReader } from "./index-reader.ts";
+import { loadManifestInside } from "./inside.ts";
+import { sayUnreadable } from "./package-check.ts";
+import type { SeenRow } from "./seen-packages.ts";
+
+/** The row that the index has to have for a package. */
+export function expectedRow(path: string, { manifest, sha256 }: FoundManifest): Row {
+  return rowOfPackage(keyOfManifest(manifest), { path, sha256 }, manifest);
+}
+
+/** By it two rows are compared without being kept. */
+export function hashOfRow(row: Row): string {
+  const columns = Object.entries(row).filter(([name]) => name !== "indexed_order");
+  return createHash("sha256").update(JSON.stringify(columns.toSorted())).digest("hex");
+}
+
+/**
+ * Compares an index with the packages that were seen: each row has to be as its package's manifest says, and each package that a row
+ * lists has to be there, or in the log of deleted ones. Packages that are listed are marked.
+ */
+export class IndexCheck {
+  readonly #index: IndexReader;
+  readonly #parts: CheckParts;
+
+  constructor(index: IndexReader, parts: CheckParts) {
+    this.#index = index;
+    this.#parts = parts;
+  }
+
+  async *run(below: string): AsyncGenerator<Finding> {
+    const { seen } = this.#parts;
+    for await (const rows of this.#index.rows(below)) {
+      const there = await seen.at(rows.map((row) => String(row["location"])));
+      for (const row of rows) {
+        yield* this.#check(row, there.get(String(row["location"])));
+      }
+    }
+  }
+
+  async *#check(row: Row, there: SeenRow | undefined): AsyncGenerator<Finding> {
+    const { seen } = this.#parts;
+    const [path, sha256] = [String(row["location"]), String(row["manifest_sha256"])];
+    if (there?.rowSha256 === hashOfRow(row)) {
+      await seen.setListed(path);
+    } else if (there?.sha256 === sha256) {
+      await seen.setListed(path);
+      yield* this.#compare(row, await this.#load(path));
+    } else {
+      yield* this.#seek(row, path, sha256, there?.sha256);
+    }
+  }
+
+  /** A row's package is not where the row says, as far as was seen. */
+  async *#seek(row: Row, path: string, sha256: string, other: string | undefined): AsyncGenerator<Finding> {
+    const { seen, pruned } = this.#parts;
+    if ((await pruned?.has(sha256)) === true) {
+      return;
+    }
+    const [elsewhere] = await seen.select("SELECT path FROM seen WHERE sha256 = ? LIMIT 1", [sha256]);
+    if (elsewhere !== undefined) {
+      const problem = `the index says that this package lies in ${path}: it was moved, or the row has changed`;
+      await seen.setListed(String(elsewhere["path"]));
+      yield { kind: "index", path: String(elsewhere["path"]), problem };
+      return;
+    }
+    if (other !== undefined) {
+      await seen.setListed(path);
+      yield await this.#explainOther(path, other);
+      return;
+    }
+    // It may lie outside the folder that is checked, or have got its place since the walk came by.
+    const found = await this.#load(path);
+    if (typeof found === "object" && found.sha256 === sha256) {
+      yield* this.#compare(row, found);
+    } else if (typeof found === "string" && found !== "none" && found !== "damaged") {
+      yield { kind: "unreadable", path, problem: found };
+    } else if (found !== "damaged" && !((await pruned?.has(sha256)) === true)) {
+      // What a damaged manifest is, the walk has told.
+      const problem = "the index lists this package, and it is gone without having been pruned";
+      yield { kind: "missing-package", path, problem };
+    }
+  }
+
+  /** The next package's manifest tells which of the two has changed, the manifest or the row. */
+  async #explainOther(path: string, sha256: string): Promise<Finding> {
+    const next = await this.#parts.seen.select("SELECT 1 FROM seen WHERE previous_sha256 = ? LIMIT 1", [
+      sha256,
+    ]);
+    if (next.length > 0) {
+      const problem =
+        "the index has another manifest for this package, and the package after it says that the row has changed";
+      return { kind: "index", path, problem };
+    }
+    return {
+      kind: "changed",
+      path: `${path}/${manifestFileName}`,
+      problem: "the manifest is not the one that the index lists: it is not the one that was archived",
+    };
+  }
+
+  *#compare(row: Row, found: FoundManifest | string): Generator<Finding> {
+    if (typeof found === "string") {
+      // Deleted or damaged since the walk came by.
+      return;
+    }
+    const path = String(row["location"]);
+    for (const [column, expected] of Object.entries(expectedRow(path, found))) {
+      const listed = row[column] ?? null;
+      if (listed !== expected) {
+        const problem = `the index says ${say(listed)} in the column ${column}, and the manifest ${say(expected)}`;
+        yield { kind: "index", path, problem };
+      }
+    }
+  }
+
+  async #load(path: string): Promise<FoundManifest | string> {
+    const { root, disk } = this.#parts;
+    return loadManifestInside(root, `${path}/${manifestFileName}`, disk).catch(sayUnreadable);
+  }
+}
+
+function say(value: SqlValue): string {
+  return typeof value === "string" ? `“${value}”` : String(value);
+}

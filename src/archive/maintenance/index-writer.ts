@@ -1,0 +1,74 @@
+import type { NotIndexed } from "../../model/archive-reports.ts";
+import type { Database } from "../../store/database.ts";
+import { manifestFileName, plainDisk } from "../archive-disk.ts";
+import { keyOfManifest } from "../jobs/keys.ts";
+import { indexPackage } from "../packages/package-index.ts";
+import { loadManifestInside } from "./inside.ts";
+import type { WalkedPackage } from "./walk-packages.ts";
+
+const packagesAtOnce = 200;
+
+/** Puts packages into an index, some at a time. What is there twice is put there once. */
+export class IndexWriter {
+  readonly #root: string;
+  readonly #database: Database;
+  #waiting = new Map<string, WalkedPackage>();
+
+  constructor(root: string, database: Database) {
+    this.#root = root;
+    this.#database = database;
+  }
+
+  /** Returns what turned out to be a copy. */
+  async put(one: WalkedPackage): Promise<readonly NotIndexed[]> {
+    const before = this.#waiting.get(one.manifest.job);
+    if (before !== undefined) {
+      return [explainCopy(one.path, before.path)];
+    }
+    this.#waiting.set(one.manifest.job, one);
+    return this.#waiting.size < packagesAtOnce ? [] : await this.write();
+  }
+
+  /** Writes what waits, in one transaction. */
+  async write(): Promise<readonly NotIndexed[]> {
+    const packages = [...this.#waiting.values()];
+    this.#waiting = new Map();
+    const copies = await this.#findCopies(packages);
+    const statements = packages
+      .filter(({ path }) => !copies.has(path))
+      .flatMap(({ path, sha256, manifest }) =>
+        indexPackage(keyOfManifest(manifest), { path, sha256 }, manifest),
+      );
+    if (statements.length > 0) {
+      await this.#database.transaction(statements);
+    }
+    return [...copies].map(([path, original]) => explainCopy(path, original));
+  }
+
+  /** Packages whose row says that they lie elsewhere, where they do lie; by their paths. */
+  async #findCopies(packages: readonly WalkedPackage[]): Promise<Map<string, string>> {
+    const found = await this.#database.transaction(
+      packages.map(({ manifest, path }) => ({
+        sql: "SELECT location FROM packages WHERE package_id = ? AND location <> ?",
+        values: [manifest.job, path],
+      })),
+    );
+    const copies = new Map<string, string>();
+    for (const [index, { path, manifest }] of packages.entries()) {
+      const location = found[index]?.[0]?.["location"];
+      if (typeof location === "string" && (await this.#isAt(location, manifest.job))) {
+        copies.set(path, location);
+      }
+    }
+    return copies;
+  }
+
+  async #isAt(location: string, job: string): Promise<boolean> {
+    const found = await loadManifestInside(this.#root, `${location}/${manifestFileName}`, plainDisk);
+    return typeof found === "object" && found.manifest.job === job;
+  }
+}
+
+function explainCopy(path: string, original: string): NotIndexed {
+  return { kind: "copy", path, problem: `${original} is the same package: the index lists that one` };
+}

@@ -1,0 +1,29 @@
+import { dirname, join, sep } from "node:path";
+import { systemCode } from "../../media/disk.ts";
+import type { ArchiveDisk } from "../archive-disk.ts";
+import { loadManifest, type FoundManifest } from "../packages/package-files.ts";
+
+/**
+ * The manifest at a path that a manifest or a database names. Neither is trusted: what the path leads to by links or upwards is as
+ * if it were not there. `root` has no links in it.
+ */
+export async function loadManifestInside(
+  root: string,
+  path: string,
+  disk: ArchiveDisk,
+): Promise<FoundManifest | "damaged" | "none"> {
+  if (path.split(/[/\\]/).includes("..") || /^(?:[/\\]|[a-z]:)/i.test(path) || path.includes("\0")) {
+    return "none";
+  }
+  const file = join(root, path);
+  try {
+    const folder = await disk.realpath(dirname(file));
+    const isInside = folder === root || folder.startsWith(root.endsWith(sep) ? root : root + sep);
+    return isInside ? await loadManifest(file, disk) : "none";
+  } catch (error) {
+    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR" || systemCode(error) === "ELOOP") {
+      return "none";
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+import { opendir } from "node:fs/promises";
+import { join } from "node:path";
+import { systemCode } from "../../media/disk.ts";
+import type { ArchiveNote } from "../../model/archive-reports.ts";
+import { exists, plainDisk, stateFolderName } from "../archive-disk.ts";
+
+/**
+ * What lies in the state folder of an archive beside the log of deleted packages: work on open jobs, by the store that it belongs to, and
+ * what was moved aside. `known` is the only store whose database is left; not given where nobody knows.
+ */
+export async function findLeftovers(root: string, known?: string): Promise<ArchiveNote[]> {
+  const state = join(root, stateFolderName);
+  const notes: ArchiveNote[] = [];
+  for (const store of await foldersIn(join(state, "work"))) {
+    const jobs = (await foldersIn(join(state, "work", store))).length;
+    if (jobs > 0) {
+      const text = `the media of ${count(jobs, "open job")} of the store ${store} lie here; ${
+        known === undefined || known === store
+          ? "Node-RED goes on with them while it has the database of that store"
+          : "only the database of that store knows what they belong to"
+      }`;
+      notes.push({ kind: "work", path: `${stateFolderName}/work/${store}`, text });
+    }
+  }
+  for (const [name, kind, text] of [
+    ["aside", "aside", "moved aside: no open job owns it. Look whether it is needed, and delete it by hand"],
+    ["given-up", "earlier-version", "media of jobs that version 0.1 gave up"],
+    ["trash", "trash", "deleted packages that the next dimensioner-prune removes"],
+  ] as const) {
+    const entries = (await foldersIn(join(state, name))).length;
+    if (entries > 0) {
+      notes.push({ kind, path: `${stateFolderName}/${name}`, text: `${count(entries, "folder")}: ${text}` });
+    }
+  }
+  if (await exists(join(state, "journal.jsonl"), plainDisk)) {
+    const text = "the journal of version 0.1, which nothing reads any more: it may be deleted";
+    notes.push({ kind: "earlier-version", path: `${stateFolderName}/journal.jsonl`, text });
+  }
+  return notes;
+}
+
+/** Names of the folders in a folder; links are none. */
+async function foldersIn(folder: string): Promise<string[]> {
+  const names: string[] = [];
+  try {
+    for await (const entry of await opendir(folder)) {
+      if (entry.isDirectory()) {
+        names.push(entry.name);
+      }
+    }
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT" && systemCode(error) !== "ENOTDIR") {
+      throw error;
+    }
+  }
+  return names.sort();
+}
+
+function count(number: number, one: string): string {
+  return `${number} ${one}${number === 1 ? "" : "s"}`;
+}

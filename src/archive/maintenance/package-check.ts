@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import { systemCode } from "../../media/disk.ts";
+import type { Finding } from "../../model/archive-reports.ts";
+import { diskFacts, holdName, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
+import { filesOf } from "../packages/manifest.ts";
+import { hashFile, type FoundFile } from "../packages/package-files.ts";
+import { straysOf, type WalkedPackage } from "./walk-packages.ts";
+
+/** What a verification has looked at; it changes while it works. */
+export interface Looked {
+  packages: number;
+  files: number;
+  bytes: number;
+  incomplete: number;
+}
+
+/** Checks each file of a package against its manifest, and its folder for what does not belong there. */
+export async function* checkPackage(
+  { path, folder, manifest }: WalkedPackage,
+  disk: ArchiveDisk,
+  looked: Looked,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Finding> {
+  looked.packages += 1;
+  const files = filesOf(manifest);
+  for (const file of files) {
+    const found = await readFile(join(folder, file.path), disk, signal);
+    looked.files += 1;
+    looked.bytes += typeof found === "object" ? found.bytes : 0;
+    const finding = compare(file, found);
+    if (finding !== undefined) {
+      yield { ...finding, path: below(path, file.path) };
+    }
+  }
+  const named = new Set([manifestFileName, ...files.map((file) => file.path)]);
+  try {
+    for await (const name of straysOf(folder, named)) {
+      if (!holdName.test(name)) {
+        yield { kind: "stray", path: below(path, name), problem: "this does not belong to the package" };
+      }
+    }
+  } catch (error) {
+    yield { kind: "unreadable", path, problem: sayUnreadable(error) };
+  }
+  if (!manifest.complete) {
+    looked.incomplete += 1;
+    yield { kind: "incomplete", path, problem: `archived without: ${manifest.missing.join(", ")}` };
+  }
+}
+
+type ManifestFile = ReturnType<typeof filesOf>[number];
+
+/** A file's length and hash, undefined where it is not there, or why it cannot be read. */
+async function readFile(
+  path: string,
+  disk: ArchiveDisk,
+  signal: AbortSignal | undefined,
+): Promise<FoundFile | string | undefined> {
+  try {
+    return await hashFile(path, disk, { ...diskFacts, signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    return sayUnreadable(error);
+  }
+}
+
+function compare(
+  file: ManifestFile,
+  found: FoundFile | string | undefined,
+): Omit<Finding, "path"> | undefined {
+  if (found === undefined) {
+    return { kind: "missing", problem: "the file is not there" };
+  }
+  if (typeof found === "string") {
+    return { kind: "unreadable", problem: found };
+  }
+  if (found.bytes !== file.bytes) {
+    return { kind: "changed", problem: `the file has ${found.bytes} bytes instead of ${file.bytes}` };
+  }
+  return found.sha256 === file.sha256
+    ? undefined
+    : { kind: "changed", problem: "the content is not what was archived (sha256)" };
+}
+
+/** Why the disk does not let something be read, for people. */
+export function sayUnreadable(error: unknown): string {
+  const code = systemCode(error);
+  return code === "EACCES" || code === "EPERM" ? "no permission to read it" : (code ?? String(error));
+}
+
+/** A path in a package; the path of one that is verified by itself is empty. */
+function below(path: string, name: string): string {
+  return path === "" ? name : `${path}/${name}`;
+}

@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import type { Row, Statement } from "../../store/database.ts";
+import { ToolDatabase } from "../../store/tool-database.ts";
+import { manifestFileName, plainDisk, stateFolderName } from "../archive-disk.ts";
+import { findDatabases } from "./find-databases.ts";
+import { IndexReader } from "./index-reader.ts";
+import { loadManifestInside } from "./inside.ts";
+import { PruneLog, type PrunedLine } from "./prune-log.ts";
+
+/** Lines of the log whose rows are looked up in one transaction. */
+const linesAtOnce = 500;
+
+/**
+ * Removes the rows of deleted packages from the indexes: of all that the log names, since an earlier run may not have been able to.
+ * Node-RED may have a database open: each transaction takes milliseconds. Returns how many rows are gone; rejects with ERR_STORE
+ * where a database cannot be written, and changes nothing in one that is damaged.
+ */
+export async function pruneIndexes(root: string, given: string, signal?: AbortSignal): Promise<number> {
+  let removed = 0;
+  for (const file of await findDatabases(given, root)) {
+    removed += await pruneIndex(root, file, signal);
+  }
+  return removed;
+}
+
+async function pruneIndex(root: string, file: string, signal: AbortSignal | undefined): Promise<number> {
+  const index = await IndexReader.open(file);
+  try {
+    // Who writes to a damaged file makes it worse.
+    await index.check();
+  } finally {
+    await index.close();
+  }
+  const database = await ToolDatabase.open({ as: "write", file });
+  let removed = 0;
+  try {
+    for await (const { entries } of new PruneLog(join(root, stateFolderName)).read(0)) {
+      for (let first = 0; first < entries.length; first += linesAtOnce) {
+        signal?.throwIfAborted();
+        removed += await removeRows(database, root, entries.slice(first, first + linesAtOnce));
+      }
+    }
+  } finally {
+    await database.close();
+  }
+  return removed;
+}
+
+async function removeRows(
+  database: ToolDatabase,
+  root: string,
+  lines: readonly PrunedLine[],
+): Promise<number> {
+  const listed = await database.transaction(
+    lines.map(({ path, sha256 }) => ({
+      sql: "SELECT package_id, location, manifest_sha256 FROM packages WHERE location = ? AND manifest_sha256 = ?",
+      values: [path, sha256],
+    })),
+  );
+  const statements: Statement[] = [];
+  for (const row of listed.flat()) {
+    if (!(await isThere(root, row))) {
+      statements.push({
+        sql: "DELETE FROM packages WHERE package_id = ? AND manifest_sha256 = ? RETURNING package_id",
+        values: [row["package_id"] ?? null, row["manifest_sha256"] ?? null],
+      });
+    }
+  }
+  const gone = statements.length > 0 ? await database.transaction(statements) : [];
+  return gone.flat().length;
+}
+
+/** A package that was deleted may have been brought back from a backup. */
+async function isThere(root: string, row: Row): Promise<boolean> {
+  const path = `${String(row["location"])}/${manifestFileName}`;
+  const found = await loadManifestInside(root, path, plainDisk);
+  return typeof found === "object" && found.sha256 === row["manifest_sha256"];
+}

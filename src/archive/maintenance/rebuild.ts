@@ -1,0 +1,186 @@
+import { lstat, realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
+import { systemCode } from "../../media/disk.ts";
+import type { ArchiveNote, ArchiveProgress, NotIndexed, RebuildReport } from "../../model/archive-reports.ts";
+import { StoreDatabase } from "../../store/store-database.ts";
+import { ToolDatabase } from "../../store/tool-database.ts";
+import { filesOf } from "../packages/manifest.ts";
+import { IndexReader } from "./index-reader.ts";
+import { IndexWriter } from "./index-writer.ts";
+import { findLeftovers } from "./leftovers.ts";
+import { damagedManifest, findPlace, walkPackages, type WalkEntry } from "./walk-packages.ts";
+import { beginDatabase, type NewDatabase } from "./new-database.ts";
+
+export interface RebuildOptions {
+  /** The database's file. */
+  readonly database: string;
+  /** Aborting ends it between two packages with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const unknowable =
+  "only the lost database knew which jobs were open, which webhook records no flow had handled, and which transactions had been handled";
+
+/**
+ * Puts all packages of a folder into the index of a store's database. Where there is no database, or a damaged one, a new one is
+ * made: it gets its name only when it is whole, and the damaged one is moved aside. In a database that is whole, the index is
+ * completed, and nothing else is touched. Packages are only read. May be ended and begun again at any time.
+ */
+export class Rebuild {
+  readonly #folder: string;
+  readonly #options: RebuildOptions;
+  #packages = 0;
+  #bytes = 0;
+  #notIndexed = 0;
+  #made: { readonly isNew: boolean; readonly movedTo: string | null } = { isNew: false, movedTo: null };
+  #notes: ArchiveNote[] = [];
+
+  constructor(folder: string, options: RebuildOptions) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  progress(): ArchiveProgress {
+    const [packages, bytes] = [this.#packages, this.#bytes];
+    return { packages, bytes, expectedPackages: null, expectedBytes: null };
+  }
+
+  /** What it has come to, once `run` has ended. */
+  report(): RebuildReport {
+    return {
+      database: this.#made.isNew ? "made" : "completed",
+      movedTo: this.#made.movedTo,
+      packages: this.#packages,
+      bytes: this.#bytes,
+      notIndexed: this.#notIndexed,
+      notes: this.#notes,
+    };
+  }
+
+  /**
+   * Yields what could not be put into the index. Throws ERR_CONFIG or ERR_FILE (no such folder, no folder of packages, denied), ERR_STORE:
+   * the database is in use, of a newer version, of another folder, or no database of a store.
+   */
+  async *run(): AsyncGenerator<NotIndexed> {
+    const { root } = await findPlace(this.#folder);
+    const file = await this.#findFile();
+    const lock = await ToolDatabase.open({ as: "lock", file });
+    try {
+      const isWhole = await isWholeDatabase(file, root);
+      if (isWhole) {
+        // Its owner takes the lock by itself.
+        await lock.close();
+        yield* this.#complete(root, file);
+      } else {
+        const fresh = await beginDatabase(file);
+        yield* this.#make(root, fresh);
+      }
+    } finally {
+      await lock.close();
+    }
+  }
+
+  async *#complete(root: string, file: string): AsyncGenerator<NotIndexed> {
+    const database = await StoreDatabase.open({ file });
+    try {
+      yield* this.#putAll(root, database);
+      this.#notes.push(...(await findLeftovers(root)));
+    } finally {
+      await database.close();
+    }
+  }
+
+  async *#make(root: string, fresh: NewDatabase): AsyncGenerator<NotIndexed> {
+    const { storeId } = fresh.database;
+    let isWhole = false;
+    try {
+      await fresh.database.transaction([{ sql: "UPDATE store SET folder = ?", values: [root] }]);
+      yield* this.#putAll(root, fresh.database);
+      isWhole = true;
+    } finally {
+      await (isWhole ? this.#finish(fresh) : fresh.discard());
+    }
+    this.#notes.push(...(await findLeftovers(root, storeId)));
+  }
+
+  async #finish(fresh: NewDatabase): Promise<void> {
+    const movedTo = await fresh.finish();
+    this.#made = { isNew: true, movedTo };
+    this.#notes.push({ kind: "not-known", path: movedTo ?? fresh.file, text: unknowable });
+  }
+
+  async *#putAll(root: string, database: StoreDatabase): AsyncGenerator<NotIndexed> {
+    const writer = new IndexWriter(root, database);
+    for await (const entry of walkPackages(root, root)) {
+      this.#options.signal?.throwIfAborted();
+      const problems = entry.kind === "package" ? await writer.put(entry) : explain(entry);
+      if (entry.kind === "package") {
+        this.#packages += 1;
+        this.#bytes += filesOf(entry.manifest).reduce((sum, { bytes }) => sum + bytes, 0);
+      }
+      yield* this.#counted(problems);
+    }
+    yield* this.#counted(await writer.write());
+    this.#options.signal?.throwIfAborted();
+  }
+
+  *#counted(problems: readonly NotIndexed[]): Generator<NotIndexed> {
+    this.#notIndexed += problems.length;
+    this.#packages -= problems.filter(({ kind }) => kind === "copy").length;
+    yield* problems;
+  }
+
+  /** The database's file without links; it need not be there. */
+  async #findFile(): Promise<string> {
+    const file = resolve(this.#options.database);
+    return realpath(file).catch((error: unknown) => {
+      if (systemCode(error) === "ENOENT") {
+        return file;
+      }
+      throw error;
+    });
+  }
+}
+
+/** Whether a database can be completed; false where there is none, or a damaged one. Throws ERR_STORE for one that is not the folder's. */
+async function isWholeDatabase(file: string, root: string): Promise<boolean> {
+  const found = await lstat(file).catch(() => undefined);
+  if (found === undefined || (found.isFile() && found.size === 0)) {
+    return false;
+  }
+  try {
+    const index = await IndexReader.open(file);
+    try {
+      await index.check();
+      const { folder } = index;
+      const isOther = folder !== null && (await realpath(folder).catch(() => folder)) !== root;
+      if (isOther && (await index.count("")).packages > 0) {
+        const facts = { surface: "store", operation: "rebuild" } as const;
+        throw new DimensionerError("storeOtherFolder", facts, { path: file, name: folder });
+      }
+      return true;
+    } finally {
+      await index.close();
+    }
+  } catch (error) {
+    if (isDimensionerError(error) && error.sentence === "storeDamaged") {
+      return false;
+    }
+    throw error;
+  }
+}
+
+function explain(entry: Exclude<WalkEntry, { kind: "package" }>): readonly NotIndexed[] {
+  const { kind, path } = entry;
+  switch (kind) {
+    case "damaged":
+      return [{ kind, path, problem: damagedManifest }];
+    case "unreadable":
+      return [{ kind, path, problem: entry.problem }];
+    case "archive":
+      return [{ kind, path, problem: "this is an archive of its own: rebuild its database by itself" }];
+    case "stray":
+      return [];
+  }
+}

@@ -1,0 +1,146 @@
+import { tmpdir } from "node:os";
+import type { Row, SqlValue, Statement } from "../../store/database.ts";
+import { ToolDatabase } from "../../store/tool-database.ts";
+
+/** What a walk has seen of a package, and what its row in an index has to be. */
+export interface SeenPackage {
+  readonly path: string;
+  /** Of its manifest. */
+  readonly sha256: string;
+  /** The store that has archived it; null for packages of version 0.1. */
+  readonly store: string | null;
+  readonly job: string;
+  readonly archived: string;
+  readonly previousPath: string | null;
+  readonly previousSha256: string | null;
+  /** SHA-256 of the row that an index has for it. */
+  readonly rowSha256: string;
+}
+
+/** What an index's row is compared with. */
+export type SeenRow = Pick<SeenPackage, "rowSha256" | "sha256">;
+
+const schema = [
+  `CREATE TABLE seen (
+    seen_order INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    sha256 TEXT NOT NULL,
+    store TEXT,
+    job TEXT NOT NULL,
+    archived TEXT NOT NULL,
+    previous_path TEXT,
+    previous_sha256 TEXT,
+    row_sha256 TEXT NOT NULL,
+    is_listed INTEGER NOT NULL DEFAULT 0
+  )`,
+  "CREATE TABLE pruned (sha256 TEXT PRIMARY KEY) WITHOUT ROWID",
+];
+
+/** Made when all packages are there: that takes less time. */
+const indexes = [
+  "CREATE INDEX seen_sha256 ON seen (sha256)",
+  "CREATE INDEX seen_previous ON seen (previous_sha256, store, archived, path)",
+  "CREATE INDEX seen_store ON seen (store, archived, path)",
+];
+
+const atOnce = 500;
+
+/**
+ * The packages that a verification has seen, and the hashes of deleted ones, in a temporary database: a million of them take no
+ * more memory than one.
+ */
+export class SeenPackages {
+  readonly #database: ToolDatabase;
+  #added: Statement[] = [];
+
+  private constructor(database: ToolDatabase) {
+    this.#database = database;
+  }
+
+  static async open(): Promise<SeenPackages> {
+    const database = await ToolDatabase.open({ as: "temporary", file: tmpdir() });
+    await database.transaction(["PRAGMA cache_size = -16000", ...schema].map((sql) => ({ sql })));
+    return new SeenPackages(database);
+  }
+
+  async add(one: SeenPackage): Promise<void> {
+    const { path, sha256, store, job, archived, previousPath, previousSha256, rowSha256 } = one;
+    await this.#add({
+      sql: `INSERT OR IGNORE INTO seen
+        (path, sha256, store, job, archived, previous_path, previous_sha256, row_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      values: [path, sha256, store, job, archived, previousPath, previousSha256, rowSha256],
+    });
+  }
+
+  async addPruned(sha256: string): Promise<void> {
+    await this.#add({ sql: "INSERT OR IGNORE INTO pruned VALUES (?)", values: [sha256] });
+  }
+
+  /** Notes that an index has the package's row. */
+  async setListed(path: string): Promise<void> {
+    await this.#add({ sql: "UPDATE seen SET is_listed = 1 WHERE path = ?", values: [path] });
+  }
+
+  /** The packages at these paths. */
+  async at(paths: readonly string[]): Promise<Map<string, SeenRow>> {
+    const rows = await this.select(
+      "SELECT path, sha256, row_sha256 FROM seen WHERE path IN (SELECT value FROM json_each(?))",
+      [JSON.stringify(paths)],
+    );
+    return new Map(
+      rows.map((row) => [
+        String(row["path"]),
+        { sha256: String(row["sha256"]), rowSha256: String(row["row_sha256"]) },
+      ]),
+    );
+  }
+
+  async isPruned(sha256: string): Promise<boolean> {
+    return (await this.select("SELECT 1 FROM pruned WHERE sha256 = ?", [sha256])).length > 0;
+  }
+
+  /** To be called once all are added, before they are compared. */
+  async index(): Promise<void> {
+    await this.write();
+    await this.#database.transaction(indexes.map((sql) => ({ sql })));
+  }
+
+  async select(sql: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
+    await this.write();
+    return this.#database.select(sql, values);
+  }
+
+  /**
+   * The rows of a statement, some at a time. Its values are the last `seen_order` before them, its own, and how many rows it may
+   * return.
+   */
+  async *pages(sql: string, values: readonly SqlValue[] = []): AsyncGenerator<Row> {
+    for (let after = 0; ;) {
+      const rows = await this.select(sql, [after, ...values, atOnce]);
+      yield* rows;
+      if (rows.length < atOnce) {
+        return;
+      }
+      after = Number(rows.at(-1)?.["seen_order"]);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+
+  async write(): Promise<void> {
+    if (this.#added.length > 0) {
+      const added = this.#added;
+      this.#added = [];
+      await this.#database.transaction(added);
+    }
+  }
+
+  async #add(statement: Statement): Promise<void> {
+    this.#added.push(statement);
+    if (this.#added.length >= atOnce) {
+      await this.write();
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { basename } from "node:path";
+import type { Finding, Unchecked } from "../../model/archive-reports.ts";
+import type { SqlValue } from "../../store/database.ts";
+import { manifestFileName } from "../archive-disk.ts";
+import type { CheckParts } from "./check-parts.ts";
+import type { IndexReader } from "./index-reader.ts";
+import { loadManifestInside } from "./inside.ts";
+import type { SeenPackages } from "./seen-packages.ts";
+
+const unlisted = `SELECT seen_order, path, sha256, job FROM seen
+  WHERE seen_order > ? AND NOT is_listed AND store = ? ORDER BY seen_order LIMIT ?`;
+
+/**
+ * Packages of the index's own store that the index does not list. They may have been archived while it was read, or be just about to
+ * be listed.
+ */
+export async function* checkUnlisted(
+  index: IndexReader,
+  { root, disk, seen, pruned }: CheckParts,
+): AsyncGenerator<Finding> {
+  for await (const row of seen.pages(unlisted, [index.storeId])) {
+    const [path, sha256] = [String(row["path"]), String(row["sha256"])];
+    const isKnown = await index.isKnown(String(row["job"]), sha256);
+    // It may have been deleted since; or it was, and has been brought back.
+    const isGone =
+      !isKnown &&
+      (await pruned?.has(sha256)) === true &&
+      (await loadManifestInside(root, `${path}/${manifestFileName}`, disk)) === "none";
+    if (!isKnown && !isGone) {
+      const problem =
+        "the index does not list this package: the database is an older one, or the package is a copy or was brought back";
+      yield { kind: "unlisted", path, problem };
+    }
+  }
+}
+
+/**
+ * Of stores whose own database was not given nobody knows how their chains end, as far as no other index lists their packages: a rebuilt
+ * one lists those of the stores before it.
+ */
+export async function checkOthers(indexes: readonly IndexReader[], seen: SeenPackages): Promise<Unchecked[]> {
+  const own = JSON.stringify(indexes.map(({ storeId }) => storeId));
+  const stores = await seen.select(
+    `SELECT store, count(*) AS packages, path, max(archived) FROM seen
+      WHERE NOT is_listed AND (store IS NULL OR store NOT IN (SELECT value FROM json_each(?)))
+      GROUP BY store ORDER BY store LIMIT 1000`,
+    [own],
+  );
+  return stores.map(({ store, packages, path }) => ({
+    kind: "later-packages",
+    path: String(path),
+    problem:
+      indexes.length === 0
+        ? "whether packages after this one, the last of its store, are missing: only the store's database knows. Name it with --database"
+        : `whether packages of ${sayStore(store ?? null)} are missing: ${indexes.map(({ file }) => basename(file)).join(", ")} does not list ${String(packages)} of them`,
+  }));
+}
+
+function sayStore(store: SqlValue): string {
+  return store === null ? "version 0.1" : `the store ${store.toString()}`;
+}

@@ -1,0 +1,250 @@
+import { join } from "node:path";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
+import type {
+  ArchiveNote,
+  ArchiveProgress,
+  Finding,
+  Unchecked,
+  VerifyReport,
+} from "../../model/archive-reports.ts";
+import { plainDisk, stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
+import { checkChain } from "./chain-check.ts";
+import { findDatabases, isFolder } from "./find-databases.ts";
+import { expectedRow, hashOfRow, IndexCheck } from "./index-check.ts";
+import { IndexReader } from "./index-reader.ts";
+import { findLeftovers } from "./leftovers.ts";
+import type { CheckParts } from "./check-parts.ts";
+import { checkPackage, sayUnreadable, type Looked } from "./package-check.ts";
+import { PrunedPackages } from "./pruned-packages.ts";
+import { SeenPackages } from "./seen-packages.ts";
+import { checkOthers, checkUnlisted } from "./unlisted-check.ts";
+import {
+  damagedManifest,
+  findPlace,
+  walkPackages,
+  type Place,
+  type WalkedPackage,
+  type WalkEntry,
+} from "./walk-packages.ts";
+
+/** So many things that belong to no package, and no package yet: this is no archive. */
+const mostStrays = 1_000;
+
+export interface VerifyOptions {
+  /** Databases of the stores that have archived into the folder, or folders that hold them. */
+  readonly databases?: readonly string[];
+  /** Aborting ends the verification with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** For tests. */
+  readonly disk?: ArchiveDisk;
+}
+
+/** What all steps of one verification work with. */
+interface Work extends CheckParts {
+  readonly place: Place;
+  /** The path of the folder that is checked, with a slash behind it; empty for the folder of packages itself. */
+  readonly below: string;
+  readonly indexes: IndexReader[];
+}
+
+/**
+ * Checks an archive, one of its folders, or one package: every file against its manifest, every manifest against the one
+ * that follows it, the folders for what does not belong there, and the index in the store's database for packages that are gone. It
+ * says what is wrong, and apart from that what could not be checked. It only reads, and needs no more memory for more packages.
+ * Throws what the system says when the folder itself can't be read.
+ */
+export class Verification {
+  readonly #folder: string;
+  readonly #options: VerifyOptions;
+  readonly #looked: Looked = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
+  readonly #unchecked: Unchecked[] = [];
+  readonly #notes: ArchiveNote[] = [];
+  readonly #opened: IndexReader[] = [];
+  #expected: { packages: number; bytes: number } | null = null;
+
+  constructor(folder: string, options: VerifyOptions = {}) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  progress(): ArchiveProgress {
+    const { packages, bytes } = this.#looked;
+    return {
+      packages,
+      bytes,
+      expectedPackages: this.#expected?.packages ?? null,
+      expectedBytes: this.#expected?.bytes ?? null,
+    };
+  }
+
+  /** What it has come to, once `run` has ended with so many findings. */
+  report(findings: number): VerifyReport {
+    const isOpen = this.#unchecked.length > 0;
+    return {
+      verdict: findings > 0 ? "wrong" : isOpen ? "unchecked" : "ok",
+      findings,
+      unchecked: this.#unchecked,
+      notes: this.#notes,
+      ...this.#looked,
+      expected: this.#expected?.packages ?? null,
+    };
+  }
+
+  async *run(): AsyncGenerator<Finding> {
+    const { disk = plainDisk, databases = [] } = this.#options;
+    const place = await findPlace(this.#folder, disk);
+    const { root, start, hasState } = place;
+    const seen = await SeenPackages.open();
+    try {
+      const pruned = hasState ? new PrunedPackages(join(root, stateFolderName), disk, seen) : undefined;
+      const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
+      const work: Work = { place, below, root, disk, seen, pruned, indexes: [] };
+      for (const given of databases) {
+        yield* this.#openIndexes(given, work);
+      }
+      yield* this.#walk(work);
+      await seen.index();
+      yield* checkChain(work, this.#unchecked);
+      yield* this.#checkIndexes(work);
+      if (hasState) {
+        this.#notes.push(...(await findLeftovers(root)));
+      }
+    } finally {
+      await Promise.all([seen, ...this.#opened].map((one) => one.close()));
+    }
+  }
+
+  async *#openIndexes(given: string, work: Work): AsyncGenerator<Finding> {
+    try {
+      for (const file of await findDatabases(given, work.root)) {
+        yield* this.#openIndex(file, work);
+      }
+    } catch (error) {
+      this.#leaveUnchecked(given, error);
+    }
+  }
+
+  async *#openIndex(file: string, { root, below, indexes }: Work): AsyncGenerator<Finding> {
+    try {
+      const index = await IndexReader.open(file);
+      this.#opened.push(index);
+      await index.check();
+      indexes.push(index);
+      const { packages, bytes } = await index.count(below);
+      const { packages: before = 0, bytes: bytesBefore = 0 } = this.#expected ?? {};
+      this.#expected = { packages: packages + before, bytes: bytes + bytesBefore };
+      if (index.folder !== null && !(await isFolder(index.folder, root))) {
+        const text = `the store of this database last had the folder ${index.folder}`;
+        this.#notes.push({ kind: "other-folder", path: file, text });
+      }
+    } catch (error) {
+      if (isDimensionerError(error) && error.sentence === "storeDamaged") {
+        yield { kind: "database", path: file, problem: error.message };
+      } else {
+        this.#leaveUnchecked(file, error);
+      }
+    }
+  }
+
+  #leaveUnchecked(file: string, error: unknown): void {
+    const problem = isDimensionerError(error) ? error.message : sayUnreadable(error);
+    this.#unchecked.push({ kind: "database", path: file, problem });
+  }
+
+  async *#walk(work: Work): AsyncGenerator<Finding> {
+    const { root, start, hasState } = work.place;
+    let isArchive = hasState;
+    const strays: Finding[] = [];
+    for await (const entry of walkPackages(root, start, work.disk)) {
+      this.#options.signal?.throwIfAborted();
+      if (entry.kind === "package") {
+        isArchive = true;
+        yield* this.#checkPackage(entry, work);
+      } else if (entry.kind === "stray") {
+        strays.push(findingOf(entry));
+      } else {
+        yield findingOf(entry);
+      }
+      if (isArchive) {
+        yield* strays.splice(0);
+      } else if (strays.length > mostStrays) {
+        break;
+      }
+    }
+    if (this.#looked.packages === 0) {
+      const problem = hasState
+        ? "there is no package here"
+        : "there is no package here: this is not an archive, or all of it is gone";
+      this.#unchecked.push({ kind: "no-packages", path: work.below.slice(0, -1), problem });
+    }
+  }
+
+  async *#checkPackage(entry: WalkedPackage, { seen, disk, pruned }: Work): AsyncGenerator<Finding> {
+    const { path, sha256, manifest } = entry;
+    const findings: Finding[] = [];
+    for await (const finding of checkPackage(entry, disk, this.#looked, this.#options.signal)) {
+      findings.push(finding);
+    }
+    const isMissing = findings.some(({ kind }) => kind === "missing" || kind === "unreadable");
+    if (isMissing && (await pruned?.has(sha256)) === true) {
+      // Deleted while it was checked.
+      this.#looked.packages -= 1;
+      return;
+    }
+    yield* findings;
+    await seen.add({
+      path,
+      sha256,
+      store: manifest.store ?? null,
+      job: manifest.job,
+      archived: manifest.times.archived,
+      previousPath: manifest.previous?.path ?? null,
+      previousSha256: manifest.previous?.sha256 ?? null,
+      rowSha256: hashOfRow(expectedRow(path, entry)),
+    });
+  }
+
+  async *#checkIndexes(work: Work): AsyncGenerator<Finding> {
+    const { below, indexes, seen } = work;
+    for (const index of indexes) {
+      this.#options.signal?.throwIfAborted();
+      yield* readDatabase(index, this.#unchecked, new IndexCheck(index, work).run(below));
+      yield* readDatabase(index, this.#unchecked, index.damagedRows());
+      yield* readDatabase(index, this.#unchecked, checkUnlisted(index, work));
+    }
+    this.#unchecked.push(...(await checkOthers(indexes, seen)));
+  }
+}
+
+/** A database that cannot be read to its end: what was damaged meanwhile, or is locked. */
+async function* readDatabase(
+  { file }: IndexReader,
+  unchecked: Unchecked[],
+  findings: AsyncGenerator<Finding>,
+): AsyncGenerator<Finding> {
+  try {
+    yield* findings;
+  } catch (error) {
+    if (!isDimensionerError(error)) {
+      throw error;
+    }
+    if (error.sentence === "storeDamaged") {
+      yield { kind: "database", path: file, problem: error.message };
+    }
+    unchecked.push({ kind: "database", path: file, problem: error.message });
+  }
+}
+
+function findingOf(entry: Exclude<WalkEntry, { kind: "package" }>): Finding {
+  const { path } = entry;
+  switch (entry.kind) {
+    case "damaged":
+      return { kind: "manifest", path, problem: damagedManifest };
+    case "stray":
+      return { kind: "stray", path, problem: "this belongs to no package" };
+    case "archive":
+      return { kind: "stray", path, problem: "this is an archive of its own: check it by itself" };
+    case "unreadable":
+      return { kind: "unreadable", path, problem: entry.problem };
+  }
+}

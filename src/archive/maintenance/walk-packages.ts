@@ -1,0 +1,120 @@
+import { opendir } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { systemCode } from "../../media/disk.ts";
+import { checkRoot } from "../../media/target-folder.ts";
+import {
+  asFileError,
+  diskFacts,
+  exists,
+  manifestFileName,
+  plainDisk,
+  stateFolderName,
+  type ArchiveDisk,
+} from "../archive-disk.ts";
+import { loadManifest, type FoundManifest } from "../packages/package-files.ts";
+
+/** A package that a walk has met. */
+export interface WalkedPackage extends FoundManifest {
+  readonly kind: "package";
+  /** Below the folder of packages, with slashes. */
+  readonly path: string;
+  /** Its absolute path. */
+  readonly folder: string;
+}
+
+/** One thing that a walk over an archive finds. Paths are below the folder of packages, with slashes. */
+export type WalkEntry =
+  | WalkedPackage
+  /** A folder whose manifest says nothing. */
+  | { readonly kind: "damaged"; readonly path: string }
+  /** Another archive, with a state folder of its own: its packages are not of this one. */
+  | { readonly kind: "archive"; readonly path: string }
+  /** Neither a package nor a folder of packages. */
+  | { readonly kind: "stray"; readonly path: string }
+  | { readonly kind: "unreadable"; readonly path: string; readonly problem: string };
+
+/** What is said of a manifest that says nothing. */
+export const damagedManifest = "the manifest can't be read: damaged, or of a later version";
+
+/** A folder that is looked after, and the archive that it belongs to. */
+export interface Place {
+  /** The folder of packages: the folder itself, or the nearest one above that has a state folder. Without links. */
+  readonly root: string;
+  /** The folder that was named, without links. */
+  readonly start: string;
+  /** Whether the archive's state folder is there, with the log of deleted packages. */
+  readonly hasState: boolean;
+}
+
+/** Throws ERR_CONFIG (no folder named) and ERR_FILE (no such folder, no folder, denied). */
+export async function findPlace(folder: string, disk: ArchiveDisk = plainDisk): Promise<Place> {
+  const named = await checkRoot(folder, disk, diskFacts);
+  try {
+    const start = await disk.realpath(named);
+    await disk.readdir(start);
+    return await findRoot(start, disk);
+  } catch (error) {
+    throw asFileError(error, named);
+  }
+}
+
+async function findRoot(start: string, disk: ArchiveDisk): Promise<Place> {
+  for (let at = start; ; at = dirname(at)) {
+    if (await exists(join(at, stateFolderName), disk)) {
+      return { root: at, start, hasState: true };
+    }
+    if (dirname(at) === at) {
+      return { root: start, start, hasState: false };
+    }
+  }
+}
+
+/** Walks a folder in the disk's own order, holding no more than the way to where it is. No link is followed. */
+export async function* walkPackages(
+  root: string,
+  folder: string,
+  disk: ArchiveDisk = plainDisk,
+): AsyncGenerator<WalkEntry> {
+  const path = relative(root, folder).split(sep).join("/");
+  try {
+    const found = await loadManifest(join(folder, manifestFileName), disk);
+    if (found === "damaged") {
+      yield { kind: "damaged", path };
+    }
+    if (typeof found !== "string") {
+      yield { kind: "package", path, folder, ...found };
+    }
+    if (found !== "none") {
+      return;
+    }
+    for await (const entry of await opendir(folder)) {
+      const entryPath = path === "" ? entry.name : `${path}/${entry.name}`;
+      if (entry.name === stateFolderName) {
+        continue;
+      }
+      const inner = join(folder, entry.name);
+      if (!entry.isDirectory()) {
+        yield { kind: "stray", path: entryPath };
+      } else if (await exists(join(inner, stateFolderName), disk)) {
+        yield { kind: "archive", path: entryPath };
+      } else {
+        yield* walkPackages(root, inner, disk);
+      }
+    }
+  } catch (error) {
+    // Deleted by a pruner while we were walking.
+    if (systemCode(error) === "ENOENT") {
+      return;
+    }
+    yield { kind: "unreadable", path, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The names in a package that its manifest does not name. */
+export async function* straysOf(folder: string, named: ReadonlySet<string>): AsyncGenerator<string> {
+  for await (const entry of await opendir(folder)) {
+    if (!named.has(entry.name)) {
+      yield entry.name;
+    }
+  }
+}

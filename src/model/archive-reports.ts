@@ -1,0 +1,120 @@
+/** What the commands that look after an archive say, and the library's functions for the same. */
+
+/** Something that is not as it was archived. */
+export interface Finding {
+  readonly kind:
+    | "begun-twice"
+    | "changed"
+    | "database"
+    | "incomplete"
+    | "index"
+    | "manifest"
+    | "missing"
+    | "missing-package"
+    | "previous-changed"
+    | "previous-missing"
+    | "stray"
+    | "two-successors"
+    | "unlisted"
+    | "unreadable";
+  /** Below the folder of packages, with slashes; of a finding in the database the database's file. */
+  readonly path: string;
+  /** A sentence for people. */
+  readonly problem: string;
+}
+
+/** Something that could not be checked. */
+export interface Unchecked {
+  readonly kind: "database" | "earlier-packages" | "later-packages" | "no-packages" | "some-packages";
+  /** Below the folder of packages, with slashes; empty for the folder itself. */
+  readonly path: string;
+  /** A sentence for people. */
+  readonly problem: string;
+}
+
+/** Something that somebody may want to know, and that is not wrong. */
+export interface ArchiveNote {
+  readonly kind: "aside" | "earlier-version" | "not-known" | "other-folder" | "trash" | "work";
+  /** Below the folder of packages, with slashes; of a note on a database its file. */
+  readonly path: string;
+  /** A sentence for people. */
+  readonly text: string;
+}
+
+/** How far a command has come. */
+export interface ArchiveProgress {
+  readonly packages: number;
+  readonly bytes: number;
+  /** How many packages, and bytes in them, the index lists; null where nobody knows. */
+  readonly expectedPackages: number | null;
+  readonly expectedBytes: number | null;
+}
+
+/**
+ * `ok`: all is as it was archived. `wrong`: something is not. `unchecked`: what could be checked is, but not all could be.
+ */
+export type Verdict = "ok" | "unchecked" | "wrong";
+
+/** What a verification has come to. */
+export interface VerifyReport {
+  readonly verdict: Verdict;
+  /** How many findings there were; each was given to `onFinding`. */
+  readonly findings: number;
+  readonly unchecked: readonly Unchecked[];
+  readonly notes: readonly ArchiveNote[];
+  readonly packages: number;
+  readonly files: number;
+  readonly bytes: number;
+  /** Packages that were kept without all their media. */
+  readonly incomplete: number;
+  /** How many packages the index lists; null where no database says. */
+  readonly expected: number | null;
+}
+
+/** What became of one package that is old enough to be deleted. */
+export interface PrunedPackage {
+  readonly what: "deleted" | "failed" | "held" | "kept";
+  /** Below the folder of packages, with slashes. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Why it was kept, or could not be deleted. */
+  readonly reason?: string;
+}
+
+/** What pruning has come to. */
+export interface PruneReport {
+  readonly deleted: number;
+  readonly held: number;
+  readonly kept: number;
+  readonly failed: number;
+  /** Of what was deleted. */
+  readonly bytes: number;
+  /** Rows that were removed from the index; null without a database, or where it could not be written. */
+  readonly rowsRemoved: number | null;
+  /** Why rows stay in the index; null where none had to. The next run removes them. */
+  readonly rowsKept: string | null;
+}
+
+/** Something that a rebuild could not put into the index. */
+export interface NotIndexed {
+  readonly kind: "archive" | "copy" | "damaged" | "unreadable";
+  /** Below the folder of packages, with slashes. */
+  readonly path: string;
+  /** A sentence for people. */
+  readonly problem: string;
+}
+
+/** What a rebuild has come to. */
+export interface RebuildReport {
+  /** `made`: there was none, or a damaged one. `completed`: it was whole, and all in it has stayed. */
+  readonly database: "completed" | "made";
+  /** Where the damaged one is now; null where there was none. */
+  readonly movedTo: string | null;
+  /** Packages that the index lists now, as their manifests say. */
+  readonly packages: number;
+  readonly bytes: number;
+  /** How many could not be put into the index; each was given to `onNotIndexed`. */
+  readonly notIndexed: number;
+  /** What the packages cannot say, and what else lies in the folder. */
+  readonly notes: readonly ArchiveNote[];
+}

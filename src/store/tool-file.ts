@@ -1,0 +1,143 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import type { Row, Statement } from "./database.ts";
+import { SqliteLock } from "./sqlite-lock.ts";
+import type { ToolRequest } from "./tool-messages.ts";
+
+interface Open {
+  readonly database: DatabaseSync;
+  readonly prepared: Map<string, StatementSync>;
+  readonly begin: "BEGIN" | "BEGIN IMMEDIATE";
+  /** What the file was when it was opened as one that nobody changes; undefined where somebody may. */
+  readonly unchanged: string | undefined;
+}
+
+/** A statement waits so long for another program that is writing. */
+const busyTimeoutMs = 2_000;
+/** A file that changes each time it is read is opened as one that changes. */
+const mostReopened = 3;
+
+/** What a ToolDatabase does in its thread. Opens the file with the first transaction, and throws SQLite's errors. */
+export class ToolFile {
+  readonly #request: ToolRequest;
+  #open: Open | undefined;
+  #lock: SqliteLock | undefined;
+  #reopened = 0;
+
+  constructor(request: ToolRequest) {
+    this.#request = request;
+  }
+
+  run(statements: readonly Statement[]): readonly (readonly Row[])[] {
+    if (this.#request.as === "lock") {
+      this.#lock ??= SqliteLock.take(this.#request.file);
+      return [];
+    }
+    for (;;) {
+      const open = (this.#open ??= this.#openFile());
+      try {
+        const rows = transact(open, statements);
+        if (this.#isUnchanged(open)) {
+          return rows;
+        }
+      } catch (error) {
+        if (this.#isUnchanged(open)) {
+          throw error;
+        }
+      }
+      // Its owner has begun to write: what was read may be half old and half new.
+      this.#reopened += 1;
+      this.close();
+    }
+  }
+
+  close(): void {
+    this.#open?.database.close();
+    this.#open = undefined;
+    this.#lock?.release();
+    this.#lock = undefined;
+  }
+
+  #openFile(): Open {
+    const { as, file } = this.#request;
+    const opened = (database: DatabaseSync, unchanged?: string): Open => ({
+      database,
+      unchanged,
+      prepared: new Map(),
+      begin: as === "write" ? "BEGIN IMMEDIATE" : "BEGIN",
+    });
+    switch (as) {
+      case "temporary":
+        return opened(new DatabaseSync(""));
+      case "write":
+        statSync(file);
+        return opened(new DatabaseSync(file, { timeout: busyTimeoutMs }));
+      default:
+        return this.#openToRead(opened);
+    }
+  }
+
+  /**
+   * To read a file with a write-ahead log SQLite makes two files beside it, and leaves them there. Where the log is empty or missing
+   * all is in the file, and it can be read as one that nobody changes, as long as nobody does.
+   */
+  #openToRead(opened: (database: DatabaseSync, unchanged?: string) => Open): Open {
+    const { file } = this.#request;
+    const state = stateOf(file);
+    if (state === undefined || this.#reopened >= mostReopened) {
+      return opened(new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs }));
+    }
+    const url = pathToFileURL(resolve(file));
+    url.searchParams.set("immutable", "1");
+    return opened(new DatabaseSync(url, { readOnly: true }), state);
+  }
+
+  #isUnchanged({ unchanged }: Open): boolean {
+    return unchanged === undefined || unchanged === stateOf(this.#request.file);
+  }
+}
+
+/** Changes with each change of the file; undefined while there is something in its log. */
+function stateOf(file: string): string | undefined {
+  const { size, mtimeNs, ino } = statSync(file, { bigint: true });
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
+  return (log?.size ?? 0) === 0 ? `${ino} ${size} ${mtimeNs}` : undefined;
+}
+
+function transact(
+  { database, prepared, begin }: Open,
+  statements: readonly Statement[],
+): readonly (readonly Row[])[] {
+  database.exec(begin);
+  try {
+    const rows = statements.map(({ sql, values = [] }) => {
+      const statement = prepared.get(sql) ?? database.prepare(sql);
+      prepared.set(sql, statement);
+      // A flipped bit can make a number of any size, which must not end the reading of all others.
+      statement.setReadBigInts(true);
+      return statement.all(...values).map(readRow);
+    });
+    database.exec("COMMIT");
+    return rows;
+  } catch (error) {
+    if (database.isTransaction) {
+      database.exec("ROLLBACK");
+    }
+    throw error;
+  }
+}
+
+/** Whole numbers that JavaScript cannot hold become text: no column of a store has such. */
+function readRow(row: Record<string, unknown>): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => {
+      const number = Number(value);
+      return [
+        name,
+        typeof value !== "bigint" ? value : Number.isSafeInteger(number) ? number : String(value),
+      ];
+    }),
+  ) as Row;
+}

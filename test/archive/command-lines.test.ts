@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { printableJson, sayProgress } from "../../src/archive/cli/cli-output.ts";
+import { withFolder } from "../media/support.ts";
+import { fillArchive } from "./packages.ts";
+import { bundle, runChild } from "./processes.ts";
+import { databaseOf } from "./store.ts";
+
+/** Moves a terminal's cursor, turns the direction of what follows, and ends a line. */
+const hostile = "a\u001B[2Jb\u009Bc\u202Ed\u007Fe\nf";
+const unsafe = /[^\P{C}\n]/u;
+
+describe("archive: the command lines", () => {
+  const scripts: Record<string, string> = {};
+
+  before(async () => {
+    for (const name of ["verify", "prune", "rebuild"]) {
+      scripts[name] = await bundle(`src/archive/cli/${name}-cli.ts`);
+    }
+  });
+
+  it("print names that hold control characters so that no terminal obeys them", async () => {
+    await withFolder(async (root) => {
+      await fillArchive(root, ["m0"], () => ({ folder: ["day"] }));
+      await mkdir(join(root, hostile));
+      await writeFile(join(root, hostile, "manifest.json"), "{}");
+      await writeFile(join(root, "day", hostile), "");
+      const database = databaseOf(root);
+      for (const [name, ...args] of [
+        ["verify", root, "--database", database],
+        ["prune", root, "--older-than", "1h", "--database", database],
+        ["rebuild", root, "--database", database],
+        ["verify", `${root}${hostile}`],
+        ["prune", root, "--older-than", hostile],
+        ["rebuild", root, "--database", `${root}/${hostile}/x`],
+      ] as const) {
+        for (const json of [[], ["--json"]]) {
+          const { stdout, stderr } = await runChild(scripts[name] ?? "", [...args, ...json]);
+          assert.doesNotMatch(stdout + stderr, unsafe, name);
+          assert.notEqual(stdout + stderr, "");
+          if (stdout !== "" && json.length > 0) {
+            stdout
+              .trim()
+              .split("\n")
+              .forEach((line) => name === "prune" && JSON.parse(line));
+          }
+        }
+      }
+    });
+    assert.equal(JSON.parse(printableJson({ [hostile]: hostile }))[hostile], hostile);
+  });
+
+  it("show no progress in a pipe", async () => {
+    await withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      for (const name of ["verify", "prune", "rebuild"]) {
+        const age = name === "prune" ? ["--older-than", "1h"] : [];
+        const { code, stderr } = await runChild(scripts[name] ?? "", [
+          root,
+          "--database",
+          databaseOf(root),
+          ...age,
+        ]);
+        assert.deepEqual([code, stderr], [0, ""], name);
+      }
+    });
+  });
+
+  it("end with Ctrl+C and the code 130, also while nobody reads what they print", async () => {
+    await withFolder(async (root) => {
+      await mkdir(join(root, ".dimensioner-archive"));
+      const name = "x".repeat(200);
+      await Promise.all(Array.from({ length: 1_000 }, (_, at) => writeFile(join(root, `${name}${at}`), "")));
+      const child = spawn(process.execPath, [scripts["verify"] ?? "", root], {
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let said = "";
+      child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+      // It has begun to print, more than a pipe holds.
+      await once(child.stdout, "readable");
+      child.kill("SIGINT");
+      const [code] = (await once(child, "exit")) as [number | null];
+      child.stdout.destroy();
+      assert.deepEqual([code, said.includes("Error")], [130, false]);
+    });
+  });
+
+  it("say how much is done, how fast, and how long it takes", () => {
+    const progress = {
+      packages: 1_500,
+      bytes: 3_000_000_000,
+      expectedPackages: 3_000,
+      expectedBytes: 6_000_000_000,
+    };
+    assert.equal(
+      sayProgress(progress, 10_000),
+      "[############............] 1,500 packages, 3.0 GB, 300 MB/s, 10 s left",
+    );
+    assert.match(sayProgress(progress, 3_600_000), / 60 min left$/);
+    assert.match(sayProgress(progress, 36_000_000), / 10\.0 h left$/);
+    const unknown = { ...progress, expectedPackages: null, expectedBytes: null };
+    assert.equal(sayProgress(unknown, 10_000), "1,500 packages, 3.0 GB, 300 MB/s");
+    const byCount = { ...progress, bytes: 0, expectedBytes: 0 };
+    assert.match(sayProgress(byCount, 10_000), /^\[#{12}\.{12}\] 1,500 packages, 0 B, 0 B\/s, 10 s left$/);
+    assert.match(
+      sayProgress({ ...progress, bytes: 0, packages: 0 }, 0),
+      /^\[\.{24}\] 0 packages, 0 B, 0 B\/s$/,
+    );
+  });
+});

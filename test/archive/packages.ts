@@ -1,0 +1,62 @@
+import { DatabaseSync } from "node:sqlite";
+import type { Finding, VerifyReport } from "../../src/model/archive-reports.ts";
+import { verifyArchive, type VerifyArchiveOptions } from "../../src/archive/maintenance/commands.ts";
+import { databaseOf } from "./store.ts";
+import { intentOf, openArchive, pictureOf } from "./support.ts";
+
+/** Archives some packages that messages have brought. Returns their paths in the order of their chain. */
+export async function fillArchive(
+  root: string,
+  ids: readonly string[],
+  intentOfId: (id: string, index: number) => Parameters<typeof intentOf>[1] = () => ({}),
+  options: Parameters<typeof openArchive>[2] = {},
+): Promise<string[]> {
+  const { runner, close } = await openArchive(root, undefined, options);
+  const paths: string[] = [];
+  for (const [index, id] of ids.entries()) {
+    const media = [0, 1].map((place) => ({
+      content: pictureOf(`${id} ${place}`),
+      contentType: "image/jpeg",
+      contentId: null,
+      description: null,
+      filename: null,
+    }));
+    const intent = intentOf(id, { source: "message", raw: "{}", ...intentOfId(id, index) });
+    const submission = await runner.submitMedia(intent, media, null);
+    paths.push((await submission.end()).path);
+    submission.messageSent();
+  }
+  await close();
+  return paths;
+}
+
+/** What a verification says, all of it as "kind path" in the order in which it is said. */
+export interface Said {
+  readonly report: VerifyReport;
+  readonly findings: readonly Finding[];
+  readonly said: readonly string[];
+}
+
+/** Verifies with the database of `fillArchive`, or another one, or none. */
+export async function verify(
+  folder: string,
+  database: VerifyArchiveOptions["database"] | null = databaseOf(folder),
+): Promise<Said> {
+  const findings: Finding[] = [];
+  const report = await verifyArchive(folder, {
+    database: database ?? undefined,
+    onFinding: (finding) => findings.push(finding),
+  });
+  const said = [...findings, ...report.unchecked].map(({ kind, path }) => `${kind} ${path}`);
+  return { report, findings, said };
+}
+
+/** Changes a database as nobody should, while it is closed. */
+export function changeDatabase(file: string, sql: string): void {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(sql);
+  } finally {
+    database.close();
+  }
+}
