@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CloudClient } from "../../src/cloud/client.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { Inbox } from "../../src/store/inbox.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { clientOf, intentOf, openArchive, readPackages, sha256Of, until, workFolders } from "./support.ts";
+import { clientOf, intentOf, openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
+import { storeIn } from "./store.ts";
 
 describe("archive: jobs of the cloud", () => {
   let sim: Simulator;
@@ -95,6 +98,32 @@ describe("archive: jobs of the cloud", () => {
       await archive.close();
       assert.equal((await readPackages(root)).size, 1);
       assert.equal(sim.requestsTo("cloud").length, 2);
+    });
+  });
+
+  it("counts the webhook's records as handled, also where the job is at work or done already", async () => {
+    await withFolder(async (root) => {
+      const store = storeIn(root);
+      const archive = await openArchive(root, client, { store });
+      const lease = await store.lease();
+      const inbox = new Inbox(lease.database, { nodeId: "in", runId: "run 1" });
+      const later = new Inbox(lease.database, { nodeId: "in", runId: "run 2" });
+      const submit = async () => {
+        await inbox.add(decodeTransactionRecord({ id: 7, errorCode: 0 }), 0);
+        assert.equal((await later.unsent(0, 9)).records.length, 1);
+        const submission = await archive.runner.submit(forCloud("7", { waitMs: 60_000 }));
+        assert.deepEqual((await later.unsent(0, 9)).records, []);
+        return submission;
+      };
+      const first = await submit();
+      const joined = await submit();
+      sim.cloud.addMedia("7", { contentType: "image/jpeg", bytes: pictureOf("7") });
+      first.running?.wake();
+      assert.deepEqual([(await first.end()).wasThere, (await joined.end()).wasThere], [false, true]);
+      first.messageSent();
+      assert.equal((await (await submit()).end()).wasThere, true);
+      await lease.release();
+      await archive.close();
     });
   });
 

@@ -92,7 +92,7 @@ export class JobRunner {
     const others = begun.get(key) ?? [];
     const same = others.find((one) => !isOtherAnswer(answer, one.answer));
     if (same !== undefined) {
-      return this.#repeat(await same.job);
+      return await this.#repeat(intent, await same.job);
     }
     const own: Begun = { answer, job: this.#begin(key, intent, others.length > 0) };
     begun.set(key, [...others, own]);
@@ -111,7 +111,7 @@ export class JobRunner {
         return this.#submission(started, false);
       }
       forget();
-      return this.#repeat(started);
+      return await this.#repeat(intent, started);
     } catch (error) {
       forget();
       throw error;
@@ -225,8 +225,10 @@ export class JobRunner {
       });
   }
 
-  /** For the same job once more. */
-  #repeat(begun: Archived | RunningJob): Submission {
+  /** For the same job once more: the webhook's records of its transaction are handled by what there is. */
+  async #repeat({ transactionId }: Intent, begun: Archived | RunningJob): Promise<Submission> {
+    const id = begun instanceof RunningJob ? begun.job.id : begun.manifest.job;
+    await this.#archive.jobs.handled(transactionId, id);
     return begun instanceof RunningJob
       ? new Submission({ ended: begun.ended, isRepeated: true, running: begun })
       : new Submission({ ended: Promise.resolve(begun), isRepeated: true });

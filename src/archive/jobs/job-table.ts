@@ -139,6 +139,11 @@ export class JobTable {
     ]);
   }
 
+  /** Marks the webhook's records of a transaction as handled by a job that there is already, or by its package. */
+  async handled(transactionId: string, id: string): Promise<void> {
+    await this.#database.transaction([markHandled(transactionId, id, this.#now())]);
+  }
+
   /** The long texts of a job. Undefined where its row is not what was written. */
   async texts(id: string): Promise<IntentTexts | undefined> {
     const [rows = []] = await this.#database.transaction([
