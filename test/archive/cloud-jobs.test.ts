@@ -6,7 +6,16 @@ import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { Inbox } from "../../src/store/inbox.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { clientOf, intentOf, openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
+import {
+  clientOf,
+  intentOf,
+  openArchive,
+  pictureOf,
+  readPackages,
+  sha256Of,
+  until,
+  workFolders,
+} from "./support.ts";
 import { storeIn } from "./store.ts";
 
 describe("archive: jobs of the cloud", () => {

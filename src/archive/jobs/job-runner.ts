@@ -54,7 +54,9 @@ export class JobRunner {
   readonly #onDamaged = (path: string): void => {
     this.#options.onWarning({ warning: "damagedPackage", values: { path } });
   };
-  #isClosed = false;
+  /** Messages that are being accepted. */
+  readonly #accepting = new Set<Promise<Submission>>();
+  readonly #closing = new AbortController();
 
   constructor(archive: Archive, options: RunnerOptions) {
     this.#archive = archive;
@@ -70,6 +72,7 @@ export class JobRunner {
     this.#messages = new MessageJobs(archive, {
       node: options.node,
       outputFolders: this.#options.outputFolders,
+      signal: this.#closing.signal,
       run: (job) => this.#run(job),
       submission: (running) => this.#submission(running, false),
     });
@@ -86,6 +89,10 @@ export class JobRunner {
    */
   async submit(intent: Intent): Promise<Submission> {
     this.#refuseIfClosed();
+    return await this.#accept(this.#submit(intent));
+  }
+
+  async #submit(intent: Intent): Promise<Submission> {
     const { begun } = this.#archive;
     const key = cloudKey(intent.origin, intent.transactionId);
     const answer = answerOf(intent);
@@ -124,7 +131,17 @@ export class JobRunner {
    */
   async submitMedia(intent: Intent, media: readonly GivenMedium[], part: Part | null): Promise<Submission> {
     this.#refuseIfClosed();
-    return await this.#messages.submit(intent, media, part);
+    return await this.#accept(this.#messages.submit(intent, media, part));
+  }
+
+  /** A close waits for it. */
+  async #accept(submission: Promise<Submission>): Promise<Submission> {
+    this.#accepting.add(submission);
+    try {
+      return await submission;
+    } finally {
+      this.#accepting.delete(submission);
+    }
   }
 
   /**
@@ -137,7 +154,7 @@ export class JobRunner {
     const sequences = mine.filter(({ intent }) => intent.sequence !== null).map((job) => this.#resume(job));
     yield* sequences;
     for (const job of mine) {
-      if (idleJobs.has(job.id) && !this.#isClosed) {
+      if (idleJobs.has(job.id) && !this.#closing.signal.aborted) {
         yield this.#resume(job);
       }
     }
@@ -155,14 +172,14 @@ export class JobRunner {
 
   /** Stops all work; what is open stays open in the database, for the next one. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort(new DimensionerError("cancelledClose", diskFacts));
     const ended = [...this.#jobs].map((running) => {
       running.stop();
-      return running.ended.catch(() => undefined);
+      return running.ended;
     });
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((done) => (timer = setTimeout(done, closeTimeoutMs)));
-    await Promise.race([Promise.all(ended), patience]);
+    await Promise.race([Promise.allSettled([...ended, ...this.#accepting]), patience]);
     clearTimeout(timer);
     for (const { job } of this.#jobs) {
       this.#archive.idleJobs.set(job.id, job);
@@ -193,7 +210,7 @@ export class JobRunner {
 
   #run(job: OpenJob): RunningJob {
     const { retry, onChange } = this.#options;
-    if (this.#isClosed) {
+    if (this.#closing.signal.aborted) {
       this.#archive.idleJobs.set(job.id, job);
       throw new DimensionerError("cancelledKept", diskFacts);
     }
@@ -252,8 +269,6 @@ export class JobRunner {
   }
 
   #refuseIfClosed(): void {
-    if (this.#isClosed) {
-      throw new DimensionerError("cancelledClose", diskFacts);
-    }
+    this.#closing.signal.throwIfAborted();
   }
 }

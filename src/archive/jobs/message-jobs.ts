@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { Archive } from "./archive.ts";
 import type { Intent, StoredItem } from "../packages/intent.ts";
@@ -21,6 +21,8 @@ export interface Part {
 interface MessageJobsOptions {
   readonly node: string;
   readonly outputFolders: () => Promise<readonly string[]>;
+  /** Aborts when the node closes. */
+  readonly signal: AbortSignal;
   readonly run: (job: OpenJob) => RunningJob;
   readonly submission: (running: RunningJob) => Submission;
 }
@@ -70,10 +72,10 @@ export class MessageJobs {
     place: { used: Set<string>; slot: string },
   ): Promise<RunningJob> {
     this.#archive.checkRoom(intent);
-    const { node, outputFolders, run } = this.#options;
+    const { node, outputFolders, signal, run } = this.#options;
     let job: OpenJob;
     try {
-      const items = await stageMedia(this.#archive, id, media, { ...place, outputFolders });
+      const items = await stageMedia(this.#archive, id, media, { ...place, outputFolders, signal });
       job = await this.#archive.accept(id, { node, key: null, intent, items });
     } catch (error) {
       await this.#archive.work.remove(id);
@@ -84,15 +86,15 @@ export class MessageJobs {
 
   async #join(sequence: Sequence, media: readonly GivenMedium[], part: Part): Promise<Submission> {
     const { id, slots, used } = sequence;
-    const { outputFolders } = this.#options;
+    const { outputFolders, signal } = this.#options;
     const slot = String(part.index);
     // The same part once more brings nothing new.
     const isNew = !slots.has(slot);
     slots.add(slot);
     try {
-      const running = await sequence.running;
+      const running = await this.#runningOf(sequence);
       if (isNew) {
-        const items = await stageMedia(this.#archive, id, media, { used, slot, outputFolders });
+        const items = await stageMedia(this.#archive, id, media, { used, slot, outputFolders, signal });
         if (!(await this.#archive.addItems(running.job, items))) {
           await this.#remove(id, items.values());
           throw new DimensionerError("partTooLate", diskFacts, { count: part.index + 1 });
@@ -104,6 +106,17 @@ export class MessageJobs {
         slots.delete(slot);
       }
       throw error;
+    }
+  }
+
+  /** A close may end what the first part began before this part is kept: then only the first one's medium is. */
+  async #runningOf(sequence: Sequence): Promise<RunningJob> {
+    try {
+      return await sequence.running;
+    } catch (error) {
+      throw isDimensionerError(error) && error.sentence === "cancelledKept"
+        ? new DimensionerError("cancelledClose", diskFacts)
+        : error;
     }
   }
 

@@ -29,6 +29,7 @@ interface Staging {
   readonly slot: string;
   /** The folders that a message may name files in. */
   readonly outputFolders: () => Promise<readonly string[]>;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -53,13 +54,13 @@ async function stage(
   root: JobStore,
   jobId: string,
   medium: GivenMedium,
-  { used, outputFolders }: Staging,
+  { used, outputFolders, signal }: Staging,
 ): Promise<StoredItem> {
   const { content, contentType, contentId, description } = medium;
   const store = async (path: string | null, start: () => Promise<Download>): Promise<StoredItem> => {
     const base = reserveName(used, description ?? stemOf(medium.filename ?? path) ?? contentId ?? "item");
     const facts = { contentId, description, url: null, base };
-    return await storeItem(root, jobId, start, facts, { surface: "disk", host: "msg.payload" });
+    return await storeItem(root, jobId, start, facts, { surface: "disk", host: "msg.payload", signal });
   };
   if (content instanceof Uint8Array) {
     return await store(null, sendBytes(content, contentType));

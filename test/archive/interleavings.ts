@@ -1,0 +1,268 @@
+import assert from "node:assert/strict";
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { Archive } from "../../src/archive/jobs/archive.ts";
+import { JobRunner } from "../../src/archive/jobs/job-runner.ts";
+import type { MediaSource } from "../../src/archive/jobs/media-source.ts";
+import type { Archived } from "../../src/archive/jobs/sealing.ts";
+import type { Submission } from "../../src/archive/jobs/submission.ts";
+import type { Manifest } from "../../src/archive/packages/manifest.ts";
+import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { isDimensionerError, type DimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { createMediaFolders } from "../../src/media/media-folders.ts";
+import { withFolder } from "../media/support.ts";
+import { intentOf, pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
+import { databaseInTurns, diskInTurns, newDatabase, Turns, type Choose, type Life } from "./turns.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+/** What became of one message. */
+interface Message {
+  readonly name: string;
+  /** The SHA-256 of what it brings; none for a job of the cloud. */
+  readonly media: readonly string[];
+  end?: Archived | DimensionerError;
+}
+
+const parts = 3;
+
+/**
+ * Plays one order of everything that can happen at once while an archive takes the parts of a sequence, a message alone and a
+ * transaction of the cloud twice, is perhaps closed in the middle, and goes on in another life. Returns that order. Throws
+ * where a promise of the archive did not hold.
+ */
+export async function playOrder(choose: Choose): Promise<readonly string[]> {
+  const clock = new VirtualClock();
+  const turns = new Turns(choose, clock);
+  try {
+    await withFolder((root) => new Play(root, turns, choose).run());
+  } catch (error) {
+    throw new Error(`${String(error)}\nin this order:\n${turns.log.join("\n")}`, { cause: error });
+  } finally {
+    clock.close();
+  }
+  return turns.log;
+}
+
+class Play {
+  readonly #root: string;
+  readonly #turns: Turns;
+  readonly #choose: Choose;
+  readonly #database = newDatabase();
+  readonly #messages: Message[] = [];
+  readonly #resumed: Message[] = [];
+
+  constructor(root: string, turns: Turns, choose: Choose) {
+    this.#root = root;
+    this.#turns = turns;
+    this.#choose = choose;
+  }
+
+  async run(): Promise<void> {
+    const isClosedEarly = this.#choose(2) === 1;
+    await this.#turns.until(this.#live((runner) => this.#submitAll(runner), isClosedEarly));
+    await this.#turns.until(this.#live(async () => undefined, false));
+    await this.#check();
+    this.#database.close();
+  }
+
+  /** One life: goes on with what is open, does what the flow does, and closes when all has ended, or at any moment. */
+  async #live(act: (runner: JobRunner) => Promise<void>, isClosedEarly: boolean): Promise<void> {
+    const life: Life = { isOver: false };
+    const lease = {
+      database: databaseInTurns(this.#database, this.#turns, life),
+      storeId: "store",
+      release: async () => undefined,
+    };
+    const disk = diskInTurns(this.#turns, life);
+    const { archive } = await Archive.open(this.#root, lease, { disk, folders: createMediaFolders() });
+    const runner = new JobRunner(archive, {
+      node: "node",
+      concurrency: 2,
+      source: () => this.#source(life),
+      findMissing: missingMedia,
+      retry: { firstMs: 10, longestMs: 40 },
+      poll: { firstMs: 10, longestMs: 40, paceMs: 0 },
+    });
+    const resumed = [...runner.resume(() => true)].map(async (submission) => {
+      const message: Message = { name: "resumed", media: [] };
+      this.#resumed.push(message);
+      await this.#finish(message, submission);
+    });
+    const acted = act(runner);
+    if (isClosedEarly) {
+      await this.#turns.take("close", () => undefined);
+    } else {
+      await Promise.all([acted, ...resumed]);
+    }
+    await runner.close();
+    await archive.release();
+    life.isOver = true;
+    await Promise.all([acted, ...resumed]);
+  }
+
+  async #submitAll(runner: JobRunner): Promise<void> {
+    const onIncomplete = this.#choose(2) === 1 ? "keep" : "error";
+    const sequence = intentOf("sequence", { source: "message", sequence: "s", waitMs: 20, onIncomplete });
+    const medium = (text: string) => ({
+      content: pictureOf(text),
+      contentType: "image/jpeg",
+      contentId: null,
+      description: null,
+      filename: null,
+    });
+    const cloud = intentOf("transaction", { origin: "https://cloud.example", raw: "{}" });
+    const submits: [name: string, media: string[], submit: () => Promise<Submission>][] = [
+      ...Array.from({ length: parts }, (_, index): [string, string[], () => Promise<Submission>] => {
+        const text = `part ${index}`;
+        const part = { id: "s", index, count: parts };
+        return [text, [text], () => runner.submitMedia(sequence, [medium(text)], part)];
+      }),
+      [
+        "alone",
+        ["alone 1", "alone 2"],
+        () =>
+          runner.submitMedia(
+            intentOf("alone", { source: "message" }),
+            [medium("alone 1"), medium("alone 2")],
+            null,
+          ),
+      ],
+      ["cloud", [], () => runner.submit(cloud)],
+      ["cloud again", [], () => runner.submit(cloud)],
+    ];
+    await Promise.all(
+      submits.map(async ([name, media, submit]) => {
+        const message: Message = { name, media: media.map((text) => sha256Of(pictureOf(text))) };
+        this.#messages.push(message);
+        // The turn is over when the message is in the node, not when its job has ended.
+        const { submitted } = await this.#turns.take(`flow: ${name}`, () => {
+          const begun = submit();
+          begun.catch(() => undefined);
+          return { submitted: begun };
+        });
+        try {
+          await this.#finish(message, await submitted);
+        } catch (error) {
+          this.#fail(message, error);
+        }
+      }),
+    );
+  }
+
+  async #finish(message: Message, submission: Submission): Promise<void> {
+    try {
+      const archived = await submission.end();
+      this.#endOnce(message, archived);
+      if (submission.sendsMessage) {
+        submission.messageSent();
+      }
+    } catch (error) {
+      this.#fail(message, error);
+      if (isDimensionerError(error) && error.sentence !== "cancelledKept" && submission.sendsMessage) {
+        submission.messageSent(error);
+      }
+    }
+  }
+
+  #fail(message: Message, error: unknown): void {
+    if (!isDimensionerError(error)) {
+      throw error;
+    }
+    this.#endOnce(message, error);
+  }
+
+  #endOnce(message: Message, end: Archived | DimensionerError): void {
+    assert.equal(message.end, undefined, `${message.name} ended twice`);
+    message.end = end;
+  }
+
+  /** A cloud that answers in its turn, with the same two media each time. */
+  #source(life: Life): MediaSource {
+    const media = ["first", "second"].map((text) => ({ contentId: text, bytes: pictureOf(text) }));
+    return {
+      peer: { origin: "https://cloud.example", host: "cloud.example", surface: "cloud" },
+      waitForMedia: () =>
+        this.#turns.take(
+          "cloud: list",
+          () => ({
+            items: media.map(({ contentId }) => ({
+              contentId,
+              contentType: "image/jpeg",
+              description: contentId,
+              mediaUrl: null,
+            })),
+            missing: [],
+          }),
+          life,
+        ),
+      media: (_transactionId, contentId) =>
+        this.#turns.take(
+          `cloud: ${contentId}`,
+          () => {
+            const bytes = media.find((one) => one.contentId === contentId)?.bytes ?? assert.fail();
+            return {
+              contentType: "image/jpeg",
+              contentLength: bytes.length,
+              framing: "length",
+              suggestedName: contentId,
+              source: { surface: "cloud", operation: "media", host: "cloud.example" },
+              body: Readable.from([bytes]),
+              restart: () => Promise.reject(new Error("It has not failed.")),
+            } as const;
+          },
+          life,
+        ),
+    };
+  }
+
+  async #check(): Promise<void> {
+    assert.deepEqual(this.#turns.tooLate, [], "asked for after the archive was closed");
+    assert.deepEqual(await workFolders(this.#root), []);
+    const open = this.#database.prepare(
+      "SELECT job_id, state FROM jobs WHERE state NOT IN ('told', 'failed')",
+    );
+    assert.deepEqual(open.all(), [], "jobs that are open for ever");
+    const manifests = [...(await readPackages(this.#root)).values()];
+    for (const message of this.#messages) {
+      await this.#checkMessage(message, manifests);
+    }
+    const cloud = manifests.filter(({ transactionId }) => transactionId === "transaction");
+    assert.ok(cloud.length <= 1, "one package for the same job");
+  }
+
+  async #checkMessage({ name, media, end }: Message, manifests: readonly Manifest[]): Promise<void> {
+    assert.ok(end !== undefined, `${name} never ended`);
+    const kept = isDimensionerError(end) ? end.sentence === "cancelledKept" : false;
+    // A job that a close has left open ends in the next life.
+    const ends = kept ? this.#resumed.flatMap((one) => one.end ?? []) : [end];
+    const places = manifests.map(({ items }) => new Set(items.map(({ sha256 }) => sha256)));
+    for (const sha256 of media) {
+      const count = places.filter((one) => one.has(sha256)).length;
+      if (!isDimensionerError(end)) {
+        assert.ok(
+          end.manifest.items.some((item) => item.sha256 === sha256),
+          `${name} is not in its package`,
+        );
+      }
+      const isKept = await this.#isKept(sha256, ends.filter(isDimensionerError));
+      const isOnMessage: boolean = isDimensionerError(end) && !kept && end.sentence !== "partsIncomplete";
+      const said = ends.map((one) => (isDimensionerError(one) ? one.sentence : "archived")).join(", ");
+      const found: string = `${name} (${said}): in ${count} manifests, kept: ${isKept}, on the message: ${isOnMessage}`;
+      assert.equal(count + Number(isKept) + Number(isOnMessage), 1, found);
+    }
+  }
+
+  /** Whether a medium lies where one of these errors says. */
+  async #isKept(sha256: string, errors: readonly DimensionerError[]): Promise<boolean> {
+    for (const path of new Set(errors.flatMap(({ values }) => values.path ?? []))) {
+      const folder = join(path, "media");
+      for (const file of await readdir(folder).catch(() => [])) {
+        if (sha256Of(await readFile(join(folder, file))) === sha256) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * The archive in many orders of what can happen at once:  node test/long/archive-orders.ts [orders] [seed]
+ *
+ * A failure prints the seed and the order.
+ */
+import { assert, asyncProperty, gen, nat } from "fast-check";
+import { playOrder } from "../archive/interleavings.ts";
+
+const [numRuns, seed] = [Number(process.argv[2] ?? 3_000), Number(process.argv[3] ?? Date.now())];
+await assert(
+  asyncProperty(gen(), async (choose) => {
+    await playOrder((count) => choose(nat, { max: count - 1 }));
+  }),
+  { numRuns, seed, endOnFailure: true },
+);
+console.log(`archive: ${numRuns} orders, seed ${seed}`);
