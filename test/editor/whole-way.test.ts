@@ -8,6 +8,7 @@ import { blocksIn, readPages } from "../docs/pages.ts";
 import { openBoth, type Bench, type Both } from "./both.ts";
 import { closeDialog, dragFromPalette, fill, openDialog, opened } from "./dialog.ts";
 import { importExample, nodeCount } from "./import-example.ts";
+import { drawnWires, tangledWires } from "./wires.ts";
 
 interface OnCanvas {
   readonly id: string;
@@ -139,7 +140,7 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
       }
     }));
 
-  it("imports each example from the menu, without an unknown node or an error", async () => {
+  it("imports each example from the menu, without an unknown node or an error, and with no wires that cross", async () => {
     const files = await exampleNames();
     assert.ok(files.length > 0);
     await both.run(async ({ page, problems }) => {
@@ -162,6 +163,13 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
           withoutSecret.map(({ type }) => type),
           name,
         );
+        for (const { id, type } of added) {
+          if (type === "tab") {
+            await page.evaluate(`RED.workspaces.show("${id}")`);
+            await page.waitForFunction(drawnWires);
+            assert.deepEqual(await tangledWires(page), [], name);
+          }
+        }
         assert.deepEqual(problems, [], name);
         // Undone, so that the next one meets the editor as a new user has it.
         await page.keyboard.press("Control+z");

@@ -1,0 +1,39 @@
+import type { Page } from "playwright-core";
+
+/** Whether the canvas shows each wire of its tab, to be evaluated in the page. */
+export const drawnWires = `document.querySelectorAll(".red-ui-flow-link-line").length ===
+  RED.nodes.filterLinks({ source: { z: RED.workspaces.active() } }).length`;
+
+/**
+ * What makes the flow on the canvas hard to follow: wires that cross, and wires that run behind a node. Wires of one
+ * output, and wires into one input, may meet.
+ */
+export function tangledWires(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const tab = RED.workspaces.active();
+    const wires = [...document.querySelectorAll(".red-ui-flow-link-line")].map((path) => {
+      const { source, sourcePort, target } = path.parentNode.__data__;
+      const length = path.getTotalLength();
+      const points = Array.from({ length: 101 }, (_, step) => path.getPointAtLength((length * step) / 100));
+      return { source, sourcePort, target, points, name: source.name + " " + (sourcePort + 1) + " → " + target.name };
+    });
+    const side = (a, b, c) => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+    const cross = (a, b, c, d) => side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+    const steps = ({ points }) => points.slice(1).map((point, index) => [points[index], point]);
+    const meet = (one, other) =>
+      one.target === other.target || (one.source === other.source && one.sourcePort === other.sourcePort);
+    const covers = ({ x, y, w, h }, point) => Math.abs(point.x - x) < w / 2 && Math.abs(point.y - y) < h / 2;
+    return wires.flatMap((wire, index) => [
+      ...wires
+        .slice(index + 1)
+        .filter((other) => !meet(wire, other))
+        .filter((other) => steps(wire).some(([a, b]) => steps(other).some(([c, d]) => cross(a, b, c, d))))
+        .map((other) => wire.name + " crosses " + other.name),
+      ...RED.nodes
+        .filterNodes({ z: tab })
+        .filter((node) => node !== wire.source && node !== wire.target)
+        .filter((node) => wire.points.some((point) => covers(node, point)))
+        .map((node) => wire.name + " runs behind " + node.name),
+    ]);
+  })()`);
+}
