@@ -29,3 +29,21 @@ export async function readJson(file: string): Promise<Record<string, unknown>> {
   assert.ok(typeof value === "object" && value !== null);
   return { ...value };
 }
+
+/** Expects the package of a parcel that was filmed and measured through the cloud: complete, each file as it was hashed. */
+export async function expectWholePackage(folder: string): Promise<void> {
+  assert.deepEqual(await filesIn(folder), [
+    "AnnotatedColorImageJpeg.jpg",
+    "ColorImageJpeg.jpg",
+    "ColorVideoMp4.mp4",
+    "DepthImage16Bit.bmp",
+    "manifest.json",
+    "measurement.json",
+    "measurement.raw",
+  ]);
+  const manifest = await readJson(join(folder, "manifest.json"));
+  assert.equal(manifest["complete"], true);
+  for (const { path, sha256: hash } of manifest["items"] as { path: string; sha256: string }[]) {
+    assert.equal(sha256(await readFile(join(folder, path))), hash, path);
+  }
+}

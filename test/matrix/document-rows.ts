@@ -69,7 +69,7 @@ function areAlike([first, ...others]: readonly (PlainEnding | undefined)[]): boo
   return others.every((other) => JSON.stringify(other) === JSON.stringify(first));
 }
 
-const downloadWords: Readonly<Record<string, string>> = { image: "picture", video: "saved video" };
+const downloadWords: Readonly<Record<string, string>> = { video: "saved video" };
 
 function nameOf(scope: string, some: readonly Kind[]): string {
   if (scope.startsWith(":")) {
