@@ -4,7 +4,7 @@ import type { FileHandle } from "node:fs/promises";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
+import { stateFolderName, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
@@ -126,22 +126,47 @@ describe("archive: a disk that is full, gone or closed", () => {
     });
   });
 
-  it("says that the folder is gone, takes nothing meanwhile, and goes on when it is back", async () => {
+  /** As in Node-RED: the database is not in the folder of the packages. */
+  const storeApart = (root: string, folder: string): Store =>
+    storeIn(root, new StoreDatabases(), join(folder, "store.sqlite"));
+
+  it("says that the folder is gone, accepts jobs meanwhile, and goes on when it is back", async () => {
     await withFolder(async (folder) => {
       const root = join(folder, "share");
       await mkdir(root);
-      const archive = await openArchive(root, client);
+      const archive = await openArchive(root, client, { store: storeApart(root, folder) });
       const open = await archive.runner.submit(forCloud("1", { waitMs: 60_000 }));
       await until(() => open.running?.state === "waiting", "it waits");
       await rename(root, join(folder, "away"));
       addVideo("1");
+      addVideo("2");
       open.running?.wake();
-      await until(() => open.running?.trouble?.sentence === "fileNoFolder", "the folder is missed");
-      await rejectsWith(archive.runner.submit(forCloud("2")), "ERR_FILE", "fileNoFolder");
+      const second = await archive.runner.submit(forCloud("2"));
+      for (const { running } of [open, second]) {
+        await until(() => running?.trouble?.sentence === "fileNoFolder", "the folder is missed");
+        assert.equal(running?.trouble?.values.path, root, "what people know is the store's folder");
+      }
       await assert.rejects(readdir(root), "it is never created");
       await rename(join(folder, "away"), root);
-      assert.equal((await open.end()).manifest.items.length, 1);
-      open.messageSent();
+      for (const submission of [open, second]) {
+        assert.equal((await submission.end()).manifest.items.length, 1);
+        submission.messageSent();
+      }
+      await archive.close();
+      assert.equal((await readPackages(root)).size, 2);
+    });
+  });
+
+  it("makes its own folders again where somebody has deleted them", async () => {
+    await withFolder(async (folder) => {
+      const root = join(folder, "share");
+      await mkdir(root);
+      const archive = await openArchive(root, client, { store: storeApart(root, folder) });
+      await rm(join(root, stateFolderName), { recursive: true });
+      addVideo("1");
+      const submission = await archive.runner.submit(forCloud("1"));
+      assert.equal((await submission.end()).manifest.items.length, 1);
+      submission.messageSent();
       await archive.close();
       assert.equal((await readPackages(root)).size, 1);
     });

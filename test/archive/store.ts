@@ -8,6 +8,6 @@ export function databaseOf(root: string): string {
 }
 
 /** A store with its packages in a folder, as a process that has just started opens it. */
-export function storeIn(root: string, databases = new StoreDatabases()): Store {
-  return new Store(databaseOf(root), { path: root }, databases);
+export function storeIn(root: string, databases = new StoreDatabases(), file = databaseOf(root)): Store {
+  return new Store(file, { path: root }, databases);
 }

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { systemCode } from "../../media/disk.ts";
 import { syncFolder } from "../../media/target-folder.ts";
 import { asFileError, diskFacts, makeStateFolder, removeTree, type ArchiveDisk } from "../archive-disk.ts";
@@ -46,10 +46,11 @@ export class WorkFolders {
   async make(jobId: string): Promise<string> {
     const path = this.of(jobId);
     try {
-      await makeStateFolder(this.#jobFolder(jobId), this.#disk);
+      await this.#makeJobFolder(jobId);
       await makeStateFolder(path, this.#disk);
     } catch (error) {
-      throw asFileError(error, path);
+      // What is missing is the store's folder: all below it is made here.
+      throw asFileError(error, path, dirname(this.#stateFolder));
     }
     return path;
   }
@@ -101,6 +102,19 @@ export class WorkFolders {
   /** Where `putAside` moves it. */
   asideOf(name: string): string {
     return join(this.#stateFolder, asideName, name);
+  }
+
+  /** Somebody may have deleted the folders above it while the store was open. */
+  async #makeJobFolder(jobId: string): Promise<void> {
+    try {
+      await makeStateFolder(this.#jobFolder(jobId), this.#disk);
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") {
+        throw error;
+      }
+      await this.prepare();
+      await makeStateFolder(this.#jobFolder(jobId), this.#disk);
+    }
   }
 
   get #root(): string {

@@ -76,7 +76,7 @@ export class HeldUpLog {
   #end(sentence: string, { sinceMs }: Cause, goesOn: boolean): void {
     this.#causes.delete(sentence);
     if (goesOn) {
-      const minutes = Math.round((this.#nowMs() - sinceMs) / 60_000);
+      const minutes = Math.max(1, Math.round((this.#nowMs() - sinceMs) / 60_000));
       this.#node.log(this.#status.say("resumedAfter", { minutes, count: this.#openJobs() }));
     }
   }
