@@ -192,7 +192,7 @@ export function settingsOf<P extends object>(node: object, defaults: P): P {
 /** A new node takes the only config node of each kind that it needs and can use. To be called in a type's onadd. */
 export function chooseOnly(node: object, { table }: Fields): void {
   for (const [name, property] of Object.entries(table)) {
-    if (property.kind !== "config" || !(property.from !== undefined || "required" in property)) {
+    if (property.kind !== "config" || !property.of.startsWith("dimensioner-")) {
       continue;
     }
     const isOpen = [name, property.from ?? name].every((one) => (Reflect.get(node, one) ?? "") === "");

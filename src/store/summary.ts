@@ -8,6 +8,8 @@ export interface StoreSummary {
   readonly bytes: number;
   /** Jobs of archive nodes that have not ended. */
   readonly openJobs: number;
+  /** When the oldest of them was accepted (ISO 8601, UTC); null where none is open. */
+  readonly oldestJobAt: string | null;
   /** Webhook records that nobody has handled. */
   readonly unhandledRecords: number;
 }
@@ -19,7 +21,10 @@ export async function summarize(database: Database): Promise<StoreSummary> {
       { sql: "SELECT sqlite_version() AS version" },
       { sql: "PRAGMA user_version" },
       { sql: "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()" },
-      { sql: "SELECT count(*) AS count FROM jobs WHERE state NOT IN ('told', 'failed')" },
+      {
+        sql: `SELECT count(*) AS count, min(accepted_at) AS oldest FROM jobs
+          WHERE state NOT IN ('told', 'failed')`,
+      },
       { sql: "SELECT count(*) AS count FROM records WHERE handled_at IS NULL" },
     ]);
   return {
@@ -27,6 +32,7 @@ export async function summarize(database: Database): Promise<StoreSummary> {
     schemaVersion: Number(schema?.["user_version"]),
     bytes: Number(size?.["bytes"]),
     openJobs: Number(jobs?.["count"]),
+    oldestJobAt: typeof jobs?.["oldest"] === "string" ? jobs["oldest"] : null,
     unhandledRecords: Number(records?.["count"]),
   };
 }

@@ -61,8 +61,12 @@ describe("the dialog of a store, in Node-RED 4.1 and 5.0", function () {
       ]);
       assert.match(lines[5] ?? "", /free space: \d[\d,.]* \wB of \d[\d,.]* \wB/i);
       const file = join(nodeRed.userDir, "dimensioner", "store.sqlite");
-      assert.match(lines[6] ?? "", /^good: The database works \(SQLite 3\.\d+\.\d+, schema version \d+\): /);
+      assert.match(
+        lines[6] ?? "",
+        /^good: The database works \(SQLite 3\.\d+\.\d+, schema version \d+, [\d.]+ kB\): /,
+      );
       assert.ok(lines[6]?.endsWith(file));
+      assert.ok(lines.includes("good: No open archive jobs."));
       assert.ok(lines.includes("good: No unhandled webhook records."));
       assert.deepEqual(await faultsOfDialog(page), []);
       await closeDialog(page, "cancel", "config");

@@ -80,6 +80,7 @@ describe("dimensioner-store in a real Node-RED", function () {
     assert.match(String(values["version"]), /^3\.\d+\.\d+$/);
     assert.equal(values["schema"], migrations.length);
     assert.equal(values["path"], fileOf("store"));
+    assert.equal(lineOf(lines, "jobsNone")?.state, "good");
     assert.equal(lineOf(lines, "records")?.values["count"], 1);
     assert.equal(lineOf(lines, "folder")?.values["path"], folder);
     assert.deepEqual(await readdir(folder), []);

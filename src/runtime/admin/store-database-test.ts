@@ -39,9 +39,19 @@ export async function testDatabase(test: DatabaseTest): Promise<readonly TestLin
 }
 
 function linesOf(summary: StoreSummary, path: string): readonly TestLine[] {
-  const { sqliteVersion: version, schemaVersion: schema, unhandledRecords } = summary;
+  const {
+    sqliteVersion: version,
+    schemaVersion: schema,
+    bytes,
+    openJobs,
+    oldestJobAt,
+    unhandledRecords,
+  } = summary;
   return [
-    line("good", "database", { version, schema, path }),
+    line("good", "database", { version, schema, size: { bytes }, path }),
+    oldestJobAt === null
+      ? line("good", "jobsNone")
+      : line("good", "jobs", { count: openJobs, time: { time: oldestJobAt } }),
     unhandledRecords === 0
       ? line("good", "recordsNone")
       : line("good", "records", { count: unhandledRecords }),
