@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { jobStates, statesBefore, type JobState } from "../../src/archive/jobs/job-states.ts";
 import { errorCodes } from "../../src/errors/dimensioner-error.ts";
 import { sentMessages } from "../../tools/write-docs/messages.ts";
 import { readPages, root, type NamedPage } from "./pages.ts";
@@ -57,6 +58,15 @@ describe("the tables of the pages", () => {
       "`failed`",
       "`unknown`",
     ]);
+  });
+
+  it("docs/archive.md: has the states of a job, their meanings and their order, as the code has them", () => {
+    const table = pageOf("docs/archive.md").tables.find(({ header: [first] }) => first === "state");
+    const states = Object.entries(jobStates).map(([state, meaning]) => {
+      const before = statesBefore[state as JobState].map((one) => `\`${one}\``).join(", ");
+      return [`\`${state}\``, meaning, before === "" ? "–" : before];
+    });
+    assert.deepEqual(table?.rows, states);
   });
 
   it("docs/nodes.md: has every example, by its name", () => {
