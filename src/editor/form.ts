@@ -189,7 +189,7 @@ export function settingsOf<P extends object>(node: object, defaults: P): P {
   return Object.assign({ ...defaults }, Object.fromEntries<unknown>(saved));
 }
 
-/** A new node takes the only config node of each kind that it needs and can use. To be called in a type's onadd. */
+/** A new node takes the only device, cloud or store that it can use. To be called in a type's onadd. */
 export function chooseOnly(node: object, { table }: Fields): void {
   for (const [name, property] of Object.entries(table)) {
     if (property.kind !== "config" || !property.of.startsWith("dimensioner-")) {

@@ -262,15 +262,15 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
 
   it("a new node chooses the only config node that it can use, and none among several", () =>
     both.run(async ({ page }) => {
-      const add = (id: string, more: object): Promise<unknown> =>
+      const add = (id: string, more: object, kind = "device"): Promise<unknown> =>
         page.evaluate(`(() => {
-          const type = "dimensioner-device";
+          const type = "dimensioner-${kind}";
           const node = ${JSON.stringify({ id, users: [], z: "", ...more })};
           RED.nodes.add({ ...node, type, _def: RED.nodes.getType(type) });
         })()`);
-      const chosenBy = async (type: string): Promise<unknown> => {
+      const chosenBy = async (type: string, property = "device"): Promise<unknown> => {
         const id = await dragFromPalette(page, `dimensioner-${type}`, 500, 400);
-        const chosen = await page.evaluate(`RED.nodes.node("${id}").device`);
+        const chosen = await page.evaluate(`RED.nodes.node("${id}").${property}`);
         await page.evaluate(`RED.nodes.remove("${id}")`);
         return chosen;
       };
@@ -281,11 +281,14 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
         await add("disabled", { d: true });
         await add("elsewhere", { z: "tab-2" });
         assert.equal(await chosenBy("measure"), only);
+        await add("shelf", {}, "store");
+        assert.equal(await chosenBy("transaction-in", "store"), "shelf");
         await add("earlier", { generation: "earlier" });
         assert.equal(await chosenBy("measure"), "", "either would do");
         assert.equal(await chosenBy("fetch-image"), only, "the other one has no images");
       } finally {
-        await page.evaluate(`["disabled", "elsewhere", "earlier"].forEach((id) => RED.nodes.remove(id))`);
+        await page.evaluate(`["disabled", "elsewhere", "earlier", "shelf"]
+          .filter((id) => RED.nodes.node(id)).forEach((id) => RED.nodes.remove(id))`);
       }
     }));
 
