@@ -123,7 +123,7 @@ async function measureSize(
  * in the system's cache is not the next one's burden, and a virtual disk takes several times as long for blocks that it
  * has not had before, or not lately: who syncs would pay for that, depending on who came before.
  */
-async function evenDisk(folder: string, bytes: number): Promise<void> {
+export async function evenDisk(folder: string, bytes: number): Promise<void> {
   const path = join(folder, "even");
   const block = Buffer.alloc(4e6, "0123456789abcdef");
   const file = await open(path, "w");
