@@ -15,13 +15,15 @@ export interface Machine {
 }
 
 export function describeMachine(): Machine {
-  const { version } = createRequire(import.meta.url)("undici/package.json") as { version: string };
-  const versions: Record<string, string> = {};
+  const require = createRequire(import.meta.url);
+  const versionIn = (manifest: string) => (require(manifest) as { version: string }).version;
+  // The first of them: figures of another version of this package are not kept beside new ones.
+  const versions: Record<string, string> = { "this package": versionIn("../package.json") };
   for (const { nodeRedVersion, node } of findRuntimes()) {
     versions[`Node-RED ${nodeRedVersion.replace(/\.\d+$/, "")}`] =
       `${nodeRedVersion} on Node ${node.version}`;
   }
-  versions["undici"] = version;
+  versions["undici"] = versionIn("undici/package.json");
   for (const command of ["curl", "wget"]) {
     versions[command] = versionOf(command);
   }

@@ -55,7 +55,7 @@ before and after its first use. All devices are called in turn, sixteen at a tim
 calls in the same process, without a node. _of 16_ is the ratio to the calls with sixteen devices.`;
 
 const jobsText = `All jobs are sent to one archive node at once, each with four media of 40 kB. A job is finished when its package is
-complete, hashed, synced and recorded in the journal.`;
+complete, hashed, synced and recorded in the store's database.`;
 
 const loadText = `The time that a package adds when Node-RED loads its node types, and the size of what \`npm install\` installs.`;
 
