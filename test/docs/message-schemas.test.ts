@@ -127,10 +127,27 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
     for (const type of ["dimensioner-video-control", "dimensioner-remote-trigger"]) {
       const node = { type, action: "start", deviceReference: code };
       const [msg] = await run("VideoMessage", node, { transactionReference: "R", payload: "scan" });
-      hasAllFieldsOf("VideoCommand", msg?.["video"]);
+      assert.deepEqual(Object.keys(msg?.["video"] ?? {}), schemas.VideoCommand.required);
       await flow.stop();
     }
     await run("VideoMessage", { type: "dimensioner-video-control", action: "cancel" }, {});
+  });
+
+  it("measure, of a parcel whose recording another start has overwritten", async () => {
+    sim.newer.setMode("video-with-measurement");
+    flow = await TestFlow.start([
+      { id: "device", type: "dimensioner-device", address: sim.newer.origin },
+      { id: "start", z: "tab", type: "dimensioner-video-control", device: "device" },
+      { id: "node", z: "tab", type: "dimensioner-measure", device: "device", tag: "customReference1" },
+    ]);
+    await flow.run("start", { transactionReference: "R" });
+    await flow.run("start", { transactionReference: "S" });
+    const given = { transactionReference: "R" };
+    const { msg = {} } = (await flow.run("node", { ...given })).sent[0] ?? {};
+    checkMessage("MeasureMessage", msg, given);
+    hasAllFieldsOf("MeasuredBy", msg["measuredBy"]);
+    hasAllFieldsOf("VideoCommand", msg["video"]);
+    hasAllFieldsOf("VideoStart", (msg["video"] as Message)["by"]);
   });
 
   it("fetch image, fetch video and fetch media, into the message and into a file", async () => {
