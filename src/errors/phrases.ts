@@ -69,6 +69,7 @@ export const phrases = {
   notMedium: "it must be a Buffer, or the path, bytes and sha256 of a saved file.",
   notPlain: "it is not plain data, so it cannot be kept across a restart.",
   keptTooLarge: "what is to be kept across a restart is larger than 1 MB.",
+  measurementTooLarge: "the measurement and the device's exact answer are larger than 16 MB.",
   fileChanged: "the file does not match its bytes and sha256.",
   notSaved: "it is not a file in a folder that a deployed node saves in.",
   jobWaitsFor: "an open job needs __origin__.",

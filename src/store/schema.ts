@@ -42,6 +42,7 @@ export const migrations: readonly (readonly string[])[] = [
       intent_sha256 TEXT NOT NULL,
       part_count INTEGER,
       waited_ms INTEGER NOT NULL DEFAULT 0,
+      open_ms INTEGER NOT NULL DEFAULT 0,
       location TEXT,
       manifest_sha256 TEXT,
       error_code TEXT,

@@ -90,7 +90,7 @@ describe("the jobs of a store", () => {
     clock.advance(1_000);
     await accept("two");
     await table().setCount("one", 3);
-    await table().setWaited("one", 1_234.5);
+    await table().setTimes("one", 1_234.5, 9_876.5);
     await add("two", "c1", item("second.jpg"));
     await lead("three", "told");
     await test.reopen();

@@ -181,8 +181,9 @@ export class Archive implements JobStore {
     }
   }
 
-  saveWait(job: OpenJob): void {
-    void this.jobs.setWaited(job.id, job.waitedMs).catch(() => undefined);
+  saveTimes(job: OpenJob): void {
+    const openMs = performance.now() - job.sinceMs;
+    void this.jobs.setTimes(job.id, job.waitedMs, openMs).catch(() => undefined);
   }
 
   /** The job's message is out, or its error: it needs no restart any more. */
@@ -256,14 +257,14 @@ export class Archive implements JobStore {
 type LastPackage = Awaited<ReturnType<PackageIndex["last"]>>;
 
 function resumed(job: StoredJob): OpenJob {
-  const { intent, acceptedAt } = job;
+  const { openMs, intent, ...rest } = job;
   return {
-    ...job,
+    ...rest,
     intent: factsOf(intent),
     answer: answerOf(intent),
     textBytes: textBytesOf(intent),
-    // How long it has been, nobody but the clock can tell.
-    sinceMs: performance.now() - Math.max(0, Date.now() - acceptedAt.getTime()),
+    // The wall clock may have been wrong by years, then or now.
+    sinceMs: performance.now() - openMs,
     isResumed: true,
   };
 }

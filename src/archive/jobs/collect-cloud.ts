@@ -65,7 +65,7 @@ export async function collectCloud(running: RunningJob, work: CloudWork): Promis
     }
   } finally {
     if (job.waitedMs !== waitedBefore) {
-      root.saveWait(job);
+      root.saveTimes(job);
     }
   }
 }

@@ -15,6 +15,6 @@ export interface JobStore {
   readonly sealing: Sealing;
   /** Makes media that are whole on the disk part of a job; false where it takes none any more. Rejects with ERR_STORE. */
   addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean>;
-  /** Remembers how long a job has waited, so that a restart does not begin the wait anew. */
-  saveWait(job: OpenJob): void;
+  /** Remembers how long a job has waited and been open, so that a restart begins neither anew. */
+  saveTimes(job: OpenJob): void;
 }

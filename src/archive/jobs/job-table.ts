@@ -25,6 +25,8 @@ export interface StoredJob {
   readonly count: number | null;
   /** How long the cloud has answered without what is expected. */
   readonly waitedMs: number;
+  /** How long a process has worked on it. */
+  readonly openMs: number;
   /** Its package, where it has one. */
   readonly placed: PlacedPackage | null;
 }
@@ -101,10 +103,13 @@ export class JobTable {
     ]);
   }
 
-  /** Notes how long a job has waited, so that a restart does not begin the wait again. */
-  async setWaited(id: string, waitedMs: number): Promise<void> {
+  /** Notes how long a job has waited and how long it has been open, so that a restart begins neither anew. */
+  async setTimes(id: string, waitedMs: number, openMs: number): Promise<void> {
     await this.#database.transaction([
-      { sql: "UPDATE jobs SET waited_ms = ? WHERE job_id = ?", values: [Math.round(waitedMs), id] },
+      {
+        sql: "UPDATE jobs SET waited_ms = ?, open_ms = ? WHERE job_id = ?",
+        values: [Math.round(waitedMs), Math.round(openMs), id],
+      },
     ]);
   }
 
@@ -252,6 +257,7 @@ function readJob(row: Row, media: readonly Row[]): StoredJob | string {
     items: readItems(media),
     count: row["part_count"] === null ? null : Number(row["part_count"]),
     waitedMs: Number(row["waited_ms"]),
+    openMs: Number(row["open_ms"]),
     placed: path === null || manifest === null ? null : { path, sha256: manifest },
   };
 }

@@ -8,7 +8,10 @@ export interface OpenJob {
   /** Id of the node that accepted it. */
   readonly node: string;
   readonly acceptedAt: Date;
-  /** The same in `performance.now()`: a clock that is put forward makes no job old. */
+  /**
+   * Since when it is open, in `performance.now()`, the time between two runs left out: a clock that is put right makes no job
+   * old.
+   */
   readonly sinceMs: number;
   readonly intent: IntentFacts;
   /** Which measurement it brings. */

@@ -180,6 +180,7 @@ export class RunningJob {
           return await this.#keepOrFail(error);
         }
         this.trouble = error instanceof DimensionerError ? error : undefined;
+        this.root.saveTimes(this.job);
         this.setState("trouble");
         this.#onChange(this);
         await this.pause(Math.min(this.#delayMs(), leftMs));

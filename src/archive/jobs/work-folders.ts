@@ -69,6 +69,11 @@ export class WorkFolders {
   async reopen(jobId: string, isMedium: (name: string) => boolean): Promise<void> {
     const folder = join(this.#jobFolder(jobId), packageName);
     try {
+      if (!(await this.#disk.lstat(folder)).isDirectory()) {
+        // A link would lead out of the store.
+        await this.#disk.unlink(folder);
+        return;
+      }
       for (const name of await this.#disk.readdir(folder)) {
         if (isMedium(name)) {
           await this.#disk.rename(join(folder, name), join(this.of(jobId), name));

@@ -5,7 +5,7 @@ import { readExpected } from "../../cloud/expected-media.ts";
 import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import { encodePart } from "../../http/path-part.ts";
 import { layoutProblem } from "../../rules/names.ts";
-import { readFacts } from "./archive-facts.ts";
+import { readFacts, type MessageFacts } from "./archive-facts.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { readMessageProperty, type Message } from "../messages.ts";
 import type { NumberProperty } from "../../saved/properties.ts";
@@ -47,6 +47,8 @@ export interface IntentReader {
 /** Properties that always survive a restart. */
 const alwaysKept = ["transactionId", "transactionReference", "topic"];
 const longestKept = 1_000_000;
+/** A device's answer has at most 5 MB; as measurement.json it is somewhat longer. */
+const longestMeasured = 16_000_000;
 
 /** What a message wants archived. Throws ERR_INPUT or ERR_CONFIG; nothing is accepted then. */
 export async function readIntent(reader: IntentReader, origin: string | null): Promise<Intent> {
@@ -76,7 +78,7 @@ export async function readIntent(reader: IntentReader, origin: string | null): P
     value: properties.contentType,
     type: properties.contentTypeType,
   });
-  const { references, device, ...facts } = readFacts(msg);
+  const { references, device, ...facts } = readMeasured(reader);
   const cloudName =
     properties.cloudFrom.trim() === "" ? undefined : readMessageProperty(RED, msg, properties.cloudFrom);
   return {
@@ -101,6 +103,23 @@ export async function readIntent(reader: IntentReader, origin: string | null): P
     cloudName: typeof cloudName === "string" ? cloudName : null,
     sequence: source === "message" ? (readPart(msg)?.id ?? null) : null,
   };
+}
+
+/** What the message says of its measurement. Throws ERR_INPUT where that cannot be written down. */
+function readMeasured({ msg, operation }: IntentReader): MessageFacts {
+  const refuse = (problem: Phrase) =>
+    errorBeforeSending(operation, "inputValue", { field: verbatim("msg.payload"), value: "…", problem });
+  let facts: MessageFacts;
+  try {
+    facts = readFacts(msg);
+  } catch {
+    // A circle, or nested too deeply.
+    throw refuse(phrase("notPlain"));
+  }
+  if ((facts.measurement?.length ?? 0) + (facts.raw?.length ?? 0) > longestMeasured) {
+    throw refuse(phrase("measurementTooLarge"));
+  }
+  return facts;
 }
 
 /** The place of a message in a sequence, as the core Split node and media list write it; null for a message alone. */
