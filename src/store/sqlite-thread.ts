@@ -12,6 +12,9 @@ import {
 import { SqliteFile } from "./sqlite-file.ts";
 import type { OpenRequest, ThreadMessage, TransactionRequest } from "./sqlite-messages.ts";
 
+/** Transactions in one commit: their answers arrive together, and a thousand at once would hold up the event loop. */
+const mostTogether = 200;
+
 if (!isMainThread && parentPort !== null) {
   serve(parentPort, workerData as OpenRequest);
 }
@@ -33,7 +36,11 @@ function serve(port: MessagePort, request: OpenRequest): void {
     }
     // What has come meanwhile shares one commit, and with it one sync of the disk.
     const waiting = [first];
-    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+    while (waiting.length < mostTogether) {
+      const next = receiveMessageOnPort(port);
+      if (next === undefined) {
+        break;
+      }
       waiting.push(next.message as TransactionRequest | "close");
     }
     const requests = waiting.filter((one) => one !== "close");

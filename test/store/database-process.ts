@@ -84,7 +84,7 @@ async function fill(database: SqliteDatabase): Promise<void> {
 
 async function write(database: SqliteDatabase): Promise<void> {
   for (let number = 0; ; number += 1) {
-    await database.transaction([{ sql: insertNote, values: [`n${number}`] }]);
+    await database.transaction([{ sql: insertNote, values: [`${number} of ${process.pid}`] }]);
     say(number);
   }
 }

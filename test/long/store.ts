@@ -1,0 +1,158 @@
+/**
+ * The database of a store with many rows and many writers:  node test/long/store.ts [packages] [kills]
+ *
+ * Opens an index of 100,000 and of 1,000,000 packages, looks packages up by reference, commits from many sides at once, and
+ * kills a process in the middle of its commits again and again. Prints what it measured; fails where a limit is missed.
+ */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PackageIndex } from "../../src/archive/packages/package-index.ts";
+import type { Database } from "../../src/store/database.ts";
+import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
+import { StoreDatabases } from "../../src/store/store-databases.ts";
+import { migrations } from "../store/notes-schema.ts";
+
+const most = Number(process.argv[2] ?? 1_000_000);
+const kills = Number(process.argv[3] ?? 50);
+const folder = await mkdtemp(join(tmpdir(), "store-long-"));
+const databases = new StoreDatabases();
+const missed: string[] = [];
+
+/** Prints a measured value; one over its limit fails the run. */
+function report(what: string, value: number, unit: string, limit = Infinity): void {
+  console.log(`${what}: ${value.toFixed(1)} ${unit}${limit === Infinity ? "" : ` (limit ${limit} ${unit})`}`);
+  if (value > limit) {
+    missed.push(what);
+  }
+}
+
+try {
+  await measureIndex(most / 10, 1_000);
+  await measureIndex(most);
+  await measureCommits();
+  await killInCommits();
+} finally {
+  await rm(folder, { recursive: true });
+}
+missed.forEach((what) => console.error(`over its limit: ${what}`));
+process.exitCode = missed.length === 0 ? 0 : 1;
+
+async function measureIndex(packages: number, openLimitMs?: number): Promise<void> {
+  const file = join(folder, `${packages}.sqlite`);
+  await (await databases.open(file)).release();
+  fillIndex(file, packages);
+  const megabytes = (await stat(file)).size / 1e6;
+  const openedAt = performance.now();
+  const { database, release } = await databases.open(file);
+  const ofIndex = `an index of ${packages} packages (${megabytes.toFixed(0)} MB)`;
+  report(`open ${ofIndex}`, performance.now() - openedAt, "ms", openLimitMs);
+  const index = new PackageIndex(database);
+  const times: number[] = [];
+  for (let look = 0; look < 500; look += 1) {
+    const number = Math.floor((look * packages) / 500);
+    const startedAt = performance.now();
+    const found = await index.find("reference", `ORDER-${number}`, 10);
+    times.push(performance.now() - startedAt);
+    if (found.length !== 1) {
+      missed.push(`find ORDER-${number}: ${found.length} packages`);
+    }
+  }
+  report(`find by reference in ${ofIndex}, 99 of 100`, percentile(times, 0.99), "ms", 10);
+  await release();
+  await rm(file);
+}
+
+/** Rows as an archive makes them, written at once: how long that takes is not what is measured. */
+function fillIndex(file: string, packages: number): void {
+  const database = new DatabaseSync(file);
+  database.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000");
+  database.exec(`WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ${packages})
+    INSERT INTO packages (package_id, job_key, store_id, location, manifest_sha256, transaction_id,
+      transaction_reference, custom_reference_1, barcode_reference, device, measured_at, archived_at, legal_for_trade, complete,
+      files, bytes, measurement_sha256, raw_sha256, previous_sha256)
+    SELECT lower(hex(randomblob(16))), lower(hex(randomblob(32))), 'store', '2026-11-22/ORDER-' || n, lower(hex(randomblob(32))),
+      lower(hex(randomblob(16))), 'ORDER-' || n, 'CUSTOMER-' || (n % 1000), '4006381' || n, 'Dock ' || (n % 40),
+      strftime('%Y-%m-%dT%H:%M:%fZ', 1700000000 + n, 'unixepoch'), strftime('%Y-%m-%dT%H:%M:%fZ', 1700000001 + n, 'unixepoch'),
+      1, 1, 4, 5000000, lower(hex(randomblob(32))), lower(hex(randomblob(32))), lower(hex(randomblob(32)))
+    FROM numbers`);
+  database.exec("PRAGMA journal_mode = WAL");
+  database.close();
+}
+
+async function measureCommits(): Promise<void> {
+  const { database, release } = await databases.open(join(folder, "commits.sqlite"));
+  report("transactions, one after the other", await commitsPerSecond(database, 1, 300), "a second");
+  report("transactions, 1,000 at once", await commitsPerSecond(database, 1_000, 30_000), "a second");
+  const idleMs = await eventLoopDelayMs(() => sleep(5_000));
+  const busyMs = await eventLoopDelayMs(async () => {
+    for (let second = 0; second < 5; second += 1) {
+      await Promise.all([sleep(1_000), commitsPerSecond(database, 100, 100)]);
+    }
+  });
+  console.log(`delay of the event loop, 99 of 100: idle ${idleMs.toFixed(1)} ms`);
+  report("more of it with 100 transactions at once each second", busyMs - idleMs, "ms", 20);
+  await release();
+}
+
+async function eventLoopDelayMs(work: () => Promise<unknown>): Promise<number> {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  await work();
+  delay.disable();
+  return delay.percentile(99) / 1e6;
+}
+
+/** So many writers, each of which waits until its transaction is durable. */
+async function commitsPerSecond(database: Database, writers: number, transactions: number): Promise<number> {
+  const startedAt = performance.now();
+  await Promise.all(
+    Array.from({ length: writers }, async (_, writer) => {
+      for (let number = 0; number < transactions / writers; number += 1) {
+        const id = `${writers} ${writer} ${number}`;
+        await database.transaction([
+          {
+            sql: `INSERT INTO records (node_id, transaction_id, received_at, received_by_run, record, record_sha256)
+              VALUES ('node', ?, ?, 'run', ?, ?)`,
+            values: [id, new Date().toISOString(), "x".repeat(1_000), "y".repeat(64)],
+          },
+        ]);
+      }
+    }),
+  );
+  return (transactions * 1_000) / (performance.now() - startedAt);
+}
+
+async function killInCommits(): Promise<void> {
+  const file = join(folder, "killed.sqlite");
+  const program = new URL("../store/database-process.ts", import.meta.url);
+  let durable = 0;
+  for (let round = 0; round < kills; round += 1) {
+    const child = fork(program, [file, "write"]);
+    child.on("message", () => {
+      durable += 1;
+    });
+    await once(child, "message");
+    setTimeout(() => child.kill("SIGKILL"), (round * 37) % 200);
+    await once(child, "exit");
+    const database = await SqliteDatabase.open({ file, migrations });
+    const [rows = []] = await database.transaction([{ sql: "SELECT count(*) AS count FROM notes" }]);
+    await database.close();
+    const stored = Number(rows[0]?.["count"]);
+    // More may have been stored than the killed process could say.
+    if (stored < durable) {
+      missed.push(`${stored} rows after kill ${round + 1}, of ${durable} that were durable`);
+    }
+    durable = Math.max(durable, stored);
+  }
+  console.log(`killed ${kills} times in the middle of commits: all of ${durable} are there`);
+}
+
+function percentile(values: readonly number[], share: number): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? 0;
+}
