@@ -8,10 +8,10 @@ describe("the summary of a store", () => {
     const test = await openTestDatabase();
     try {
       const insert = `INSERT INTO jobs (job_id, node_id, state, accepted_at, changed_at, transaction_id, intent, intent_sha256)
-        VALUES (?, 'node', ?, '', '', '', '', '')`;
-      const states = ["accepted", "collecting", "sealing", "archived", "told", "failed"];
+        VALUES (?, 'node', ?, ?, '', '', '', '')`;
+      const states = ["told", "accepted", "collecting", "sealing", "archived", "failed"];
       await test.database.transaction([
-        ...states.map((state) => ({ sql: insert, values: [state, state] })),
+        ...states.map((state, day) => ({ sql: insert, values: [state, state, `2026-11-2${day}`] })),
         {
           sql: `INSERT INTO records (node_id, transaction_id, received_at, received_by_run, record, record_sha256, handled_at)
             VALUES ('node', '1', '', '', '', '', NULL), ('node', '2', '', '', '', '', 'now')`,
@@ -20,7 +20,12 @@ describe("the summary of a store", () => {
       const { sqliteVersion, bytes, ...rest } = await summarize(test.database);
       assert.match(sqliteVersion, /^3\.\d+\.\d+$/);
       assert.ok(bytes >= 4_096 && bytes % 4_096 === 0);
-      assert.deepEqual(rest, { schemaVersion: migrations.length, openJobs: 4, unhandledRecords: 1 });
+      assert.deepEqual(rest, {
+        schemaVersion: migrations.length,
+        openJobs: 4,
+        oldestJobAt: "2026-11-21",
+        unhandledRecords: 1,
+      });
     } finally {
       await test.close();
     }
