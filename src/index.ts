@@ -33,6 +33,7 @@ export { readToBuffer, saveToFile, type ReadOptions, type SaveOptions } from "./
 export type {
   ArchiveMessage,
   BufferMessage,
+  ControlMessage,
   DeviceListMessage,
   DeviceMessage,
   ErrorMessage,
@@ -44,11 +45,15 @@ export type {
   MediaItemMessage,
   MediaListMessage,
   RemoteMeasureMessage,
+  ScanInput,
+  ScanMessage,
   TransactionInput,
   TransactionMessage,
   VideoInput,
   VideoMessage,
 } from "./library/messages.ts";
+export type { ReadingOptions } from "./scan/read-code.ts";
+export { readScan, readScans } from "./scan/read-scans.ts";
 export { readTransactionRecord } from "./library/webhook.ts";
 export type { BufferedMedia } from "./media/read-to-buffer.ts";
 export type { Download, DownloadSource, Framing } from "./model/download.ts";
@@ -58,12 +63,17 @@ export type {
   ArchivedPackage,
   CloudDevice,
   FleetDevice,
+  LabelDimensions,
+  LabelWeight,
   MeasuredBy,
   MeasuredObject,
   MeasureResult,
   MediaItem,
   MessageParts,
   SavedFile,
+  Scan,
+  ScanCarrier,
+  ScanElement,
   Terminal,
   TransactionRecord,
   VideoCommand,

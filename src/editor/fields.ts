@@ -9,6 +9,7 @@ import {
 } from "../rules/names.ts";
 import { readNumber } from "../rules/numbers.ts";
 import type { Problem } from "../rules/problem.ts";
+import { applicationIdentifierProblem, patternProblem, readCodeKinds } from "../rules/scans.ts";
 import { isKnown } from "../saved/migrations.ts";
 import {
   defaultsOf,
@@ -202,8 +203,12 @@ function configProblem(
 
 function ruleProblem(rule: TextRule, value: string, now: Now): Problem | null {
   switch (rule) {
+    case "applicationIdentifier":
+      return applicationIdentifierProblem(value);
     case "baseUrl":
       return problemIn(readBaseUrl(value, now("allowHttp") === "true"));
+    case "codeKinds":
+      return problemIn(readCodeKinds(value));
     case "deviceAddress":
       return problemIn(readAddress(value));
     case "fileName":
@@ -212,6 +217,8 @@ function ruleProblem(rule: TextRule, value: string, now: Now): Problem | null {
       return headerNameProblem(value);
     case "layout":
       return layoutProblem(value);
+    case "pattern":
+      return patternProblem(value);
     case "registrationCode":
       return registrationCodeProblem(value);
     case "webhookPath":

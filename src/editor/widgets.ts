@@ -65,3 +65,36 @@ export function rowAfter(row: JQuery, ...content: JQuery[]): void {
     .append($("<div>", { class: "dimensioner-spacer" }), cell)
     .insertAfter(row);
 }
+
+/**
+ * Shows a text that lists some of several choices, separated by commas, as check boxes. The field of the text stays where it is,
+ * hidden, and is what is saved.
+ */
+export function checkBoxes(
+  field: JQuery,
+  choices: readonly (readonly [value: string, text: string])[],
+): void {
+  const isChosen = (value: string) =>
+    String(field.val() ?? "")
+      .split(",")
+      .map((one) => one.trim())
+      .includes(value);
+  const label = $(`label[for="${field.attr("id") ?? ""}"]`)
+    .text()
+    .trim();
+  const boxes = choices.map(([value, text]) => ({
+    value,
+    box: $("<input>", { type: "checkbox" }).prop("checked", isChosen(value)),
+    text,
+  }));
+  const group = $("<div>", { role: "group", "aria-label": label }).append(
+    ...boxes.map(({ box, text }) =>
+      $("<label>", { class: "dimensioner-check" }).append(box, " ", $("<span>").text(text)),
+    ),
+  );
+  field.hide().before(group);
+  group.on("change", () => {
+    const chosen = boxes.filter(({ box }) => box.prop("checked") === true).map(({ value }) => value);
+    field.val(chosen.join(",")).trigger("change");
+  });
+}

@@ -35,6 +35,10 @@ const texts = rule(
   (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
   phrase("texts"),
 );
+export const aDate = rule(
+  (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+  phrase("instance", { name: "Date" }),
+);
 /** By what it can do, since a signal may come from another realm. */
 export const aSignal = rule(
   (value) =>

@@ -82,4 +82,24 @@ export const nodes = {
     hint: "The archive node's status and the log say what holds up the open jobs.",
     retryable: true,
   },
+  scanCutOff: {
+    code: "ERR_INPUT",
+    text: "The end of the scan “__value__” is missing. Scan the label again.",
+    hint: "It began with STX, and ETX did not arrive in time. Check the connection of the scanner, and the longest pause in this node.",
+  },
+  scanNotAccepted: {
+    code: "ERR_INPUT",
+    text: "“__value__” is __what__, which is not used here. Scan the label of the parcel.",
+    hint: "Which codes are accepted is set in the scan node.",
+  },
+  scanWrong: {
+    code: "ERR_INPUT",
+    text: "The code “__value__” is damaged: __problem__ Scan the label again.",
+    hint: "If other labels work, this label is printed incorrectly. The scan node can also be set to pass on such codes.",
+  },
+  scanNoReference: {
+    code: "ERR_INPUT",
+    text: "The code “__value__” does not have the reference that is needed here. Scan the label of the parcel.",
+    hint: "What becomes the reference is set in the scan node; its dialog shows how a code is read.",
+  },
 } as const satisfies Record<string, Sentence>;

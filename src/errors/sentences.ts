@@ -5,12 +5,22 @@ import { nodes } from "./node-sentences.ts";
 import { refusals } from "./refusal-sentences.ts";
 import { responses } from "./response-sentences.ts";
 import type { Sentence, Wording } from "./sentence.ts";
+import { scans } from "./scan-sentences.ts";
 import { settings } from "./setting-sentences.ts";
 import { stores } from "./store-sentences.ts";
 
 export type { Sentence } from "./sentence.ts";
 
-const entries = { ...settings, ...connections, ...refusals, ...responses, ...files, ...stores, ...nodes };
+const entries = {
+  ...settings,
+  ...connections,
+  ...refusals,
+  ...responses,
+  ...files,
+  ...stores,
+  ...scans,
+  ...nodes,
+};
 
 export type SentenceKey = keyof typeof entries;
 

@@ -12,6 +12,7 @@ import type {
   FleetDevice,
   ArchivedPackage,
   MessageParts,
+  Scan,
 } from "../model/shapes.ts";
 
 /** What measure takes. */
@@ -53,6 +54,13 @@ export interface FetchImageInput {
 export interface TransactionInput {
   transactionId: string | number;
   transactionReference?: string | number | null;
+  [field: string]: unknown;
+}
+
+/** What scan takes. */
+export interface ScanInput {
+  /** A scan, several, or a part of one: text or bytes. */
+  payload: string | Buffer;
   [field: string]: unknown;
 }
 
@@ -178,6 +186,25 @@ export interface DeviceListMessage {
 export interface DeviceMessage {
   payload: FleetDevice;
   parts: MessageParts;
+  [field: string]: unknown;
+}
+
+/** What scan sends for a parcel, on its first output. */
+export interface ScanMessage {
+  /** The scan as text, exactly as the scanner sent it. */
+  payload: string;
+  /** What the node was told to take as the reference. */
+  transactionReference: string;
+  scan: Scan;
+  [field: string]: unknown;
+}
+
+/** What scan sends for a control code, on its second output. */
+export interface ControlMessage {
+  /** The scan as text, exactly as the scanner sent it. */
+  payload: string;
+  /** The control code as the node's settings write it, such as VIDEO_START. */
+  control: string;
   [field: string]: unknown;
 }
 

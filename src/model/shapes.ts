@@ -309,6 +309,97 @@ export interface MessageParts {
   type: "array";
 }
 
+/** How a scan was read. */
+export interface Scan {
+  /** All that the scanner sent for it, control characters included. */
+  raw: string;
+  /**
+   * The content of the code: without what the scanner puts around it, and with the group separator (character 29)
+   * between elements.
+   */
+  text: string;
+  /** Kind of symbol; null where the scanner does not say it. */
+  symbology: string | null;
+  /** The AIM identifier that the scanner sent in front, such as ]C1; null without one. */
+  aim: string | null;
+  /** Elements in their order; none where it is no GS1 code. */
+  elements: ScanElement[];
+  /** Serial shipping container code (00); this and the next four only with a right check digit. */
+  sscc: string | null;
+  /** Article number with 14 digits (01), or that of what is inside (02). */
+  gtin: string | null;
+  /** Batch or lot (10). */
+  lot: string | null;
+  /** Serial number (21). */
+  serial: string | null;
+  /** Expiry (17, or 7003 with its time): YYYY-MM-DD. */
+  expiry: string | null;
+  /** What the label says of the size; null for nothing. */
+  labelDims: LabelDimensions | null;
+  /** What the label says of the weight; null for nothing. */
+  labelWeight: LabelWeight | null;
+  /** Every carrier's tracking number that it can be, those with the right check digit first. */
+  carriers: ScanCarrier[];
+  /** Always false: duplicates are dropped. */
+  duplicate: boolean;
+}
+
+/** One element of a GS1 code. */
+export interface ScanElement {
+  /**
+   * Its application identifier; null where it could not be told from the value. An article number from EAN, UPC
+   * and ITF-14 is 01.
+   */
+  ai: string | null;
+  /** As GS1 calls it; null where the identifier is not known. */
+  title: string | null;
+  /** Its text exactly as in the code; an article number has 14 digits. */
+  value: string;
+  /**
+   * Whether it has the length, the characters and the check digit that it should; null where nobody knows the
+   * identifier.
+   */
+  checked: boolean | null;
+  /** What is wrong where it does not. */
+  problem?: "length" | "characters" | "checkDigit" | "date" | "value";
+  /**
+   * What the value stands for where that is not its text: a number with its decimals, or a date (YYYY-MM-DD).
+   */
+  decoded?: number | string;
+}
+
+/** A carrier's tracking number that the scan can be. */
+export interface ScanCarrier {
+  /** The carrier's name. */
+  carrier: string;
+  /** The service or the kind of number. */
+  service: string;
+  /** The tracking number without spaces, and without a routing code in front. */
+  number: string;
+  /** Whether the check digit is right; null where the number has none that is known. */
+  checkDigit: boolean | null;
+}
+
+/** What the label says of the parcel's size (331n to 333n, 341n to 349n). */
+export interface LabelDimensions {
+  /** Length; null where it is missing. */
+  length: number | null;
+  /** Width; null where it is missing. */
+  width: number | null;
+  /** Height; null where it is missing. */
+  height: number | null;
+  /** Meters become centimeters; feet and yards become inches. */
+  unit: "cm" | "in";
+}
+
+/** What the label says of the parcel's gross weight (330n, 340n). */
+export interface LabelWeight {
+  /** The weight. */
+  weight: number;
+  /** As in the code. */
+  unit: "kg" | "lb";
+}
+
 /** A device that is registered with the cloud. */
 export interface CloudDevice {
   /** Opaque text. */

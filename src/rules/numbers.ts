@@ -2,12 +2,13 @@ import { problem, type Problem } from "./problem.ts";
 
 /** A timer of Node.js holds at most 2^31 - 1 ms: a longer one would fire at once. */
 const mostSeconds = 2_000_000;
+const mostMilliseconds = mostSeconds * 1000;
 
 /**
- * What a number stands for: `timeout` seconds above 0, `wait` seconds from 0, `hours` from 0, `count` a whole number from
+ * What a number stands for: `timeout` seconds above 0, `wait` seconds from 0, `milliseconds` from 0, `hours` from 0, `count` a whole number from
  * 0, `amount` one from 1.
  */
-export type NumberKind = "timeout" | "wait" | "hours" | "count" | "amount";
+export type NumberKind = "timeout" | "wait" | "milliseconds" | "hours" | "count" | "amount";
 
 /** Reads a number as dialogs, flows and environment variables hold it; null where nothing is given. */
 export function readNumber(
@@ -30,6 +31,10 @@ const problems: Readonly<Record<NumberKind, (value: number) => Problem | null>> 
     value > 0 && value <= mostSeconds ? null : problem("secondsAbove", { most: mostSeconds }),
   wait: (value) =>
     value >= 0 && value <= mostSeconds ? null : problem("secondsFrom", { most: mostSeconds }),
+  milliseconds: (value) =>
+    value >= 0 && value <= mostMilliseconds
+      ? null
+      : problem("milliseconds", { least: 0, most: mostMilliseconds }),
   hours: (value) => (value >= 0 ? null : problem("hours")),
   count: (value) => (Number.isSafeInteger(value) && value >= 0 ? null : problem("wholeNumber")),
   amount: (value) => (Number.isSafeInteger(value) && value >= 1 ? null : problem("oneOrMore")),

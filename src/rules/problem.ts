@@ -14,12 +14,14 @@ type Key =
   | "addressNumbers"
   | "addressScheme"
   | "addressUnreadable"
+  | "applicationIdentifier"
   | "baseUrlExtra"
   | "baseUrlHttp"
   | "baseUrlScheme"
   | "empty"
   | "headerName"
   | "hours"
+  | "milliseconds"
   | "nameNul"
   | "namesNothing"
   | "noneOf"
@@ -28,6 +30,10 @@ type Key =
   | "oneOrMore"
   | "outOfFolder"
   | "pathCharacters"
+  | "patternGroup"
+  | "patternLong"
+  | "patternSyntax"
+  | "patternUnsupported"
   | "registrationCode"
   | "secondsAbove"
   | "secondsFrom"
@@ -37,6 +43,7 @@ type Key =
 interface Values {
   readonly address?: string;
   readonly choices?: readonly string[];
+  readonly least?: number;
   readonly most?: number;
   readonly value?: string;
 }

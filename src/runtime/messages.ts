@@ -6,6 +6,11 @@ export type Message = NodeMessageInFlow & Partial<Record<string, unknown>>;
 /** What goes to each output, in order; null for nothing, a list for several messages in a row. */
 export type Outputs = readonly (Message | readonly Message[] | null)[];
 
+/** What goes out one after the other, where the order between the outputs counts. */
+export interface InTurn {
+  readonly turns: readonly Outputs[];
+}
+
 /** A property of the message by its expression ("payload.contentId"); undefined where a step of it is missing. */
 export function readMessageProperty(RED: NodeAPI, msg: Message, expression: string): unknown {
   try {

@@ -47,11 +47,14 @@ export interface Group {
 
 /** Rules for plain text, by name. */
 export type TextRule =
+  | "applicationIdentifier"
   | "baseUrl"
+  | "codeKinds"
   | "deviceAddress"
   | "fileName"
   | "headerName"
   | "layout"
+  | "pattern"
   | "registrationCode"
   | "webhookPath";
 

@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { defaults as archiveDefaults } from "../../nodes/archive/archive.shared.ts";
+import type { Scan } from "../../src/model/shapes.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { sentMessages } from "../../tools/write-docs/messages.ts";
 import { messageSchemas } from "../../tools/write-docs/schema-file.ts";
@@ -189,6 +190,24 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
     await flow.stop();
     const messages = await run("DeviceMessage", { type, emit: "split" }, {});
     assert.equal(messages.length, 3);
+  });
+
+  it("scan, a parcel and a control code", async () => {
+    const type = "dimensioner-scan";
+    const payload = "]C1001234567890123456750212312312312333330200125033120003503322000210333200012517300101";
+    const [parcel] = await run("ScanMessage", { type }, { payload });
+    const { elements, carriers, labelDims, labelWeight } = parcel?.["scan"] as Scan;
+    for (const [name, value] of [
+      ["Scan", parcel?.["scan"]],
+      ["ScanCarrier", carriers[0]],
+      ["LabelDimensions", labelDims],
+      ["LabelWeight", labelWeight],
+    ] as const) {
+      hasAllFieldsOf(name, value);
+    }
+    assert.ok(elements.length > 5);
+    await flow.stop();
+    await run("ControlMessage", { type }, { payload: "VIDEO_START" });
   });
 
   it("archive", async () => {

@@ -46,7 +46,8 @@ async function unfold(page: Page): Promise<void> {
       if (last.length > 0) { $(select).val(last.val()).trigger("change"); }
     }
     form.find(":checkbox").prop("checked", true).trigger("change");
-    form.find(".dimensioner-test, .dimensioner-pick").trigger("click");
+    form.find("#dimensioner-scan-trial").val("]C10012345678901234567589XYZ");
+    form.find(".dimensioner-test, .dimensioner-pick, .dimensioner-try").trigger("click");
   })()`);
   const said = `[...document.querySelectorAll(".dimensioner-answer, .dimensioner-picker [role=status]")]`;
   await page.waitForFunction(

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import type { Browser } from "playwright-core";
 import { openEditorEvents } from "../../tools/demo/editor-events.ts";
 import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
 import { launchBrowser } from "../support/browser.ts";
+import { freePort } from "../support/servers.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const barcode = "395212340000004173";
@@ -185,13 +186,3 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
     });
   });
 });
-
-/** The tcp in node cannot be asked which port it got, so it is told one that nobody has at this moment. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
-}

@@ -19,6 +19,8 @@ import {
   DimensionerError,
   errorCodes,
   listFleet,
+  readScan,
+  readScans,
   readToBuffer,
   readTransactionRecord,
   saveToFile,
@@ -167,6 +169,20 @@ describe("bad input to the library", () => {
     assert.equal(server.requests.length, 0);
   });
 
+  it("is ERR_INPUT for a scan", () => {
+    for (const given of [
+      [5],
+      [undefined],
+      ["A", 5],
+      ["A", { separator: 5 }],
+      ["A", { today: "2026" }],
+      ["A", { today: new Date("?") }],
+    ]) {
+      const error = caught(() => (readScan as Untyped)(...given));
+      assert.ok(error instanceof DimensionerError && error.code === "ERR_INPUT", inspect(given));
+    }
+  });
+
   it("names the option or the argument, and what it must be", async () => {
     const device = opened(new DeviceClient({ address: "127.0.0.1:1" }));
     const measure = device.measure.bind(device) as Untyped;
@@ -221,7 +237,14 @@ describe("bad input to the library", () => {
         .map((name) => [name, (Reflect.get(client, name) as Untyped).bind(client)] as const),
     );
     assert.equal(methods.length, 7 + 11);
-    const functions = Object.entries({ listFleet, readToBuffer, readTransactionRecord, saveToFile });
+    const functions = Object.entries({
+      listFleet,
+      readScan,
+      readScans,
+      readToBuffer,
+      readTransactionRecord,
+      saveToFile,
+    });
     const guards = Object.entries(library).filter(([name]) => /^(?:is|needs)[A-Z]/.test(name));
     const all = [...methods, ...functions, ...guards] as readonly (readonly [string, Untyped])[];
     const exported = Object.entries(library).filter(([, value]) => typeof value === "function");

@@ -16,6 +16,7 @@ import fetchVideo from "../../nodes/fetch-video/fetch-video.ts";
 import measure from "../../nodes/measure/measure.ts";
 import mediaList from "../../nodes/media-list/media-list.ts";
 import remoteTrigger from "../../nodes/remote-trigger/remote-trigger.ts";
+import scan from "../../nodes/scan/scan.ts";
 import store from "../../nodes/store/store.ts";
 import transactionIn from "../../nodes/transaction-in/transaction-in.ts";
 import videoControl from "../../nodes/video-control/video-control.ts";
@@ -81,6 +82,7 @@ const nodeTypes: NodeInitializer[] = [
   measure,
   mediaList,
   remoteTrigger,
+  scan,
   store,
   transactionIn,
   videoControl,

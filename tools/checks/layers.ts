@@ -48,6 +48,7 @@ export const layers: readonly Layer[] = [
       "src/archive",
       "src/store",
       "src/webhook",
+      "src/scan",
       "src/media",
       "src/saved",
       ...shapes,
@@ -70,6 +71,7 @@ export const layers: readonly Layer[] = [
       "src/archive",
       "src/store",
       "src/webhook",
+      "src/scan",
       "src/media",
       "src/http",
       "src/saved",
@@ -80,7 +82,7 @@ export const layers: readonly Layer[] = [
   {
     name: "src/library",
     files: /^src\/(?:index\.ts$|library\/)/,
-    may: ["src/device", "src/cloud", "src/media", "src/http", ...shapes],
+    may: ["src/device", "src/cloud", "src/scan", "src/media", "src/http", ...shapes],
     modules: withoutNodeRed,
     note: "with `src/index.ts`, the public library",
   },
@@ -99,6 +101,7 @@ export const layers: readonly Layer[] = [
     note: "the database, in its own thread",
   },
   { name: "src/webhook", may: shapes, modules: withoutNodeRed },
+  { name: "src/scan", may: shapes, modules: withoutNodeRed, note: "reads barcodes; pure functions" },
   {
     name: "src/http",
     may: ["src/media", ...shapes],

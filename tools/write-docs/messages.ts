@@ -59,6 +59,11 @@ export const shapes = {
   ArchivedPackage: payloads.archivedPackage,
   ArchivedFile: payloads.archivedFile,
   MessageParts: payloads.messageParts,
+  Scan: payloads.scan,
+  ScanElement: payloads.scanElement,
+  ScanCarrier: payloads.scanCarrier,
+  LabelDimensions: payloads.labelDimensions,
+  LabelWeight: payloads.labelWeight,
 } satisfies Record<string, v.GenericSchema>;
 
 /** What only the library hands out; on no message. */
@@ -121,6 +126,15 @@ export const sent = {
     payload: payloads.fleetDevice,
     parts: payloads.messageParts,
   }),
+  ScanMessage: message("What scan sends for a parcel, on its first output.", {
+    payload: described("The scan as text, exactly as the scanner sent it.", v.string()),
+    transactionReference: described("What the node was told to take as the reference.", v.string()),
+    scan: payloads.scan,
+  }),
+  ControlMessage: message("What scan sends for a control code, on its second output.", {
+    payload: described("The scan as text, exactly as the scanner sent it.", v.string()),
+    control: described("The control code as the node's settings write it, such as VIDEO_START.", v.string()),
+  }),
   ErrorMessage: message("What a Catch node hands on of a failure in one of the nodes.", {
     error: payloads.errorObject,
   }),
@@ -148,6 +162,12 @@ export const taken = {
   TransactionInput: message("What media list takes, and archive where the media come from the cloud.", {
     transactionId: idText,
     transactionReference: given,
+  }),
+  ScanInput: message("What scan takes.", {
+    payload: described(
+      "A scan, several, or a part of one: text or bytes.",
+      v.union([v.string(), v.instance(Buffer)]),
+    ),
   }),
   FetchMediaInput: message("What fetch media takes.", {
     transactionId: idText,
@@ -220,4 +240,6 @@ export const sentMessages: readonly SentMessage[] = [
     when: "one message per device",
     schema: "DeviceMessage",
   },
+  { type: "dimensioner-scan", node: "scan", when: "a parcel, output 1", schema: "ScanMessage" },
+  { type: "dimensioner-scan", node: "scan", when: "a control code, output 2", schema: "ControlMessage" },
 ];

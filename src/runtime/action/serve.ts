@@ -1,6 +1,6 @@
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError, type Surface } from "../../errors/dimensioner-error.ts";
-import type { Message, Outputs } from "../messages.ts";
+import type { InTurn, Message, Outputs } from "../messages.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { isTooDeepToCopy } from "./message-depth.ts";
 import { isKnown } from "../../saved/migrations.ts";
@@ -22,7 +22,7 @@ export interface Job {
 }
 
 /** What a node does with one message: what goes out where, or it throws. It shows its own success as status. */
-export type Work = (job: Job) => Promise<Outputs>;
+export type Work = (job: Job) => Promise<Outputs | InTurn>;
 
 interface Served {
   /** In the API's words, for an error that belongs to no single call. */
@@ -79,7 +79,6 @@ export function serve(
     done: (error?: Error) => void,
   ): Promise<void> => {
     const job: Job = { msg, signal: closing.signal, waitSignal: resetting.signal, status };
-    let outputs: Outputs;
     try {
       if (running.size >= most) {
         throw errorBeforeSending(call, "messagesFull", { most });
@@ -91,15 +90,17 @@ export function serve(
       if (isNewer) {
         throw errorBeforeSending(call, "configNewer");
       }
-      outputs = await work(job);
+      const result = await work(job);
       if (closing.signal.aborted) {
         const outcome = acts ? "unknown" : null;
         throw new DimensionerError("cancelledClose", { operation, outcome, surface: config.surface() });
       }
-      if (outputs.some((output) => output !== null && (!isList(output) || output.length > 0))) {
-        // Of several messages in a row Node-RED sends copies, whatever the wires.
-        outputs.forEach((output) => isList(output) && output.length > 1 && output.forEach(refuseTooDeep));
-        send([...outputs]);
+      for (const outputs of "turns" in result ? result.turns : [result]) {
+        if (outputs.some((output) => output !== null && (!isList(output) || output.length > 0))) {
+          // Of several messages in a row Node-RED sends copies, whatever the wires.
+          outputs.forEach((output) => isList(output) && output.length > 1 && output.forEach(refuseTooDeep));
+          send([...outputs]);
+        }
       }
     } catch (error) {
       end(msg, done, explain(error, job.device));

@@ -6,7 +6,7 @@ import { errorBeforeSending, show, type Operation } from "../failure.ts";
 
 const ofConfigNode: Operation = { operation: "settings", surface: "config", acts: false };
 
-type Duration = "timeout" | "wait" | "hours";
+type Duration = "timeout" | "wait" | "milliseconds" | "hours";
 
 /** What the properties of a table say, durations in milliseconds. Values that a message may give are read elsewhere. */
 export type Settings<T extends PropertyTable> = {
@@ -21,7 +21,12 @@ export type Settings<T extends PropertyTable> = {
   ]: Saved<T>[K];
 };
 
-const msOf: Readonly<Record<Duration, number>> = { timeout: 1000, wait: 1000, hours: 3_600_000 };
+const msOf: Readonly<Record<Duration, number>> = {
+  timeout: 1000,
+  wait: 1000,
+  milliseconds: 1,
+  hours: 3_600_000,
+};
 
 /**
  * Reads what a flow holds of a node by the table of its properties: flows are written by hand too, and values come from

@@ -37,6 +37,8 @@ export const statusTexts = {
   handled: "records handled: __count__",
   pathTaken: "path is used by another node",
   noWebServer: "httpNodeRoot is disabled",
+  receivingScan: "receiving a scan",
+  duplicates: "duplicates dropped: __count__",
   reachable: "reachable",
   notChecked: "no check possible",
   configMissing: "config node missing",

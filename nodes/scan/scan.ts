@@ -1,0 +1,91 @@
+import type { Node, NodeAPI, NodeDef } from "node-red";
+import { readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { isTooDeepToCopy } from "../../src/runtime/action/message-depth.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { serveScanTrial } from "../../src/runtime/admin/scan-routes.ts";
+import { openOrExplain } from "../../src/runtime/config/config-node.ts";
+import { SettingsReader } from "../../src/runtime/config/settings.ts";
+import { errorBeforeSending } from "../../src/runtime/failure.ts";
+import type { Message, Outputs } from "../../src/runtime/messages.ts";
+import { RecentScans } from "../../src/runtime/scan/recent-scans.ts";
+import { framesIn, sourceOf } from "../../src/runtime/scan/scan-input.ts";
+import { controlKey, readCodeRules } from "../../src/runtime/scan/scan-settings.ts";
+import { ScanSources } from "../../src/runtime/scan/scan-sources.ts";
+import { readFrame } from "../../src/scan/read-scans.ts";
+import { chooseReference } from "../../src/scan/reference.ts";
+import { defaults, properties as table, type ScanProperties } from "./scan.shared.ts";
+
+const operation = { operation: "scan", surface: "config", acts: false } as const;
+
+/** What the node adds to the message of one scan. */
+type Addition =
+  | { readonly control: string }
+  | { readonly transactionReference: string; readonly scan: object };
+
+/** `dimensioner-scan`: what any barcode scanner sends becomes a parcel's reference, or a control code. */
+export default function (RED: NodeAPI): void {
+  function ScanNode(this: Node, config: NodeDef & Partial<ScanProperties>): void {
+    RED.nodes.createNode(this, config);
+    const saved = readSaved(defaults, config);
+    const opened = openOrExplain(() => {
+      const reader = new SettingsReader("node", operation);
+      const settings = reader.read(table, saved);
+      return {
+        ...settings,
+        rules: readCodeRules(settings, reader),
+        sources: new ScanSources(settings.gapMs),
+        recent: new RecentScans(settings.dedupeMs),
+      };
+    });
+    const needed = {
+      problem: () => ("problem" in opened ? ("failed.ERR_CONFIG" as const) : undefined),
+      surface: () => "config" as const,
+    };
+    let dropped = 0;
+
+    serve(RED, this, { ...operation, config: needed, properties: saved }, async (job) => {
+      const { msg, status } = job;
+      if ("problem" in opened) {
+        throw errorBeforeSending(operation, opened.problem.sentence, opened.problem.values);
+      }
+      const { rules, sources, recent, separator } = opened;
+      const frames = await framesIn(job, opened.framing, sources);
+      if (frames.length > 1 && isTooDeepToCopy(msg)) {
+        throw errorBeforeSending(operation, "messageTooDeep");
+      }
+      const references = await rules.references();
+      // All of them before any is remembered: a message ends either in what it has brought or in an error.
+      const read = frames.map((frame) => {
+        const reading = readFrame(frame, { separator });
+        const code = rules.controls.get(controlKey(reading.scan.text));
+        const addition: Addition =
+          code === undefined
+            ? { transactionReference: chooseReference(reading, references), scan: reading.scan }
+            : { control: code };
+        return { payload: frame.raw, key: `${sourceOf(msg)} ${reading.scan.text}`, addition };
+      });
+      const fresh = read.filter(({ key }) => !recent.isDuplicate(key, performance.now()));
+      dropped += read.length - fresh.length;
+      const last = fresh.at(-1);
+      if (last !== undefined) {
+        status.show("done", () => nameOf(last.addition));
+      } else if (read.length > 0) {
+        status.say("done", "duplicates", { count: dropped });
+      }
+      return {
+        turns: fresh.map(({ payload, addition }): Outputs => {
+          const copy: Message = fresh.length > 1 ? RED.util.cloneMessage(msg) : msg;
+          const sent = Object.assign(copy, { payload }, addition);
+          return "control" in addition ? [null, sent] : [sent, null];
+        }),
+      };
+    });
+  }
+
+  RED.nodes.registerType("dimensioner-scan", ScanNode);
+  serveScanTrial(RED);
+}
+
+function nameOf(addition: Addition): string {
+  return "control" in addition ? addition.control : addition.transactionReference;
+}

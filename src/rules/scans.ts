@@ -1,0 +1,53 @@
+import { problem, type Problem } from "./problem.ts";
+
+/** What a scan can be read as: a GS1 element string, a GS1 Digital Link, the number of a retail article, any other text. */
+export const codeKinds = ["gs1", "digitalLink", "ean", "other"] as const;
+
+export type CodeKind = (typeof codeKinds)[number];
+
+/** Reads a list of kinds, separated by commas; or says what is wrong with it. */
+export function readCodeKinds(
+  given: string,
+): { readonly kinds: readonly CodeKind[] } | { readonly problem: Problem } {
+  const names = given
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const unknown = names.find((name) => !codeKinds.some((kind) => kind === name));
+  if (unknown !== undefined) {
+    return { problem: problem("noneOf", { value: unknown, choices: codeKinds }) };
+  }
+  return names.length === 0
+    ? { problem: problem("empty") }
+    : { kinds: codeKinds.filter((kind) => names.includes(kind)) };
+}
+
+/** What is wrong with an application identifier; null for one that can be used. */
+export function applicationIdentifierProblem(given: string): Problem | null {
+  return /^\d{2,4}$/.test(given.trim()) ? null : problem("applicationIdentifier");
+}
+
+const longestPattern = 500;
+
+/**
+ * What is wrong with a regular expression that takes the reference out of a scan; null for one that can be used. It has one
+ * capturing group and nothing that RE2 leaves out, because it needs time that grows faster than the text: references back and
+ * conditions on what stands before or behind.
+ */
+export function patternProblem(given: string): Problem | null {
+  if (given.length > longestPattern) {
+    return problem("patternLong", { most: longestPattern });
+  }
+  let groups: number;
+  try {
+    groups = (new RegExp(`${given}|`, "u").exec("")?.length ?? 1) - 1;
+  } catch {
+    return problem("patternSyntax");
+  }
+  // Without what is escaped, and without what stands in square brackets.
+  const bare = given.replace(/\\[^1-9k]/g, "").replace(/\[[^\]]*\]/g, "");
+  if (/\\[1-9k]|\(\?<?[=!]/.test(bare)) {
+    return problem("patternUnsupported");
+  }
+  return groups === 1 ? null : problem("patternGroup");
+}

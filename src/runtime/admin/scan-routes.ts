@@ -1,0 +1,58 @@
+import type { NodeAPI } from "node-red";
+import * as v from "valibot";
+import type { Scan } from "../../model/shapes.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { allFrames } from "../../scan/framing.ts";
+import { readFrame, scanError } from "../../scan/read-scans.ts";
+import { chooseReference } from "../../scan/reference.ts";
+import { SettingsReader } from "../config/settings.ts";
+import { controlKey, readCodeRules } from "../scan/scan-settings.ts";
+import { answerWith, fieldText, readBody, sayError, type Said } from "./admin-route.ts";
+
+const asked = v.object({
+  which: fieldText,
+  ai: fieldText,
+  pattern: fieldText,
+  symbologies: fieldText,
+  invalid: fieldText,
+  controls: fieldText,
+  separator: fieldText,
+  scan: fieldText,
+});
+
+/** How the dialog's settings read a scan: what it is, and what a flow would get, or why it would get an error. */
+interface Trial {
+  readonly scan: Scan;
+  readonly control?: string;
+  readonly reference?: string;
+  readonly error?: Said;
+}
+
+/** The route behind the dialog's “Try it”: it reads one scan as the node would, and sends nothing. */
+export function serveScanTrial(RED: NodeAPI): void {
+  const allowed = RED.auth.needsPermission("dimensioner-scan.read");
+  const route = answerWith(async (request): Promise<Trial> => {
+    const { scan: given, separator, ...settings } = readBody(asked, request);
+    const rules = readCodeRules(settings, new SettingsReader("node"));
+    const [frame] = allFrames(given);
+    if (frame === undefined) {
+      throw scanError("scanEmpty");
+    }
+    const reading = readFrame(frame, { separator });
+    const { scan } = reading;
+    const control = rules.controls.get(controlKey(scan.text));
+    if (control !== undefined) {
+      return { scan, control };
+    }
+    const references = await rules.references();
+    try {
+      return { scan, reference: chooseReference(reading, references) };
+    } catch (error) {
+      if (error instanceof DimensionerError) {
+        return { scan, error: sayError(error) };
+      }
+      throw error;
+    }
+  });
+  RED.httpAdmin.post("/dimensioner-scan/try", allowed, route);
+}

@@ -1,0 +1,105 @@
+import { firstEnd, isCutOff, lastFrame, splitFrames, type Frame } from "../../scan/framing.ts";
+import { checkLength, mostCharacters, scanError } from "../../scan/read-scans.ts";
+import { shown } from "../../scan/reference.ts";
+import type { Job } from "../action/serve.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+
+/** The message whose end is the beginning of a scan, until the next one comes. */
+interface Open {
+  readonly rest: string;
+  /** The next message takes over what is open. */
+  takeOver(): void;
+}
+
+/** What a source sends is dropped until a scan ends, or until it has paused for as long as no scan does. */
+interface Skipped {
+  readonly untilMs: number;
+}
+
+/**
+ * Puts together the scans that a stream divides anywhere. A message that ends within a scan waits for the next one of its
+ * source; that one takes over what is open. After a pause that is longer than any within a scan, what is there is the scan.
+ */
+export class ScanSources {
+  readonly #gapMs: number;
+  /** By source; each belongs to a message at work, so there are never more than those. */
+  readonly #open = new Map<string, Open>();
+  readonly #skipped = new Map<string, Skipped>();
+
+  constructor(gapMs: number) {
+    this.#gapMs = gapMs;
+  }
+
+  /** The scans that are complete with this message. Throws ERR_INPUT for one that is too long, or that breaks off. */
+  async collect(source: string, text: string, job: Job): Promise<readonly Frame[]> {
+    const before = this.#open.get(source);
+    this.#open.delete(source);
+    before?.takeOver();
+    const { frames, rest } = splitFrames((before?.rest ?? "") + this.#withoutSkipped(source, text));
+    if (rest.length > mostCharacters) {
+      this.#skipped.set(source, { untilMs: performance.now() + this.#gapMs });
+      throw scanError("scanTooLong", { most: mostCharacters });
+    }
+    frames.forEach(checkLength);
+    if (rest === "") {
+      return frames;
+    }
+    job.status.say("waiting", "receivingScan");
+    const isTakenOver = await this.#wait(source, rest, job);
+    if (isTakenOver) {
+      return frames;
+    }
+    if (isCutOff(rest)) {
+      throw scanError("scanCutOff", { value: shown(lastFrame(rest)?.body ?? "") });
+    }
+    const last = lastFrame(rest);
+    return last === undefined ? frames : [...frames, last];
+  }
+
+  /** What follows a scan that was too long is no scan of its own. */
+  #withoutSkipped(source: string, text: string): string {
+    const now = performance.now();
+    for (const [name, { untilMs }] of this.#skipped) {
+      if (untilMs < now) {
+        this.#skipped.delete(name);
+      }
+    }
+    if (!this.#skipped.has(source)) {
+      return text;
+    }
+    const end = firstEnd(text);
+    if (end < 0) {
+      this.#skipped.set(source, { untilMs: now + this.#gapMs });
+      return "";
+    }
+    this.#skipped.delete(source);
+    return text.slice(end);
+  }
+
+  /** Whether the next message took over; false where there was a pause instead. Throws where the message was cancelled. */
+  #wait(source: string, rest: string, { signal, waitSignal }: Job): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const cancelled = AbortSignal.any([signal, waitSignal]);
+      const settle = (): void => {
+        clearTimeout(timer);
+        cancelled.removeEventListener("abort", cancel);
+        if (this.#open.get(source) === open) {
+          this.#open.delete(source);
+        }
+      };
+      const cancel = (): void => {
+        settle();
+        const facts = { surface: "config", operation: "scan", outcome: null } as const;
+        reject(new DimensionerError(signal.aborted ? "cancelledClose" : "cancelledReset", facts));
+      };
+      const end = (isTakenOver: boolean): void => {
+        settle();
+        resolve(isTakenOver);
+      };
+      const open: Open = { rest, takeOver: () => end(true) };
+      const timer = setTimeout(() => end(false), this.#gapMs);
+      cancelled.addEventListener("abort", cancel);
+      this.#open.set(source, open);
+    });
+  }
+}

@@ -1,0 +1,57 @@
+import type { ScanElement } from "../../model/shapes.ts";
+import { isDigits } from "./check-digits.ts";
+import { readElement } from "./element.ts";
+import { identifiers } from "./table.ts";
+
+/**
+ * The elements of a GS1 Digital Link URI, such as https://example.com/01/09501101530003/10/ABC?17=271231; null for any other
+ * text. Qualifiers and attributes count in any order: what a scanner has read is not refused for its grammar.
+ */
+export function readDigitalLink(text: string, today: Date): ScanElement[] | null {
+  const [, path = "", query = ""] =
+    /^(?:https?|HTTPS?):\/\/[^/?#\s]+(\/[^?#\s]*)(?:\?([^#\s]*))?(?:#\S*)?$/.exec(text) ?? [];
+  const inPath = readPath(path.split("/").slice(1));
+  if (inPath === null) {
+    return null;
+  }
+  const inQuery = query
+    .split("&")
+    .map((part): [string, string] => {
+      const mark = part.indexOf("=");
+      return mark < 0 ? ["", ""] : [part.slice(0, mark), unescape(part.slice(mark + 1).replaceAll("+", " "))];
+    })
+    .filter(([name]) => isDigits(name));
+  return [...inPath, ...inQuery].map(([ai, value]) => readElement(ai, fullLength(ai, value), today));
+}
+
+/** The last key and what qualifies it, in pairs up to the end of the path. */
+function readPath(parts: readonly string[]): [string, string][] | null {
+  const pairs: [string, string][] = [];
+  for (let index = parts.length - 2; index >= 0; index -= 2) {
+    const [ai = "", value = ""] = parts.slice(index, index + 2);
+    if (!isDigits(ai) || value === "") {
+      return null;
+    }
+    pairs.unshift([ai, unescape(value)]);
+    if (identifiers.get(ai)?.isKey === true) {
+      return pairs;
+    }
+  }
+  return null;
+}
+
+/** Earlier releases of the standard left out the zeros in front of a shorter GTIN. */
+function fullLength(ai: string, value: string): string {
+  return ai === "01" && [8, 12, 13].includes(value.length) && isDigits(value)
+    ? value.padStart(14, "0")
+    : value;
+}
+
+/** What is not escaped properly stays as it is. */
+function unescape(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,52 @@
+import type { ScanElement } from "../../model/shapes.ts";
+import { readElement } from "./element.ts";
+import { identifierAt, identifiers } from "./table.ts";
+
+/** What scanners send for FNC1 between elements: the group separator. */
+export const separator = "\x1d";
+
+/**
+ * The elements of a GS1 element string. Nothing of it is lost: what follows an application identifier that nobody knows is
+ * its value up to the next separator, and a value of the wrong length is an element all the same.
+ */
+export function readElementString(data: string, today: Date): ScanElement[] {
+  const elements: ScanElement[] = [];
+  let position = 0;
+  let end = -1;
+  while (position < data.length) {
+    if (data[position] === separator) {
+      position++;
+      continue;
+    }
+    if (end < position) {
+      const next = data.indexOf(separator, position);
+      end = next < 0 ? data.length : next;
+    }
+    const found = identifierAt(data, position);
+    // One that reaches beyond a separator is none.
+    const ai = found !== null && position + found.length <= end ? found : null;
+    const start = position + (ai?.length ?? 0);
+    const predefined = ai === null ? null : (identifiers.get(ai)?.predefinedLength ?? null);
+    position = predefined === null ? end : Math.min(end, start + predefined);
+    elements.push(readElement(ai, data.slice(start, position), today));
+  }
+  return elements;
+}
+
+/**
+ * The elements of the form that people read, "(01)09501101530003(10)ABC"; null for any other text. A bracket that opens no
+ * application identifier belongs to the value, as does one behind a backslash.
+ */
+export function readBracketed(text: string, today: Date): ScanElement[] | null {
+  const marks = [...text.matchAll(/(?<!\\)\((\d{2,4})\)/g)];
+  const [first] = marks;
+  if (first?.index !== 0 || !identifiers.has(first[1] ?? "")) {
+    return null;
+  }
+  const elements = marks.map((mark, index) => {
+    const value = text.slice(mark.index + mark[0].length, marks[index + 1]?.index);
+    return readElement(mark[1] ?? null, value.replaceAll("\\(", "("), today);
+  });
+  // Text in brackets that happens to have a number in it is no element string.
+  return elements[0]?.problem === "characters" ? null : elements;
+}

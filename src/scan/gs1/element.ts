@@ -1,0 +1,78 @@
+import type { ScanElement } from "../../model/shapes.ts";
+import { readDate, readLongDate } from "./dates.ts";
+import type { ScanProblem } from "./rules.ts";
+import { identifiers, type Identifier } from "./table.ts";
+
+/** One element, checked as far as its application identifier is known; `ai` is null where none could be told from the value. */
+export function readElement(ai: string | null, value: string, today: Date): ScanElement {
+  const identifier = ai === null ? undefined : identifiers.get(ai);
+  if (identifier === undefined) {
+    return { ai, title: null, value, checked: null };
+  }
+  const { title } = identifier;
+  const problem = problemIn(identifier, value, today);
+  if (problem !== null) {
+    return { ai, title, value, checked: false, problem };
+  }
+  const decoded = decode(identifier, value, today);
+  return decoded === null
+    ? { ai, title, value, checked: true }
+    : { ai, title, value, checked: true, decoded };
+}
+
+function problemIn({ components }: Identifier, value: string, today: Date): ScanProblem | null {
+  let position = 0;
+  for (const { characters, least, most, isOptional, checks } of components) {
+    if (position === value.length && isOptional) {
+      return null;
+    }
+    const part = value.slice(position, position + most);
+    if (!characters.test(part)) {
+      return "characters";
+    }
+    if (part.length < least) {
+      return "length";
+    }
+    for (const check of checks) {
+      const problem = check(part, today);
+      if (problem !== null) {
+        return problem;
+      }
+    }
+    position += part.length;
+  }
+  return position < value.length ? "length" : null;
+}
+
+/** What a value stands for where that is not its text: a number with its decimals, or a date. */
+function decode({ decimals, components }: Identifier, value: string, today: Date): string | number | null {
+  if (decimals !== null) {
+    return shiftPoint(value, decimals);
+  }
+  const [first, second] = components;
+  const rule = first?.rules[0];
+  if (rule !== "yymmdd" && rule !== "yymmd0" && rule !== "yyyymmdd") {
+    return null;
+  }
+  const length = rule === "yyyymmdd" ? 8 : 6;
+  const date =
+    length === 8 ? readLongDate(value.slice(0, 8)) : readDate(value.slice(0, 6), rule === "yymmd0", today);
+  const rest = value.slice(length);
+  switch (second?.rules[0]) {
+    case "hhmi":
+    case "hh":
+      return rest === ""
+        ? date
+        : `${date}T${(rest.match(/../g) ?? []).join(":")}${rest.length === 2 ? ":00" : ""}`;
+    case undefined:
+      return date;
+    default:
+      // A second date: from the first to the second.
+      return rest === "" ? date : `${date}/${readDate(rest, false, today)}`;
+  }
+}
+
+/** "001250" with 3 decimals is 1.25: by text, because a division would not always be exact. */
+export function shiftPoint(digits: string, decimals: number): number {
+  return Number(`${digits}e-${decimals}`);
+}

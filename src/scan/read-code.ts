@@ -1,0 +1,128 @@
+import type { Scan, ScanElement } from "../model/shapes.ts";
+import type { CodeKind } from "../rules/scans.ts";
+import { guessArticleNumber, readEanUpc, readItf14 } from "./article-numbers.ts";
+import { findCarriers } from "./carriers/candidates.ts";
+import type { Frame } from "./framing.ts";
+import { readDigitalLink } from "./gs1/digital-link.ts";
+import { readBracketed, readElementString, separator } from "./gs1/element-string.ts";
+import { summarize } from "./gs1/summary.ts";
+import { replaceSeparators } from "./separators.ts";
+import { readAim, type Aim } from "./symbologies.ts";
+
+export interface ReadingOptions {
+  /** A text that the scanner sends in place of the group separator, beside the usual ones. */
+  readonly separator?: string | undefined;
+  /** For the century of dates; now if not given. */
+  readonly today?: Date | undefined;
+}
+
+/** A scan, and what it was read as. */
+export interface Reading {
+  readonly scan: Scan;
+  readonly kind: CodeKind;
+}
+
+/** What a code was read as, before the rest follows from it. */
+interface Content {
+  readonly kind: CodeKind;
+  readonly text: string;
+  readonly elements: readonly ScanElement[];
+  readonly symbology?: string | null;
+}
+
+/** Reads one scan. Never fails: what is no GS1 code is text. */
+export function readCode(
+  { raw, body }: Frame,
+  { separator: own = "", today = new Date() }: ReadingOptions,
+): Reading {
+  const aim = readAim(body);
+  const code = aim === undefined ? body : body.slice(aim.identifier.length);
+  const { kind, text, elements, symbology } = readContent(code, aim, own, today);
+  return {
+    kind,
+    scan: {
+      raw,
+      text,
+      symbology: symbology ?? aim?.symbology ?? null,
+      aim: aim?.identifier ?? null,
+      elements: [...elements],
+      ...summarize(elements),
+      // The scanner has said that this is the number of an article.
+      carriers: aim?.content === "ean" || aim?.content === "ean8" ? [] : findCarriers(text, elements),
+      duplicate: false,
+    },
+  };
+}
+
+function readContent(code: string, aim: Aim | undefined, own: string, today: Date): Content {
+  switch (aim?.content) {
+    case "gs1": {
+      const text = replaceSeparators(code, own);
+      return { kind: "gs1", text, elements: readElementString(text, today) };
+    }
+    case "ean":
+    case "ean8":
+      return readArticle(code, aim.content === "ean8", own, today);
+    case "itf": {
+      const found = readItf14(code);
+      return found === undefined
+        ? asText(code)
+        : { kind: "ean", text: code, elements: [found.element], symbology: found.symbology };
+    }
+    case "any":
+      return readAny(code, today) ?? asText(code);
+    case undefined:
+      return readAny(code, today) ?? guess(code, own, today) ?? asText(code);
+  }
+}
+
+/** An EAN or UPC symbol, and behind it the composite component that some scanners send with it. */
+function readArticle(code: string, isEan8: boolean, own: string, today: Date): Content {
+  const [digits = "", component] = code.split("|]e0", 2);
+  const { element, symbology } = readEanUpc(digits, isEan8);
+  if (component === undefined) {
+    return { kind: "ean", text: code, elements: [element], symbology };
+  }
+  const behind = readElementString(replaceSeparators(component, own), today);
+  return { kind: "ean", text: code, elements: [element, ...behind], symbology };
+}
+
+/** What any symbol can hold and says of itself what it is. */
+function readAny(code: string, today: Date): Content | undefined {
+  const link = readDigitalLink(code, today);
+  if (link !== null) {
+    return { kind: "digitalLink", text: code, elements: link };
+  }
+  const bracketed = readBracketed(code, today);
+  return bracketed === null ? undefined : { kind: "gs1", text: code, elements: bracketed };
+}
+
+/**
+ * A scanner that sends no AIM identifier leaves open what it has read. An element string it is with a group separator, or
+ * where all of it fits together: it begins with a key that has a check digit, and nothing in it is wrong.
+ */
+function guess(code: string, own: string, today: Date): Content | undefined {
+  const article = guessArticleNumber(code);
+  if (article !== undefined) {
+    return { kind: "ean", text: code, elements: [article] };
+  }
+  const text = replaceSeparators(code, own);
+  const isMarked = text.startsWith(separator);
+  if (!isMarked && !/^\d\d/.test(text)) {
+    return undefined;
+  }
+  const elements = readElementString(text, today);
+  const isElementString =
+    isMarked ||
+    (text.includes(separator) && elements[0]?.checked === true) ||
+    (beginsWithKey(elements) && elements.every(({ checked }) => checked));
+  return isElementString ? { kind: "gs1", text, elements } : undefined;
+}
+
+function beginsWithKey([first]: readonly ScanElement[]): boolean {
+  return /^(?:0[0-3]|41\d|80(?:06|17|18))$/.test(first?.ai ?? "");
+}
+
+function asText(text: string): Content {
+  return { kind: "other", text, elements: [] };
+}

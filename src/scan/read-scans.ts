@@ -1,0 +1,73 @@
+import { aDate, anObject, aText, checkArguments } from "../errors/check.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
+import type { Values } from "../errors/interpolation.ts";
+import type { Scan } from "../model/shapes.ts";
+import { decodeText } from "./decode-text.ts";
+import { allFrames, type Frame } from "./framing.ts";
+import { readCode, type Reading, type ReadingOptions } from "./read-code.ts";
+
+const facts = { surface: "config", operation: "scan", outcome: null } as const;
+const readingOptions = anObject({ separator: aText, today: aDate });
+
+/** The largest symbol there is holds 7,089 digits. */
+export const mostCharacters = 8_192;
+/** Of all scans that come at once. */
+const mostBytes = 65_536;
+
+/**
+ * Reads what a barcode scanner has sent of one code: text or bytes, with or without an AIM identifier in front and Enter, tab
+ * or the like behind. Understands GS1 element strings, also in the form that people read, GS1 Digital Link URIs, EAN, UPC and
+ * ITF-14; what is none of them is text. Takes time in proportion to the length, which is limited.
+ *
+ * Throws ERR_INPUT where there is no code in it, more than one, or too much. A wrong check digit is no error: `checked` of its
+ * element is false.
+ */
+export function readScan(input: string | Uint8Array, options: ReadingOptions = {}): Scan {
+  const [scan, ...others] = readScans(input, options);
+  if (scan === undefined || others.length > 0) {
+    throw scanError("scanSeveral", { count: others.length + 1 });
+  }
+  return scan;
+}
+
+/** The same for what can hold several scans: CR, LF, tab, ETX and NUL end one. Throws ERR_INPUT where there is none. */
+export function readScans(input: string | Uint8Array, options: ReadingOptions = {}): Scan[] {
+  checkArguments(facts, { options }, { options: readingOptions });
+  const frames = allFrames(textOf(input));
+  if (frames.length === 0) {
+    throw scanError("scanEmpty");
+  }
+  return frames.map((frame) => readFrame(frame, options).scan);
+}
+
+/** Reads one scan of those that came; throws ERR_INPUT where it is too long, or where there is no code in it. */
+export function readFrame(frame: Frame, options: ReadingOptions): Reading {
+  const reading = readCode(checkLength(frame), options);
+  if (/^[\p{Cc}\s]*$/u.test(reading.scan.text)) {
+    throw scanError("scanEmpty");
+  }
+  return reading;
+}
+
+/** What arrived, as text; throws ERR_INPUT where it is none, or more than any scanner sends. */
+export function textOf(input: unknown): string {
+  if (typeof input !== "string" && !(input instanceof Uint8Array)) {
+    throw scanError("scanPayload");
+  }
+  if (input.length > mostBytes) {
+    throw scanError("scanTooLong", { most: mostCharacters });
+  }
+  return typeof input === "string" ? input : decodeText(input);
+}
+
+export function checkLength(frame: Frame): Frame {
+  if (frame.body.length > mostCharacters) {
+    throw scanError("scanTooLong", { most: mostCharacters });
+  }
+  return frame;
+}
+
+export function scanError(sentence: SentenceKey, values: Values = {}): DimensionerError {
+  return new DimensionerError(sentence, facts, values);
+}

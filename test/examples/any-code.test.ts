@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { freePort } from "../support/servers.ts";
+import { startExamples, type ExamplesRun } from "./several-examples.ts";
+
+const sscc = "395212340000004173";
+
+describe("the example 11: any code to a parcel", function () {
+  this.timeout(60_000);
+  let run: ExamplesRun;
+  let tcpPort: number;
+
+  before(async () => {
+    tcpPort = await freePort();
+    run = await startExamples(["11"], (node) => {
+      if (node.type === "tcp in") {
+        return { ...node, port: String(tcpPort) };
+      }
+      // The tests press the same buttons as fast as they can.
+      return node.type === "dimensioner-scan" ? { ...node, dedupe: "0" } : node;
+    });
+  });
+  beforeEach(() => run.simulator.reset());
+  after(() => run.close());
+
+  const said = async (button: string, debug: string) => (await run.press("11", button, [debug])).get(debug);
+
+  it("measures by the SSCC of a GS1 label, and by a tracking number", async () => {
+    assert.match(
+      (await said("Scan a GS1 label", "Measured")) ?? "",
+      new RegExp(`^${sscc}: 33\\.5 × 21 × 12\\.5 cm, [\\d.]+ lb; label: 1\\.27 kg`),
+    );
+    assert.match((await said("Scan a UPS label", "Measured")) ?? "", /^1Z5R89390357567127: .* lb; UPS$/);
+    assert.equal(run.simulator.newer.actions.measures, 2);
+  });
+
+  it("measures nothing for a damaged label, and says what to do", async () => {
+    const nothing = "Nothing happened: correct it and scan again";
+    assert.match(
+      (await said("Scan a damaged label", nothing)) ?? "",
+      /the check digit of SSCC \(00\) is wrong\. Scan the label again\.$/,
+    );
+    assert.equal(run.simulator.newer.actions.measures, 0);
+  });
+
+  it("starts and discards the video by control codes", async () => {
+    run.simulator.newer.setMode("video-with-measurement");
+    assert.equal(await said("Scan VIDEO_START", "Recording"), "start");
+    assert.equal(await said("Scan VIDEO_RESET", "Recording"), "cancel");
+  });
+
+  it("takes a scan by TCP that arrives in two parts", async () => {
+    const measured = run.simulator.nextRequest(({ path }) => path === "/api/v1/measure");
+    const scanner = connect(tcpPort, "127.0.0.1");
+    scanner.setNoDelay(true);
+    await once(scanner, "connect");
+    scanner.write("]C100395212340000");
+    scanner.write("0041733302000127\r\n");
+    const { query } = await measured;
+    assert.ok(query.includes(sscc), query);
+    scanner.destroy();
+    await once(scanner, "close");
+  });
+});

@@ -1,0 +1,336 @@
+import assert from "node:assert/strict";
+import { inspect } from "node:util";
+import { RecentScans } from "../../src/runtime/scan/recent-scans.ts";
+import type { Scan } from "../../src/model/shapes.ts";
+import { TestFlow, type End, type Sent } from "../support/flow.ts";
+
+const sscc = "123456789012345675";
+const label = `]C100${sscc}3302001250\r\n`;
+const whole = { framing: "message", dedupe: 0 } as const;
+
+describe("dimensioner-scan", function () {
+  this.timeout(20_000);
+  let flow: TestFlow;
+  const start = async (properties: object = {}): Promise<void> => {
+    flow = await TestFlow.start([{ id: "node", z: "tab", type: "dimensioner-scan", ...properties }]);
+  };
+  afterEach(() => flow.stop());
+
+  const scan = async (payload: unknown, more: object = {}) => {
+    const { error, sent } = await flow.run("node", { payload, ...more });
+    return { error, sent, references: referencesIn(sent) };
+  };
+  const referencesIn = (sent: readonly Sent[]) =>
+    sent.map(({ port, msg }) => (port === 0 ? msg["transactionReference"] : msg["control"]));
+
+  it("sends a parcel with its reference and how it was read, and leaves the rest of the message", async () => {
+    await start();
+    const { sent, error } = await flow.run("node", { payload: label, topic: "dock 4", order: { lines: 2 } });
+    assert.equal(error, undefined);
+    const [{ port, msg } = assert.fail()] = sent;
+    const read = msg["scan"] as Scan;
+    assert.equal(port, 0);
+    assert.equal(msg["payload"], label);
+    assert.equal(msg["transactionReference"], sscc);
+    assert.deepEqual([read.sscc, read.labelWeight?.weight, read.duplicate], [sscc, 12.5, false]);
+    assert.deepEqual([msg["topic"], msg["order"]], ["dock 4", { lines: 2 }]);
+    assert.equal(flow.lastStatus("node")?.text, sscc);
+    assert.equal(flow.lastStatus("node")?.fill, "green");
+  });
+
+  it("sends control codes to the second output, as the dialog writes them", async () => {
+    await start({ controls: "VIDEO_START, VIDEO_RESET, no-read" });
+    for (const [payload, control] of [
+      ["VIDEO_START\r", "VIDEO_START"],
+      ["]C0video_reset", "VIDEO_RESET"],
+      ["NO-READ\t", "no-read"],
+    ]) {
+      const { sent, references } = await scan(payload);
+      assert.deepEqual(references, [control]);
+      assert.equal(sent[0]?.port, 1);
+      assert.equal(sent[0]?.msg["payload"], payload);
+      assert.equal("scan" in (sent[0]?.msg ?? {}), false);
+    }
+  });
+
+  it("drops what comes again within the time, also from a scanner that goes on reading, and counts it", async () => {
+    await start();
+    assert.deepEqual((await scan(label)).references, [sscc]);
+    for (let time = 1; time <= 3; time++) {
+      const { error, sent } = await scan(label.trim());
+      assert.deepEqual([error, sent], [undefined, []]);
+      assert.equal(flow.lastStatus("node")?.text, `duplicates dropped: ${time}`);
+    }
+    assert.deepEqual((await scan(label, { topic: "another scanner" })).references, [sscc]);
+    assert.deepEqual((await scan("ORDER-1\rORDER-1\rVIDEO_START\rVIDEO_START")).references, [
+      "ORDER-1",
+      "VIDEO_START",
+    ]);
+  });
+
+  it("sends every scan where duplicates are not dropped", async () => {
+    await start(whole);
+    assert.deepEqual((await scan("A\rA\rA")).references, ["A", "A", "A"]);
+  });
+
+  it("remembers nothing of a message that has ended in an error", async () => {
+    await start();
+    assert.equal((await scan("ORDER-1\r]E04006381333932")).error?.code, "ERR_INPUT");
+    assert.deepEqual((await scan("ORDER-1")).references, ["ORDER-1"]);
+  });
+
+  it("sends several scans of one message in their order, control codes among them", async () => {
+    await start();
+    const { sent, error } = await scan("VIDEO_START\r\nORDER-1\r\nVIDEO_RESET\r\nORDER-2\r\n", {
+      topic: "t",
+    });
+    assert.equal(error, undefined);
+    assert.deepEqual(referencesIn(sent), ["VIDEO_START", "ORDER-1", "VIDEO_RESET", "ORDER-2"]);
+    assert.deepEqual(
+      sent.map(({ msg }) => msg["payload"]),
+      ["VIDEO_START\r\n", "ORDER-1\r\n", "VIDEO_RESET\r\n", "ORDER-2\r\n"],
+    );
+    assert.equal(flow.ends.length, 1);
+  });
+
+  describe("the reference", () => {
+    const cases: readonly (readonly [title: string, properties: object, scan: string, reference: string])[] =
+      [
+        ["the SSCC first", {}, `]C10109506000134352400ORDER\x1d00${sscc}`, sscc],
+        [
+          "a tracking number in an internal element",
+          {},
+          "]C142002334\x1d9200190132607600833457",
+          "9200190132607600833457",
+        ],
+        ["the order number before the article", {}, "]C10109506000134352400ORDER-7", "ORDER-7"],
+        ["the article where there is nothing better", {}, "]C1010950600013435210LOT", "09506000134352"],
+        ["a GS1 code without any of them as a whole", {}, "]C110LOT\x1d21SERIAL", "10LOT21SERIAL"],
+        ["a GS1 Digital Link", {}, "https://example.com/00/123456789012345675", sscc],
+        ["an article as it was scanned", {}, "4006381333931", "4006381333931"],
+        ["text as a whole", {}, " ORDER 4711 \r\n", "ORDER 4711"],
+        ["an element", { which: "ai", ai: "21" }, "]C110LOT\x1d21SERIAL", "SERIAL"],
+        ["the GTIN of an EAN", { which: "ai", ai: "01" }, "4006381333931", "04006381333931"],
+        ["a group", { which: "pattern", pattern: "ORDER-(\\d+)" }, "xORDER-0815y", "0815"],
+        [
+          "a group before a separator",
+          { which: "pattern", pattern: "10(\\w+)\\x1d" },
+          "]C110LOT\x1d21S",
+          "LOT",
+        ],
+        ["all of it", { which: "text" }, `(00)${sscc}`, `(00)${sscc}`],
+      ];
+    for (const [title, properties, given, reference] of cases) {
+      it(`is ${title}`, async () => {
+        await start(properties);
+        assert.deepEqual((await scan(given)).references, [reference]);
+      });
+    }
+
+    it("is an error where the code does not have it", async () => {
+      await start({ which: "ai", ai: "00" });
+      const { error, sent } = await scan("ORDER-1");
+      assert.deepEqual(sent, []);
+      assert.equal(error?.code, "ERR_INPUT");
+      assert.equal(
+        error?.message,
+        "The code “ORDER-1” does not have the reference that is needed here. Scan the label of the parcel.",
+      );
+    });
+
+    it("is never one with a wrong check digit, unless the dialog says so", async () => {
+      const bad = `]C100${sscc.slice(0, -1)}00109506000134352`;
+      await start();
+      const { error } = await scan(bad);
+      assert.equal(error?.code, "ERR_INPUT");
+      assert.match(
+        error?.message ?? "",
+        /is damaged: the check digit of SSCC \(00\) is wrong\. Scan the label again\.$/,
+      );
+      assert.equal((await scan("]E04006381333932")).error?.code, "ERR_INPUT");
+      await flow.stop();
+      await start({ invalid: "send" });
+      assert.deepEqual((await scan(bad)).references, [`${sscc.slice(0, -1)}0`]);
+    });
+
+    it("does not depend on elements that it does not come from", async () => {
+      await start();
+      assert.deepEqual((await scan(`]C100${sscc}17999999`)).references, [sscc]);
+    });
+  });
+
+  it("accepts only the codes that the dialog has chosen", async () => {
+    await start({ symbologies: "gs1" });
+    const { error } = await scan("4006381333931");
+    assert.equal(error?.code, "ERR_INPUT");
+    assert.equal(
+      error?.message,
+      "“4006381333931” is the barcode of an article, which is not used here. Scan the label of the parcel.",
+    );
+    assert.deepEqual((await scan(label)).references, [sscc]);
+    assert.deepEqual(
+      (await scan("VIDEO_START")).references,
+      ["VIDEO_START"],
+      "a control code is always accepted",
+    );
+  });
+
+  it("fails with ERR_INPUT for what is no scan, and changes nothing in the message", async () => {
+    await start();
+    for (const payload of [
+      "",
+      "\r\n",
+      Buffer.alloc(0),
+      4711,
+      null,
+      undefined,
+      { text: "A" },
+      "x".repeat(9_000),
+    ]) {
+      const msg = { payload, topic: "t" };
+      const { error, sent } = await flow.run("node", msg);
+      assert.deepEqual([error?.code, sent], ["ERR_INPUT", []], inspect(payload));
+      assert.deepEqual(
+        [msg.payload, msg.topic, Object.keys(msg)],
+        [payload, "t", ["payload", "topic", "_msgid"]],
+      );
+      assert.equal(error?.cause.outcome, null);
+    }
+    assert.equal(flow.lastStatus("node")?.text, "check the message");
+  });
+
+  for (const [title, properties, field] of [
+    ["a regular expression without a group", { which: "pattern", pattern: "ORDER" }, "pattern"],
+    ["a regular expression with look-around", { which: "pattern", pattern: "(?<=A)(B)" }, "pattern"],
+    ["a blank regular expression", { which: "pattern" }, "pattern"],
+    ["an application identifier that is none", { which: "ai", ai: "SSCC" }, "ai"],
+    ["a kind of code that there is not", { symbologies: "gs1,pdf" }, "symbologies"],
+    ["no kind of code", { symbologies: "" }, "symbologies"],
+    ["a way to take messages that there is not", { framing: "line" }, "framing"],
+    ["a time below 0", { dedupe: -1 }, "dedupe"],
+  ] as const) {
+    it(`says at deploy that it has ${title}, and fails every message with ERR_CONFIG`, async () => {
+      await start(properties);
+      assert.equal(flow.lastStatus("node")?.text, "check the settings");
+      const { error } = await scan(label);
+      assert.equal(error?.code, "ERR_CONFIG");
+      assert.ok(error?.message.includes(`“${field}”`), error?.message);
+    });
+  }
+
+  describe("a stream", () => {
+    const tcp = { _session: { type: "tcp", id: "1" }, ip: "10.0.0.7", port: 5001 };
+
+    it("puts together what arrives in parts, and ends each message once", async () => {
+      await start({ gap: 60_000 });
+      const bytes = Buffer.from(`${label}Ä-1\r`);
+      const ends: Promise<End>[] = [];
+      for (let at = 0; at < bytes.length; at += 7) {
+        ends.push(flow.start("node", { payload: bytes.subarray(at, at + 7), ...tcp }));
+      }
+      const all = await Promise.all(ends);
+      assert.deepEqual(
+        all.map(({ error }) => error),
+        all.map(() => undefined),
+      );
+      assert.deepEqual(referencesIn(flow.sent), [sscc, "Ä-1"]);
+      assert.deepEqual(
+        flow.sent.map(({ msg }) => msg["payload"]),
+        [label, "Ä-1\r"],
+      );
+      assert.equal(flow.ends.length, all.length);
+    });
+
+    it("keeps sources apart, and takes over only from the same one", async () => {
+      await start({ gap: 60_000 });
+      const one = flow.start("node", { payload: Buffer.from("ORDER-"), ...tcp });
+      const other = flow.start("node", {
+        payload: Buffer.from("PACK-"),
+        ...tcp,
+        _session: { type: "tcp", id: "2" },
+      });
+      await flow.run("node", { payload: Buffer.from("1\r"), ...tcp });
+      await flow.run("node", { payload: Buffer.from("2\r"), ...tcp, _session: { type: "tcp", id: "2" } });
+      await Promise.all([one, other]);
+      assert.deepEqual(referencesIn(flow.sent), ["ORDER-1", "PACK-2"]);
+    });
+
+    it("takes what is there for a scan after the longest pause", async () => {
+      await start({ gap: 20 });
+      const { sent, references } = await scan(Buffer.from("ORDER-1"));
+      assert.deepEqual(references, ["ORDER-1"]);
+      assert.equal(sent[0]?.msg["payload"], "ORDER-1");
+    });
+
+    it("says that the end is missing where STX began it", async () => {
+      await start({ gap: 20 });
+      const { error } = await scan(Buffer.from("\x02ORDER-1"));
+      assert.equal(error?.code, "ERR_INPUT");
+      assert.equal(error?.message, "The end of the scan “ORDER-1” is missing. Scan the label again.");
+    });
+
+    it("passes over the second half of an end that is divided", async () => {
+      await start({ gap: 60_000 });
+      assert.deepEqual((await scan(Buffer.from("ORDER-1\r"))).references, ["ORDER-1"]);
+      const { error, sent } = await scan(Buffer.from("\n"));
+      assert.deepEqual([error, sent], [undefined, []]);
+      assert.deepEqual((await scan(Buffer.from("ORDER-2\r"))).references, ["ORDER-2"]);
+    });
+
+    it("drops a scan that is too long up to its end, and goes on with the next", async () => {
+      await start({ gap: 60_000 });
+      const first = flow.start("node", { payload: Buffer.alloc(8_000, "x"), ...tcp });
+      const { error } = await scan(Buffer.alloc(8_000, "x"), tcp);
+      assert.equal(error?.code, "ERR_INPUT");
+      assert.equal((await first).error, undefined);
+      assert.deepEqual((await scan(Buffer.from("xxxx"), tcp)).sent, []);
+      assert.deepEqual((await scan(Buffer.from("x\rORDER-1\r"), tcp)).references, ["ORDER-1"]);
+    });
+
+    it("ends what waits at a reset with ERR_CANCELLED", async () => {
+      await start({ gap: 60_000 });
+      const waiting = flow.start("node", { payload: Buffer.from("ORDER-"), ...tcp });
+      await flow.run("node", { reset: true });
+      assert.equal((await waiting).error?.code, "ERR_CANCELLED");
+      assert.deepEqual((await scan(Buffer.from("1\r"), tcp)).references, ["1"], "nothing is left of it");
+    });
+
+    it("ends what waits at a deploy with ERR_CANCELLED, and sends nothing of it", async () => {
+      await start({ gap: 60_000 });
+      const waiting = flow.start("node", { payload: Buffer.from("ORDER-"), ...tcp });
+      await flow.untilStatus("node", ({ text }) => text === "receiving a scan");
+      await flow.deploy([{ id: "node", z: "tab", type: "dimensioner-scan" }]);
+      assert.equal((await waiting).error?.code, "ERR_CANCELLED");
+      assert.deepEqual(flow.sent, []);
+      assert.deepEqual((await scan(Buffer.from("1\r"), tcp)).references, ["1"]);
+    });
+
+    it("takes texts as complete, every message where the dialog says so, and every part likewise", async () => {
+      await start({ gap: 60_000 });
+      assert.deepEqual((await scan("ORDER-1", tcp)).references, ["ORDER-1"]);
+      await flow.stop();
+      await start({ framing: "message" });
+      assert.deepEqual((await scan(Buffer.from("ORDER-1"))).references, ["ORDER-1"]);
+      await flow.stop();
+      await start({ framing: "stream", gap: 60_000 });
+      const part = flow.start("node", { payload: "ORDER–", ...tcp });
+      assert.deepEqual((await scan("2\r", tcp)).references, ["ORDER–2"]);
+      assert.equal((await part).error, undefined);
+    });
+  });
+
+  it("remembers a bounded number of scans, and forgets them in time", async () => {
+    await start();
+    const recent = new RecentScans(1_000);
+    assert.equal(recent.isDuplicate("A", 0), false);
+    assert.equal(recent.isDuplicate("A", 900), true);
+    assert.equal(recent.isDuplicate("A", 1_800), true, "counted from the last time that it came");
+    assert.equal(recent.isDuplicate("A", 2_800), false);
+    for (let index = 0; index < 20_000; index++) {
+      assert.equal(recent.isDuplicate(`scan ${index}`, 3_000), false);
+    }
+    assert.equal(recent.isDuplicate("scan 0", 3_000), false, "there is no room for all of them");
+    assert.equal(recent.isDuplicate("scan 19999", 3_000), true);
+    assert.equal(new RecentScans(0).isDuplicate("A", 0), false);
+  });
+});

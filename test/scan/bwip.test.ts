@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import bwipjs from "bwip-js";
+import * as fc from "fast-check";
+import { read, withCheckDigit } from "./support.ts";
+
+/** Whether bwip-js draws it: it checks the identifiers, the lengths, the characters and the check digits of GS1 codes. */
+function draws(text: string): boolean {
+  try {
+    bwipjs.raw({ bcid: "gs1-128", text, parsefnc: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("bwip-js as a second opinion", function () {
+  this.timeout(30_000);
+
+  it("agrees on which element strings are right", () => {
+    const digits = (length: number) => fc.stringMatching(new RegExp(`^\\d{${length}}$`));
+    const perhapsRight = (text: string) =>
+      fc.boolean().map((isRight) => (isRight ? withCheckDigit(text) : `${text}7`));
+    const element = fc.oneof(
+      digits(17)
+        .chain(perhapsRight)
+        .map((value) => `(00)${value}`),
+      digits(13)
+        .chain(perhapsRight)
+        .map((value) => `(01)${value}`),
+      digits(12)
+        .chain(perhapsRight)
+        .map((value) => `(410)${value}`),
+      fc.stringMatching(/^[A-Z0-9]{1,22}$/).map((value) => `(10)${value}`),
+      fc.stringMatching(/^\d{2}(?:0[0-9]|1[0-3])[0-3]\d$/).map((value) => `(17)${value}`),
+      digits(6).map((value) => `(3102)${value}`),
+      fc.stringMatching(/^\d{1,9}$/).map((value) => `(37)${value}`),
+    );
+    fc.assert(
+      fc.property(element, (text) => {
+        const { scan } = read(text);
+        assert.equal(
+          scan.elements.every(({ checked }) => checked) && scan.elements.length > 0,
+          draws(text),
+          text,
+        );
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it("agrees on the check digits of EAN, UPC, ITF-14, Identcode and Leitcode", () => {
+    const symbologies = [
+      ["ean13", 13],
+      ["ean8", 8],
+      ["upca", 12],
+      ["itf14", 14],
+    ] as const;
+    for (const [bcid, length] of symbologies) {
+      fc.assert(
+        fc.property(fc.stringMatching(new RegExp(`^[1-9]\\d{${length - 1}}$`)), (text) => {
+          let isDrawn = true;
+          try {
+            bwipjs.raw({ bcid, text });
+          } catch {
+            isDrawn = false;
+          }
+          assert.equal(read(text).scan.gtin === text.padStart(14, "0"), isDrawn, `${bcid} ${text}`);
+        }),
+        { numRuns: 100 },
+      );
+    }
+    for (const [bcid, length, service] of [
+      ["identcode", 12, "Paket Identcode (12)"],
+      ["leitcode", 14, "Paket Leitcode (14)"],
+    ] as const) {
+      fc.assert(
+        fc.property(fc.stringMatching(new RegExp(`^\\d{${length}}$`)), (text) => {
+          let isDrawn = true;
+          try {
+            bwipjs.raw({ bcid, text });
+          } catch {
+            isDrawn = false;
+          }
+          const found = read(text).scan.carriers.find((carrier) => carrier.service === service);
+          assert.equal(found?.checkDigit, isDrawn, `${bcid} ${text}`);
+        }),
+        { numRuns: 100 },
+      );
+    }
+  });
+});
