@@ -28,10 +28,12 @@ const onOldest = (name: string, ...args: string[]): Step[] =>
 // What ends soon, then the longest first, so that none is left alone at the end.
 const steps = [
   ...["lint", "check:format", "check:unused", "check:package"].map((name) => script(name, newest)),
+  script("test:browser", newest, {}, reporter),
+  script("test:nodes", newest, coverage, reporter),
   script("test:sources", newest, coverage, reporter),
+  ...onOldest("test:nodes"),
   // Pages, tools and memory do not differ between versions of Node.js.
   ...onOldest("test:sources", "--ignore", "test/{bench,checks,docs}/**"),
-  script("test:browser", newest, {}, reporter),
   script("test:load", newest, coverage, reporter),
   script("test:installed", newest, {}, reporter),
   ...onOldest("test:installed"),
