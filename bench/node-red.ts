@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { request } from "undici";
-import type { LoopOrder, LoopResult, MemoryFacts, RawOrder } from "./driver/protocol.ts";
+import type { DelayFacts, LoopOrder, LoopResult, MemoryFacts, RawOrder } from "./driver/protocol.ts";
 import { repository, type Runtime } from "./runtimes.ts";
 import { makeUserDir, writeUserDir, type FlowNode } from "./user-dir.ts";
 
@@ -35,6 +35,8 @@ export interface NodeRed {
   loop(order: LoopOrder): Promise<LoopResult>;
   raw(order: RawOrder): Promise<LoopResult>;
   memory(): Promise<MemoryFacts>;
+  startDelay(): Promise<void>;
+  stopDelay(): Promise<DelayFacts>;
   startProfile(): Promise<void>;
   /** The text of a .cpuprofile. */
   stopProfile(): Promise<string>;
@@ -119,6 +121,8 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
       loop: async (order) => JSON.parse(await post("/bench/loop", order)) as LoopResult,
       raw: async (order) => JSON.parse(await post("/bench/raw", order)) as LoopResult,
       memory: async () => JSON.parse(await post("/bench/memory", {})) as MemoryFacts,
+      startDelay: async () => void (await post("/bench/delay/start", {})),
+      stopDelay: async () => JSON.parse(await post("/bench/delay/stop", {})) as DelayFacts,
       startProfile: async () => void (await post("/bench/profile/start", {})),
       stopProfile: () => post("/bench/profile/stop", {}),
       ended,

@@ -4,7 +4,7 @@ import { partNames, type PartName } from "./results.ts";
 export const usage = `Usage: npm run bench [-- options]
 
 Measures the package against what one would use instead, in turn, in the same Node-RED; writes bench/results.json,
-docs/benchmarks.md and docs/benchmarks.svg. Takes about a quarter of an hour on a machine that does nothing else.
+docs/benchmarks.md and docs/benchmarks.svg. Takes about twenty minutes on a machine that does nothing else.
 
 Options:
   --only <parts>   separated by commas: ${partNames.join(", ")}; the other parts keep what they had

@@ -6,13 +6,15 @@ import type { DownloadRow } from "./parts/downloads.ts";
 import type { LoadRow } from "./parts/load.ts";
 import type { DeviceRow, JobRow } from "./parts/scale.ts";
 import type { ScanRow } from "./parts/scan.ts";
+import type { TogetherRow } from "./parts/together.ts";
 
-export const partNames = ["calls", "downloads", "scan", "scale", "load"] as const;
+export const partNames = ["calls", "downloads", "together", "scan", "scale", "load"] as const;
 export type PartName = (typeof partNames)[number];
 
 export interface Parts {
   readonly calls?: Measured<{ readonly rows: readonly CallRow[] }>;
   readonly downloads?: Measured<{ readonly rows: readonly DownloadRow[] }>;
+  readonly together?: Measured<{ readonly rows: readonly TogetherRow[] }>;
   readonly scan?: Measured<{ readonly rows: readonly ScanRow[] }>;
   readonly scale?: Measured<{ readonly devices: readonly DeviceRow[]; readonly jobs: readonly JobRow[] }>;
   readonly load?: Measured<{ readonly rows: readonly LoadRow[] }>;

@@ -3,6 +3,7 @@ import { measureDownloads } from "./parts/downloads.ts";
 import { measureLoad } from "./parts/load.ts";
 import { measureDevices, measureJobs } from "./parts/scale.ts";
 import { measureScan } from "./parts/scan.ts";
+import { measureTogether } from "./parts/together.ts";
 import type { Progress } from "./progress.ts";
 import type { PartName, Parts } from "./results.ts";
 import type { Runtime } from "./runtimes.ts";
@@ -28,6 +29,10 @@ export async function runPart(
       return { calls: { on, rows: (await each((one) => measureCalls(one, sizes.calls, progress))).flat() } };
     case "downloads":
       return { downloads: { on, rows: await measureDownloads(runtimes, sizes.downloads, progress) } };
+    case "together": {
+      const rows = await each((one) => measureTogether(one, sizes.together, progress));
+      return { together: { on, rows } };
+    }
     case "scan":
       return { scan: { on, rows: await each((one) => measureScan(one, sizes.scan, progress)) } };
     case "scale": {

@@ -3,10 +3,12 @@ import type { DownloadSizes } from "./parts/downloads.ts";
 import type { LoadSizes } from "./parts/load.ts";
 import type { ScaleSizes } from "./parts/scale.ts";
 import type { ScanSizes } from "./parts/scan.ts";
+import type { TogetherSizes } from "./parts/together.ts";
 
 export interface Sizes {
   readonly calls: CallSizes;
   readonly downloads: DownloadSizes;
+  readonly together: TogetherSizes;
   readonly scan: ScanSizes;
   readonly scale: ScaleSizes;
   readonly load: LoadSizes;
@@ -28,6 +30,7 @@ export function fullSizes(folder: string): Sizes {
         { bytes: 4 * gigabyte, atOnce: 20, rounds: 1 },
       ],
     },
+    together: { atOnce: 20, bytes: 50 * megabyte, downloads: 200, postsPerSecond: 100, folder },
     scan: { parcels: 500, folder },
     scale: {
       devices: [0, 10, 16, 100, 1_000],
@@ -52,6 +55,7 @@ export function quickSizes(folder: string): Sizes {
   return {
     calls: { inFlight: [1, 4], rounds: 1, windowMs: 100 },
     downloads: { folder, sizes: [{ bytes: 8 * megabyte, atOnce: 1, rounds: 1 }] },
+    together: { atOnce: 2, bytes: 8 * megabyte, downloads: 4, postsPerSecond: 100, folder },
     scan: { parcels: 5, folder },
     scale: { devices: [0, 10], rounds: 1, windowMs: 100, jobs: [10], folder },
     load: { rounds: 1, others: ["node-red-contrib-s7"] },

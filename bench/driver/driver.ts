@@ -1,11 +1,12 @@
 /** The node that drives a contender and counts what comes back. Bundled into the measured Node-RED's user folder. */
 import { Session } from "node:inspector/promises";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Node, NodeAPI, NodeMessage } from "node-red";
 import { request } from "undici";
 import { Meter } from "./meter.ts";
-import type { LoopOrder, LoopResult, MemoryFacts, RawOrder } from "./protocol.ts";
+import type { DelayFacts, LoopOrder, LoopResult, MemoryFacts, RawOrder } from "./protocol.ts";
 
 type Message = Record<string, unknown>;
 
@@ -112,9 +113,33 @@ async function readMemory(): Promise<MemoryFacts> {
   return { rssBytes: rss, heapBytes: heapUsed };
 }
 
+const delayEveryMs = 1;
+
+class DelayMeter {
+  readonly #histogram = monitorEventLoopDelay({ resolution: delayEveryMs });
+
+  start(): void {
+    this.#histogram.reset();
+    this.#histogram.enable();
+  }
+
+  stop(): DelayFacts {
+    this.#histogram.disable();
+    // What it tells contains the time to wait for.
+    const late = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - delayEveryMs);
+    const { max } = this.#histogram;
+    return {
+      p50Ms: late(this.#histogram.percentile(50)),
+      p99Ms: late(this.#histogram.percentile(99)),
+      maxMs: late(max),
+    };
+  }
+}
+
 export default function (RED: NodeAPI): void {
   const loops = new Map<string, Loop>();
   const session = new Session();
+  const delay = new DelayMeter();
 
   function DriverNode(this: Node, config: { id: string; type: string; name: string; z: string }): void {
     RED.nodes.createNode(this, config);
@@ -144,6 +169,11 @@ export default function (RED: NodeAPI): void {
   });
   serve("/bench/raw", runRaw);
   serve("/bench/memory", readMemory);
+  serve("/bench/delay/start", async () => {
+    delay.start();
+    return {};
+  });
+  serve("/bench/delay/stop", async () => delay.stop());
   serve("/bench/profile/start", async () => {
     session.connect();
     await session.post("Profiler.enable");

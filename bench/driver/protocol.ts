@@ -37,6 +37,13 @@ export interface LoopResult {
   readonly peakRssBytes: number;
 }
 
+/** How much later than due the event loop came to a timer, in milliseconds. */
+export interface DelayFacts {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
 export interface MemoryFacts {
   readonly rssBytes: number;
   readonly heapBytes: number;

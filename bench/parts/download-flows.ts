@@ -76,16 +76,20 @@ class FlowContender implements Contender {
     const nodeRed = await startNodeRed({
       runtime: this.#runtime,
       credentials,
-      flows: tab([cloudNode(cloud), ...ring("download", this.#kind === "ours" ? ours(files) : core)]),
+      flows: tab([
+        cloudNode(cloud),
+        ...ring("download", this.#kind === "ours" ? [fetchMediaToFile(files)] : core),
+      ]),
     });
     return { nodeRed, idleBytes: (await nodeRed.memory()).rssBytes };
   }
 }
 
-function ours(folder: string): FlowNode[] {
+/** Saves what a message names as `transactionId` and `contentId`. */
+export function fetchMediaToFile(folder: string): FlowNode {
   const contentId = { contentId: "contentId", contentIdType: "msg" };
   const output = { output: "file", folder, folderType: "str", filename: "", filenameType: "str" };
-  return [{ type: "dimensioner-fetch-media", name: "", cloud: "cloud", ...contentId, ...output }];
+  return { type: "dimensioner-fetch-media", name: "", cloud: "cloud", ...contentId, ...output };
 }
 
 const core: readonly FlowNode[] = [

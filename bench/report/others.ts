@@ -1,7 +1,29 @@
 import type { LoadRow } from "../parts/load.ts";
 import type { DeviceRow, JobRow } from "../parts/scale.ts";
 import type { ScanRow } from "../parts/scan.ts";
-import { count, figure, kilobytes, megabytes, table, times } from "./table.ts";
+import type { TogetherRow } from "../parts/together.ts";
+import { count, figure, fileSize, kilobytes, megabytes, table, times } from "./table.ts";
+
+export function togetherSection(rows: readonly TogetherRow[]): string {
+  return table(
+    [
+      "downloads",
+      "seconds",
+      "event loop late, p50 / p99 / most",
+      "records",
+      "p50 / p99 until stored",
+      "memory above idle",
+    ],
+    rows.map((row) => [
+      `${row.downloads} of ${fileSize(row.bytes)}, ${row.atOnce} at a time, ${row.runtime}`,
+      figure(row.seconds),
+      `${figure(row.delayP50Ms)} / ${figure(row.delayP99Ms)} / ${figure(row.delayMaxMs)} ms`,
+      `${count(row.posts)}, ${row.postsPerSecond}/s`,
+      `${figure(row.postP50Ms)} / ${figure(row.postP99Ms)} ms`,
+      megabytes(row.memoryBytes),
+    ]),
+  );
+}
 
 export function scanSection(rows: readonly ScanRow[]): string {
   return table(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Results } from "../results.ts";
 import { callsSection } from "./calls.ts";
 import { downloadsSection } from "./downloads.ts";
-import { devicesSection, jobsSection, loadSection, scanSection } from "./others.ts";
+import { devicesSection, jobsSection, loadSection, scanSection, togetherSection } from "./others.ts";
 import { table } from "./table.ts";
 import { targets } from "./targets.ts";
 
@@ -30,6 +30,13 @@ export function writeReport(results: Results): string {
         downloadsText,
         downloadsSection(parts.downloads.rows),
       ),
+    parts.together &&
+      section(
+        "Downloads while records arrive",
+        parts.together.on,
+        togetherText,
+        togetherSection(parts.together.rows),
+      ),
     parts.scan && section("From scan to archive", parts.scan.on, scanText, scanSection(parts.scan.rows)),
     parts.scale && section("Many devices", parts.scale.on, devicesText, devicesSection(parts.scale.devices)),
     parts.scale && section("Many archive jobs", parts.scale.on, jobsText, jobsSection(parts.scale.jobs)),
@@ -45,6 +52,9 @@ JSON parsing. _undici_ is its \`request()\` and \`JSON.parse\` in a loop in the 
 
 const downloadsText = `From the server to a file on the local disk. This package checks, hashes (SHA-256) and syncs each file before it
 gets its name; the core nodes and \`curl -o\` do not. Memory is the peak resident memory above that of an idle Node-RED.`;
+
+const togetherText = `Downloads to files, as fast as the server sends, while the cloud's webhook posts records at a fixed rate. Each record is stored in
+the database, answered and passed to the flow. How late the event loop is shows how long everything else in Node-RED has to wait.`;
 
 const scanText = `The example “scan to archive”, with a simulator that measures and uploads without delay, and without the two
 seconds of recording: start the video, measure, two images, two JSON files, the cloud's webhook, the media list, the video.

@@ -103,6 +103,12 @@ export function targets({ parts }: Results): Target[] {
     add(runtime, `${what} memory above idle`, ["most", memoryLimit, megabytes], row.memoryBytes);
   }
 
+  for (const row of parts.together?.rows ?? []) {
+    const what = `${row.atOnce} downloads of ${fileSize(row.bytes)} at a time, ${row.postsPerSecond} records a second:`;
+    const milliseconds = (ms: number): string => `${ms.toFixed(1)} ms`;
+    add(row.runtime, `${what} p99 of the event loop's delay`, ["most", 20, milliseconds], row.delayP99Ms);
+  }
+
   const devices = parts.scale?.devices ?? [];
   for (const row of devices.filter((one) => one.devices === 1_000)) {
     const what = "1,000 devices:";

@@ -1,0 +1,186 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { request } from "undici";
+import { cloudNode, credentials, driverOf, ring, tab } from "../flows.ts";
+import { startNodeRed } from "../node-red.ts";
+import type { Progress } from "../progress.ts";
+import type { Runtime } from "../runtimes.ts";
+import { startServer } from "../server-process.ts";
+import { quantile } from "../median.ts";
+import { fetchMediaToFile } from "./download-flows.ts";
+
+/** Downloads to files, and records of the cloud's webhook that arrive meanwhile at a fixed rate. */
+export interface TogetherRow {
+  readonly runtime: string;
+  readonly atOnce: number;
+  readonly bytes: number;
+  readonly downloads: number;
+  /** How long all downloads took together. */
+  readonly seconds: number;
+  /** How many records were posted each second. */
+  readonly postsPerSecond: number;
+  /** Records that were stored and answered with 204 meanwhile. */
+  readonly posts: number;
+  readonly postP50Ms: number;
+  readonly postP99Ms: number;
+  /** How much later than due the event loop of Node-RED came to a timer. */
+  readonly delayP50Ms: number;
+  readonly delayP99Ms: number;
+  readonly delayMaxMs: number;
+  /** Highest resident memory above the idle Node-RED. */
+  readonly memoryBytes: number;
+}
+
+export interface TogetherSizes {
+  readonly atOnce: number;
+  readonly bytes: number;
+  readonly downloads: number;
+  readonly postsPerSecond: number;
+  /** An existing folder on the disk to write to. */
+  readonly folder: string;
+}
+
+const path = "dimensioner/transaction";
+
+export async function measureTogether(
+  runtime: Runtime,
+  { atOnce, bytes, downloads, postsPerSecond, folder }: TogetherSizes,
+  progress: Progress,
+): Promise<TogetherRow> {
+  progress(`${runtime.title}: ${atOnce} downloads at once, and ${postsPerSecond} records a second`);
+  const server = await startServer();
+  const own = await mkdtemp(join(folder, "bench-together-"));
+  const files = join(own, "files");
+  const packages = join(own, "packages");
+  try {
+    await mkdir(files);
+    await mkdir(packages);
+    const nodeRed = await startNodeRed({
+      runtime,
+      credentials,
+      flows: tab([
+        cloudNode(server.cloud),
+        { id: "store", type: "dimensioner-store", name: "", folder: packages, folderType: "str" },
+        // A record that comes back into its input has been handled.
+        {
+          id: "records",
+          type: "dimensioner-transaction-in",
+          name: "",
+          path,
+          secretIn: "none",
+          store: "store",
+          wires: [["records"]],
+        },
+        ...ring("download", [fetchMediaToFile(files)]),
+      ]),
+    });
+    try {
+      const { rssBytes } = await nodeRed.memory();
+      const posts = new RecordPoster(`${nodeRed.url}/${path}`, postsPerSecond);
+      await posts.first();
+      await nodeRed.startDelay();
+      const { ms, peakRssBytes } = await nodeRed.loop({
+        node: driverOf("download"),
+        inFlight: atOnce,
+        count: downloads,
+        unique: { property: "transactionId", prefix: "video-" },
+        messages: [{ contentId: String(bytes) }],
+      });
+      const delay = await nodeRed.stopDelay();
+      const latencies = await posts.stop();
+      return {
+        runtime: runtime.title,
+        atOnce,
+        bytes,
+        downloads,
+        seconds: ms / 1000,
+        postsPerSecond,
+        posts: latencies.length,
+        postP50Ms: quantile(latencies, 0.5),
+        postP99Ms: quantile(latencies, 0.99),
+        delayP50Ms: delay.p50Ms,
+        delayP99Ms: delay.p99Ms,
+        delayMaxMs: delay.maxMs,
+        memoryBytes: peakRssBytes - rssBytes,
+      };
+    } finally {
+      await nodeRed.stop();
+    }
+  } finally {
+    await server.stop();
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
+/** Posts records at a fixed rate, whether the former ones are answered or not. */
+class RecordPoster {
+  readonly #url: string;
+  readonly #posts: Promise<number>[] = [];
+  readonly #everyMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #next = 0;
+
+  constructor(url: string, perSecond: number) {
+    this.#url = url;
+    this.#everyMs = 1000 / perSecond;
+  }
+
+  /** Posts one, waits for its answer, and begins with the others. */
+  async first(): Promise<void> {
+    await this.#post();
+    const startedAt = performance.now();
+    let sent = 0;
+    // A timer that is late makes up for it.
+    this.#timer = setInterval(() => {
+      for (const due = (performance.now() - startedAt) / this.#everyMs; sent < due; sent++) {
+        const post = this.#post();
+        // It is looked at when all have ended.
+        post.catch(() => undefined);
+        this.#posts.push(post);
+      }
+    }, this.#everyMs);
+  }
+
+  /** Milliseconds that each took. Throws where one was not answered with 204. */
+  async stop(): Promise<readonly number[]> {
+    clearInterval(this.#timer);
+    return await Promise.all(this.#posts);
+  }
+
+  async #post(): Promise<number> {
+    const transactionId = String(900_000 + this.#next++);
+    const sentAt = performance.now();
+    const { statusCode, body } = await request(this.#url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...record, transactionId, transactionReference: `ORDER-${transactionId}` }),
+    });
+    await body.dump();
+    if (statusCode !== 204) {
+      throw new Error(`A record was answered with ${statusCode}.`);
+    }
+    return performance.now() - sentAt;
+  }
+}
+
+const record = {
+  deviceClientId: "5e0c9a52-3f7b-4f1c-8a66-1f4f8f2f1f20",
+  errorCode: 0,
+  errorMessage: "-",
+  dateTimeUtc: "2026-01-02T03:04:05.135Z",
+  elapsedMs: 498,
+  isManualDimension: false,
+  dimsUnitOfMeasure: "cm",
+  weightUnitOfMeasure: "kg",
+  measurementFidelity: 0.5,
+  rotationAngle: 14.2,
+  length: 33.5,
+  width: 21,
+  height: 12.5,
+  weight: 2.8,
+  cameraSerialId: "bench",
+  barcodeReference: "395212345678",
+  customReference1: null,
+  customReference2: null,
+  customReference3: null,
+};
