@@ -338,4 +338,55 @@ describe("the admin routes, in a real Node-RED", function () {
       }
     });
   }
+
+  describe("reading a scan with the settings of a dialog", () => {
+    const settings = {
+      which: "auto",
+      ai: "00",
+      pattern: "",
+      symbologies: "gs1,digitalLink,ean,other",
+      invalid: "error",
+      controls: "VIDEO_START",
+      separator: "",
+    };
+    const readScan = (given: object, headers: Record<string, string> = {}): Promise<Response> =>
+      nodeRed.adminFetch("/dimensioner-scan/try", {
+        method: "POST",
+        headers: { "Content-Type": "application/json", ...headers },
+        body: JSON.stringify({ ...settings, ...given }),
+      });
+    const trial = async (given: object) => {
+      const response = await readScan(given);
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get("cache-control"), "no-store");
+      return (await response.json()) as Record<string, unknown>;
+    };
+
+    it("says how it is read, and what becomes the reference or the control code", async () => {
+      const { scan, reference } = await trial({ scan: "]C100123456789012345675\r\n" });
+      assert.equal(reference, "123456789012345675");
+      assert.equal((scan as { aim: string }).aim, "]C1");
+      assert.equal((await trial({ scan: "video_start" }))["control"], "VIDEO_START");
+      const pattern = { which: "pattern", pattern: "ORDER-(\\d+)" };
+      assert.equal((await trial({ ...pattern, scan: "ORDER-4711" }))["reference"], "4711");
+    });
+
+    it("says why a node would fail, beside what there is to see", async () => {
+      const bad = await trial({ scan: "]C100123456789012345670" });
+      assert.deepEqual([bad["reference"], (bad["error"] as Answer).key], [undefined, "scanWrong"]);
+      assert.ok(bad["scan"] !== undefined);
+      assert.equal((await trial({ scan: "" }))["key"], "scanEmpty");
+      const setting = await trial({ symbologies: "pdf", scan: "A" });
+      assert.deepEqual([setting["state"], setting["key"]], ["bad", "configInvalid"]);
+      const expression = await trial({ which: "pattern", pattern: "(a)(b)", scan: "A" });
+      assert.equal(expression["key"], "configInvalid");
+    });
+
+    it("refuses what no dialog sends", async () => {
+      assert.equal((await readScan({ scan: 5 })).status, 400);
+      assert.equal((await readScan({ scan: "x".repeat(20_000) })).status, 400);
+      const form = { "Content-Type": "application/x-www-form-urlencoded" };
+      assert.equal((await readScan({ scan: "A" }, form)).status, 400);
+    });
+  });
 });
