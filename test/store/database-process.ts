@@ -6,6 +6,7 @@
  * leave: opens it, and has nothing else to do.
  * fill: writes until its disk is full, then as much as there is space for again.
  * visit: opens it to write, looks at it and closes it, as the sqlite3 command does.
+ * backup: copies it with SQLite, to the same name with .backup behind it.
  * read: begins to read, as a program that queries the tables does.  lock: begins to write, as none should.
  */
 import { rmSync } from "node:fs";
@@ -40,6 +41,9 @@ async function act(): Promise<void> {
       database.exec("BEGIN");
       return say(database.prepare("SELECT count(*) AS count FROM notes").get()?.["count"]);
     }
+    case "backup":
+      new DatabaseSync(file, { readOnly: true }).exec(`VACUUM INTO '${file}.backup'`);
+      return say("copied");
     case "visit": {
       const database = new DatabaseSync(file);
       // A prepared statement would keep the file open until it is collected.

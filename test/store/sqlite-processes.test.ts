@@ -23,7 +23,7 @@ describe("several processes on one SQLite database", () => {
     return database;
   };
   /** Starts a process; resolves with it and the first thing that it says. */
-  const start = async (action: "own" | "write" | "read" | "visit" | "lock") => {
+  const start = async (action: "own" | "write" | "read" | "backup" | "visit" | "lock") => {
     const child = fork(program, [file, action]);
     children.push(child);
     const [said] = (await once(child, "message")) as [unknown];
@@ -99,6 +99,22 @@ describe("several processes on one SQLite database", () => {
     }
     assert.ok(performance.now() - startedAt < 5_000);
     assert.equal((await start("read")).said, 21);
+  });
+
+  it("lets others back it up while it writes, with all that was durable when the backup began", async () => {
+    const database = await open();
+    const durable = ["one", "two", "three"];
+    await Promise.all(durable.map((text) => database.transaction([insert(text)])));
+    const copying = start("backup");
+    for (let number = 0; number < 20; number += 1) {
+      await database.transaction([insert(`later ${number}`)]);
+    }
+    assert.equal((await copying).said, "copied");
+    const backup = await SqliteDatabase.open({ file: `${file}.backup`, migrations });
+    opened.push(backup);
+    assert.deepEqual((await texts(backup)).slice(0, 3), durable);
+    // It takes its place, and works like the other one.
+    await backup.transaction([insert("four")]);
   });
 
   it("does not keep a process alive that has nothing else to do", async () => {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { StoredRecords, type LeftOver } from "../../src/runtime/webhook/stored-records.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Database } from "../../src/store/database.ts";
+import type { DatabaseLease } from "../../src/store/store-databases.ts";
 import { WebhookReceiver } from "../../src/webhook/receiver.ts";
 import { WebhookMemory, type Received } from "../../src/webhook/record-intake.ts";
 import { openTestDatabase, type TestDatabase } from "../store/support.ts";
@@ -56,12 +57,16 @@ describe("a webhook's records in a store", () => {
   const refused: string[] = [];
   let onOut: () => void = () => undefined;
   let parts: { records: StoredRecords; receiver: WebhookReceiver };
+  let leases = 0;
+  const released = new EventEmitter();
+  /** Opens the database; counts who has it. */
+  let lease: () => Promise<DatabaseLease>;
 
   /** One life of a node; resolves when what was left over has been handed on. */
   async function start(runId: string): Promise<LeftOver> {
     const { promise, resolve } = Promise.withResolvers<LeftOver>();
     const records = new StoredRecords(
-      { lease: () => Promise.resolve({ database, storeId: "store", release: () => Promise.resolve() }) },
+      { lease },
       {
         nodeId: "node",
         runId,
@@ -110,6 +115,18 @@ describe("a webhook's records in a store", () => {
     refused.length = 0;
     test = await openTestDatabase();
     database = new HeldDatabase(test.database);
+    leases = 0;
+    lease = async () => {
+      leases += 1;
+      return {
+        database,
+        storeId: "store",
+        release: async () => {
+          leases -= 1;
+          released.emit("release");
+        },
+      };
+    };
     memory = new WebhookMemory();
     server = createServer((request, response) => void parts.receiver.receive(request, response, undefined));
     server.listen(0, "127.0.0.1");
@@ -122,6 +139,23 @@ describe("a webhook's records in a store", () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await test.close();
+  });
+
+  it("releases the database when it is closed, also where that is opened only afterwards", async () => {
+    await start("run 1");
+    assert.equal(leases, 1);
+    await parts.records.close();
+    assert.equal(leases, 0);
+    const { promise: opening, resolve: open } = Promise.withResolvers<void>();
+    const before = lease;
+    lease = () => opening.then(before);
+    void start("run 1");
+    // A disk that hangs holds up no deploy.
+    await parts.records.close();
+    const opened = once(released, "release");
+    open();
+    await opened;
+    assert.equal(leases, 0);
   });
 
   it("answers and sends nothing before the record is durable", async () => {
