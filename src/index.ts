@@ -1,6 +1,6 @@
 /**
  * The library without Node-RED: typed clients for both generations of the device and for the cloud, and the media
- * pipeline that brings what they download to disk, whole or not at all. And the types of all messages and payloads of the
+ * pipeline that brings what they download to disk, whole or not at all; the commands that look after archived packages. And the types of all messages and payloads of the
  * nodes, for Function nodes with a type checker.
  */
 export {
@@ -29,6 +29,7 @@ export { CommandQueues } from "./http/command-queue.ts";
 export type { TlsOptions } from "./http/connections.ts";
 export type { DownloadOptions, OnProgress } from "./http/download.ts";
 export type { CallOptions, CommandOptions, QueueRules } from "./http/transport.ts";
+export { pruneArchive, rebuildIndex, verifyArchive } from "./library/archive.ts";
 export { readToBuffer, saveToFile, type ReadOptions, type SaveOptions } from "./library/media.ts";
 export type {
   ArchiveMessage,
@@ -55,6 +56,22 @@ export type {
 export type { ReadingOptions } from "./scan/read-code.ts";
 export { readScan, readScans } from "./scan/read-scans.ts";
 export { readTransactionRecord } from "./library/webhook.ts";
+export type {
+  ArchiveNote,
+  ArchiveOptions,
+  ArchiveProgress,
+  Finding,
+  NotIndexed,
+  PruneArchiveOptions,
+  PrunedPackage,
+  PruneReport,
+  RebuildIndexOptions,
+  RebuildReport,
+  Unchecked,
+  Verdict,
+  VerifyArchiveOptions,
+  VerifyReport,
+} from "./model/archive-reports.ts";
 export type { BufferedMedia } from "./media/read-to-buffer.ts";
 export type { Download, DownloadSource, Framing } from "./model/download.ts";
 export type { Measurement, MeasureSource, References } from "./model/measurement.ts";

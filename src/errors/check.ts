@@ -35,6 +35,7 @@ const texts = rule(
   (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
   phrase("texts"),
 );
+export const aTextOrTexts: Rule = (value) => (typeof value === "string" ? undefined : texts(value));
 export const aDate = rule(
   (value) => value instanceof Date && !Number.isNaN(value.getTime()),
   phrase("instance", { name: "Date" }),

@@ -1,4 +1,14 @@
-import { aFunction, aSignal, aText, aWholeNumber, anObject, oneOf } from "../errors/check.ts";
+import {
+  aDate,
+  aFunction,
+  aSignal,
+  aText,
+  aTextOrTexts,
+  aWholeNumber,
+  anObject,
+  oneOf,
+  trueOrFalse,
+} from "../errors/check.ts";
 
 /** A download as the clients return it. */
 const download = anObject(
@@ -24,4 +34,29 @@ export const saveArguments = {
 export const readArguments = {
   download,
   options: anObject({ ...mediaOptions, limitBytes: aWholeNumber }),
+};
+
+const archiveOptions = { onProgress: aFunction, signal: aSignal };
+
+export const verifyArguments = {
+  folder: aText,
+  options: anObject({
+    ...archiveOptions,
+    database: aTextOrTexts,
+    allowIncomplete: trueOrFalse,
+    onFinding: aFunction,
+  }),
+};
+
+export const pruneArguments = {
+  folder: aText,
+  options: anObject(
+    { ...archiveOptions, before: aDate, dryRun: trueOrFalse, database: aText, onPackage: aFunction },
+    ["before"],
+  ),
+};
+
+export const rebuildArguments = {
+  folder: aText,
+  options: anObject({ ...archiveOptions, database: aText, onNotIndexed: aFunction }, ["database"]),
 };

@@ -118,3 +118,41 @@ export interface RebuildReport {
   /** What the packages cannot say, and what else lies in the folder. */
   readonly notes: readonly ArchiveNote[];
 }
+
+/** What each of the three commands can be given. */
+export interface ArchiveOptions {
+  /** Called some times a second, and once at the end. */
+  readonly onProgress?: ((progress: ArchiveProgress) => void) | undefined;
+  /** Aborting ends it with ERR_CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface VerifyArchiveOptions extends ArchiveOptions {
+  /**
+   * The file of the store's database, or of each store that uses the folder; or the folder that holds them: then those that name this folder
+   * of packages.
+   */
+  readonly database?: string | readonly string[] | undefined;
+  /** Packages that were kept without all their media are no finding. */
+  readonly allowIncomplete?: boolean | undefined;
+  /** What is not as it was archived, as it is found; a promise is waited for. */
+  readonly onFinding?: ((finding: Finding) => unknown) | undefined;
+}
+
+export interface PruneArchiveOptions extends ArchiveOptions {
+  /** Packages archived before this are deleted. */
+  readonly before: Date;
+  /** Only tells what would be deleted. */
+  readonly dryRun?: boolean | undefined;
+  /** The file of the store's database, or the folder that holds it: rows of deleted packages are removed from its index. */
+  readonly database?: string | undefined;
+  /** What became of each package that is old enough; a promise is waited for. */
+  readonly onPackage?: ((one: PrunedPackage) => unknown) | undefined;
+}
+
+export interface RebuildIndexOptions extends ArchiveOptions {
+  /** The database's file. */
+  readonly database: string;
+  /** What could not be put into the index; a promise is waited for. */
+  readonly onNotIndexed?: ((one: NotIndexed) => unknown) | undefined;
+}

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
-import type { Finding, VerifyReport } from "../../src/model/archive-reports.ts";
-import { verifyArchive, type VerifyArchiveOptions } from "../../src/archive/maintenance/commands.ts";
+import type { Finding, VerifyArchiveOptions, VerifyReport } from "../../src/model/archive-reports.ts";
+import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
 import { databaseOf } from "./store.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 

@@ -16,8 +16,8 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { rebuildIndex, type RebuildIndexOptions } from "../../src/archive/maintenance/commands.ts";
-import type { NotIndexed, RebuildReport } from "../../src/model/archive-reports.ts";
+import { rebuildIndex } from "../../src/archive/maintenance/commands.ts";
+import type { NotIndexed, RebuildIndexOptions, RebuildReport } from "../../src/model/archive-reports.ts";
 import { withFolder } from "../media/support.ts";
 import { changeDatabase, fillArchive, verify } from "./packages.ts";
 import { bundle, runChild } from "./processes.ts";

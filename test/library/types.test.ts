@@ -11,8 +11,8 @@ const execute = promisify(execFile);
 const header = `
 import { Readable, type Writable } from "node:stream";
 import {
-  CloudClient, DeviceClient, DimensionerError, isRetryable, readToBuffer, saveToFile,
-  type BufferedMedia, type Download, type ErrorCode, type SavedFile,
+  CloudClient, DeviceClient, DimensionerError, isRetryable, pruneArchive, readToBuffer, rebuildIndex, saveToFile,
+  verifyArchive, type BufferedMedia, type Download, type ErrorCode, type Finding, type SavedFile,
 } from ${JSON.stringify(join(root, "src", "index.ts"))};
 declare const cloud: CloudClient;
 declare const device: DeviceClient;
@@ -37,6 +37,11 @@ const uses: Readonly<Record<string, string>> = {
     "const { payload }: BufferedMedia = await readToBuffer(await device.image('color', 'i')); payload.length;",
   "a video is waited for":
     "await device.video('stream', { waitMs: 9, waitSignal: AbortSignal.timeout(9), onProgress: (done, total) => console.log(done, total) });",
+  "an archive is verified":
+    "const { verdict } = await verifyArchive('/x', { database: ['/y'], onFinding: ({ kind }: Finding) => kind }); verdict === 'ok';",
+  "an archive is pruned":
+    "const { rowsKept } = await pruneArchive('/x', { before: new Date(), dryRun: true }); rowsKept?.length;",
+  "an index is rebuilt": "(await rebuildIndex('/x', { database: '/y' })).movedTo?.length;",
   "an error is told by its code":
     "const error: unknown = 0; if (isRetryable(error)) { const code: ErrorCode = error.code; code; }",
 };
@@ -47,6 +52,8 @@ const misuses: Readonly<Record<string, string>> = {
   "a body in place of its download": "await saveToFile(download.body, { folder: '/x' });",
   "no folder": "await saveToFile(download, {});",
   "no options": "await saveToFile(download);",
+  "pruning without an age": "await pruneArchive('/x', { dryRun: true });",
+  "rebuilding no database": "await rebuildIndex('/x', {});",
   "another answer to a name that is taken":
     "await saveToFile(download, { folder: '/x', ifExists: 'overwrite' });",
   "an option that there is not": "await readToBuffer(download, { maxBytes: 9 });",

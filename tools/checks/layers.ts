@@ -82,7 +82,7 @@ export const layers: readonly Layer[] = [
   {
     name: "src/library",
     files: /^src\/(?:index\.ts$|library\/)/,
-    may: ["src/device", "src/cloud", "src/scan", "src/media", "src/http", ...shapes],
+    may: ["src/device", "src/cloud", "src/archive", "src/scan", "src/media", "src/http", ...shapes],
     modules: withoutNodeRed,
     note: "with `src/index.ts`, the public library",
   },

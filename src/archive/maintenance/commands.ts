@@ -1,11 +1,12 @@
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type {
+  ArchiveOptions,
   ArchiveProgress,
-  Finding,
-  NotIndexed,
-  PrunedPackage,
+  PruneArchiveOptions,
   PruneReport,
+  RebuildIndexOptions,
   RebuildReport,
+  VerifyArchiveOptions,
   VerifyReport,
 } from "../../model/archive-reports.ts";
 import { pruneIndexes } from "./prune-index.ts";
@@ -13,44 +14,6 @@ import { Pruning } from "./prune.ts";
 import { Rebuild } from "./rebuild.ts";
 import { Verification } from "./verify.ts";
 import { findPlace } from "./walk-packages.ts";
-
-/** What all three can be given. */
-interface CommonOptions {
-  /** Called some times a second, and once at the end. */
-  readonly onProgress?: ((progress: ArchiveProgress) => void) | undefined;
-  /** Aborting ends it with ERR_CANCELLED. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface VerifyArchiveOptions extends CommonOptions {
-  /**
-   * The file of the store's database, or of each store that uses the folder; or the folder that holds them: then those that name this folder
-   * of packages.
-   */
-  readonly database?: string | readonly string[] | undefined;
-  /** Packages that were kept without all their media are no finding. */
-  readonly allowIncomplete?: boolean | undefined;
-  /** What is not as it was archived, as it is found; a promise is waited for. */
-  readonly onFinding?: ((finding: Finding) => unknown) | undefined;
-}
-
-export interface PruneArchiveOptions extends CommonOptions {
-  /** Packages archived before this are deleted. */
-  readonly before: Date;
-  /** Only tells what would be deleted. */
-  readonly dryRun?: boolean | undefined;
-  /** The file of the store's database, or the folder that holds it: rows of deleted packages are removed from its index. */
-  readonly database?: string | undefined;
-  /** What became of each package that is old enough; a promise is waited for. */
-  readonly onPackage?: ((one: PrunedPackage) => unknown) | undefined;
-}
-
-export interface RebuildIndexOptions extends CommonOptions {
-  /** The database's file. */
-  readonly database: string;
-  /** What could not be put into the index; a promise is waited for. */
-  readonly onNotIndexed?: ((one: NotIndexed) => unknown) | undefined;
-}
 
 const progressEveryMs = 200;
 
@@ -123,7 +86,7 @@ interface Step<T> {
 async function watched<T>(
   operation: string,
   step: Step<T>,
-  { onProgress, signal }: CommonOptions,
+  { onProgress, signal }: ArchiveOptions,
   take: (one: T) => Promise<void>,
 ): Promise<void> {
   const timer = setInterval(() => onProgress?.(step.progress()), progressEveryMs);
