@@ -156,7 +156,7 @@ const cases: readonly Case[] = [
     name: "archive",
     steps: [
       cloud,
-      { property: "folder", entry: { type: "env", value: "ARCHIVE" } },
+      { property: "store", entry: { choose: "store" } },
       { property: "layout", entry: "{device}/{transactionId}" },
       { property: "expect", entry: "video/mp4" },
       { property: "wait", entry: "60" },
@@ -165,8 +165,7 @@ const cases: readonly Case[] = [
     ],
     saved: {
       cloud: "cloud",
-      folder: "ARCHIVE",
-      folderType: "env",
+      store: "store",
       layout: "{device}/{transactionId}",
       expect: "video/mp4",
       wait: "60",
@@ -189,6 +188,7 @@ const flows = [
     baseUrl: "https://127.0.0.1:9",
     credentials: { token: "never-in-the-browser" },
   },
+  { id: "store", type: "dimensioner-store", name: "Evidence", folder: "ARCHIVE", folderType: "env" },
 ];
 
 async function visibleRows(page: Page, properties: readonly string[]): Promise<string[]> {

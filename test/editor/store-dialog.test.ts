@@ -4,7 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { openBoth, type Both } from "./both.ts";
-import { closeDialog, faultsOfDialog, fill, openConfigDialog, problemOf } from "./dialog.ts";
+import {
+  closeDialog,
+  dragFromPalette,
+  faultsOfDialog,
+  fill,
+  openConfigDialog,
+  openDialog,
+  problemOf,
+  savedProperties,
+} from "./dialog.ts";
 
 const config = "#node-config-input-";
 
@@ -31,7 +40,9 @@ describe("the dialog of a store, in Node-RED 4.1 and 5.0", function () {
     both = await openBoth([
       { id: "tab", type: "tab", label: "Dock" },
       { id: "store", type: "dimensioner-store", name: "Evidence", folder, folderType: "str" },
-      { id: "blank", type: "dimensioner-store", name: "No folder yet" },
+      { id: "tab-2", type: "tab", label: "Another dock" },
+      // It belongs to another tab, so that nodes of this one cannot choose it.
+      { id: "blank", z: "tab-2", type: "dimensioner-store", name: "No folder yet" },
     ]);
   });
   after(async () => {
@@ -99,5 +110,22 @@ describe("the dialog of a store, in Node-RED 4.1 and 5.0", function () {
       assert.deepEqual(await faultsOfDialog(page), []);
       await closeDialog(page, "cancel", "config");
       assert.deepEqual(await readdir(folder), ["not-a-folder"]);
+    }));
+
+  it("is opened from the nodes that use it: a new archive and a new transaction in choose the only one", () =>
+    both.run(async ({ page }) => {
+      for (const [index, type] of ["dimensioner-archive", "dimensioner-transaction-in"].entries()) {
+        const id = await dragFromPalette(page, type, 300, 100 + 100 * index);
+        assert.equal((await savedProperties(page, id))["store"], "store");
+        await openDialog(page, id);
+        assert.equal(await problemOf(page, "store"), "");
+        await fill(page, "store", { choose: "_ADD_" });
+        const isNeeded = type === "dimensioner-archive";
+        assert.equal(
+          await problemOf(page, "store"),
+          isNeeded ? "Choose a store, or add one: it names the folder for packages." : "",
+        );
+        await closeDialog(page, "cancel");
+      }
     }));
 });

@@ -3,6 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { openEditorEvents } from "../../tools/demo/editor-events.ts";
 import { connected, nodeNamed, readExample } from "../../tools/demo/examples.ts";
@@ -11,6 +12,18 @@ import { filesIn, readJson } from "./archive.ts";
 
 const secret = "s3cret-of-the-dock";
 const barcode = "395212340000004173";
+
+/** What became of each record in a store's database, read while Node-RED has it open. */
+function recordsIn(userDir: string, storeId: string): string[] {
+  const file = join(userDir, "dimensioner", `${storeId}.sqlite`);
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const rows = database.prepare("SELECT handled_at FROM records").all();
+    return rows.map((row) => (row["handled_at"] === null ? "open" : "handled"));
+  } finally {
+    database.close();
+  }
+}
 
 describe("example 20: operators' scans to archive", function () {
   this.timeout(60_000);
@@ -73,6 +86,7 @@ describe("example 20: operators' scans to archive", function () {
       ]);
       assert.equal((await readJson(join(archive, day, folder, "manifest.json")))["complete"], true);
       assert.ok(said[0]?.includes(folder), said[0]);
+      assert.deepEqual(recordsIn(nodeRed.userDir, nodeNamed(nodes, "Evidence").id), ["handled"]);
       const jpeg = files.find((name) => name.endsWith(".jpg")) ?? assert.fail();
       assert.equal((await readFile(join(archive, day, folder, jpeg))).readUInt16BE(0), 0xffd8);
     } finally {
