@@ -18,10 +18,10 @@ export const elsewhere: Readonly<Record<string, Elsewhere>> = {
     file: "archive/kill.test.ts",
     title: "has every package whole in the end, none twice, nothing left over, and every job reported",
   },
-  "Node-RED is killed in the middle of a journal line": {
-    holds: "The incomplete line is ignored; the work continues after the previous one.",
-    file: "archive/journal.test.ts",
-    title: "does without a last line that was torn, wherever, and goes on behind the one before",
+  "Power fails while a store's database is written": {
+    holds: "What was accepted before is there; the incomplete last change is not.",
+    file: "store/sqlite-log.test.ts",
+    title: "takes whatever a power failure leaves of the last commit as no damage",
   },
   "Node-RED is restarted with open archive jobs": {
     holds: "They are finished, and their messages sent with msg.resumed.",
