@@ -37,6 +37,33 @@ describe("dimensioner-store in a real Node-RED", function () {
           store: "store",
           wires: [[]],
         },
+        { id: "of-packages", type: "dimensioner-store", folder, folderType: "str" },
+        // Nobody answers there, so that a job stays open.
+        {
+          id: "cloud",
+          type: "dimensioner-cloud",
+          baseUrl: "http://127.0.0.1:9",
+          credentials: { token: "t" },
+        },
+        {
+          id: "scan",
+          z: "tab",
+          x: 100,
+          y: 100,
+          type: "inject",
+          props: [{ p: "transactionId", v: "T1", vt: "str" }],
+          wires: [["archive"]],
+        },
+        {
+          id: "archive",
+          z: "tab",
+          x: 300,
+          y: 100,
+          type: "dimensioner-archive",
+          cloud: "cloud",
+          store: "of-packages",
+          wires: [[]],
+        },
       ],
     });
   });
@@ -47,6 +74,9 @@ describe("dimensioner-store in a real Node-RED", function () {
 
   const files = async (): Promise<string[]> =>
     (await readdir(join(nodeRed.userDir, "dimensioner"))).toSorted();
+  /** What lies in the folder beside the archive's own. */
+  const leftovers = async (): Promise<string[]> =>
+    (await readdir(folder)).filter((name) => name !== ".dimensioner-archive");
   const fileOf = (id: string): string => join(nodeRed.userDir, "dimensioner", `${id}.sqlite`);
   const post = (body: object): Promise<Response> =>
     nodeRed.adminFetch("/dimensioner-store/test", {
@@ -83,7 +113,17 @@ describe("dimensioner-store in a real Node-RED", function () {
     assert.equal(lineOf(lines, "jobsNone")?.state, "good");
     assert.equal(lineOf(lines, "records")?.values["count"], 1);
     assert.equal(lineOf(lines, "folder")?.values["path"], folder);
-    assert.deepEqual(await readdir(folder), []);
+    assert.deepEqual(await leftovers(), []);
+  });
+
+  it("says how many archive jobs are open, and since when", async () => {
+    const delayed = nodeRed.nextLine(/Archive jobs are delayed/);
+    await nodeRed.adminFetch("/inject/scan", { method: "POST" });
+    await delayed;
+    const jobs = lineOf(await test("of-packages"), "jobs");
+    assert.deepEqual([jobs?.state, jobs?.values["count"]], ["good", 1]);
+    const { time } = jobs?.values["time"] as { time: string };
+    assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000, time);
   });
 
   it("takes the folder as it stands in the dialog, also from an environment variable", async () => {
@@ -111,7 +151,7 @@ describe("dimensioner-store in a real Node-RED", function () {
       assert.equal(lineOf(lines, "recordsNone")?.state, "good");
     }
     assert.deepEqual(await files(), before);
-    assert.deepEqual(await readdir(folder), []);
+    assert.deepEqual(await leftovers(), []);
   });
 
   it("works when it is pressed many times at once", async () => {
@@ -120,7 +160,7 @@ describe("dimensioner-store in a real Node-RED", function () {
       assert.equal(lineOf(lines, "folderNames")?.state, "good");
       assert.equal(lineOf(lines, "database")?.state, "good");
     }
-    assert.deepEqual(await readdir(folder), []);
+    assert.deepEqual(await leftovers(), []);
   });
 
   it("says what is wrong with a database, and leaves it as it is", async () => {
