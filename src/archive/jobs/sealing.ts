@@ -92,11 +92,12 @@ export class Sealing {
    * has. Throws ERR_FILE or ERR_STORE; may be called again then, after `reopen`.
    */
   async seal(job: OpenJob, judge: () => Judgement, onDamaged: (path: string) => void): Promise<Archived> {
+    // Before the database answers: when no answer comes, it may have been done all the same.
+    job.state = "sealing";
     const items = await this.#parts.jobs.seal(job.id);
     if (items === undefined) {
       throw new Error(`The job ${job.id} was sealed twice.`);
     }
-    job.state = "sealing";
     job.items = items;
     const { key, ...completeness } = judge();
     job.key = key;
