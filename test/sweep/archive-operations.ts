@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import type { Archived } from "../../src/archive/jobs/sealing.ts";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
+import { StoreDatabases } from "../../src/store/store-databases.ts";
+import type { Store } from "../../src/store/store.ts";
+import { storeIn } from "../archive/store.ts";
 import { intentOf, openArchive, pictureOf, readPackages, sha256Of, type Opened } from "../archive/support.ts";
 import { token } from "../support/operations.ts";
 import type { End, Run, SweptOperation } from "./operations.ts";
@@ -54,6 +57,8 @@ function runOf({ sim }: Testbed, submit: Submit): Run {
   for (const bytes of pictures) {
     sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes });
   }
+  // A process opens a database once: what goes on after a failure finds the one that is still being opened or closed.
+  const databases = new StoreDatabases();
   let open: Opened | undefined;
   let archives: Archives | undefined;
   const shut = (): Promise<void> | undefined => open?.runner.close();
@@ -62,7 +67,8 @@ function runOf({ sim }: Testbed, submit: Submit): Run {
     async start({ clients, signal, disk, folder }) {
       // What it has beyond a disk for media is there too: the proxy hands on whatever the real module has.
       archives = new Archives({ disk: disk as ArchiveDisk });
-      const archive = await openArchive(folder, clients.cloud, { archives, concurrency: 1 });
+      const store = storeIn(folder, databases);
+      const archive = await openArchive(folder, clients.cloud, { archives, concurrency: 1, store });
       open = archive;
       const stop = (): void => void shut();
       signal.addEventListener("abort", stop);
@@ -76,7 +82,7 @@ function runOf({ sim }: Testbed, submit: Submit): Run {
         await archive.close();
       }
     },
-    again: (end, root) => finish(sim.cloud.origin, root, submit, end, archives),
+    again: (end, root) => finish(sim.cloud.origin, root, submit, end, storeIn(root, databases), archives),
   };
 }
 
@@ -86,10 +92,11 @@ async function finish(
   root: string,
   submit: Submit,
   end: End,
+  store: Store,
   archives = new Archives(),
 ): Promise<void> {
   const client = new CloudClient({ baseUrl: origin, token, timeoutMs: 4_000 });
-  const archive = await openArchive(root, client, { archives });
+  const archive = await openArchive(root, client, { archives, store });
   try {
     const left = [...archive.runner.resume(() => true)];
     for (const submission of left) {
@@ -115,7 +122,13 @@ async function finish(
   assert.equal(packages.length, 1, `${packages.length} packages`);
   const hashes = packages.flatMap(({ items }) => items.map(({ sha256 }) => sha256));
   assert.deepEqual(hashes.sort(), pictures.map(sha256Of).sort());
-  assert.deepEqual(await readdir(join(root, ".dimensioner-archive/work")), [], "work is left over");
+  // Each store has a folder of its own there, which stays.
+  const work = await readdir(join(root, ".dimensioner-archive/work"), { recursive: true });
+  assert.deepEqual(
+    work.filter((path) => path !== basename(path)),
+    [],
+    "work is left over",
+  );
 }
 
 function manifestOf(value: unknown): Manifest | undefined {

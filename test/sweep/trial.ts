@@ -209,7 +209,10 @@ async function timeout(ms: number, work: Promise<unknown>): Promise<never> {
 /** Every file below a folder, by its path. */
 async function readAll(folder: string): Promise<Map<string, Buffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+  const paths = entries
+    // The files of a database come and go until its thread has ended.
+    .filter((one) => one.isFile() && !one.name.startsWith("store.sqlite"))
+    .map((one) => join(one.parentPath, one.name));
   const files = paths.map(async (path) => [relative(folder, path), await readFile(path)] as const);
   return new Map(await Promise.all(files));
 }
