@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { NodeError } from "../../src/runtime/status/node-error.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
+import { storeNode } from "../support/store-node.ts";
 import { controls, showyTexts } from "../support/hostile.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { reply, replyJson, startServer } from "../support/servers.ts";
@@ -123,13 +124,14 @@ describe("hostile texts: in logs, statuses and sentences they stay one line of t
         transactionId: "$error(text)",
         transactionIdType: "jsonata",
       }),
-      on("archive", "archive", { source: "message", folder: "/nowhere" }),
+      on("archive", "archive", { source: "message", store: "store" }),
     ];
     const { origin } = sim.newer;
     flow = await TestFlow.start(
       [
         { id: "device", type: "dimensioner-device", name: "Dock", address: origin },
         { id: "cloud", type: "dimensioner-cloud", name: "Site", baseUrl: sim.cloud.origin },
+        storeNode("/nowhere", "store"),
         ...nodes,
       ],
       credentials,
@@ -167,12 +169,15 @@ describe("hostile texts: in logs, statuses and sentences they stay one line of t
           ? on(`by-${id}`, "measure", { device: id })
           : on(`by-${id}`, "media-list", { cloud: id, transactionId: "1", transactionIdType: "str" }),
       );
-      const settings = ["layout", "wait", "concurrency", "giveUp", "onIncomplete", "folderType", "source"];
+      const settings = ["layout", "wait", "concurrency", "giveUp", "onIncomplete", "store", "source"];
       const archives = settings.map((field) =>
-        on(`archive-${field}`, "archive", { source: "message", folder: "/nowhere", [field]: text }),
+        on(`archive-${field}`, "archive", { source: "message", store: "store", [field]: text }),
       );
       const tokens = Object.fromEntries(configs.map(({ id }) => [id, { token: "t" }]));
-      flow = await TestFlow.start([...configs, ...users, ...archives], tokens);
+      flow = await TestFlow.start(
+        [storeNode("/nowhere", "store"), ...configs, ...users, ...archives],
+        tokens,
+      );
       for (const { id } of [...users, ...archives]) {
         const { error } = await flow.run(id, { transactionId: "1", payload: Buffer.from("x") });
         const about = `${id} ${JSON.stringify(text).slice(0, 40)}`;

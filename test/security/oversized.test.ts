@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { startSimulator, type Fault } from "../../src/simulator/index.ts";
 import { listAll, withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
+import { storeId, storeNode } from "../support/store-node.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { replyBytes, replyJson, startServer, type Answer } from "../support/servers.ts";
 
@@ -189,8 +190,9 @@ describe("oversized: whatever the size, memory is bounded and the error is clear
     withFolder(async (place) => {
       const root = join(place, "root");
       await mkdir(root);
-      const archive = { source: "message", folder: root };
+      const archive = { source: "message", store: storeId(root) };
       const test = await start({ device: "127.0.0.1:9", cloud: "https://127.0.0.1:9" }, [
+        storeNode(root),
         on("archive", "archive", { ...archive, layout: "{device}/{reference}/{transactionId}" }),
       ]);
       for (const name of ["n".repeat(300), "漢".repeat(300), "📦".repeat(300), "n".repeat(mega)]) {

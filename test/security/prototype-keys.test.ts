@@ -7,6 +7,7 @@ import { decodeMeasureResult } from "../../src/model/measure-result.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
+import { storeId, storeNode } from "../support/store-node.ts";
 import { prototypeNames } from "../support/hostile.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { replyJson, startServer } from "../support/servers.ts";
@@ -95,13 +96,14 @@ describe("names that mean something to every object", () => {
       on(`dock-${index}`, "measure", { deviceFrom: name }),
       on(`site-${index}`, "media-list", { cloudFrom: name }),
       on(`id-${index}`, "media-list", { cloud: "cloud", transactionId: name }),
-      on(`keep-${index}`, "archive", { source: "message", folder: "/nowhere", keep: name }),
-      on(`layout-${index}`, "archive", { source: "message", folder: "/nowhere", layout: `{${name}}` }),
+      on(`keep-${index}`, "archive", { source: "message", store: "store", keep: name }),
+      on(`layout-${index}`, "archive", { source: "message", store: "store", layout: `{${name}}` }),
     ]);
     flow = await TestFlow.start(
       [
         { id: "device", type: "dimensioner-device", name: "Dock", address: sim.newer.origin },
         { id: "cloud", type: "dimensioner-cloud", name: "Site", baseUrl: sim.cloud.origin },
+        storeNode("/nowhere", "store"),
         ...nodes,
         on("kind", "fetch-image", { device: "device", image: "msg" }),
         on("action", "video-control", { device: "device", action: "msg" }),
@@ -130,9 +132,10 @@ describe("names that mean something to every object", () => {
       const root = join(place, "root");
       await mkdir(root);
       flow = await TestFlow.start([
+        storeNode(root),
         on("archive", "archive", {
           source: "message",
-          folder: root,
+          store: storeId(root),
           keep: prototypeNames.join(),
           layout: "{device}/{reference}-{transactionId}",
         }),

@@ -6,6 +6,7 @@ import { join, sep } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { listAll, withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
+import { storeId, storeNode } from "../support/store-node.ts";
 import { controls, hostileIds } from "../support/hostile.ts";
 
 const credentials = { cloud: { token: "simulator" } };
@@ -61,7 +62,7 @@ const idPlaces: Readonly<Record<string, IdPlace>> = {
     ]),
   ),
   "transactionId of an archive job": {
-    node: on("job", "archive", { cloud: "cloud", folder: "/nowhere" }),
+    node: on("job", "archive", { cloud: "cloud", store: "store" }),
     message: (id) => ({ transactionId: id }),
   },
   "name of a device": {
@@ -90,6 +91,7 @@ function configNodes(sim: Simulator): FlowNode[] {
   return [
     { id: "device", type: "dimensioner-device", name: "Dock", address: sim.newer.origin },
     { id: "cloud", type: "dimensioner-cloud", name: "Site", baseUrl: sim.cloud.origin },
+    storeNode("/nowhere", "store"),
   ];
 }
 
@@ -191,7 +193,8 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
           folder: "where",
           folderType: "flow",
         }),
-        on("archive", "archive", { source: "message", folder: "where", folderType: "flow" }),
+        storeNode(join(root, "gone")),
+        on("archive", "archive", { source: "message", store: storeId(join(root, "gone")) }),
       ]);
       // Those that name the folder itself, or one that is there, are the author's to give.
       const missing = hostileIds.filter((id) => !/^[\s.\u0085]*$/.test(id) && id !== "x/../measure");
@@ -214,9 +217,10 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
       const root = join(place, "root");
       await mkdir(root);
       flow = await TestFlow.start([
+        storeNode(root),
         on("archive", "archive", {
           source: "message",
-          folder: root,
+          store: storeId(root),
           layout: "{date}/{device}/{reference}-{transactionId}",
         }),
       ]);
@@ -261,9 +265,9 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
         "{toString}",
       ];
       const nodes = layouts.map((layout, index) =>
-        on(`archive-${index}`, "archive", { source: "message", folder: root, layout }),
+        on(`archive-${index}`, "archive", { source: "message", store: storeId(root), layout }),
       );
-      flow = await TestFlow.start(nodes);
+      flow = await TestFlow.start([storeNode(root), ...nodes]);
       for (const [index, layout] of layouts.entries()) {
         const { error, sent } = await flow.run(`archive-${index}`, {
           transactionId: `${index}`,
