@@ -78,6 +78,9 @@ describe("whose video a parcel's evidence is", () => {
         "B",
         "the device links what it has: this must not become evidence of A",
       );
+      const second = recordingOf(await run("measure", "B"));
+      assert.deepEqual([second["recording"], second["transactionReference"]], ["taken", "B"]);
+      assert.equal(await videoOf("B"), undefined, "nobody needs to wait for it");
     });
 
     it(`is its own where each parcel is measured before the next start, ${surface}`, async () => {

@@ -56,7 +56,11 @@ describe("whose recording a measurement ends", () => {
       recording: "overwritten",
       by,
     });
-    assert.equal(station.measure("B"), null, "the device has linked it to the first parcel");
+    assert.deepEqual(
+      station.measure("B"),
+      { transactionReference: "B", at: "t2", recording: "taken" },
+      "the device has linked it to the first parcel",
+    );
   });
 
   it("was overwritten also where the other parcel was measured first", () => {
@@ -79,7 +83,8 @@ describe("whose recording a measurement ends", () => {
     const station = new Dock();
     station.start("A");
     assert.deepEqual(station.measure("B"), { transactionReference: "A", at: "t1", recording: "other" });
-    assert.equal(station.measure("A"), null);
+    assert.equal(station.measure("A")?.recording, "taken");
+    assert.equal(station.measure("A"), null, "it was told once");
   });
 
   it("waits through failed measurements, and can be overwritten there", () => {
@@ -107,6 +112,7 @@ describe("whose recording a measurement ends", () => {
     assert.equal(station.measure("A")?.recording, "unknown");
     station.start("A");
     assert.equal(station.measure(null)?.recording, "unknown");
+    assert.equal(station.measure("A")?.recording, "unknown", "the unnamed parcel may have been this one");
   });
 
   it("cannot be told after a command of which nobody knows what it did", async () => {

@@ -9,9 +9,10 @@ export interface Start {
 
 /**
  * Whose the recording is that a measurement or a stop has ended: `own`, it was started for the same reference;
- * `overwritten` or `cancelled`, one was, and is lost; `other`, it was started for another reference; `unknown`.
+ * `overwritten`, `cancelled` or `taken` (by the measurement of another parcel), one was, and is lost; `other`, it was
+ * started for another reference; `unknown`.
  */
-export type Ownership = "own" | "overwritten" | "cancelled" | "other" | "unknown";
+export type Ownership = "own" | Lost["how"] | "other";
 
 /** A start, and what has become of its recording. */
 export interface Followed extends Start {
@@ -35,7 +36,7 @@ interface Recording {
 
 /** What the recording of one reference has come to. */
 interface Lost {
-  readonly how: "overwritten" | "cancelled" | "unknown";
+  readonly how: "overwritten" | "cancelled" | "taken" | "unknown";
   readonly start: Start;
   readonly by?: Start;
 }
@@ -101,10 +102,15 @@ export class Recordings {
     }
     // What a stop has ended belongs to another transaction.
     const saved = known.recording?.phase === "saved" ? known.recording : null;
-    const about = follow({ recording: saved === null ? known.recording : null, lost: known.lost }, reference);
+    const ended: Machine = { recording: saved === null ? known.recording : null, lost: known.lost };
+    const about = follow(ended, reference);
     known.recording = saved;
     if (reference !== null) {
       known.lost.delete(reference);
+    }
+    if (ended.recording?.start.transactionReference !== reference) {
+      // The cloud has it with this transaction now: the parcel that it was started for does not get it any more.
+      lose(ended, reference === null ? "unknown" : "taken");
     }
     return about;
   }
