@@ -28,9 +28,16 @@ const filled: Readonly<Record<string, string>> = {
 
 /** Lines for the log, which have no limit. */
 const logged = new Set(
-  ["undelivered", "damaged", "damagedPackage", "heldUp", "otherMeasurement", "resumedAfter"].map(
-    (key) => `status.${key}`,
-  ),
+  [
+    "undelivered",
+    "damaged",
+    "damagedPackage",
+    "heldUp",
+    "otherMeasurement",
+    "resumedAfter",
+    "movedAside",
+    "damagedJob",
+  ].map((key) => `status.${key}`),
 );
 
 const hasWords = (text: string): boolean => /\p{L}{3}/u.test(text.replace(/__\w+?__/g, ""));
