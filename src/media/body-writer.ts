@@ -62,6 +62,8 @@ export class BodyWriter {
         fail(new TypeError("The body of a download has to be one of bytes."));
       }
     });
+    // One that was paused before would stay so.
+    this.#body.resume();
     try {
       await Promise.race([finished(this.#body, { writable: false }), failure]);
       await Promise.race([this.#flush(), failure]);

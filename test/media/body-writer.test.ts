@@ -53,6 +53,25 @@ describe("writing a body to a file", function () {
     });
   });
 
+  it("writes a body that was paused before", async () => {
+    await withFolder(async (folder) => {
+      const file = await open(join(folder, "part"), "wx");
+      const body = Readable.from([Buffer.from("paused")], { objectMode: false }).pause();
+      assert.equal((await new BodyWriter(body, file).write()).bytes, 6);
+      await file.close();
+    });
+  });
+
+  it("refuses a body of something else than bytes", async () => {
+    await withFolder(async (folder) => {
+      const file = await open(join(folder, "part"), "wx");
+      const body = Readable.from([{}]);
+      await assert.rejects(new BodyWriter(body, file).write(), TypeError);
+      assert.ok(body.destroyed);
+      await file.close();
+    });
+  });
+
   it("writes nothing for an empty body", async () => {
     await write([], async (written, path) => {
       assert.deepEqual([written.bytes, written.sha256], [0, sha256(Buffer.alloc(0))]);
