@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { readPackages, until } from "../archive/support.ts";
 import { nodeRedMajor, startNodeRed } from "../support/node-red.ts";
+import { killNodeRed } from "./archive-kills.ts";
 import { storeNode } from "../support/store-node.ts";
 
 /** Without a place a node counts as a config node when the flows are read from their file. */
@@ -79,5 +80,10 @@ describe(`dimensioner-archive in a Node-RED ${nodeRedMajor} that is killed`, fun
       await sim.close();
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     }
+  });
+
+  it("has each package whole, once, and reports each job, after 5 kills", async () => {
+    const { reports } = await killNodeRed(nodeRedMajor, 5, Math.random);
+    assert.ok(reports >= 50);
   });
 });
