@@ -9,7 +9,7 @@ const present = await languages();
 
 /** What may be the same as in English: names of things, and words that languages share. */
 const shared = new Set(
-  "Action|Buffer|cloud|Cloud|Code|Codes|__count__ bytes|Details|download|gateway|Generation|GS1 Digital Link|Image|images|Message|Name|ping|Proxy|Secret|<secret>|stream|Token|video|webhook".split(
+  "Action|Buffer|cloud|Cloud|Code|Codes|__count__ bytes|Details|download|gateway|Generation|Header|GS1 Digital Link|Image|images|Message|Name|ping|Proxy|Secret|<secret>|stream|Token|video|webhook".split(
     "|",
   ),
 ).add("dimensioner/transaction");
