@@ -23,7 +23,8 @@ interface Run {
 }
 
 describe("simulator: command line", function () {
-  this.timeout(20_000);
+  // A test starts up to three processes.
+  this.timeout(60_000);
   const children: ChildProcessByStdio<null, Readable, Readable>[] = [];
   afterEach(() => children.splice(0).forEach((child) => child.kill("SIGKILL")));
 
