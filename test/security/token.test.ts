@@ -26,7 +26,9 @@ const everything = (value: unknown): string =>
     getters: true,
   });
 
-describe("the token", () => {
+describe("the token", function () {
+  // Takes five seconds on an idle computer.
+  this.timeout(60_000);
   const opened = closesAfterEach();
 
   it("is found by this test wherever it hides", () => {
