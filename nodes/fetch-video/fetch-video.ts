@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { targetOf, tellRecording } from "../../src/runtime/action/command-job.ts";
+import { targetOf } from "../../src/runtime/action/command-job.ts";
+import { tellRecording } from "../../src/runtime/action/deliver-video.ts";
 import { deviceChoice } from "../../src/runtime/config/config-node.ts";
 import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";

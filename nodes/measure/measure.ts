@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { field, phrase } from "../../src/errors/interpolation.ts";
-import { commandOptions, deliverMeasurement, targetOf } from "../../src/runtime/action/command-job.ts";
+import { commandOptions, targetOf } from "../../src/runtime/action/command-job.ts";
+import { deliverMeasurement } from "../../src/runtime/action/deliver-measurement.ts";
 import { demandReference, readParcel } from "../../src/runtime/action/references.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";

@@ -1,10 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import {
-  commandOptions,
-  deliverMeasurement,
-  deliverVideo,
-  targetOf,
-} from "../../src/runtime/action/command-job.ts";
+import { commandOptions, targetOf } from "../../src/runtime/action/command-job.ts";
+import { deliverMeasurement } from "../../src/runtime/action/deliver-measurement.ts";
+import { deliverVideo } from "../../src/runtime/action/deliver-video.ts";
 import { demandReference, readParcel, readReferences } from "../../src/runtime/action/references.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
