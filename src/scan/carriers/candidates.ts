@@ -18,40 +18,57 @@ const byLength: ReadonlyMap<number, readonly Format[]> = new Map(
  * them it is only the sender knows. A scan of several parts, such as a GS1 element string, can hold one in each part.
  */
 export function findCarriers(text: string, elements: readonly ScanElement[]): ScanCarrier[] {
-  const found = new Map<string, ScanCarrier>();
-  for (const part of partsOf(text, elements)) {
-    for (const format of byLength.get(part.length) ?? []) {
-      const carrier = readNumber(format, part);
-      if (carrier !== null) {
-        found.set(`${carrier.carrier} ${carrier.service} ${carrier.number}`, carrier);
+  const found: ScanCarrier[] = [];
+  const parts = partsOf(text, elements);
+  for (const [index, part] of parts.entries()) {
+    if (parts.indexOf(part) === index) {
+      for (const format of byLength.get(part.length) ?? []) {
+        const carrier = readNumber(format, part);
+        if (carrier !== null && !found.some((other) => isSame(other, carrier))) {
+          found.push(carrier);
+        }
       }
     }
   }
-  return [...found.values()].sort((one, other) => rank(one) - rank(other));
+  return found.length < 2 ? found : found.sort((one, other) => rank(one) - rank(other));
+}
+
+function isSame(one: ScanCarrier, other: ScanCarrier): boolean {
+  return one.number === other.number && one.service === other.service && one.carrier === other.carrier;
 }
 
 function rank({ checkDigit }: ScanCarrier): number {
   return checkDigit === true ? 0 : checkDigit === null ? 1 : 2;
 }
 
+const separatorsAndSpaces = new RegExp(`[\\s${separator}]`, "g");
+
+/** Spaces and small letters, which only people put in, and separators. */
+const written = /[\sa-z\p{Cc}]/u;
+
 /** Shipments, and what companies use as they like; other elements hold no tracking numbers, whatever their digits are. */
 const mayHoldNumber = /^(?:00|40[0-2]|9\d)$/;
 
-/** The texts that can be a tracking number, without spaces, which only people put in. */
-function partsOf(text: string, elements: readonly ScanElement[]): Set<string> {
-  const parts = text.length <= longest ? [text.replaceAll(separator, "")] : [];
+/** The texts that can be a tracking number; at most some dozens. */
+function partsOf(text: string, elements: readonly ScanElement[]): string[] {
+  const parts: string[] = [];
+  const add = (part: string): void => {
+    if (part.length <= longest) {
+      parts.push(written.test(part) ? part.replaceAll(separatorsAndSpaces, "").toUpperCase() : part);
+    }
+  };
+  add(text);
   for (const { ai, value } of elements.slice(0, mostParts)) {
     if (ai !== null && mayHoldNumber.test(ai)) {
       // The numbers of some carriers begin with what GS1 takes for an identifier.
-      parts.push(value, ai + value);
+      add(value);
+      add(ai + value);
     }
   }
-  if (elements.length === 0) {
-    parts.push(...text.split(/\p{Cc}/u, mostParts));
+  if (elements.length === 0 && parts[0] !== text) {
+    text.split(/\p{Cc}/u, mostParts).forEach(add);
   }
-  return new Set(
-    parts.filter(({ length }) => length <= longest).map((part) => part.replaceAll(/\s/g, "").toUpperCase()),
-  );
+  return parts;
 }
 
 function readNumber(format: Format, text: string): ScanCarrier | null {
