@@ -30,13 +30,13 @@ const filled: Readonly<Record<string, string>> = {
 const logged = new Set(
   [
     "undelivered",
-    "damaged",
+    "damagedJob",
     "damagedPackage",
     "heldUp",
+    "movedAside",
     "otherMeasurement",
     "resumedAfter",
-    "movedAside",
-    "damagedJob",
+    "storeUnusable",
   ].map((key) => `status.${key}`),
 );
 

@@ -116,12 +116,13 @@ describe("runtime/held-up-log", () => {
     assert.deepEqual(lines, [`0 warn ${delayed}`, `5 warn ${delayed}`]);
   });
 
-  it("reminds of an archive that cannot be opened as it does of jobs, and says when it is open", () => {
+  it("reminds of a store that cannot be used as it does of jobs, and says when it is open", () => {
     for (let minute = 0; minute <= 61; minute++) {
       log.cannotOpen(full("/archive"));
       after(1);
     }
     log.opened();
-    assert.deepEqual(lines, [`0 warn ${delayed}`, `60 warn ${delayed}`, `62 log ${goesOn} 62 min`]);
+    const unusable = "The store cannot be used";
+    assert.deepEqual(lines, [`0 warn ${unusable}`, `60 warn ${unusable}`, `62 log ${goesOn} 62 min`]);
   });
 });

@@ -24,6 +24,7 @@ export const archiveTexts = {
     "Found work on a job that the store's database does not know. It was moved to __path__; nothing was deleted.",
   damagedJob:
     "The store's database has damaged data for job __id__. The job was not continued; its files were left as they are.",
+  storeUnusable: "The store cannot be used. This is retried automatically. __cause__",
   heldUp: "Archive jobs are delayed and retried automatically (open: __count__). __cause__",
   resumedAfter: "Archive jobs continue after a delay of __minutes__ min (open: __count__).",
   damagedPackage:

@@ -58,10 +58,10 @@ export class HeldUpLog {
     }
   }
 
-  /** The archive cannot be opened, and is tried again. */
+  /** The archive cannot be opened, and is tried again. How many jobs are open in it, nobody knows. */
   cannotOpen(error: unknown): void {
     if (error instanceof DimensionerError) {
-      this.#heldUp(error);
+      this.#heldUp(error, "storeUnusable");
     }
   }
 
@@ -81,7 +81,7 @@ export class HeldUpLog {
     }
   }
 
-  #heldUp(error: DimensionerError): Cause {
+  #heldUp(error: DimensionerError, key: "heldUp" | "storeUnusable" = "heldUp"): Cause {
     const nowMs = this.#nowMs();
     const known = this.#causes.get(error.sentence);
     const cause = known ?? { sinceMs: nowMs, loggedMs: nowMs, jobs: new Set() };
@@ -89,7 +89,7 @@ export class HeldUpLog {
       cause.loggedMs = nowMs;
       this.#causes.set(error.sentence, cause);
       const { message } = translateError(this.#RED, error);
-      this.#node.warn(this.#status.say("heldUp", { count: this.#openJobs(), cause: message }));
+      this.#node.warn(this.#status.say(key, { count: this.#openJobs(), cause: message }));
     }
     return cause;
   }
