@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { Row, Statement } from "./database.ts";
+import { allRows } from "./sqlite-rows.ts";
 import { SqliteLock } from "./sqlite-lock.ts";
 import type { ToolRequest } from "./tool-messages.ts";
 
@@ -115,9 +116,7 @@ function transact(
     const rows = statements.map(({ sql, values = [] }) => {
       const statement = prepared.get(sql) ?? database.prepare(sql);
       prepared.set(sql, statement);
-      // A flipped bit can make a number of any size, which must not end the reading of all others.
-      statement.setReadBigInts(true);
-      return statement.all(...values).map(readRow);
+      return allRows(statement, values);
     });
     database.exec("COMMIT");
     return rows;
@@ -127,17 +126,4 @@ function transact(
     }
     throw error;
   }
-}
-
-/** Whole numbers that JavaScript cannot hold become text: no column of a store has such. */
-function readRow(row: Record<string, unknown>): Row {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => {
-      const number = Number(value);
-      return [
-        name,
-        typeof value !== "bigint" ? value : Number.isSafeInteger(number) ? number : String(value),
-      ];
-    }),
-  ) as Row;
 }

@@ -104,10 +104,13 @@ describe("archive: the command lines", () => {
     const unknown = { ...progress, expectedPackages: null, expectedBytes: null };
     assert.equal(sayProgress(unknown, 10_000), "1,500 packages, 3.0 GB, 300 MB/s");
     const byCount = { ...progress, bytes: 0, expectedBytes: 0 };
-    assert.match(sayProgress(byCount, 10_000), /^\[#{12}\.{12}\] 1,500 packages, 0 B, 0 B\/s, 10 s left$/);
+    assert.match(
+      sayProgress(byCount, 10_000),
+      /^\[#{12}\.{12}\] 1,500 packages, 0 byte, 0 byte\/s, 10 s left$/,
+    );
     assert.match(
       sayProgress({ ...progress, bytes: 0, packages: 0 }, 0),
-      /^\[\.{24}\] 0 packages, 0 B, 0 B\/s$/,
+      /^\[\.{24}\] 0 packages, 0 byte, 0 byte\/s$/,
     );
   });
 });

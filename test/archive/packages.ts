@@ -1,6 +1,10 @@
+import { cp, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Finding, VerifyArchiveOptions, VerifyReport } from "../../src/model/archive-reports.ts";
 import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
+import { withFolder } from "../media/support.ts";
 import { databaseOf } from "./store.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 
@@ -59,4 +63,28 @@ export function changeDatabase(file: string, sql: string): void {
   } finally {
     database.close();
   }
+}
+
+/** For a suite: an archive with some packages that is made once, of which each test gets a copy. */
+export function copiesOfArchive(ids: readonly string[]) {
+  let template = "";
+  let paths: readonly string[] = [];
+  before(async () => {
+    template = await realpath(await mkdtemp(join(tmpdir(), "archive-")));
+    paths = await fillArchive(template, ids);
+  });
+  after(() => rm(template, { recursive: true }));
+  return {
+    /** Of its packages, in the order of their chain. */
+    get paths() {
+      return paths;
+    },
+    async withArchive(body: (root: string, file: string) => Promise<void>): Promise<void> {
+      await withFolder(async (root) => {
+        await cp(template, root, { recursive: true });
+        changeDatabase(databaseOf(root), `UPDATE store SET folder = '${root}'`);
+        await body(root, databaseOf(root));
+      });
+    },
+  };
 }

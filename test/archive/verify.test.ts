@@ -156,7 +156,7 @@ describe("archive: dimensioner-verify", () => {
         const database = databaseOf(root);
         const good = await runChild(script, [root, "--database", database]);
         assert.equal(good.code, 0);
-        assert.match(good.stdout, /2 packages, 6 files, \d+ B: everything is as it was archived\n$/);
+        assert.match(good.stdout, /2 packages, 6 files, \d+ byte: everything is as it was archived\n$/);
         await writeFile(join(root, path, "item.jpg"), "x");
         const bad = await runChild(script, [root, "--database", database]);
         assert.equal(bad.code, 1);

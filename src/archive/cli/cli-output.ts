@@ -1,16 +1,10 @@
 /** What the three command lines share. */
 import type { ArchiveProgress } from "../../model/archive-reports.ts";
+import { formatBytes } from "../../rules/bytes.ts";
 
 /** Bytes as people say them: "12.3 MB". */
 export function sayBytes(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? ""}`;
+  return formatBytes(bytes, "en");
 }
 
 /** "1 package", "2 packages". */
