@@ -68,8 +68,9 @@ export class SqliteDatabase implements Database {
     const { file, migrations, mustExist = false, busyTimeoutMs = defaultBusyMs } = options;
     const worker = new Worker(threadFile(), {
       workerData: { file, migrations, mustExist, busyTimeoutMs } satisfies OpenRequest,
-      // Node.js 22 calls its SQLite experimental, once for each process that uses it.
-      execArgv: [...process.execArgv, "--disable-warning=ExperimentalWarning"],
+      // Node.js 22 calls its SQLite experimental, once for each process that uses it. The process's own options are not passed on: a
+      // thread refuses those of V8, such as --max-old-space-size.
+      execArgv: ["--disable-warning=ExperimentalWarning"],
     });
     const end = (): void => void worker.terminate();
     signal?.addEventListener("abort", end);

@@ -33,8 +33,9 @@ export class ToolDatabase implements Database {
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const worker = new Worker(new URL(`./tool-thread.${extension}`, import.meta.url), {
       workerData: request,
-      // Node.js 22 calls its SQLite experimental, once for each process that uses it.
-      execArgv: [...process.execArgv, "--disable-warning=ExperimentalWarning"],
+      // Node.js 22 calls its SQLite experimental, once for each process that uses it. The process's own options are not passed on: a
+      // thread refuses those of V8, such as --max-old-space-size.
+      execArgv: ["--disable-warning=ExperimentalWarning"],
     });
     const database = new ToolDatabase(request.file, worker);
     try {

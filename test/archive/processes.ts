@@ -6,6 +6,8 @@ import { createInterface } from "node:readline";
 import { build } from "esbuild";
 
 const repository = join(import.meta.dirname, "..", "..");
+const outdir = join(repository, ".build", "archive-children", String(process.pid));
+process.once("exit", () => rmSync(outdir, { recursive: true, force: true }));
 
 /** Another process that runs a script. */
 export interface Child {
@@ -23,7 +25,6 @@ export interface Child {
  * database lies beside it, as in the package.
  */
 export async function bundle(path: string): Promise<string> {
-  const outdir = join(repository, ".build", "archive-children", String(process.pid));
   const name = path.replaceAll(/[/.]+/g, "-");
   await build({
     entryPoints: {
@@ -38,7 +39,6 @@ export async function bundle(path: string): Promise<string> {
     packages: "external",
     logLevel: "silent",
   });
-  process.once("exit", () => rmSync(outdir, { recursive: true, force: true }));
   return join(outdir, `${name}.js`);
 }
 

@@ -302,7 +302,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
         await delay(50);
         assert.equal(lines.length, 2, lines.join("\n"));
         assert.match(lines[0] ?? "", /^warn Archive jobs are delayed.*\(open: 1\)\. .*token/);
-        assert.match(lines[1] ?? "", /^log Archive jobs continue after a delay of 0 min/);
+        assert.match(lines[1] ?? "", /^log Archive jobs continue after a delay of 1 min/);
       } finally {
         await flow.stop();
       }
@@ -328,7 +328,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
         flow.node("archive").log = (text: unknown) => void lines.push(String(text));
         await mkdir(join(root, "gone"));
         await until(() => lines.length > 0, "it is opened");
-        assert.match(lines[0] ?? "", /^Archive jobs continue after a delay of 0 min/);
+        assert.match(lines[0] ?? "", /^Archive jobs continue after a delay of 1 min/);
       } finally {
         await flow.stop();
       }

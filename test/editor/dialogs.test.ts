@@ -274,15 +274,20 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
         await page.evaluate(`RED.nodes.remove("${id}")`);
         return chosen;
       };
-      const [only] = await page.evaluate<string[]>(`(() => { const ids = [];
-        RED.nodes.eachConfig((one) => { if (one.type === "dimensioner-device") ids.push(one.id); return true; });
-        return ids; })()`);
+      const deployed = (kind: string): Promise<string[]> =>
+        page.evaluate<string[]>(`(() => { const ids = [];
+          RED.nodes.eachConfig((one) => { if (one.type === "dimensioner-${kind}") ids.push(one.id); return true; });
+          return ids; })()`);
+      const [only] = await deployed("device");
+      const [store, more] = await deployed("store");
+      assert.equal(more, undefined, "the flow has one store");
       try {
         await add("disabled", { d: true });
         await add("elsewhere", { z: "tab-2" });
         assert.equal(await chosenBy("measure"), only);
+        assert.equal(await chosenBy("transaction-in", "store"), store);
         await add("shelf", {}, "store");
-        assert.equal(await chosenBy("transaction-in", "store"), "shelf");
+        assert.equal(await chosenBy("transaction-in", "store"), "", "either store would do");
         await add("earlier", { generation: "earlier" });
         assert.equal(await chosenBy("measure"), "", "either would do");
         assert.equal(await chosenBy("fetch-image"), only, "the other one has no images");

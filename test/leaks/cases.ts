@@ -1,4 +1,5 @@
 import type { FlowNode, Message } from "../support/flow.ts";
+import { storeNode } from "../support/store-node.ts";
 import type { Places } from "./bench.ts";
 
 /** One action node under load. */
@@ -47,6 +48,7 @@ export function configNodes(places: Places): FlowNode[] {
     device("silent", places.silent, 30),
     device("faulty", places.faulty, 0.05),
     cloud("faulty-cloud", places.faulty, 0.05),
+    storeNode(places.archive, "store"),
   ];
 }
 
@@ -57,7 +59,7 @@ export function credentialsOf({ token }: Places): object {
 
 /** Every action node in every kind, with what it needs to succeed. */
 export function casesOf(places: Places): Case[] {
-  const { imageIdentifier, transactionId, smallId, files, archive } = places;
+  const { imageIdentifier, transactionId, smallId, files } = places;
   const byDevice = { deviceFrom: "dockName" };
   const byCloud = { cloudFrom: "cloudName" };
   const noDevice = { dockName: nameOf("faulty") };
@@ -131,7 +133,7 @@ export function casesOf(places: Places): Case[] {
       bad: noCloud,
     },
     {
-      node: { ...place("archive"), cloud: "cloud", folder: archive, wait: 0, layout: "{transactionId}" },
+      node: { ...place("archive"), cloud: "cloud", store: "store", wait: 0, layout: "{transactionId}" },
       share: 2,
       good: () => ({ transactionId }),
       bad: { transactionId: "nobody-knows" },

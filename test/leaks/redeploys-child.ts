@@ -107,7 +107,7 @@ function nodesOf(round: number): FlowNode[] {
     on("tab-2", "job", "archive", {
       cloud: "cloud",
       name,
-      folder: places.archive,
+      store: "store",
       expect: "never/comes",
       wait: 600,
     }),

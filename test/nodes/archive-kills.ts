@@ -98,6 +98,7 @@ export async function killNodeRed(major: 4 | 5, kills: number, random: () => num
         .forEach((id) => void scan(url, id));
       await delay(random() * 400);
       await nodeRed.kill();
+      nodeRed = undefined;
       acceptedIn(userDir).forEach((id) => accepted.add(id));
     }
     nodeRed = await startNodeRed({ major, userDir });
@@ -143,17 +144,18 @@ async function scan(url: string, id: string): Promise<void> {
 
 /** The jobs that the database holds, seen from outside. */
 function acceptedIn(userDir: string): string[] {
-  const database = new DatabaseSync(join(userDir, "dimensioner", "store.sqlite"), { readOnly: true });
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(join(userDir, "dimensioner", "store.sqlite"), { readOnly: true });
     return database
       .prepare("SELECT transaction_id FROM jobs")
       .all()
       .map((row) => String(row["transaction_id"]));
   } catch {
-    // The first kill came before its tables were made.
+    // The first kill came before the database and its tables were made.
     return [];
   } finally {
-    database.close();
+    database?.close();
   }
 }
 

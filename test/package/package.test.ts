@@ -9,7 +9,7 @@ import { compile, makeProject, resolutions, runnablePrograms } from "./consumer.
 import { bytesIn, notAllowed } from "./content.ts";
 import { packAndInstall, packageName, repository, type Packed } from "./packed.ts";
 
-const largestPackedBytes = 1_200_000;
+const largestPackedBytes = 1_300_000;
 /** With all that npm installs for it. */
 const largestInstalledBytes = 8_000_000;
 
@@ -38,7 +38,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     }
   });
 
-  it("is smaller than 1.2 MB, and installed with its dependencies than 8 MB", async () => {
+  it("is smaller than 1.3 MB, and installed with its dependencies than 8 MB", async () => {
     assert.ok(packed.tarball.size < largestPackedBytes, `${packed.tarball.size} bytes packed`);
     const installedBytes = await bytesIn(join(packed.userDir, "node_modules"));
     assert.ok(installedBytes < largestInstalledBytes, `${installedBytes} bytes installed`);
@@ -59,10 +59,11 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     assert.match(lines[Number(line) - 1] ?? "", /throw new DimensionerError\("configInvalid"/);
   });
 
-  it("brings the two packages that it needs, and nothing else", async () => {
+  it("brings the three packages that it needs, and nothing else", async () => {
     const modules = await readdir(join(packed.userDir, "node_modules"));
     assert.deepEqual(modules.filter((name) => !name.startsWith(".")).toSorted(), [
       "@dimflow",
+      "re2js",
       "undici",
       "valibot",
     ]);

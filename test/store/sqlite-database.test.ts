@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
 import { migrations } from "./notes-schema.ts";
@@ -143,5 +145,16 @@ describe("a SQLite database in a thread of its own", () => {
     await Promise.all([database.close(), database.close()]);
     await last;
     await assert.rejects(database.transaction([all]), { code: "ERR_STORE" });
+  });
+
+  it("opens in a process that was started with options of V8, as a Node-RED on a small computer is", async () => {
+    const module = new URL("../../src/store/sqlite-database.ts", import.meta.url).href;
+    const script = `import { SqliteDatabase } from ${JSON.stringify(module)};
+      const database = await SqliteDatabase.open({ file: ${JSON.stringify(file)}, migrations: [[]] });
+      await database.close();
+      console.log("opened");`;
+    const options = ["--max-old-space-size=256", "--expose-gc", "--input-type=module"];
+    const { stdout } = await promisify(execFile)(process.execPath, [...options, "--eval", script]);
+    assert.equal(stdout.trim(), "opened");
   });
 });
