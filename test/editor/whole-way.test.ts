@@ -120,6 +120,8 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
         await closeDialog(page, "ok");
         await deploy(bench);
 
+        // What the check of the new device says comes first, and not again for a while.
+        await page.waitForFunction(`RED.nodes.node("${measure}").status?.text === "reachable"`);
         await watchStatus(page, measure);
         const scan = page.locator(`[id="${inject}"] .red-ui-flow-node-button-button`);
         await scan.click();

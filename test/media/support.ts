@@ -23,7 +23,7 @@ export async function withFolder(body: (folder: string) => Promise<void>): Promi
   try {
     await body(folder);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

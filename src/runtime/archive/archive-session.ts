@@ -133,10 +133,11 @@ export class ArchiveSession {
     const resuming = { isDropped: false };
     const resumeNext = async (): Promise<void> => {
       for (const submission of submissions) {
+        await this.#options.onResumed(submission);
+        // Afterwards: a reset may have come while the message was being made.
         if (resuming.isDropped) {
           submission.running?.drop();
         }
-        await this.#options.onResumed(submission);
         await submission.running?.firstTry;
       }
     };
