@@ -126,16 +126,6 @@ describe("the index of a store's packages", () => {
     assert.equal((await index().find("packageId", "b", 9)).length, 1);
   });
 
-  it("gives all packages page by page, and forgets the deleted ones", async () => {
-    await Promise.all(["a", "b", "c"].map((job) => add(job)));
-    await index().remove(["b"]);
-    const found: string[] = [];
-    for await (const page of index().all()) {
-      found.push(...page.map(({ id }) => id));
-    }
-    assert.deepEqual(found.sort(), ["a", "c"]);
-  });
-
   it("takes a package in again without doubling it, as a rebuild does", async () => {
     await add("a");
     await add("a", { complete: false });

@@ -26,8 +26,6 @@ const lookups = {
 
 export type Lookup = keyof typeof lookups;
 
-const pageRows = 1_000;
-
 /**
  * The index of a store's packages. The packages themselves are the truth: each row can be made again from the manifest
  * that lies in its package.
@@ -78,30 +76,6 @@ export class PackageIndex {
       }
       last = next;
     }
-  }
-
-  /** All packages, some at a time, in the order in which they came into the index. */
-  async *all(): AsyncGenerator<readonly IndexedPackage[]> {
-    for (let after = 0; ;) {
-      const [rows = []] = await this.#database.transaction([
-        {
-          sql: "SELECT * FROM packages WHERE indexed_order > ? ORDER BY indexed_order LIMIT ?",
-          values: [after, pageRows],
-        },
-      ]);
-      if (rows.length === 0) {
-        return;
-      }
-      yield rows.map(readPackage);
-      after = Number(rows.at(-1)?.["indexed_order"]);
-    }
-  }
-
-  /** Forgets packages that were deleted. */
-  async remove(ids: readonly string[]): Promise<void> {
-    await this.#database.transaction(
-      ids.map((id) => ({ sql: "DELETE FROM packages WHERE package_id = ?", values: [id] })),
-    );
   }
 
   async #select(where: string, values: readonly SqlValue[]): Promise<readonly IndexedPackage[]> {
