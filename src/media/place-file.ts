@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileError, systemCode, throwIfAborted, type Disk, type TransferFacts } from "./disk.ts";
 import { numberedName, numbersInUse } from "./file-names.ts";
 import { compareWith } from "./same-content.ts";
+import { sha256Of } from "../model/sha256.ts";
 
 /** What happens when the name is taken by other content. */
 export type IfExists = "error" | "rename" | "replace";
@@ -147,7 +147,7 @@ async function moveIfFree(placement: Placement, path: string): Promise<boolean> 
  * empty file under the final name, the usual way out, would be seen by everybody who watches the folder.
  */
 async function moveUnderClaim({ part, folder, disk, facts }: Placement, path: string): Promise<boolean> {
-  const digest = createHash("sha256").update(basename(path)).digest("hex");
+  const digest = sha256Of(basename(path));
   const claim = join(folder, `.dimensioner-${digest.slice(0, 36)}.name`);
   const held = await holdClaim(claim, disk, facts);
   try {

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import type { Database, Row, Statement } from "./database.ts";
+import { sha256Of } from "../model/sha256.ts";
 
 export interface InboxOptions {
   /** The node whose records these are; it finds them again after a restart. */
@@ -80,7 +80,7 @@ export class Inbox {
           now.toISOString(),
           this.#runId,
           text,
-          sha256(text),
+          sha256Of(text),
           this.#nodeId,
           since,
           identity(transactionId),
@@ -189,7 +189,7 @@ function identity(id: string): string {
 function readRow(row: Row, runId: string): InboxRecord | number {
   const recordId = Number(row["record_id"]);
   const text = String(row["record"]);
-  if (sha256(text) !== row["record_sha256"]) {
+  if (sha256Of(text) !== row["record_sha256"]) {
     return recordId;
   }
   return {
@@ -197,8 +197,4 @@ function readRow(row: Row, runId: string): InboxRecord | number {
     record: decodeTransactionRecord(JSON.parse(text)),
     isResumed: row["received_by_run"] !== runId,
   };
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

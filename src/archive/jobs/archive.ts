@@ -113,17 +113,22 @@ export class Archive implements JobStore {
     }
   }
 
-  /** Throws ERR_QUEUE_FULL where the archive has as many open jobs, or as much of them to keep, as it may have. */
-  checkRoom(intent: Intent): void {
+  /**
+   * Throws ERR_QUEUE_FULL where the archive has as many open jobs, or as much of them to keep, as it may have. Returns how much this one
+   * is.
+   */
+  checkRoom(intent: Intent): number {
     const refuse = (limit: number | Phrase): never => {
       throw new DimensionerError("archiveFull", diskFacts, { path: this.folder, limit });
     };
     if (this.#openJobs >= this.#limits.jobs) {
       refuse(this.#limits.jobs);
     }
-    if (this.#openBytes + textBytesOf(intent) > this.#limits.bytes) {
+    const textBytes = textBytesOf(intent);
+    if (this.#openBytes + textBytes > this.#limits.bytes) {
       refuse(phrase("megabytes", { count: this.#limits.bytes / 1e6 }));
     }
+    return textBytes;
   }
 
   /** Resolves once the job is in the database: from then on it is done, whatever happens. */
@@ -133,12 +138,12 @@ export class Archive implements JobStore {
       readonly node: string;
       readonly key: string | null;
       readonly intent: Intent;
+      readonly answer: Answer;
       readonly items: Map<string, StoredItem>;
     },
   ): Promise<OpenJob> {
     const { intent } = given;
-    this.checkRoom(intent);
-    const textBytes = textBytesOf(intent);
+    const textBytes = this.checkRoom(intent);
     // Counted before it is written, so that many at once are counted too.
     this.#openJobs += 1;
     this.#openBytes += textBytes;
@@ -148,7 +153,6 @@ export class Archive implements JobStore {
         id,
         ...given,
         intent: factsOf(intent),
-        answer: answerOf(intent),
         textBytes,
         acceptedAt,
         sinceMs: performance.now(),

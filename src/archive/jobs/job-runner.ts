@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { settledWithin } from "../../store/settled-within.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { Archive, Begun } from "./archive.ts";
 import type { Intent } from "../packages/intent.ts";
 import { collectCloud, type PollRules } from "./collect-cloud.ts";
 import { collectMessages } from "./collect-messages.ts";
-import { answerOf, cloudKey, isOtherAnswer } from "./keys.ts";
+import { answerOf, cloudKey, isOtherAnswer, type Answer } from "./keys.ts";
 import type { FindMissing, MediaSource } from "./media-source.ts";
 import { MessageJobs, type Part } from "./message-jobs.ts";
 import type { OpenJob } from "./open-job.ts";
@@ -101,7 +102,7 @@ export class JobRunner {
     if (same !== undefined) {
       return await this.#repeat(intent, await same.job);
     }
-    const own: Begun = { answer, job: this.#begin(key, intent, others.length > 0) };
+    const own: Begun = { answer, job: this.#begin(key, intent, answer, others.length > 0) };
     begun.set(key, [...others, own]);
     const forget = (): void => {
       const left = begun.get(key)?.filter((one) => one !== own) ?? [];
@@ -177,10 +178,7 @@ export class JobRunner {
       running.stop();
       return running.ended;
     });
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((done) => (timer = setTimeout(done, closeTimeoutMs)));
-    await Promise.race([Promise.allSettled([...ended, ...this.#accepting]), patience]);
-    clearTimeout(timer);
+    await settledWithin(Promise.allSettled([...ended, ...this.#accepting]), closeTimeoutMs);
     for (const { job } of this.#jobs) {
       this.#archive.idleJobs.set(job.id, job);
     }
@@ -188,9 +186,13 @@ export class JobRunner {
   }
 
   /** The package or the job that there is for a key and a measurement, or a new job. */
-  async #begin(key: string, intent: Intent, isOtherAtWork: boolean): Promise<Archived | RunningJob> {
+  async #begin(
+    key: string,
+    intent: Intent,
+    answer: Answer,
+    isOtherAtWork: boolean,
+  ): Promise<Archived | RunningJob> {
     const { sealing, idleJobs } = this.#archive;
-    const answer = answerOf(intent);
     const { archived, hasOther } = await sealing.find(key, answer, this.#onDamaged);
     if (archived !== undefined) {
       return archived;
@@ -204,7 +206,7 @@ export class JobRunner {
       this.#options.onWarning({ warning: "otherMeasurement", values: { id: intent.transactionId } });
     }
     const { node } = this.#options;
-    const job = await this.#archive.accept(randomUUID(), { node, key, intent, items: new Map() });
+    const job = await this.#archive.accept(randomUUID(), { node, key, intent, answer, items: new Map() });
     return this.#run(job);
   }
 

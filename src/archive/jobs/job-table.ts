@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
 import { markHandled } from "../../store/inbox.ts";
 import {
@@ -9,6 +8,7 @@ import {
   type StoredItem,
 } from "../packages/intent.ts";
 import { endStates, openToParts, statesBefore, unfinished, type JobState } from "./job-states.ts";
+import { sha256Of } from "../../model/sha256.ts";
 
 /** A job as it is in the database. */
 export interface StoredJob {
@@ -70,7 +70,7 @@ export class JobTable {
           at.toISOString(),
           job.intent.transactionId,
           intent,
-          sha256(intent),
+          sha256Of(intent),
         ],
       },
       ...[...job.items].map(([slot, item]) => insertItem(job.id, slot, item)),
@@ -264,7 +264,7 @@ function readJob(row: Row, media: readonly Row[]): StoredJob | string {
 
 function readIntent(row: Row): Intent | undefined {
   const text = String(row["intent"]);
-  return sha256(text) === row["intent_sha256"] ? decodeIntent(JSON.parse(text)) : undefined;
+  return sha256Of(text) === row["intent_sha256"] ? decodeIntent(JSON.parse(text)) : undefined;
 }
 
 function readItems(media: readonly Row[]): Map<string, StoredItem> {
@@ -286,8 +286,4 @@ function readItem(row: Row): StoredItem {
 
 function textOf(value: SqlValue | undefined): string | null {
   return typeof value === "string" ? value : null;
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

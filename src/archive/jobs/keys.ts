@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { Intent } from "../packages/intent.ts";
 import type { Manifest } from "../packages/manifest.ts";
+import { sha256Of } from "../../model/sha256.ts";
 
 /** What makes two jobs for a transaction of a cloud the same. */
 export function cloudKey(origin: string | null, transactionId: string): string {
@@ -58,9 +58,9 @@ export function isOtherAnswer(given: Answer, archived: Answer): boolean {
 }
 
 function hashOf(text: string | null): string | null {
-  return text === null ? null : createHash("sha256").update(text).digest("hex");
+  return text === null ? null : sha256Of(text);
 }
 
 function digest(parts: readonly string[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+  return sha256Of(JSON.stringify(parts)).slice(0, 32);
 }

@@ -4,6 +4,7 @@ import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-e
 import { diskFacts } from "../archive-disk.ts";
 import type { Archive } from "./archive.ts";
 import type { Intent, StoredItem } from "../packages/intent.ts";
+import { answerOf } from "./keys.ts";
 import type { OpenJob } from "./open-job.ts";
 import type { RunningJob } from "./running-job.ts";
 import { Sequences, type Sequence } from "./sequences.ts";
@@ -76,7 +77,7 @@ export class MessageJobs {
     let job: OpenJob;
     try {
       const items = await stageMedia(this.#archive, id, media, { ...place, outputFolders, signal });
-      job = await this.#archive.accept(id, { node, key: null, intent, items });
+      job = await this.#archive.accept(id, { node, key: null, intent, answer: answerOf(intent), items });
     } catch (error) {
       await this.#archive.work.remove(id);
       throw error;

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Finding } from "../../model/archive-reports.ts";
 import type { Row, SqlValue } from "../../store/database.ts";
 import { manifestFileName } from "../archive-disk.ts";
@@ -10,6 +9,7 @@ import type { IndexReader } from "./index-reader.ts";
 import { loadManifestInside } from "./inside.ts";
 import { sayUnreadable } from "./package-check.ts";
 import type { SeenRow } from "./seen-packages.ts";
+import { sha256Of } from "../../model/sha256.ts";
 
 /** The row that the index has to have for a package. */
 export function expectedRow(path: string, { manifest, sha256 }: FoundManifest): Row {
@@ -19,7 +19,7 @@ export function expectedRow(path: string, { manifest, sha256 }: FoundManifest): 
 /** By it two rows are compared without being kept. */
 export function hashOfRow(row: Row): string {
   const columns = Object.entries(row).filter(([name]) => name !== "indexed_order");
-  return createHash("sha256").update(JSON.stringify(columns.toSorted())).digest("hex");
+  return sha256Of(JSON.stringify(columns.toSorted()));
 }
 
 /**

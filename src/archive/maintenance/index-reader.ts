@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import type { Finding } from "../../model/archive-reports.ts";
@@ -7,6 +6,7 @@ import { migrations } from "../../store/schema.ts";
 import { failureError } from "../../store/sqlite-failures.ts";
 import { readLog } from "../../store/sqlite-log.ts";
 import { ToolDatabase } from "../../store/tool-database.ts";
+import { sha256Of } from "../../model/sha256.ts";
 
 /** Rows that are read at once. */
 const pageRows = 1_000;
@@ -111,7 +111,7 @@ export class IndexReader {
       for (let after = 0; ;) {
         const rows = await this.#database.select(sql, [after, pageRows]);
         for (const { id, text, sha256 } of rows) {
-          if (createHash("sha256").update(String(text)).digest("hex") !== sha256) {
+          if (sha256Of(String(text)) !== sha256) {
             const problem = `the ${name} ${String(id)} is not what was stored: bits of its row have changed`;
             yield { kind: "database", path: this.file, problem };
           }

@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { systemCode, throwIfAborted, type Disk, type TransferFacts } from "../../media/disk.ts";
 import { largestManifestBytes, readManifest, type Manifest } from "./manifest.ts";
+import { sha256Of } from "../../model/sha256.ts";
 
 const blockBytes = 1024 * 1024;
 /** A file may be swapped for a link or a pipe: neither is followed or waited for. */
@@ -68,7 +69,7 @@ export async function loadManifest(path: string, disk: Disk): Promise<FoundManif
     if (manifest === undefined) {
       return "damaged";
     }
-    return { manifest, sha256: createHash("sha256").update(content).digest("hex") };
+    return { manifest, sha256: sha256Of(content) };
   } finally {
     await file.close();
   }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { inEnglish, type Problem } from "../../errors/interpolation.ts";
 import { syncFolder } from "../../media/target-folder.ts";
@@ -12,6 +11,7 @@ import {
 } from "../archive-disk.ts";
 import type { IntentFacts, IntentTexts, PlacedPackage, StoredItem } from "./intent.ts";
 import { software, writeManifest, type Manifest } from "./manifest.ts";
+import { sha256Of } from "../../model/sha256.ts";
 
 /** Whether a package has all that was expected. */
 export interface Completeness {
@@ -58,7 +58,7 @@ export class PackageWriter {
     const text = writeManifest(manifest);
     await writeDurably(join(folder, manifestFileName), text, this.#disk);
     await syncFolder(folder, this.#disk, diskFacts);
-    return { manifest, sha256: hashOf(text) };
+    return { manifest, sha256: sha256Of(text) };
   }
 
   #manifest({ intent, texts, previous, ...content }: PackageContent): Manifest {
@@ -94,9 +94,5 @@ function describe<const T extends string>(
   path: T,
   text: string | null,
 ): { path: T; bytes: number; sha256: string } | null {
-  return text === null ? null : { path, bytes: Buffer.byteLength(text), sha256: hashOf(text) };
-}
-
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return text === null ? null : { path, bytes: Buffer.byteLength(text), sha256: sha256Of(text) };
 }

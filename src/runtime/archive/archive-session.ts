@@ -7,6 +7,7 @@ import { JobRunner, type RunnerOptions } from "../../archive/jobs/job-runner.ts"
 import type { OpenJob } from "../../archive/jobs/open-job.ts";
 import type { RunningJob } from "../../archive/jobs/running-job.ts";
 import type { Submission } from "../../archive/jobs/submission.ts";
+import { settledWithin } from "../../store/settled-within.ts";
 import type { Store } from "../../store/store.ts";
 
 interface Session {
@@ -108,20 +109,16 @@ export class ArchiveSession {
     if (opening === undefined) {
       return;
     }
-    let isOpen = false;
-    const closing = (async () => {
+    const close = async (): Promise<void> => {
       // One that fails to open has nothing to close.
       const session = await opening.catch(() => undefined);
-      isOpen = true;
       await session?.runner.close();
       await session?.lease.release();
-    })();
-    const isHung = async (): Promise<void> => {
-      await sleep(openTimeoutMs, undefined, { ref: false });
-      await (isOpen ? closing : undefined);
     };
-    const closed = Promise.race([closing, isHung()]).catch(() => undefined);
-    await Promise.race([closed, sleep(closeTimeoutMs, undefined, { ref: false })]);
+    const closed = settledWithin(close(), closeTimeoutMs);
+    if (await settledWithin(opening, openTimeoutMs)) {
+      await closed;
+    }
   }
 
   /**

@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase } from "../../errors/interpolation.ts";
 import { Store } from "../../store/store.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
+import { sha256Of } from "../../model/sha256.ts";
 
 /** What a store's config node hands out: the store, or why there is none. */
 export interface StoreNode extends Node {
@@ -29,7 +29,7 @@ export function storeOf(RED: NodeAPI, id: string, operation: Operation): Store {
 /** Where a store's database is: in Node-RED's user directory, by the id of the config node. */
 export function databaseFile(RED: NodeAPI, id: string): string {
   // An id from an imported flow can be any text.
-  const name = /^[\w-]{1,64}$/.test(id) ? id : createHash("sha256").update(id).digest("hex").slice(0, 32);
+  const name = /^[\w-]{1,64}$/.test(id) ? id : sha256Of(id).slice(0, 32);
   return join(databaseFolder(RED), `${name}.sqlite`);
 }
 
