@@ -171,6 +171,24 @@ describe("archive: jobs of the cloud", () => {
     });
   }
 
+  it("asks for the media of many new jobs one right after the other, however slowly it asks again", async () => {
+    await withFolder(async (root) => {
+      const archive = await openArchive(root, client, {
+        poll: { firstMs: 20, longestMs: 50, paceMs: 60_000 },
+      });
+      const ids = Array.from({ length: 20 }, (_, index) => `job-${index}`);
+      const submissions = await Promise.all(
+        ids.map((id) => {
+          sim.cloud.addMedia(id, { contentType: "image/jpeg", generateBytes: 1_000 });
+          return archive.runner.submit(forCloud(id, { folder: [id] }));
+        }),
+      );
+      const ends = await Promise.all(submissions.map((submission) => submission.end()));
+      assert.ok(ends.every(({ manifest }) => manifest.complete));
+      await archive.close();
+    });
+  });
+
   it("names what is missing when the wait is over", async () => {
     await withFolder(async (root) => {
       sim.cloud.addMedia("9", { contentType: "image/jpeg", bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]) });

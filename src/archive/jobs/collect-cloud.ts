@@ -13,7 +13,7 @@ import { namesInUse, reserveName, storeItem } from "./store-item.ts";
 export interface PollRules {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** So long each question keeps its place, so that many open jobs do not flood a cloud that answers fast. */
+  /** So long each further question keeps its place, so that many waiting jobs do not flood a cloud that answers fast. */
   readonly paceMs: number;
 }
 
@@ -74,8 +74,9 @@ async function ask(running: RunningJob, { source, asking, poll }: CloudWork): Pr
   const { signal } = running;
   const { transactionId, contentType, expect } = running.job.intent;
   // A job that has never asked is not kept waiting by many others that ask again and again.
-  const leave = await asking.enter(signal, running.isFirstTry);
-  const askedAt = performance.now();
+  const isFirst = running.isFirstTry;
+  const leave = await asking.enter(signal, isFirst);
+  const heldUntilMs = isFirst ? 0 : performance.now() + poll.paceMs;
   try {
     return await source.waitForMedia(transactionId, {
       contentType: contentType ?? undefined,
@@ -88,7 +89,12 @@ async function ask(running: RunningJob, { source, asking, poll }: CloudWork): Pr
     }
     throw error;
   } finally {
-    setTimeout(leave, Math.max(0, poll.paceMs - (performance.now() - askedAt))).unref();
+    const leftMs = heldUntilMs - performance.now();
+    if (leftMs > 0) {
+      setTimeout(leave, leftMs).unref();
+    } else {
+      leave();
+    }
   }
 }
 
