@@ -2,13 +2,14 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Machine } from "./machine.ts";
 import type { CallRow } from "./parts/calls.ts";
+import type { DeviceRow } from "./parts/devices.ts";
 import type { DownloadRow } from "./parts/downloads.ts";
+import type { JobRow } from "./parts/jobs.ts";
 import type { LoadRow } from "./parts/load.ts";
-import type { DeviceRow, JobRow } from "./parts/scale.ts";
 import type { ScanRow } from "./parts/scan.ts";
 import type { TogetherRow } from "./parts/together.ts";
 
-export const partNames = ["calls", "downloads", "together", "scan", "scale", "load"] as const;
+export const partNames = ["calls", "downloads", "together", "scan", "devices", "jobs", "load"] as const;
 export type PartName = (typeof partNames)[number];
 
 export interface Parts {
@@ -16,7 +17,8 @@ export interface Parts {
   readonly downloads?: Measured<{ readonly rows: readonly DownloadRow[] }>;
   readonly together?: Measured<{ readonly rows: readonly TogetherRow[] }>;
   readonly scan?: Measured<{ readonly rows: readonly ScanRow[] }>;
-  readonly scale?: Measured<{ readonly devices: readonly DeviceRow[]; readonly jobs: readonly JobRow[] }>;
+  readonly devices?: Measured<{ readonly rows: readonly DeviceRow[] }>;
+  readonly jobs?: Measured<{ readonly rows: readonly JobRow[] }>;
   readonly load?: Measured<{ readonly rows: readonly LoadRow[] }>;
 }
 

@@ -1,7 +1,8 @@
 import { measureCalls } from "./parts/calls.ts";
+import { measureDevices } from "./parts/devices.ts";
 import { measureDownloads } from "./parts/downloads.ts";
+import { measureJobs } from "./parts/jobs.ts";
 import { measureLoad } from "./parts/load.ts";
-import { measureDevices, measureJobs } from "./parts/scale.ts";
 import { measureScan } from "./parts/scan.ts";
 import { measureTogether } from "./parts/together.ts";
 import type { Progress } from "./progress.ts";
@@ -35,11 +36,12 @@ export async function runPart(
     }
     case "scan":
       return { scan: { on, rows: await each((one) => measureScan(one, sizes.scan, progress)) } };
-    case "scale": {
-      const devices = (await each((one) => measureDevices(one, sizes.scale, progress))).flat();
-      const jobs = (await each((one) => measureJobs(one, sizes.scale, progress))).flat();
-      return { scale: { on, devices, jobs } };
+    case "devices": {
+      const rows = (await each((one) => measureDevices(one, sizes.devices, progress))).flat();
+      return { devices: { on, rows } };
     }
+    case "jobs":
+      return { jobs: { on, rows: (await each((one) => measureJobs(one, sizes.jobs, progress))).flat() } };
     case "load":
       return { load: { on, rows: (await each((one) => measureLoad(one, sizes.load, progress))).flat() } };
   }

@@ -5,19 +5,22 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 
-const list = JSON.stringify(
-  [
-    ["image/jpeg", "AnnotatedColorImageJpeg"],
-    ["image/jpeg", "ColorImageJpeg"],
-    ["image/bmp", "DepthImageBmp"],
-    ["video/mp4", "Video"],
-  ].map(([contentType, description], index) => ({
-    // What the path of a medium ends in is its length here.
-    contentId: String(40_000 + index),
-    contentType,
-    description,
-  })),
+/** What the path of a medium ends in is its length here. */
+const listAnswer = listOf(
+  ["40000", "image/jpeg", "AnnotatedColorImageJpeg"],
+  ["40001", "image/jpeg", "ColorImageJpeg"],
+  ["40002", "image/bmp", "DepthImageBmp"],
+  ["40003", "video/mp4", "Video"],
 );
+const emptyAnswer = listOf();
+
+function listOf(...media: readonly [contentId: string, contentType: string, description: string][]): Buffer {
+  return jsonAnswer(
+    JSON.stringify(
+      media.map(([contentId, contentType, description]) => ({ contentId, contentType, description })),
+    ),
+  );
+}
 
 const measurement = JSON.stringify({
   transactionReference: "ORDER-1",
@@ -50,7 +53,6 @@ const measurement = JSON.stringify({
   ],
 });
 
-const listAnswer = jsonAnswer(list);
 const measureAnswer = jsonAnswer(measurement);
 const block = Buffer.alloc(1024 * 1024, "0123456789abcdef");
 
@@ -65,8 +67,18 @@ function answer(socket: Socket, path: string): void {
   if (bytes !== undefined) {
     sendVideo(socket, Number(bytes));
   } else {
-    socket.write(path.startsWith("/api/transactionmedia/") ? listAnswer : measureAnswer);
+    socket.write(path.startsWith("/api/transactionmedia/") ? answerList(path) : measureAnswer);
   }
+}
+
+/** The id of a transaction says what there is: "waiting-1" has nothing yet, "video-50000000-1" one video of that length. */
+function answerList(path: string): Buffer {
+  const [, kind, bytes = ""] = /\/(video|waiting)-(?:(\d+)-)?\d+$/.exec(path) ?? [];
+  return kind === undefined
+    ? listAnswer
+    : kind === "waiting"
+      ? emptyAnswer
+      : listOf([bytes, "video/mp4", "Video"]);
 }
 
 /** An MP4 of any length: its boxes are in order, its pictures are not. */

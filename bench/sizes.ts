@@ -1,7 +1,8 @@
 import type { CallSizes } from "./parts/calls.ts";
+import type { DeviceSizes } from "./parts/devices.ts";
 import type { DownloadSizes } from "./parts/downloads.ts";
+import type { JobSizes } from "./parts/jobs.ts";
 import type { LoadSizes } from "./parts/load.ts";
-import type { ScaleSizes } from "./parts/scale.ts";
 import type { ScanSizes } from "./parts/scan.ts";
 import type { TogetherSizes } from "./parts/together.ts";
 
@@ -10,7 +11,8 @@ export interface Sizes {
   readonly downloads: DownloadSizes;
   readonly together: TogetherSizes;
   readonly scan: ScanSizes;
-  readonly scale: ScaleSizes;
+  readonly devices: DeviceSizes;
+  readonly jobs: JobSizes;
   readonly load: LoadSizes;
 }
 
@@ -30,15 +32,10 @@ export function fullSizes(folder: string): Sizes {
         { bytes: 4 * gigabyte, atOnce: 20, rounds: 1 },
       ],
     },
-    together: { atOnce: 20, bytes: 50 * megabyte, downloads: 200, postsPerSecond: 100, folder },
+    together: { atOnce: 20, bytes: 50 * megabyte, videos: 200, postsPerSecond: 100, folder },
     scan: { parcels: 500, folder },
-    scale: {
-      devices: [0, 10, 16, 100, 1_000],
-      rounds: 3,
-      windowMs: 800,
-      jobs: [100, 1_000, 10_000],
-      folder,
-    },
+    devices: { devices: [0, 10, 16, 100, 1_000], rounds: 3, windowMs: 800 },
+    jobs: { jobs: [100, 1_000, 10_000], waitMs: 20_000, folder },
     load: {
       rounds: 5,
       others: [
@@ -55,9 +52,10 @@ export function quickSizes(folder: string): Sizes {
   return {
     calls: { inFlight: [1, 4], rounds: 1, windowMs: 100 },
     downloads: { folder, sizes: [{ bytes: 8 * megabyte, atOnce: 1, rounds: 1 }] },
-    together: { atOnce: 2, bytes: 8 * megabyte, downloads: 4, postsPerSecond: 100, folder },
+    together: { atOnce: 2, bytes: 8 * megabyte, videos: 4, postsPerSecond: 100, folder },
     scan: { parcels: 5, folder },
-    scale: { devices: [0, 10], rounds: 1, windowMs: 100, jobs: [10], folder },
+    devices: { devices: [0, 10], rounds: 1, windowMs: 100 },
+    jobs: { jobs: [10], waitMs: 500, folder },
     load: { rounds: 1, others: ["node-red-contrib-s7"] },
   };
 }

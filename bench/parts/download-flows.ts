@@ -86,7 +86,7 @@ class FlowContender implements Contender {
 }
 
 /** Saves what a message names as `transactionId` and `contentId`. */
-export function fetchMediaToFile(folder: string): FlowNode {
+function fetchMediaToFile(folder: string): FlowNode {
   const contentId = { contentId: "contentId", contentIdType: "msg" };
   const output = { output: "file", folder, folderType: "str", filename: "", filenameType: "str" };
   return { type: "dimensioner-fetch-media", name: "", cloud: "cloud", ...contentId, ...output };

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { request } from "undici";
 import { cloudNode, credentials, driverOf, ring, tab } from "../flows.ts";
@@ -7,15 +7,14 @@ import type { Progress } from "../progress.ts";
 import type { Runtime } from "../runtimes.ts";
 import { startServer } from "../server-process.ts";
 import { quantile } from "../median.ts";
-import { fetchMediaToFile } from "./download-flows.ts";
 
-/** Downloads to files, and records of the cloud's webhook that arrive meanwhile at a fixed rate. */
+/** Videos that are archived, and records of the cloud's webhook that arrive meanwhile at a fixed rate. */
 export interface TogetherRow {
   readonly runtime: string;
   readonly atOnce: number;
   readonly bytes: number;
-  readonly downloads: number;
-  /** How long all downloads took together. */
+  readonly videos: number;
+  /** How long all of them took together. */
   readonly seconds: number;
   /** How many records were posted each second. */
   readonly postsPerSecond: number;
@@ -34,7 +33,7 @@ export interface TogetherRow {
 export interface TogetherSizes {
   readonly atOnce: number;
   readonly bytes: number;
-  readonly downloads: number;
+  readonly videos: number;
   readonly postsPerSecond: number;
   /** An existing folder on the disk to write to. */
   readonly folder: string;
@@ -44,17 +43,13 @@ const path = "dimensioner/transaction";
 
 export async function measureTogether(
   runtime: Runtime,
-  { atOnce, bytes, downloads, postsPerSecond, folder }: TogetherSizes,
+  { atOnce, bytes, videos, postsPerSecond, folder }: TogetherSizes,
   progress: Progress,
 ): Promise<TogetherRow> {
-  progress(`${runtime.title}: ${atOnce} downloads at once, and ${postsPerSecond} records a second`);
+  progress(`${runtime.title}: ${atOnce} videos at once, and ${postsPerSecond} records a second`);
   const server = await startServer();
-  const own = await mkdtemp(join(folder, "bench-together-"));
-  const files = join(own, "files");
-  const packages = join(own, "packages");
+  const packages = await mkdtemp(join(folder, "bench-together-"));
   try {
-    await mkdir(files);
-    await mkdir(packages);
     const nodeRed = await startNodeRed({
       runtime,
       credentials,
@@ -71,7 +66,17 @@ export async function measureTogether(
           store: "store",
           wires: [["records"]],
         },
-        ...ring("download", [fetchMediaToFile(files)]),
+        ...ring("archive", [
+          {
+            type: "dimensioner-archive",
+            name: "",
+            cloud: "cloud",
+            store: "store",
+            // Settled at once: the server lists all that there will be.
+            settle: 0,
+            concurrency: atOnce,
+          },
+        ]),
       ]),
     });
     try {
@@ -80,11 +85,11 @@ export async function measureTogether(
       await posts.first();
       await nodeRed.startDelay();
       const { ms, peakRssBytes } = await nodeRed.loop({
-        node: driverOf("download"),
+        node: driverOf("archive"),
         inFlight: atOnce,
-        count: downloads,
-        unique: { property: "transactionId", prefix: "video-" },
-        messages: [{ contentId: String(bytes) }],
+        count: videos,
+        unique: { property: "transactionId", prefix: `video-${bytes}-` },
+        messages: [{}],
       });
       const delay = await nodeRed.stopDelay();
       const latencies = await posts.stop();
@@ -92,7 +97,7 @@ export async function measureTogether(
         runtime: runtime.title,
         atOnce,
         bytes,
-        downloads,
+        videos,
         seconds: ms / 1000,
         postsPerSecond,
         posts: latencies.length,
@@ -108,7 +113,7 @@ export async function measureTogether(
     }
   } finally {
     await server.stop();
-    await rm(own, { recursive: true, force: true });
+    await rm(packages, { recursive: true, force: true });
   }
 }
 

@@ -1,5 +1,6 @@
+import type { DeviceRow } from "../parts/devices.ts";
+import type { JobRow } from "../parts/jobs.ts";
 import type { LoadRow } from "../parts/load.ts";
-import type { DeviceRow, JobRow } from "../parts/scale.ts";
 import type { ScanRow } from "../parts/scan.ts";
 import type { TogetherRow } from "../parts/together.ts";
 import { count, figure, fileSize, kilobytes, megabytes, table, times } from "./table.ts";
@@ -7,7 +8,7 @@ import { count, figure, fileSize, kilobytes, megabytes, table, times } from "./t
 export function togetherSection(rows: readonly TogetherRow[]): string {
   return table(
     [
-      "downloads",
+      "videos",
       "seconds",
       "event loop late, p50 / p99 / most",
       "records",
@@ -15,7 +16,7 @@ export function togetherSection(rows: readonly TogetherRow[]): string {
       "memory above idle",
     ],
     rows.map((row) => [
-      `${row.downloads} of ${fileSize(row.bytes)}, ${row.atOnce} at a time, ${row.runtime}`,
+      `${row.videos} of ${fileSize(row.bytes)}, ${row.atOnce} at a time, ${row.runtime}`,
       figure(row.seconds),
       `${figure(row.delayP50Ms)} / ${figure(row.delayP99Ms)} / ${figure(row.delayMaxMs)} ms`,
       `${count(row.posts)}, ${row.postsPerSecond}/s`,
@@ -99,12 +100,13 @@ export function devicesSection(rows: readonly DeviceRow[]): string {
 
 export function jobsSection(rows: readonly JobRow[]): string {
   return table(
-    ["jobs at once", "a job", "CPU a job", "memory above idle"],
+    ["jobs at once", "a job", "CPU a job", "memory above idle", "all waiting"],
     rows.map((row) => [
       `${count(row.jobs)}, ${row.runtime}`,
       `${figure(row.msPerJob)} ms`,
       `${figure(row.cpuMsPerJob)} ms`,
       megabytes(row.memoryBytes),
+      megabytes(row.waitingBytes),
     ]),
   );
 }

@@ -32,14 +32,15 @@ export function writeReport(results: Results): string {
       ),
     parts.together &&
       section(
-        "Downloads while records arrive",
+        "Videos while records arrive",
         parts.together.on,
         togetherText,
         togetherSection(parts.together.rows),
       ),
     parts.scan && section("From scan to archive", parts.scan.on, scanText, scanSection(parts.scan.rows)),
-    parts.scale && section("Many devices", parts.scale.on, devicesText, devicesSection(parts.scale.devices)),
-    parts.scale && section("Many archive jobs", parts.scale.on, jobsText, jobsSection(parts.scale.jobs)),
+    parts.devices &&
+      section("Many devices", parts.devices.on, devicesText, devicesSection(parts.devices.rows)),
+    parts.jobs && section("Many archive jobs", parts.jobs.on, jobsText, jobsSection(parts.jobs.rows)),
     parts.load && section("Load and size", parts.load.on, loadText, loadSection(parts.load.rows)),
     readFileSync(join(import.meta.dirname, "notes.md"), "utf8").trim(),
   ];
@@ -53,8 +54,8 @@ JSON parsing. _undici_ is its \`request()\` and \`JSON.parse\` in a loop in the 
 const downloadsText = `From the server to a file on the local disk. This package checks, hashes (SHA-256) and syncs each file before it
 gets its name; the core nodes and \`curl -o\` do not. Memory is the peak resident memory above that of an idle Node-RED.`;
 
-const togetherText = `Downloads to files, as fast as the server sends, while the cloud's webhook posts records at a fixed rate. Each record is stored in
-the database, answered and passed to the flow. How late the event loop is shows how long everything else in Node-RED has to wait.`;
+const togetherText = `Videos are archived, as fast as the server sends them, while the cloud's webhook posts records at a fixed rate. Each record is stored
+in the database, answered and passed to the flow. How late the event loop is shows how long everything else in Node-RED has to wait.`;
 
 const scanText = `The example “scan to archive”, with a simulator that measures and uploads without delay, and without the two
 seconds of recording: start the video, measure, two images, two JSON files, the cloud's webhook, the media list, the video.
@@ -65,7 +66,8 @@ before and after its first use. All devices are called in turn, sixteen at a tim
 calls in the same process, without a node. _of 16_ is the ratio to the calls with sixteen devices.`;
 
 const jobsText = `All jobs are sent to one archive node at once, each with four media of 40 kB. A job is finished when its package is
-complete, hashed, synced and recorded in the store's database.`;
+complete, hashed, synced and recorded in the store's database. _All waiting_ is the memory above idle when the cloud has no media for
+any of the jobs yet.`;
 
 const loadText = `The time that a package adds when Node-RED loads its node types, and the size of what \`npm install\` installs.`;
 

@@ -104,12 +104,12 @@ export function targets({ parts }: Results): Target[] {
   }
 
   for (const row of parts.together?.rows ?? []) {
-    const what = `${row.atOnce} downloads of ${fileSize(row.bytes)} at a time, ${row.postsPerSecond} records a second:`;
+    const what = `${row.atOnce} videos of ${fileSize(row.bytes)} at a time, ${row.postsPerSecond} records a second:`;
     const milliseconds = (ms: number): string => `${ms.toFixed(1)} ms`;
     add(row.runtime, `${what} p99 of the event loop's delay`, ["most", 20, milliseconds], row.delayP99Ms);
   }
 
-  const devices = parts.scale?.devices ?? [];
+  const devices = parts.devices?.rows ?? [];
   for (const row of devices.filter((one) => one.devices === 1_000)) {
     const what = "1,000 devices:";
     const heap = heapEach(devices, row);
@@ -128,6 +128,11 @@ export function targets({ parts }: Results): Target[] {
       ["least", 0.8, times],
       keptOfSixteen(devices, row, "callsPerSecond"),
     );
+  }
+
+  for (const row of (parts.jobs?.rows ?? []).filter(({ jobs }) => jobs === 10_000)) {
+    const what = "10,000 archive jobs:";
+    add(row.runtime, `${what} memory above idle, all waiting`, ["most", 100e6, megabytes], row.waitingBytes);
   }
 
   const loads = parts.load?.rows ?? [];

@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { LoopResult } from "../driver/protocol.ts";
-import { cloudNode, credentials, deviceNodes, driverOf, ring, tab } from "../flows.ts";
+import { deviceNodes, driverOf, ring, tab } from "../flows.ts";
 import { median } from "../median.ts";
 import { startNodeRed, type NodeRed } from "../node-red.ts";
 import type { Progress } from "../progress.ts";
@@ -23,30 +21,17 @@ export interface DeviceRow {
   readonly undiciPerSecond: number | null;
 }
 
-/** So many transactions handed to one archive node at once. */
-export interface JobRow {
-  readonly runtime: string;
-  readonly jobs: number;
-  readonly msPerJob: number;
-  readonly cpuMsPerJob: number;
-  /** Highest memory above idle, all jobs being open. */
-  readonly memoryBytes: number;
-}
-
-export interface ScaleSizes {
+export interface DeviceSizes {
   readonly devices: readonly number[];
   readonly rounds: number;
   readonly windowMs: number;
-  readonly jobs: readonly number[];
-  /** An existing folder on the disk to write to. */
-  readonly folder: string;
 }
 
 const atWork = 16;
 
 export async function measureDevices(
   runtime: Runtime,
-  { devices, rounds, windowMs }: ScaleSizes,
+  { devices, rounds, windowMs }: DeviceSizes,
   progress: Progress,
 ): Promise<DeviceRow[]> {
   const server = await startServer(Math.max(...devices));
@@ -123,64 +108,4 @@ function callsTo(nodeRed: NodeRed, addresses: readonly string[]) {
       second(() => nodeRed.loop({ node: driverOf("measure"), inFlight, messages, forMs })),
     undici: (forMs: number) => second(() => nodeRed.raw({ urls, inFlight, headers: {}, forMs })),
   };
-}
-
-/** Hands an archive node all jobs at once and waits until the last package is whole on the disk. */
-export async function measureJobs(
-  runtime: Runtime,
-  { jobs, folder }: ScaleSizes,
-  progress: Progress,
-): Promise<JobRow[]> {
-  const server = await startServer();
-  try {
-    const rows: JobRow[] = [];
-    for (const count of jobs) {
-      progress(`${runtime.title}: ${count} archive jobs`);
-      rows.push(await runJobs(runtime, server, count, folder));
-    }
-    return rows;
-  } finally {
-    await server.stop();
-  }
-}
-
-async function runJobs(
-  runtime: Runtime,
-  server: BenchServer,
-  count: number,
-  folder: string,
-): Promise<JobRow> {
-  const archive = await mkdtemp(join(folder, "bench-jobs-"));
-  try {
-    const nodeRed = await startNodeRed({
-      runtime,
-      credentials,
-      flows: tab([
-        cloudNode(server.cloud),
-        { id: "store", type: "dimensioner-store", name: "", folder: archive, folderType: "str" },
-        ...ring("archive", [{ type: "dimensioner-archive", name: "", cloud: "cloud", store: "store" }]),
-      ]),
-    });
-    try {
-      const { rssBytes } = await nodeRed.memory();
-      const { calls, ms, cpuMs, peakRssBytes } = await nodeRed.loop({
-        node: driverOf("archive"),
-        inFlight: count,
-        count,
-        messages: [{ transactionReference: "ORDER-1" }],
-        unique: { property: "transactionId", prefix: "job-" },
-      });
-      return {
-        runtime: runtime.title,
-        jobs: calls,
-        msPerJob: ms / calls,
-        cpuMsPerJob: cpuMs / calls,
-        memoryBytes: peakRssBytes - rssBytes,
-      };
-    } finally {
-      await nodeRed.stop();
-    }
-  } finally {
-    await rm(archive, { recursive: true, force: true });
-  }
 }
