@@ -5,7 +5,9 @@
  * time, prints what they print, and adds up their tests; a script that counts nothing is one test. The last line is
  * `N passed, N failed`.
  */
-import { rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { bundledNode, runningNode, type NodeBinary } from "./test/node-binaries.ts";
 import { conclude, StepRunner, sum, type Step } from "./test/steps.ts";
@@ -21,6 +23,10 @@ const newest = running.major >= 24 ? running : (bundledNode(root, 24) ?? running
 // There is none on a platform for which npm ci installs none: then everything runs on the one that is there.
 const oldest = running.major >= 24 ? bundledNode(root, 22) : running;
 const reporter = `--reporter=${join(root, "tools", "test", "reporter.ts")}`;
+
+// Hundreds of processes and threads begin with the same sources: where Node.js can, it strips their types and compiles them once.
+const compileCache = await mkdtemp(join(tmpdir(), "compile-cache-"));
+process.once("exit", () => rmSync(compileCache, { recursive: true, force: true }));
 
 const coverage = { NODE_V8_COVERAGE: join(root, "coverage", "raw") };
 const onOldest = (name: string, ...args: string[]): Step[] =>
@@ -56,7 +62,7 @@ function script(name: string, node: NodeBinary, env: Step["env"] = {}, ...args: 
   return {
     name: `${name}, Node.js ${node.version}`,
     command: [node.path, npm ?? "", "run", "--silent", name, "--", ...args],
-    env,
+    env: { NODE_COMPILE_CACHE: compileCache, ...env },
     // Far more than a slow machine needs.
     timeoutMs: 900_000,
   };

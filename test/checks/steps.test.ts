@@ -43,6 +43,8 @@ describe("tools/test: the steps", function () {
     assert.equal(exitCode, 0);
     assert.ok(lines.includes("[lint] all is well") && lines.includes("[suite] half way"), lines.join("\n"));
     assert.match(lines.join("\n"), /^ok {3}suite: 7 passed, 0 failed \(\d+\.\d s\)$/m);
+    const times = lines.slice(-3, -1).map((line) => /^ +(\d+\.\d) s {2}(?:lint|suite)$/.exec(line)?.[1]);
+    assert.ok(Number(times[0]) >= Number(times[1]), lines.join("\n"));
     assert.equal(lines.at(-1), "8 passed, 0 failed");
   });
 

@@ -16,6 +16,13 @@ export interface Outcome {
   readonly failed: number;
   /** Every line that begins with FAIL. */
   readonly failures: readonly string[];
+  /** How long each step took that was run by `runAll`. */
+  readonly times: readonly StepTime[];
+}
+
+interface StepTime {
+  readonly name: string;
+  readonly seconds: number;
 }
 
 /** Runs commands, and ends them all, with what they have started, when a signal ends this process. */
@@ -41,11 +48,11 @@ export class StepRunner {
       for (const step of waiting) {
         const startedAt = performance.now();
         const outcome = await this.run(step, (line) => console.log(`[${step.name}] ${line}`));
-        const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+        const seconds = (performance.now() - startedAt) / 1000;
         const { passed, failed } = outcome;
         const verdict = failed > 0 ? "FAIL" : "ok  ";
-        console.log(`${verdict} ${step.name}: ${passed} passed, ${failed} failed (${seconds} s)`);
-        outcomes.push(outcome);
+        console.log(`${verdict} ${step.name}: ${passed} passed, ${failed} failed (${seconds.toFixed(1)} s)`);
+        outcomes.push({ ...outcome, times: [{ name: step.name, seconds }] });
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
@@ -100,9 +107,9 @@ export class StepRunner {
     const { passed, failed } = counted ?? { passed: isGood ? 1 : 0, failed: 0 };
     if (!isGood && failed === 0) {
       take(`FAIL ${name} has ended with exit code ${String(child.exitCode)}.`);
-      return { passed, failed: 1, failures };
+      return { passed, failed: 1, failures, times: [] };
     }
-    return { passed, failed, failures };
+    return { passed, failed, failures, times: [] };
   }
 }
 
@@ -111,12 +118,20 @@ export function sum(outcomes: readonly Outcome[]): Outcome {
     passed: outcomes.reduce((all, { passed }) => all + passed, 0),
     failed: outcomes.reduce((all, { failed }) => all + failed, 0),
     failures: outcomes.flatMap(({ failures }) => failures),
+    times: outcomes.flatMap(({ times }) => times),
   };
 }
 
-/** Prints what failed, then the last line, and sets the exit code. */
-export function conclude({ passed, failed, failures }: Outcome): void {
-  console.log(`\n${failures.map((failure) => `${failure}\n`).join("")}${passed} passed, ${failed} failed`);
+/** Prints how long the steps took, longest first, then what failed, then the last line, and sets the exit code. */
+export function conclude({ passed, failed, failures, times }: Outcome): void {
+  const slowestFirst = times.toSorted((one, other) => other.seconds - one.seconds);
+  const lines = [
+    "",
+    ...slowestFirst.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${name}`),
+    ...failures,
+    `${passed} passed, ${failed} failed`,
+  ];
+  console.log(lines.join("\n"));
   process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 }
 
