@@ -1,8 +1,9 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { Database, Row, Statement } from "./database.ts";
 import { settledWithin } from "./settled-within.ts";
 import { closedError, failureError, threadError, unansweredError } from "./sqlite-failures.ts";
-import type { Opened, OpenRequest, ThreadMessage, TransactionResult } from "./sqlite-messages.ts";
+import type { Failure, Opened, ThreadMessage, ThreadRequest, TransactionResult } from "./sqlite-messages.ts";
+import { startThread, type SqliteThreads } from "./sqlite-threads.ts";
 
 export interface SqliteOptions {
   readonly file: string;
@@ -16,6 +17,8 @@ export interface SqliteOptions {
   readonly answerWithinMs?: number;
   /** How long close waits for what is open. */
   readonly closeWithinMs?: number;
+  /** Where the thread comes from and goes back to; otherwise it is started for this database and ends with it. */
+  readonly threads?: SqliteThreads;
 }
 
 interface Waiting {
@@ -31,30 +34,29 @@ const defaultCloseMs = 5_000;
 /** A SQLite database in a thread of its own. */
 export class SqliteDatabase implements Database {
   readonly opened: Opened;
-  /** Resolves when the thread has let go of the file; a disk that hangs can hold that up after `close`. */
-  readonly ended: Promise<void>;
   readonly #file: string;
+  readonly #threads: SqliteThreads | undefined;
   readonly #worker: Worker;
   readonly #answerWithinMs: number;
   readonly #closeWithinMs: number;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #ended = Promise.withResolvers<void>();
   #lastId = 0;
   #isLost = false;
   #closing: Promise<void> | undefined;
 
+  readonly #onMessage = (message: ThreadMessage): void => this.#take(message);
+  readonly #onError = (error: unknown): void => this.#failAll(threadError(this.#file, error));
+  readonly #onExit = (): void => this.#end();
+
   private constructor(options: SqliteOptions, worker: Worker, opened: Opened) {
     this.opened = opened;
     this.#file = options.file;
+    this.#threads = options.threads;
     this.#worker = worker;
     this.#answerWithinMs = options.answerWithinMs ?? defaultAnswerMs;
     this.#closeWithinMs = options.closeWithinMs ?? defaultCloseMs;
-    this.ended = new Promise((resolve) => worker.once("exit", () => resolve()));
-    worker.on("message", (message: ThreadMessage) => this.#take(message));
-    worker.on("error", (error: unknown) => this.#failAll(threadError(this.#file, error)));
-    worker.once("exit", () => {
-      this.#isLost = true;
-      this.#failAll(closedError(this.#file));
-    });
+    worker.on("message", this.#onMessage).on("error", this.#onError).on("exit", this.#onExit);
     // What waits for an answer keeps the process, an open database does not. A listener added later would make it do so.
     worker.unref();
   }
@@ -66,22 +68,27 @@ export class SqliteDatabase implements Database {
    */
   static async open(options: SqliteOptions, signal?: AbortSignal): Promise<SqliteDatabase> {
     const { file, migrations, mustExist = false, busyTimeoutMs = defaultBusyMs } = options;
-    const worker = new Worker(threadFile(), {
-      workerData: { file, migrations, mustExist, busyTimeoutMs } satisfies OpenRequest,
-      // Node.js 22 calls its SQLite experimental, once for each process that uses it. The process's own options are not passed on: a
-      // thread refuses those of V8, such as --max-old-space-size.
-      execArgv: ["--disable-warning=ExperimentalWarning"],
-    });
+    const worker = options.threads?.take() ?? startThread();
+    worker.ref();
     const end = (): void => void worker.terminate();
     signal?.addEventListener("abort", end);
     try {
-      return new SqliteDatabase(options, worker, await untilOpened(worker, file));
-    } catch (error) {
-      await worker.terminate();
-      throw error;
+      const answered = untilOpened(worker, file);
+      worker.postMessage({ open: { file, migrations, mustExist, busyTimeoutMs } } satisfies ThreadRequest);
+      const opened = await answered;
+      if ("reason" in opened) {
+        release(worker, options.threads);
+        throw failureError(file, opened);
+      }
+      return new SqliteDatabase(options, worker, opened);
     } finally {
       signal?.removeEventListener("abort", end);
     }
+  }
+
+  /** Resolves when the thread has let go of the file; a disk that hangs can hold that up after `close`. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
   }
 
   /** Whether nothing can be stored here any more: the thread was closed, has died, or its files were taken away. */
@@ -100,7 +107,7 @@ export class SqliteDatabase implements Database {
         reject(unansweredError(this.#file, this.#answerWithinMs));
       }, this.#answerWithinMs);
       this.#waiting.set(id, { resolve, reject, timer });
-      this.#worker.postMessage({ id, statements });
+      this.#worker.postMessage({ id, statements } satisfies ThreadRequest);
     });
   }
 
@@ -110,17 +117,32 @@ export class SqliteDatabase implements Database {
   }
 
   async #close(): Promise<void> {
-    this.#worker.postMessage("close");
-    await settledWithin(this.ended, this.#closeWithinMs);
-    this.#failAll(closedError(this.#file));
-    // A thread that hangs in the disk ends when the disk answers, or with the process.
-    void this.#worker.terminate();
+    if (!this.#isLost) {
+      this.#worker.postMessage("close" satisfies ThreadRequest);
+    }
+    if (!(await settledWithin(this.ended, this.#closeWithinMs))) {
+      this.#failAll(closedError(this.#file));
+      // A thread that hangs in the disk ends when the disk answers, or with the process.
+      void this.#worker.terminate();
+    }
   }
 
   #take(message: ThreadMessage): void {
+    if (message === "closed") {
+      this.#worker.off("message", this.#onMessage).off("error", this.#onError).off("exit", this.#onExit);
+      release(this.#worker, this.#threads);
+      this.#end();
+      return;
+    }
     for (const result of "results" in message ? message.results : []) {
       this.#settle(result);
     }
+  }
+
+  #end(): void {
+    this.#isLost = true;
+    this.#failAll(closedError(this.#file));
+    this.#ended.resolve();
   }
 
   #settle(result: TransactionResult): void {
@@ -147,21 +169,24 @@ export class SqliteDatabase implements Database {
   }
 }
 
-/** The thread's module: TypeScript in the sources, JavaScript in the package. */
-function threadFile(): URL {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return new URL(`./sqlite-thread.${extension}`, import.meta.url);
+/** Lets go of a thread that has no database open. */
+function release(worker: Worker, threads: SqliteThreads | undefined): void {
+  worker.unref();
+  if (threads === undefined) {
+    void worker.terminate();
+  } else {
+    threads.giveBack(worker);
+  }
 }
 
-/** Waits until the thread has opened the file. */
-async function untilOpened(worker: Worker, file: string): Promise<Opened> {
-  const { promise, resolve, reject } = Promise.withResolvers<Opened>();
+/** Waits until the thread has opened the file, or says why not. */
+async function untilOpened(worker: Worker, file: string): Promise<Opened | Failure> {
+  const { promise, resolve, reject } = Promise.withResolvers<Opened | Failure>();
   const onMessage = (message: ThreadMessage): void => {
-    if ("opened" in message) {
-      resolve(message.opened);
-    } else if ("failure" in message) {
-      reject(failureError(file, message.failure));
+    if (message === "closed" || "results" in message) {
+      return;
     }
+    resolve("opened" in message ? message.opened : message.failure);
   };
   const onError = (error: unknown): void => reject(threadError(file, error));
   const onExit = (): void => reject(closedError(file));

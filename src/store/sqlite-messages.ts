@@ -1,6 +1,6 @@
 import type { Row, Statement } from "./database.ts";
 
-/** What the thread of a database is started with. */
+/** Which database a thread opens. */
 export interface OpenRequest {
   readonly file: string;
   /** Statements that lead from each version of the schema to the next. */
@@ -16,6 +16,9 @@ export interface TransactionRequest {
   readonly id: number;
   readonly statements: readonly Statement[];
 }
+
+/** What a thread is told: to open a database, to make transactions in it, and to close it; then it can open another one. */
+export type ThreadRequest = { readonly open: OpenRequest } | TransactionRequest | "close";
 
 /** Why a database could not be opened, or why a transaction was not made. */
 export type Failure =
@@ -37,11 +40,12 @@ export interface Opened {
   readonly isShared: boolean;
 }
 
-/** What the thread says: how opening went, then what came of transactions, several at once. */
+/** What the thread says: how opening went, then what came of transactions, several at once, and that it has let go of the file. */
 export type ThreadMessage =
   | { readonly opened: Opened }
   | { readonly failure: Failure }
-  | { readonly results: readonly TransactionResult[] };
+  | { readonly results: readonly TransactionResult[] }
+  | "closed";
 
 export type TransactionResult =
   | { readonly id: number; readonly rows: readonly (readonly Row[])[] }

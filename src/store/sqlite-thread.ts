@@ -1,37 +1,34 @@
 /**
- * The thread that owns one SQLite database. SQLite's calls wait for the disk; here nothing else waits with them, and they
+ * The thread that owns one SQLite database at a time. SQLite's calls wait for the disk; here nothing else waits with them, and they
  * take none of the four threads in which Node.js runs file operations and name look-ups.
  */
-import {
-  isMainThread,
-  parentPort,
-  receiveMessageOnPort,
-  workerData,
-  type MessagePort,
-} from "node:worker_threads";
+import { isMainThread, parentPort, receiveMessageOnPort, type MessagePort } from "node:worker_threads";
 import { SqliteFile } from "./sqlite-file.ts";
-import type { OpenRequest, ThreadMessage, TransactionRequest } from "./sqlite-messages.ts";
+import type { ThreadMessage, ThreadRequest, TransactionRequest } from "./sqlite-messages.ts";
 
 /** Transactions in one commit: their answers arrive together, and a thousand at once would hold up the event loop. */
 const mostTogether = 200;
 
 if (!isMainThread && parentPort !== null) {
-  serve(parentPort, workerData as OpenRequest);
+  serve(parentPort);
 }
 
-function serve(port: MessagePort, request: OpenRequest): void {
+function serve(port: MessagePort): void {
   const say = (message: ThreadMessage): void => port.postMessage(message);
-  const file = SqliteFile.open(request);
-  if ("reason" in file) {
-    say({ failure: file });
-    port.close();
-    return;
-  }
-  say({ opened: file.opened });
-  let isOpen = true;
-  port.on("message", (first: TransactionRequest | "close") => {
-    // A closed port still hands out what it had received.
-    if (!isOpen) {
+  let file: SqliteFile | undefined;
+  port.on("message", (first: ThreadRequest) => {
+    if (first !== "close" && "open" in first) {
+      const opened = SqliteFile.open(first.open);
+      if ("reason" in opened) {
+        say({ failure: opened });
+      } else {
+        file = opened;
+        say({ opened: file.opened });
+      }
+      return;
+    }
+    // It was sent before its sender knew that the file is closed.
+    if (file === undefined) {
       return;
     }
     // What has come meanwhile shares one commit, and with it one sync of the disk.
@@ -48,9 +45,9 @@ function serve(port: MessagePort, request: OpenRequest): void {
       say({ results: file.commit(requests) });
     }
     if (requests.length < waiting.length || file.isLost) {
-      isOpen = false;
       file.close();
-      port.close();
+      file = undefined;
+      say("closed");
     }
   });
 }

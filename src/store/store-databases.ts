@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Database } from "./database.ts";
 import { settledWithin } from "./settled-within.ts";
 import { unansweredError } from "./sqlite-failures.ts";
+import { SqliteThreads } from "./sqlite-threads.ts";
 import { StoreDatabase, type StoreDatabaseOptions } from "./store-database.ts";
 
 /** A use of a database; the last one to release it closes it. */
@@ -32,7 +33,7 @@ export class StoreDatabases {
   readonly #closing = new Map<string, Promise<void>>();
 
   constructor({ openWithinMs = 60_000, ...options }: StoreDatabasesOptions = {}) {
-    this.#options = options;
+    this.#options = { threads: new SqliteThreads(), ...options };
     this.#openWithinMs = openWithinMs;
   }
 

@@ -8,7 +8,6 @@ import { stateFolderName, type ArchiveDisk } from "../../src/archive/archive-dis
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { Store } from "../../src/store/store.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { rejectsWith, systemError, withFolder } from "../media/support.ts";
@@ -23,7 +22,7 @@ import {
   workFolders,
   watchedArchiveDisk,
 } from "./support.ts";
-import { storeIn } from "./store.ts";
+import { newDatabases, storeIn } from "./store.ts";
 
 const run = promisify(execFile);
 
@@ -133,7 +132,7 @@ describe("archive: a disk that is full, gone or closed", () => {
 
   /** As in Node-RED: the database is not in the folder of the packages. */
   const storeApart = (root: string, folder: string): Store =>
-    storeIn(root, new StoreDatabases(), join(folder, "store.sqlite"));
+    storeIn(root, newDatabases(), join(folder, "store.sqlite"));
 
   it("says that the folder is gone, accepts jobs meanwhile, and goes on when it is back", async () => {
     await withFolder(async (folder) => {
@@ -190,7 +189,7 @@ describe("archive: a disk that is full, gone or closed", () => {
       try {
         addVideo("1", 600_000);
         // The database is on another disk: Node-RED's own.
-        const store = new Store(join(folder, "store.sqlite"), { path: root }, new StoreDatabases());
+        const store = new Store(join(folder, "store.sqlite"), { path: root }, newDatabases());
         const archive = await openArchive(root, client, { store });
         await writeFile(join(root, "ballast"), Buffer.alloc(600_000));
         const submission = await archive.runner.submit(forCloud("1"));

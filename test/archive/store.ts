@@ -1,13 +1,19 @@
 import { join } from "node:path";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { Store } from "../../src/store/store.ts";
+import { testThreads } from "../store/support.ts";
 
 /** Where the tests keep the database of a store: beside the packages, so that it goes with them. */
 export function databaseOf(root: string): string {
   return join(root, ".dimensioner-archive", "store.sqlite");
 }
 
+/** The databases of a process that has just started, apart from their threads. */
+export function newDatabases(): StoreDatabases {
+  return new StoreDatabases({ threads: testThreads });
+}
+
 /** A store with its packages in a folder, as a process that has just started opens it. */
-export function storeIn(root: string, databases = new StoreDatabases(), file = databaseOf(root)): Store {
+export function storeIn(root: string, databases = newDatabases(), file = databaseOf(root)): Store {
   return new Store(file, { path: root }, databases);
 }

@@ -3,10 +3,9 @@ import { mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Store } from "../../src/store/store.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { withFolder } from "../media/support.ts";
 import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";
-import { databaseOf, storeIn } from "./store.ts";
+import { databaseOf, newDatabases, storeIn } from "./store.ts";
 
 const ids = ["m0", "m1", "m2"];
 
@@ -157,5 +156,5 @@ describe("archive: dimensioner-verify with a database", function () {
 });
 
 function storeAt(file: string, root: string): Store {
-  return new Store(file, { path: root }, new StoreDatabases());
+  return new Store(file, { path: root }, newDatabases());
 }

@@ -11,11 +11,10 @@ import type { CloudClient } from "../../src/cloud/client.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { Store } from "../../src/store/store.ts";
 import { clientOf, intentOf, openArchive, pictureOf, until } from "../archive/support.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { storeIn } from "../archive/store.ts";
+import { newDatabases, storeIn } from "../archive/store.ts";
 import { TestFlow } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";
 
@@ -248,7 +247,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
     await withFolder(async (root) => {
       const userDir = await mkdtemp(join(tmpdir(), "reset-after-restart-"));
       const file = join(userDir, "dimensioner", "store.sqlite");
-      const store = (): Store => new Store(file, { path: root }, new StoreDatabases());
+      const store = (): Store => new Store(file, { path: root }, newDatabases());
       const before = await openArchive(root, client, { node: "archive", store: store() });
       for (let index = 0; index < 12; index += 1) {
         const intent = forCloud(`t${index}`, { waitMs: 600_000 });

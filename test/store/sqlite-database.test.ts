@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
 import { migrations } from "./notes-schema.ts";
+import { testThreads } from "./support.ts";
 
 describe("a SQLite database in a thread of its own", () => {
   let folder: string;
@@ -14,7 +15,7 @@ describe("a SQLite database in a thread of its own", () => {
   const open: SqliteDatabase[] = [];
 
   const openFile = async (options: { migrations?: readonly (readonly string[])[] } = {}) => {
-    const database = await SqliteDatabase.open({ file, migrations, ...options });
+    const database = await SqliteDatabase.open({ file, migrations, threads: testThreads, ...options });
     open.push(database);
     return database;
   };

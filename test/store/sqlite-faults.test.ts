@@ -11,6 +11,7 @@ import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
 import type { TransactionResult } from "../../src/store/sqlite-messages.ts";
 import { StoreDatabases, type DatabaseLease } from "../../src/store/store-databases.ts";
 import { migrations } from "./notes-schema.ts";
+import { testThreads } from "./support.ts";
 
 const program = new URL("./database-process.ts", import.meta.url);
 /** A user without rights of its own; root may write everywhere. */
@@ -23,7 +24,7 @@ describe("a SQLite database on a disk that fails", () => {
   const children: ChildProcess[] = [];
 
   const open = async (options: object = {}) => {
-    const database = await SqliteDatabase.open({ file, migrations, ...options });
+    const database = await SqliteDatabase.open({ file, migrations, threads: testThreads, ...options });
     opened.push(database);
     return database;
   };

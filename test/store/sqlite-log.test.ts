@@ -7,6 +7,7 @@ import { assert as check, asyncProperty, subarray } from "fast-check";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
 import { readLog } from "../../src/store/sqlite-log.ts";
 import { migrations } from "./notes-schema.ts";
+import { testThreads } from "./support.ts";
 
 /** The last one takes several pages. */
 const notes = 9;
@@ -29,7 +30,7 @@ describe("the check of a SQLite log", () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "log-"));
     const origin = join(folder, "origin.sqlite");
-    const database = await SqliteDatabase.open({ file: origin, migrations });
+    const database = await SqliteDatabase.open({ file: origin, migrations, threads: testThreads });
     for (let number = 0; number < notes; number += 1) {
       // Some commits take several pages.
       const text = `n${number} ${"x".repeat((number % 3) * 5_000)}`;
@@ -134,7 +135,7 @@ describe("the check of a SQLite log", () => {
     it(`takes ${name} as what a power failure leaves, and opens the database`, async () => {
       const path = await withLog(change);
       assert.equal(readLog(`${path}-wal`).isDamaged, false);
-      const database = await SqliteDatabase.open({ file: path, migrations });
+      const database = await SqliteDatabase.open({ file: path, migrations, threads: testThreads });
       const [rows = []] = await database.transaction([{ sql: "SELECT note_id FROM notes" }]);
       await database.close();
       assert.ok(rows.length >= notes - 1);
@@ -144,7 +145,7 @@ describe("the check of a SQLite log", () => {
   it("refuses to open a database whose log has lost commits, and leaves the files as they are", async () => {
     const path = await withLog(flipped(frameStart(ends[5] ?? 0) + 1_000));
     const before = [await readFile(path), await readFile(`${path}-wal`)];
-    await assert.rejects(SqliteDatabase.open({ file: path, migrations }), {
+    await assert.rejects(SqliteDatabase.open({ file: path, migrations, threads: testThreads }), {
       code: "ERR_STORE",
       message: /is damaged: .*write-ahead log.*Nothing was deleted.*dimensioner-rebuild/,
     });
@@ -157,9 +158,9 @@ describe("the check of a SQLite log", () => {
     const path = await withLog((bytes) => bytes);
     const damaged = { code: "ERR_STORE", message: /is damaged: the file is missing or empty/ };
     await truncate(path);
-    await assert.rejects(SqliteDatabase.open({ file: path, migrations }), damaged);
+    await assert.rejects(SqliteDatabase.open({ file: path, migrations, threads: testThreads }), damaged);
     await rm(path);
-    await assert.rejects(SqliteDatabase.open({ file: path, migrations }), damaged);
+    await assert.rejects(SqliteDatabase.open({ file: path, migrations, threads: testThreads }), damaged);
     assert.equal(readLog(`${path}-wal`).commits, ends.length);
   });
 

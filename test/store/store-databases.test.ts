@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
+import { SqliteThreads } from "../../src/store/sqlite-threads.ts";
 import { Store } from "../../src/store/store.ts";
 import { StoreDatabases, type DatabaseLease } from "../../src/store/store-databases.ts";
 
@@ -53,6 +55,46 @@ describe("the databases of stores", () => {
     const again = await open();
     await again.database.transaction(nothing);
     await released;
+  });
+
+  it("opens a file in the thread that another one, or the same, was closed in, since a new thread takes ten times as long", async () => {
+    let started = 0;
+    const count = (): number => (started += 1);
+    process.on("worker", count);
+    try {
+      await (await open()).release();
+      await (await open()).database.transaction(nothing);
+      await (await open(join(folder, "other.sqlite"))).release();
+      await (await open(join(folder, "third.sqlite"))).database.transaction(nothing);
+      assert.equal(started, 2, "two are open at the same time");
+    } finally {
+      process.off("worker", count);
+    }
+  });
+
+  it("ends a thread that nobody needs for a while, and starts another one then", async () => {
+    databases = new StoreDatabases({ threads: new SqliteThreads({ idleMs: 1 }) });
+    const started = once(process, "worker") as Promise<[Worker]>;
+    const { database, release } = await open();
+    const [thread] = await started;
+    const ended = once(thread, "exit");
+    await database.transaction(nothing);
+    await release();
+    await ended;
+    await (await open()).database.transaction(nothing);
+  });
+
+  it("does not wait for a thread that hangs in the disk, nor gives it another database", async () => {
+    databases = new StoreDatabases({ closeWithinMs: 100, busyTimeoutMs: 15_000 });
+    const hung = await open();
+    const foreign = new DatabaseSync(file);
+    foreign.exec("BEGIN IMMEDIATE");
+    const waiting = assert.rejects(hung.database.transaction(nothing), { message: /was closed/ });
+    await hung.release();
+    await waiting;
+    await (await open(join(folder, "other.sqlite"))).database.transaction(nothing);
+    foreign.close();
+    await (await open()).database.transaction(nothing);
   });
 
   it("opens the file again when its thread has died, and loses nothing that was durable", async () => {

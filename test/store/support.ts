@@ -3,6 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrations } from "../../src/store/schema.ts";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
+import { SqliteThreads } from "../../src/store/sqlite-threads.ts";
+
+/** Shared by the tests of a process: most of the time that a database needs to open goes to the start of its thread. */
+export const testThreads = new SqliteThreads();
 
 /** A database with the store's schema, in a folder of its own. */
 export interface TestDatabase {
@@ -16,7 +20,7 @@ export interface TestDatabase {
 export async function openTestDatabase(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), "store-"));
   const file = join(folder, "store.sqlite");
-  let database = await SqliteDatabase.open({ file, migrations });
+  let database = await SqliteDatabase.open({ file, migrations, threads: testThreads });
   return {
     file,
     get database() {
@@ -24,7 +28,7 @@ export async function openTestDatabase(): Promise<TestDatabase> {
     },
     async reopen() {
       await database.close();
-      database = await SqliteDatabase.open({ file, migrations });
+      database = await SqliteDatabase.open({ file, migrations, threads: testThreads });
       return database;
     },
     async close() {

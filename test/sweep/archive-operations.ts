@@ -7,9 +7,8 @@ import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
 import type { Store } from "../../src/store/store.ts";
-import { storeIn } from "../archive/store.ts";
+import { newDatabases, storeIn } from "../archive/store.ts";
 import { intentOf, openArchive, pictureOf, readPackages, sha256Of, type Opened } from "../archive/support.ts";
 import { token } from "../support/operations.ts";
 import type { End, Run, SweptOperation } from "./operations.ts";
@@ -58,7 +57,7 @@ function runOf({ sim }: Testbed, submit: Submit): Run {
     sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes });
   }
   // A process opens a database once: what goes on after a failure finds the one that is still being opened or closed.
-  const databases = new StoreDatabases();
+  const databases = newDatabases();
   let open: Opened | undefined;
   let archives: Archives | undefined;
   const shut = (): Promise<void> | undefined => open?.runner.close();

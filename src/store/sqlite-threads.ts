@@ -1,0 +1,65 @@
+import { Worker } from "node:worker_threads";
+
+/** A deploy opens the next database sooner; after that an idle thread only takes memory. */
+const defaultIdleMs = 10_000;
+
+interface IdleThread {
+  readonly worker: Worker;
+  /** Takes away what watches it. */
+  readonly release: () => void;
+}
+
+/**
+ * Threads for databases, one for each that is open. To start a thread takes ten times as long as to open a database in it, and a deploy
+ * closes and opens every store: one that has closed its database is kept for a while for the next.
+ */
+export class SqliteThreads {
+  readonly #idleMs: number;
+  readonly #idle: IdleThread[] = [];
+
+  constructor({ idleMs = defaultIdleMs }: { readonly idleMs?: number } = {}) {
+    this.#idleMs = idleMs;
+  }
+
+  /** One that has no database open. Nothing listens to it yet. */
+  take(): Worker {
+    const idle = this.#idle.pop();
+    idle?.release();
+    return idle?.worker ?? startThread();
+  }
+
+  /** Keeps a thread that has closed its database. It does not keep the process. */
+  giveBack(worker: Worker): void {
+    const remove = (): void => {
+      const index = this.#idle.indexOf(idle);
+      if (index !== -1) {
+        this.#idle.splice(index, 1);
+      }
+    };
+    const timer = setTimeout(() => {
+      remove();
+      void worker.terminate();
+    }, this.#idleMs).unref();
+    const idle: IdleThread = {
+      worker,
+      release: () => {
+        clearTimeout(timer);
+        worker.off("error", remove).off("exit", remove);
+      },
+    };
+    // An error that nobody listens to would end the process.
+    worker.on("error", remove).on("exit", remove);
+    this.#idle.push(idle);
+  }
+}
+
+/** A thread that serves databases; nothing listens to it yet. */
+export function startThread(): Worker {
+  // TypeScript in the sources, JavaScript in the package.
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  return new Worker(new URL(`./sqlite-thread.${extension}`, import.meta.url), {
+    // Node.js 22 calls its SQLite experimental, once for each process that uses it. The process's own options are not passed on: a
+    // thread refuses those of V8, such as --max-old-space-size.
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
+}
