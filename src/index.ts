@@ -30,9 +30,12 @@ export type { TlsOptions } from "./http/connections.ts";
 export type { DownloadOptions, OnProgress } from "./http/download.ts";
 export type { CallOptions, CommandOptions, QueueRules } from "./http/transport.ts";
 export { pruneArchive, rebuildIndex, verifyArchive } from "./library/archive.ts";
+export { billableWeight, type BillableWeightOptions, type OwnWeightRule } from "./library/billable-weight.ts";
 export { readToBuffer, saveToFile, type ReadOptions, type SaveOptions } from "./library/media.ts";
 export type {
   ArchiveMessage,
+  BillableMessage,
+  BillableWeightInput,
   BufferMessage,
   ControlMessage,
   DeviceListMessage,
@@ -78,8 +81,11 @@ export type { Measurement, MeasureSource, References } from "./model/measurement
 export type {
   ArchivedFile,
   ArchivedPackage,
+  BillableWeight,
+  BillingThreshold,
   CloudDevice,
   FleetDevice,
+  LabelDeviation,
   LabelDimensions,
   LabelWeight,
   MeasuredBy,
@@ -91,8 +97,10 @@ export type {
   Scan,
   ScanCarrier,
   ScanElement,
+  SideDeviation,
   Terminal,
   TransactionRecord,
   VideoCommand,
   VideoStart,
+  WeightDeviation,
 } from "./model/shapes.ts";

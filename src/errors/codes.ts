@@ -21,6 +21,7 @@ export const errorCodes = [
   "ERR_CANCELLED",
   "ERR_FILE",
   "ERR_STORE",
+  "ERR_NOT_BILLABLE",
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];

@@ -118,6 +118,12 @@ export const phrases = {
   patternUnsupported: "back-references and look-around are not possible.",
   patternGroup: "it must have exactly one group in parentheses, around the reference.",
 
+  // Billable weight.
+  aboveZero: "it must be a number above 0.",
+  zeroOrMore: "it must be a number, 0 or more.",
+  limitForm: "“__value__” must be written like “heavy: weight > 31.5 kg”.",
+  limitsMany: "at most __most__ limits are possible.",
+
   // Measurements and media.
   noParcel: "no parcel was found on the table",
   objectsMiscounted: "the device reports __count__ objects but describes __described__",

@@ -1,4 +1,5 @@
 import type { Outcome, Surface } from "./details.ts";
+import { billing } from "./billing-sentences.ts";
 import { connections } from "./connection-sentences.ts";
 import { files } from "./file-sentences.ts";
 import { nodes } from "./node-sentences.ts";
@@ -19,6 +20,7 @@ const entries = {
   ...files,
   ...stores,
   ...scans,
+  ...billing,
   ...nodes,
 };
 

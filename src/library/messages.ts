@@ -13,6 +13,7 @@ import type {
   ArchivedPackage,
   MessageParts,
   Scan,
+  BillableWeight,
 } from "../model/shapes.ts";
 
 /** What measure takes. */
@@ -61,6 +62,13 @@ export interface TransactionInput {
 export interface ScanInput {
   /** A scan, several, or a part of one: text or bytes. */
   payload: string | Buffer;
+  [field: string]: unknown;
+}
+
+/** What billable weight takes. */
+export interface BillableWeightInput {
+  payload: MeasureResult | TransactionRecord;
+  scan?: Scan;
   [field: string]: unknown;
 }
 
@@ -205,6 +213,13 @@ export interface ControlMessage {
   payload: string;
   /** The control code as the node's settings write it, such as VIDEO_START. */
   control: string;
+  [field: string]: unknown;
+}
+
+/** What billable weight sends; the payload stays as it was. */
+export interface BillableMessage {
+  payload: MeasureResult | TransactionRecord;
+  billable: BillableWeight;
   [field: string]: unknown;
 }
 

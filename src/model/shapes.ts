@@ -401,6 +401,123 @@ export interface LabelWeight {
   unit: "kg" | "lb";
 }
 
+/**
+ * The weight that a carrier bills for a parcel. It is computed: the measured values stay where they are,
+ * unchanged.
+ */
+export interface BillableWeight {
+  /** The weight to bill. */
+  weight: number;
+  /** Unit of all weights of this object, except in thresholds and deviation. */
+  unit: "kg" | "lb";
+  /**
+   * Which weight that is: that of the size, the actual one (also where both are rounded up to the same), or the
+   * least one that is billed.
+   */
+  basis: "dimensional" | "actual" | "minimum";
+  /**
+   * How it was found, such as “12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb”. In English with a decimal
+   * point, whatever the language of the server, so that records can be compared.
+   */
+  explanation: string;
+  /**
+   * The weight of the size, rounded up as the rule says; null where the volume is not above the rule's threshold.
+   */
+  dimensionalWeight: number | null;
+  /** The weight as it was weighed, not rounded up; null where none is used. */
+  actualWeight: number | null;
+  /**
+   * Where the actual weight comes from: the measurement, the label, or a scale of its own. Null where none is
+   * used.
+   */
+  weightFrom: "measured" | "label" | "given" | null;
+  /** Length, width and height as the rule rounds them, in dimsUnit. */
+  sides: number[];
+  /** Unit of the sides. */
+  dimsUnit: "cm" | "in";
+  /** Product of the sides, in cubes of dimsUnit. */
+  volume: number;
+  /** What the volume is divided by. */
+  divisor: number;
+  /** Which rule of the table; `own` for an own one. */
+  ruleId: string;
+  /**
+   * The day from which the rule is known to hold (YYYY-MM-DD); null where it has no date, and for an own one.
+   */
+  ruleDate: string | null;
+  /** Where the rule was found; null for an own one. */
+  source: string | null;
+  /** False where a part of the rule was found in one secondary source only; null for an own one. */
+  ruleVerified: boolean | null;
+  /** Whether the parcel is over any of the thresholds. */
+  over: boolean;
+  /** The limits of the carrier on that day, and those of the node's settings. */
+  thresholds: BillingThreshold[];
+  /** The measurement against the label; null where `msg.scan` says nothing of size and weight. */
+  deviation: LabelDeviation | null;
+  /**
+   * Whether what is billed was measured legal for trade, as the device says. `unknown` where nobody says it, and
+   * false for dimensions that somebody typed in.
+   */
+  legalForTrade: boolean | "unknown";
+  /** Always true: none of this is a measured value. */
+  computed: true;
+}
+
+/** Where a parcel stands with regard to a limit of a carrier, or to one of the node's settings. */
+export interface BillingThreshold {
+  /** What the limit is for, such as additional handling or oversize. */
+  name: string;
+  /** Whether the parcel is over it; exactly at a limit it is not. Null where the weight is not known. */
+  over: boolean | null;
+  /**
+   * What is limited. `longest`, `second`, `shortest`: a side. `girth`: the longest side plus twice the two others.
+   */
+  quantity: "volume" | "longest" | "second" | "shortest" | "girth" | "weight";
+  /** The parcel's, from the sides as the rule rounds them; null where the weight is not known. */
+  value: number | null;
+  /** The limit. */
+  limit: number;
+  /** Unit of limit and value, such as in³, cm or lb. */
+  unit: string;
+}
+
+/** How far a measurement is from what the label of the parcel says. */
+export interface LabelDeviation {
+  /** The weight; null where the label or the scale has none. */
+  weight: WeightDeviation | null;
+  /** The three sides, the longest first; null where the label does not have all of them. */
+  sides: SideDeviation[] | null;
+}
+
+/** The measured weight against that of the label. */
+export interface WeightDeviation {
+  /** What the label says. */
+  label: number;
+  /** What was measured, in the same unit. */
+  measured: number;
+  /** How much more was measured than the label says. */
+  difference: number;
+  /** The same as a percentage of what the label says; null where that is 0. */
+  percent: number | null;
+  /** As on the label. */
+  unit: "kg" | "g" | "lb" | "oz";
+}
+
+/** A measured side against that of the label. */
+export interface SideDeviation {
+  /** What the label says. */
+  label: number;
+  /** What was measured, in the same unit. */
+  measured: number;
+  /** How much more was measured than the label says. */
+  difference: number;
+  /** The same as a percentage of what the label says; null where that is 0. */
+  percent: number | null;
+  /** As on the label. */
+  unit: "cm" | "in";
+}
+
 /** A device that is registered with the cloud. */
 export interface CloudDevice {
   /** Opaque text. */

@@ -8,6 +8,7 @@ export interface Problem {
 }
 
 type Key =
+  | "aboveZero"
   | "addressBrackets"
   | "addressCharacters"
   | "addressExtra"
@@ -21,6 +22,8 @@ type Key =
   | "empty"
   | "headerName"
   | "hours"
+  | "limitForm"
+  | "limitsMany"
   | "milliseconds"
   | "nameNul"
   | "namesNothing"
@@ -38,7 +41,8 @@ type Key =
   | "secondsAbove"
   | "secondsFrom"
   | "tooManyParts"
-  | "wholeNumber";
+  | "wholeNumber"
+  | "zeroOrMore";
 
 interface Values {
   readonly address?: string;

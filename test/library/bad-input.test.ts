@@ -14,6 +14,7 @@ import {
 } from "fast-check";
 import * as library from "../../src/index.ts";
 import {
+  billableWeight,
   CloudClient,
   DeviceClient,
   DimensionerError,
@@ -183,6 +184,33 @@ describe("bad input to the library", () => {
     }
   });
 
+  it("is ERR_INPUT for a billable weight", () => {
+    const rule = { unit: "cm-kg", divisor: 5000 };
+    for (const given of [
+      [],
+      [{}],
+      [{}, {}],
+      [{}, { rule: "nobody" }],
+      [{}, { rule: 5 }],
+      [{}, { rule: { ...rule, divisor: 0 } }],
+      [{}, { rule: { ...rule, divisor: "5,000" } }],
+      [{}, { rule: { ...rule, unit: "mm-g" } }],
+      [{}, { rule: { ...rule, sideRounding: "down" } }],
+      [{}, { rule: { ...rule, minimum: -1 } }],
+      [{}, { rule, weight: "scale" }],
+      [{}, { rule, weight: { value: 0, unit: "kg" } }],
+      [{}, { rule, weight: { value: 1, unit: "st" } }],
+      [{}, { rule, extras: 5 }],
+      [{}, { rule, extras: "heavy" }],
+      [{}, { rule, requireLegalForTrade: "yes" }],
+      [{}, { rule, scan: "scan" }],
+      [{}, { rule, today: "2026-11-22" }],
+    ]) {
+      const error = caught(() => (billableWeight as Untyped)(...given));
+      assert.ok(error instanceof DimensionerError && error.code === "ERR_INPUT", inspect(given));
+    }
+  });
+
   it("names the option or the argument, and what it must be", async () => {
     const device = opened(new DeviceClient({ address: "127.0.0.1:1" }));
     const measure = device.measure.bind(device) as Untyped;
@@ -238,6 +266,7 @@ describe("bad input to the library", () => {
     );
     assert.equal(methods.length, 7 + 11);
     const functions = Object.entries({
+      billableWeight,
       listFleet,
       readScan,
       readScans,

@@ -33,7 +33,7 @@ export const layers: readonly Layer[] = [
   {
     name: "nodes/*/*.editor.ts",
     files: /^nodes\/([^/]+)\/\1\.editor\.ts$/,
-    may: [shared, "src/editor", "src/rules"],
+    may: [shared, "src/editor", "src/tariffs", "src/rules"],
     modules: editorTypes,
     note: "runs in the browser; imports only its own shared file",
   },
@@ -49,6 +49,8 @@ export const layers: readonly Layer[] = [
       "src/store",
       "src/webhook",
       "src/scan",
+      "src/billing",
+      "src/tariffs",
       "src/media",
       "src/saved",
       ...shapes,
@@ -62,7 +64,12 @@ export const layers: readonly Layer[] = [
     modules: nothing,
     note: "the saved properties as a table; also runs in the browser",
   },
-  { name: "src/editor", may: ["src/saved", "src/rules"], modules: editorTypes, note: "runs in the browser" },
+  {
+    name: "src/editor",
+    may: ["src/saved", "src/tariffs", "src/rules"],
+    modules: editorTypes,
+    note: "runs in the browser",
+  },
   {
     name: "src/runtime",
     may: [
@@ -72,6 +79,8 @@ export const layers: readonly Layer[] = [
       "src/store",
       "src/webhook",
       "src/scan",
+      "src/billing",
+      "src/tariffs",
       "src/media",
       "src/http",
       "src/saved",
@@ -82,7 +91,17 @@ export const layers: readonly Layer[] = [
   {
     name: "src/library",
     files: /^src\/(?:index\.ts$|library\/)/,
-    may: ["src/device", "src/cloud", "src/archive", "src/scan", "src/media", "src/http", ...shapes],
+    may: [
+      "src/device",
+      "src/cloud",
+      "src/archive",
+      "src/scan",
+      "src/billing",
+      "src/tariffs",
+      "src/media",
+      "src/http",
+      ...shapes,
+    ],
     modules: withoutNodeRed,
     note: "with `src/index.ts`, the public library",
   },
@@ -103,6 +122,12 @@ export const layers: readonly Layer[] = [
   { name: "src/webhook", may: shapes, modules: withoutNodeRed },
   { name: "src/scan", may: shapes, modules: withoutNodeRed, note: "reads barcodes; pure functions" },
   {
+    name: "src/billing",
+    may: ["src/tariffs", ...shapes],
+    modules: nothing,
+    note: "the billable weight of a measurement; pure functions",
+  },
+  {
     name: "src/http",
     may: ["src/media", ...shapes],
     modules: withoutNodeRed,
@@ -115,6 +140,12 @@ export const layers: readonly Layer[] = [
     may: ["src/rules"],
     modules: nothing,
     note: "what nodes save, and its older versions; also runs in the browser",
+  },
+  {
+    name: "src/tariffs",
+    may: ["src/rules"],
+    modules: nothing,
+    note: "carriers' rules, calculated exactly; also runs in the browser",
   },
   {
     name: "src/rules",

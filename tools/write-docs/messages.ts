@@ -64,6 +64,11 @@ export const shapes = {
   ScanCarrier: payloads.scanCarrier,
   LabelDimensions: payloads.labelDimensions,
   LabelWeight: payloads.labelWeight,
+  BillableWeight: payloads.billableWeight,
+  BillingThreshold: payloads.billingThreshold,
+  LabelDeviation: payloads.labelDeviation,
+  WeightDeviation: payloads.weightDeviation,
+  SideDeviation: payloads.sideDeviation,
 } satisfies Record<string, v.GenericSchema>;
 
 /** What only the library hands out; on no message. */
@@ -135,6 +140,10 @@ export const sent = {
     payload: described("The scan as text, exactly as the scanner sent it.", v.string()),
     control: described("The control code as the node's settings write it, such as VIDEO_START.", v.string()),
   }),
+  BillableMessage: message("What billable weight sends; the payload stays as it was.", {
+    payload: v.union([measureResultSchema, transactionRecordSchema]),
+    billable: payloads.billableWeight,
+  }),
   ErrorMessage: message("What a Catch node hands on of a failure in one of the nodes.", {
     error: payloads.errorObject,
   }),
@@ -168,6 +177,10 @@ export const taken = {
       "A scan, several, or a part of one: text or bytes.",
       v.union([v.string(), v.instance(Buffer)]),
     ),
+  }),
+  BillableWeightInput: message("What billable weight takes.", {
+    payload: v.union([measureResultSchema, transactionRecordSchema]),
+    scan: v.exactOptional(payloads.scan),
   }),
   FetchMediaInput: message("What fetch media takes.", {
     transactionId: idText,

@@ -1,3 +1,4 @@
+import { writeBillingPage } from "./billing-page.ts";
 import { writeErrorPage } from "./error-page.ts";
 import { formatSource } from "./format.ts";
 import { writeManifestSchema } from "./manifest-schema.ts";
@@ -16,6 +17,7 @@ export async function writePages(): Promise<Map<string, string>> {
     "docs/messages.md": writeMessagePage(),
     "docs/errors.md": writeErrorPage(),
     "docs/scan.md": writeScanPage(),
+    "docs/billable-weight.md": writeBillingPage(),
   };
   const formatted = Object.entries(pages).map(
     async ([name, page]) => [name, await formatSource(name, page)] as const,

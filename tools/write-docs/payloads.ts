@@ -201,6 +201,117 @@ export const scan = described(
   }),
 );
 
+export const billingThreshold = described(
+  "Where a parcel stands with regard to a limit of a carrier, or to one of the node's settings.",
+  v.object({
+    name: described("What the limit is for, such as additional handling or oversize.", v.string()),
+    over: described(
+      "Whether the parcel is over it; exactly at a limit it is not. Null where the weight is not known.",
+      v.nullable(v.boolean()),
+    ),
+    quantity: described(
+      "What is limited. `longest`, `second`, `shortest`: a side. `girth`: the longest side plus twice the two others.",
+      v.picklist(["volume", "longest", "second", "shortest", "girth", "weight"]),
+    ),
+    value: described(
+      "The parcel's, from the sides as the rule rounds them; null where the weight is not known.",
+      v.nullable(v.number()),
+    ),
+    limit: described("The limit.", v.number()),
+    unit: described("Unit of limit and value, such as in³, cm or lb.", v.string()),
+  }),
+);
+
+const compared = {
+  label: described("What the label says.", v.number()),
+  measured: described("What was measured, in the same unit.", v.number()),
+  difference: described("How much more was measured than the label says.", v.number()),
+  percent: described(
+    "The same as a percentage of what the label says; null where that is 0.",
+    v.nullable(v.number()),
+  ),
+};
+
+export const weightDeviation = described(
+  "The measured weight against that of the label.",
+  v.object({ ...compared, unit: described("As on the label.", v.picklist(["kg", "g", "lb", "oz"])) }),
+);
+
+export const sideDeviation = described(
+  "A measured side against that of the label.",
+  v.object({ ...compared, unit: described("As on the label.", v.picklist(["cm", "in"])) }),
+);
+
+export const labelDeviation = described(
+  "How far a measurement is from what the label of the parcel says.",
+  v.object({
+    weight: described("The weight; null where the label or the scale has none.", v.nullable(weightDeviation)),
+    sides: described(
+      "The three sides, the longest first; null where the label does not have all of them.",
+      v.nullable(v.array(sideDeviation)),
+    ),
+  }),
+);
+
+export const billableWeight = described(
+  "The weight that a carrier bills for a parcel. It is computed: the measured values stay where they are, unchanged.",
+  v.object({
+    weight: described("The weight to bill.", v.number()),
+    unit: described(
+      "Unit of all weights of this object, except in thresholds and deviation.",
+      v.picklist(["kg", "lb"]),
+    ),
+    basis: described(
+      "Which weight that is: that of the size, the actual one (also where both are rounded up to the same), or the least one that is billed.",
+      v.picklist(["dimensional", "actual", "minimum"]),
+    ),
+    explanation: described(
+      "How it was found, such as “12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb”. In English with a decimal point, whatever the language of the server, so that records can be compared.",
+      v.string(),
+    ),
+    dimensionalWeight: described(
+      "The weight of the size, rounded up as the rule says; null where the volume is not above the rule's threshold.",
+      v.nullable(v.number()),
+    ),
+    actualWeight: described(
+      "The weight as it was weighed, not rounded up; null where none is used.",
+      v.nullable(v.number()),
+    ),
+    weightFrom: described(
+      "Where the actual weight comes from: the measurement, the label, or a scale of its own. Null where none is used.",
+      v.nullable(v.picklist(["measured", "label", "given"])),
+    ),
+    sides: described("Length, width and height as the rule rounds them, in dimsUnit.", v.array(v.number())),
+    dimsUnit: described("Unit of the sides.", v.picklist(["cm", "in"])),
+    volume: described("Product of the sides, in cubes of dimsUnit.", v.number()),
+    divisor: described("What the volume is divided by.", v.number()),
+    ruleId: described("Which rule of the table; `own` for an own one.", v.string()),
+    ruleDate: described(
+      "The day from which the rule is known to hold (YYYY-MM-DD); null where it has no date, and for an own one.",
+      text,
+    ),
+    source: described("Where the rule was found; null for an own one.", text),
+    ruleVerified: described(
+      "False where a part of the rule was found in one secondary source only; null for an own one.",
+      v.nullable(v.boolean()),
+    ),
+    over: described("Whether the parcel is over any of the thresholds.", v.boolean()),
+    thresholds: described(
+      "The limits of the carrier on that day, and those of the node's settings.",
+      v.array(billingThreshold),
+    ),
+    deviation: described(
+      "The measurement against the label; null where `msg.scan` says nothing of size and weight.",
+      v.nullable(labelDeviation),
+    ),
+    legalForTrade: described(
+      "Whether what is billed was measured legal for trade, as the device says. `unknown` where nobody says it, and false for dimensions that somebody typed in.",
+      v.union([v.boolean(), v.literal("unknown")]),
+    ),
+    computed: described("Always true: none of this is a measured value.", v.literal(true)),
+  }),
+);
+
 export const messageParts = described(
   "Makes one list of many messages again in a Join node.",
   v.object({

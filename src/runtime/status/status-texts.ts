@@ -69,6 +69,7 @@ export const failedTexts: Readonly<Record<ErrorCode, string>> = {
   ERR_CANCELLED: "cancelled",
   ERR_FILE: "file not saved",
   ERR_STORE: "database not available",
+  ERR_NOT_BILLABLE: "not billable",
 };
 
 export type StatusKey = keyof typeof statusTexts | `failed.${ErrorCode}`;

@@ -1,0 +1,140 @@
+import type { BillableWeight } from "../model/shapes.ts";
+import { calculate, weightStep, type Calculation } from "../tariffs/calculate.ts";
+import { english, explain } from "../tariffs/explain.ts";
+import { toNumber } from "../tariffs/exact.ts";
+import { checkLimits, unitOf } from "../tariffs/limits.ts";
+import { presets, ruleOn, surchargesOn, type PresetName } from "../tariffs/presets.ts";
+import { ruleUnits, type WeightLimit, type WeightRule } from "../tariffs/rule.ts";
+import { weightUnits } from "../tariffs/units.ts";
+import { billingError } from "./billing-error.ts";
+import { deviationOf, readLabel, type Label } from "./deviation.ts";
+import { readMeasured, type Legality, type Measured, type Weight } from "./measured.ts";
+
+/** Where the actual weight comes from: the measurement, the label, a scale of its own, or nowhere. */
+export type WeightSource = "measured" | "label" | "given" | "none";
+
+/** What is known when a billable weight is worked out. */
+export interface BillingTask {
+  /** A carrier of the table, or an own rule. */
+  readonly rule: PresetName | WeightRule;
+  readonly weightFrom: WeightSource;
+  /** The weight of a scale of its own. */
+  readonly given: Weight | null;
+  /** What was read from the label: `msg.scan`. */
+  readonly scan: unknown;
+  readonly mustBeLegal: boolean;
+  /** Limits beside those of the carrier. */
+  readonly extras: readonly WeightLimit[];
+  /** The day for a measurement that has none (YYYY-MM-DD). */
+  readonly today: string;
+}
+
+/** A rule with where it comes from. */
+interface Chosen {
+  readonly rule: WeightRule;
+  readonly ruleId: string;
+  readonly ruleDate: string | null;
+  readonly source: string | null;
+  readonly ruleVerified: boolean | null;
+  readonly limits: readonly WeightLimit[];
+}
+
+/** The billable weight of a measurement. Throws ERR_NOT_BILLABLE where it must not be billed, and ERR_INPUT. */
+export function billableWeightOf(measurement: unknown, task: BillingTask): BillableWeight {
+  const measured = readMeasured(measurement);
+  if (task.mustBeLegal && measured.isManual) {
+    throw billingError("billManual");
+  }
+  const chosen = choose(task.rule, measured.day ?? task.today);
+  const label = readLabel(task.scan);
+  const weight = weightOf(task, measured, label);
+  const calculation = calculate({ ...measured, weight }, chosen.rule);
+  const { billed, dimensional, actual, sides, volume, rule } = calculation;
+  if (billed === null) {
+    throw billingError("billNoWeight");
+  }
+  const legalForTrade = legalityOf(calculation, measured, task.weightFrom);
+  if (task.mustBeLegal && legalForTrade !== true) {
+    throw billingError(legalForTrade === false ? "billNotLegal" : "billLegalUnknown");
+  }
+  const checked = checkLimits(calculation, [...chosen.limits, ...task.extras]);
+  const units = ruleUnits[rule.unit];
+  return {
+    weight: toNumber(billed.weight),
+    unit: units.weight,
+    basis: billed.basis,
+    explanation: explain(calculation, english),
+    dimensionalWeight: dimensional && toNumber(weightStep(dimensional, rule)),
+    actualWeight: actual && toNumber(actual),
+    weightFrom: weight === null ? null : sourceNames[task.weightFrom],
+    sides: sides.map(toNumber),
+    dimsUnit: units.length,
+    volume: toNumber(volume),
+    divisor: Number(rule.divisor),
+    ruleId: chosen.ruleId,
+    ruleDate: chosen.ruleDate,
+    source: chosen.source,
+    ruleVerified: chosen.ruleVerified,
+    over: checked.some(({ isOver }) => isOver === true),
+    thresholds: checked.map(({ limit, value, isOver }) => ({
+      name: limit.name,
+      over: isOver,
+      quantity: limit.quantity,
+      value: value && toNumber(value),
+      limit: Number(limit.limit),
+      unit: unitOf(limit),
+    })),
+    deviation: deviationOf(measured, label),
+    legalForTrade,
+    computed: true,
+  };
+}
+
+const sourceNames = { measured: "measured", label: "label", given: "given", none: null } as const;
+
+function choose(rule: BillingTask["rule"], day: string): Chosen {
+  if (typeof rule !== "string") {
+    return { rule, ruleId: "own", ruleDate: null, source: null, ruleVerified: null, limits: [] };
+  }
+  const preset = presets[rule];
+  const dated = ruleOn(preset, day);
+  if (dated === undefined) {
+    throw billingError("billNoRule", { name: preset.name, value: day });
+  }
+  const { id, since, source, isVerified } = dated;
+  return {
+    rule: dated,
+    ruleId: id,
+    ruleDate: since,
+    source,
+    ruleVerified: isVerified,
+    limits: surchargesOn(preset, day),
+  };
+}
+
+function weightOf(
+  { weightFrom, given }: BillingTask,
+  { weight: ofMeasurement, otherWeightUnit }: Measured,
+  { weight: ofLabel }: Label,
+): Weight | null {
+  if (weightFrom === "none") {
+    return null;
+  }
+  if (weightFrom === "measured" && otherWeightUnit !== null) {
+    throw billingError("billWeightUnit", { value: otherWeightUnit, choices: weightUnits });
+  }
+  const weight = { measured: ofMeasurement, label: ofLabel, given }[weightFrom];
+  if (weight === null) {
+    throw billingError(weightFrom === "label" ? "billNoLabelWeight" : "billNoWeight");
+  }
+  return weight;
+}
+
+/** Whether what is billed may be: where it is the weight, the device has to speak of that too. */
+function legalityOf({ billed }: Calculation, measured: Measured, weightFrom: WeightSource): Legality {
+  const { legality, weightLegality } = measured;
+  if (legality !== true || billed?.basis !== "actual") {
+    return legality;
+  }
+  return weightFrom === "measured" ? weightLegality : "unknown";
+}

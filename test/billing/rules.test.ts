@@ -1,0 +1,340 @@
+import assert from "node:assert/strict";
+import { billableWeight, type BillableWeightOptions } from "../../src/library/billable-weight.ts";
+import { presets, presetNames, type PresetName } from "../../src/tariffs/presets.ts";
+import { caughtBy, resultOf } from "./support.ts";
+
+type Rule = BillableWeightOptions["rule"];
+type Sides = readonly [number, number, number];
+
+describe("carriers' rules", () => {
+  const cases: readonly (readonly [
+    rule: PresetName,
+    sides: Sides,
+    unit: string,
+    weight: string,
+    billed: string,
+    explanation: string,
+  ])[] = [
+    [
+      "ups",
+      [11.1, 8.5, 6.2],
+      "in",
+      "1 lb",
+      "6 lb dimensional",
+      "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb",
+    ],
+    [
+      "fedex",
+      [11.1, 8.1, 4.1],
+      "in",
+      "1 lb",
+      "4 lb dimensional",
+      "12 × 9 × 5 in = 540 in³, ÷ 139 = 3.88, up to 4 lb",
+    ],
+    [
+      "usps",
+      [12, 12, 12],
+      "in",
+      "3.2 lb",
+      "4 lb actual",
+      "12 × 12 × 12 in = 1728 in³, not over 1728; actual weight 3.2, up to 4 lb",
+    ],
+    [
+      "usps",
+      [12.1, 12, 12],
+      "in",
+      "3.2 lb",
+      "14 lb dimensional",
+      "13 × 12 × 12 in = 1872 in³, ÷ 139 = 13.47, up to 14 lb",
+    ],
+    [
+      "dhl-express",
+      [40, 30, 20],
+      "cm",
+      "2 kg",
+      "5 kg dimensional",
+      "40 × 30 × 20 cm = 24000 cm³, ÷ 5000 = 4.8, up to 5 kg",
+    ],
+    [
+      "dhl-express",
+      [40, 30, 20],
+      "cm",
+      "5.1 kg",
+      "5.5 kg actual",
+      "40 × 30 × 20 cm = 24000 cm³, ÷ 5000 = 4.8 kg; actual weight 5.1, up to 5.5 kg",
+    ],
+    [
+      "dhl-express-us",
+      [12, 9, 7],
+      "in",
+      "1 lb",
+      "6 lb dimensional",
+      "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb",
+    ],
+    [
+      "dhl-parcel",
+      [40, 30, 20],
+      "cm",
+      "2 kg",
+      "6 kg dimensional",
+      "40 × 30 × 20 cm = 24000 cm³, ÷ 4000 = 6 kg",
+    ],
+    [
+      "dpd",
+      [40, 30, 20],
+      "cm",
+      "6.0004 kg",
+      "6.001 kg actual",
+      "40 × 30 × 20 cm = 24000 cm³, ÷ 4000 = 6 kg; actual weight 6.0004, up to 6.001 kg",
+    ],
+    // 33.02 cm are 13 inches exactly, although 33.02 / 2.54 is 13.000000000000002 in floating point.
+    [
+      "ups",
+      [33.02, 66.04, 132.08],
+      "cm",
+      "1 lb",
+      "127 lb dimensional",
+      "13 × 26 × 52 in = 17576 in³, ÷ 139 = 126.45, up to 127 lb",
+    ],
+    [
+      "ups",
+      [149.86, 2.54, 2.54],
+      "cm",
+      "453.59237 g",
+      "1 lb actual",
+      "59 × 1 × 1 in = 59 in³, ÷ 139 = 0.42 lb; actual weight 1 lb",
+    ],
+    // A single-precision number of 33.02.
+    [
+      "ups",
+      [33.02000045776367, 2.54, 2.54],
+      "cm",
+      "16 oz",
+      "1 lb actual",
+      "13 × 1 × 1 in = 13 in³, ÷ 139 = 0.09 lb; actual weight 1 lb",
+    ],
+    // 139 cubic inches weigh one pound exactly, and one more does not.
+    [
+      "ups",
+      [139, 1, 1],
+      "in",
+      "0.5 lb",
+      "1 lb actual",
+      "139 × 1 × 1 in = 139 in³, ÷ 139 = 1 lb; actual weight 0.5, up to 1 lb",
+    ],
+    [
+      "ups",
+      [140, 1, 1],
+      "in",
+      "0.5 lb",
+      "2 lb dimensional",
+      "140 × 1 × 1 in = 140 in³, ÷ 139 = 1.01, up to 2 lb",
+    ],
+    // The number that is shown leads to the weight that is billed.
+    [
+      "ups",
+      [1, 1, 1],
+      "in",
+      "5.00004 lb",
+      "6 lb actual",
+      "1 × 1 × 1 in = 1 in³, ÷ 139 = 0.01 lb; actual weight 5.00004, up to 6 lb",
+    ],
+    [
+      "ups",
+      [304.8, 25.4, 25.4],
+      "mm",
+      "1 kg",
+      "3 lb actual",
+      "12 × 1 × 1 in = 12 in³, ÷ 139 = 0.09 lb; actual weight 2.2, up to 3 lb",
+    ],
+  ];
+  for (const [rule, sides, unit, given, billed, explanation] of cases) {
+    it(`${rule}: ${sides.join(" × ")} ${unit}, ${given}`, () => {
+      const [weight = "", weightUnit = ""] = given.split(" ");
+      const facts = { dimsUnit: unit, weight: Number(weight), weightUnit };
+      const result = billableWeight(resultOf(sides, facts), { rule });
+      assert.equal(result.explanation, explanation);
+      assert.equal(`${result.weight} ${result.unit} ${result.basis}`, billed);
+    });
+  }
+});
+
+describe("an own rule", () => {
+  const parcel = resultOf([30.2, 20.5, 10.4], { dimsUnit: "cm", weight: 0.2, weightUnit: "kg" });
+  const rule = { unit: "cm-kg", divisor: "5000" } as const;
+  const cases: readonly (readonly [title: string, rule: Rule, explanation: string])[] = [
+    [
+      "rounds nothing that it does not say",
+      rule,
+      "30.2 × 20.5 × 10.4 cm = 6438.64 cm³, ÷ 5000 = 1.2877, up to 1.288 kg",
+    ],
+    [
+      "rounds sides up",
+      { ...rule, sideRounding: "up" },
+      "31 × 21 × 11 cm = 7161 cm³, ÷ 5000 = 1.4322, up to 1.433 kg",
+    ],
+    [
+      "rounds sides to the nearest",
+      { ...rule, sideRounding: "nearest" },
+      "30 × 21 × 10 cm = 6300 cm³, ÷ 5000 = 1.26 kg",
+    ],
+    [
+      "rounds the weight up to a step",
+      { ...rule, productRounding: 0.5 },
+      "30.2 × 20.5 × 10.4 cm = 6438.64 cm³, ÷ 5000 = 1.29, up to 1.5 kg",
+    ],
+    [
+      "has a threshold",
+      { ...rule, threshold: 7000 },
+      "30.2 × 20.5 × 10.4 cm = 6438.64 cm³, not over 7000; actual weight 0.2 kg",
+    ],
+    [
+      "has a minimum",
+      { ...rule, minimum: "2" },
+      "30.2 × 20.5 × 10.4 cm = 6438.64 cm³, ÷ 5000 = 1.29 kg; actual weight 0.2 kg; at least 2 kg",
+    ],
+  ];
+  for (const [title, own, explanation] of cases) {
+    it(title, () => {
+      const result = billableWeight(parcel, { rule: own });
+      assert.equal(result.explanation, explanation);
+      assert.deepEqual(
+        [result.ruleId, result.ruleDate, result.source, result.ruleVerified, result.thresholds],
+        ["own", null, null, null, []],
+      );
+    });
+  }
+});
+
+describe("the table of rules", () => {
+  const parcel = (day: string) =>
+    resultOf([18.4, 18.4, 18.4], { more: { dateTimeLocal: `${day}T10:00:00+02:00`, dateTimeUtc: null } });
+  const onDay = (rule: PresetName, day: string) => billableWeight(parcel(day), { rule });
+
+  it("is chosen by the day of the measurement, by the device's clock", () => {
+    const days: readonly (readonly [day: string, id: string, explanation: string])[] = [
+      ["2026-07-12", "usps-2026", "19 × 19 × 19 in = 6859 in³, ÷ 139 = 49.35, up to 50 lb"],
+      ["2026-07-11", "usps-2019", "18 × 18 × 18 in = 5832 in³, ÷ 166 = 35.13, up to 36 lb"],
+      ["2019-06-23", "usps-2019", "18 × 18 × 18 in = 5832 in³, ÷ 166 = 35.13, up to 36 lb"],
+    ];
+    for (const [day, id, explanation] of days) {
+      const result = onDay("usps", day);
+      assert.deepEqual([result.ruleId, result.explanation], [id, explanation]);
+    }
+    const midnight = { dateTimeLocal: "2026-07-11T23:30:00-05:00", dateTimeUtc: "2026-07-12T04:30:00Z" };
+    const local = billableWeight(resultOf([18, 18, 18], { more: midnight }), { rule: "usps" });
+    assert.equal(local.ruleId, "usps-2019");
+    const undated = resultOf([18, 18, 18], { more: { dateTimeLocal: null, dateTimeUtc: null } });
+    const today = new Date(2020, 0, 1);
+    assert.equal(billableWeight(undated, { rule: "usps", today }).ruleId, "usps-2019");
+  });
+
+  it("says so where a measurement is older than what it knows", () => {
+    const error = caughtBy(() => onDay("ups", "2025-08-17"), "ERR_INPUT");
+    assert.equal(
+      error.message,
+      "The table has no rule of UPS (US) for 2025-08-17, the day of this measurement. Use an own rule.",
+    );
+  });
+
+  it("tells where each rule comes from, since when, and which are not verified", () => {
+    for (const name of presetNames) {
+      const { ruleId, source, ruleVerified, ruleDate } = onDay(name, "2026-11-22");
+      const [newest] = presets[name].rules;
+      assert.ok(ruleId.startsWith(name) && source !== null && source.length > 8, name);
+      assert.deepEqual([ruleVerified, ruleDate], [newest?.isVerified, newest?.since]);
+      assert.equal(ruleVerified, !/^(?:dhl|dpd)/.test(name));
+    }
+  });
+
+  it("has the newest first, and each id once", () => {
+    for (const { rules, surcharges } of Object.values(presets)) {
+      for (const dated of [rules, surcharges]) {
+        const days = dated.map(({ since }) => since ?? "");
+        assert.deepEqual(days, days.toSorted().toReversed());
+        assert.ok(days.every((day) => day === "" || !Number.isNaN(Date.parse(day))));
+      }
+    }
+    const ids = Object.values(presets).flatMap(({ rules }) => rules.map(({ id }) => id));
+    assert.equal(new Set(ids).size, ids.length);
+  });
+});
+
+describe("limits", () => {
+  const over = (sides: Sides, weight: number, rule: Rule = "ups", extras = "", day = "2026-11-22") => {
+    const more = { dateTimeLocal: `${day}T10:00:00-05:00` };
+    const result = billableWeight(resultOf(sides, { weight, more }), { rule, extras });
+    const names = result.thresholds
+      .filter((one) => one.over)
+      .map(({ name, quantity }) => `${name}: ${quantity}`);
+    assert.equal(result.over, names.length > 0);
+    return names;
+  };
+
+  it("are not exceeded by a parcel that meets them exactly", () => {
+    assert.deepEqual(over([24, 24, 18], 50), []);
+    assert.deepEqual(over([30, 24, 24], 110), ["additional handling: volume"]);
+    assert.deepEqual(over([48, 10, 10], 50), []);
+    assert.deepEqual(over([40, 30, 2], 50), []);
+  });
+
+  it("are exceeded by the smallest bit more, sides as the rule rounds them", () => {
+    assert.deepEqual(over([24.1, 24, 18], 50), ["additional handling: volume"]);
+    assert.deepEqual(over([30.1, 24, 24], 110.1, "fedex"), [
+      "additional handling: volume",
+      "oversize: volume",
+      "oversize: weight",
+    ]);
+    assert.deepEqual(over([48.1, 10, 10], 50), ["additional handling: longest"]);
+    assert.deepEqual(over([2, 40, 30.1], 50), ["additional handling: second"]);
+    assert.deepEqual(over([47, 15, 13], 50, "ups", "extra: girth > 103 in"), []);
+    assert.deepEqual(over([47, 15, 13.1], 50, "ups", "extra: girth > 103 in"), ["extra: girth"]);
+  });
+
+  it("hold from their day on", () => {
+    assert.deepEqual(over([60, 10, 10], 1, "ups", "", "2026-01-25"), []);
+    assert.deepEqual(over([60, 10, 10], 1, "ups", "", "2026-01-26"), ["additional handling: longest"]);
+    assert.deepEqual(over([60, 10, 10], 1, "fedex", "", "2026-01-12"), ["additional handling: longest"]);
+    assert.deepEqual(over([60, 10, 10], 1, "dpd"), []);
+  });
+
+  it("can be set beside those of the carrier, in any unit", () => {
+    const extras =
+      "heavy: weight > 10 kg; long: longest > 25.4cm\nbulky : volume > 0.01 m³; flat: shortest > 2 in";
+    const { thresholds } = billableWeight(resultOf([10, 10, 2], { weight: 22.05 }), { rule: "dpd", extras });
+    assert.deepEqual(
+      thresholds.map(({ name, over: isOver, value, limit, unit }) => [name, isOver, value, limit, unit]),
+      [
+        ["heavy", true, 10.0017, 10, "kg"],
+        ["long", false, 25.4, 25.4, "cm"],
+        ["bulky", false, 0.0033, 0.01, "m³"],
+        ["flat", false, 2, 2, "in"],
+      ],
+    );
+  });
+
+  it("of a weight that is not known are neither exceeded nor met", () => {
+    const parcel = resultOf([10, 10, 2], { weight: null });
+    const options = { rule: "dpd", weight: "none", extras: "heavy: weight > 10 kg" } as const;
+    const [limit] = billableWeight(parcel, options).thresholds;
+    assert.deepEqual([limit?.over, limit?.value], [null, null]);
+  });
+
+  it("have to be written as they are read", () => {
+    for (const extras of [
+      "heavy",
+      "heavy: weight > 10",
+      "x: weight > 5 cm",
+      "x: longest > 5 kg",
+      "x: depth > 1 cm",
+      ": weight > 1 kg",
+      "x: weight > 1.2.3 kg",
+      "x: weight < 5 kg",
+    ]) {
+      const error = caughtBy(() => billableWeight(resultOf([1, 1, 1]), { rule: "ups", extras }), "ERR_INPUT");
+      assert.match(error.message, /must be written like “heavy: weight > 31\.5 kg”/, extras);
+    }
+    const many = "x: weight > 1 kg;".repeat(51);
+    caughtBy(() => billableWeight(resultOf([1, 1, 1]), { rule: "ups", extras: many }), "ERR_INPUT");
+  });
+});
