@@ -97,6 +97,7 @@ export type {
   Scan,
   ScanCarrier,
   ScanElement,
+  SentReferences,
   SideDeviation,
   Terminal,
   TransactionRecord,

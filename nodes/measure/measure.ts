@@ -49,12 +49,15 @@ export default function (RED: NodeAPI): void {
       const wanted = { reference, scope: machine, windowMs, status: job.status };
       return repeats.unlessRepeated(wanted, async () => {
         const tag = tagged === "none" || !client.takesReferences ? null : randomUUID();
-        const sent = tag === null ? references : { ...references, [tagged]: tag };
-        const measurement = await recordings.during(machine, () =>
-          client.measure(sent, commandOptions(job, "measuring")),
-        );
+        const given = client.takesReferences ? references : {};
+        const sent = tag === null ? given : { ...given, [tagged]: tag };
+        let sentAt = new Date();
+        const options = commandOptions(job, "measuring", () => {
+          sentAt = new Date();
+        });
+        const measurement = await recordings.during(machine, () => client.measure(sent, options));
         const { failures } = properties;
-        return deliverMeasurement(job, target, { measurement, reference, tag, failures });
+        return deliverMeasurement(job, target, { measurement, reference, sent, sentAt, tag, failures });
       });
     });
   }

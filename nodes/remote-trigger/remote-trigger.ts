@@ -40,7 +40,11 @@ export default function (RED: NodeAPI): void {
         customReference3: properties.cRef3,
         customReference3Type: properties.cRef3Type,
       };
-      const options = commandOptions(job, action === "measure" ? "measuring" : "sending");
+      let sentAt = new Date();
+      const working = action === "measure" ? "measuring" : "sending";
+      const options = commandOptions(job, working, () => {
+        sentAt = new Date();
+      });
       const target = targetOf(chosen, client.peer, device);
       const { machine } = target;
       if (action === "stop" || action === "cancel") {
@@ -64,7 +68,8 @@ export default function (RED: NodeAPI): void {
           client.measure(device, reference, options),
         );
         job.msg["transactionId"] = measurement.result.transactionId;
-        return deliverMeasurement(job, target, { measurement, reference, tag: null, failures });
+        const sent = { transactionReference: reference };
+        return deliverMeasurement(job, target, { measurement, reference, sent, sentAt, tag: null, failures });
       });
     });
   }

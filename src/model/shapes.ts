@@ -100,8 +100,23 @@ export interface MeasuredBy {
   surface: "newer-device" | "earlier-device" | "cloud";
   /** The device's registration code where the cloud measured; null for a device on the local network. */
   deviceReference: string | null;
+  /** When the measure was sent, by this computer's clock (ISO 8601, UTC). */
+  sentAt: string;
+  references: SentReferences;
   /** The unique id that was put into the custom reference chosen as tag; null where none was. */
   tag: string | null;
+}
+
+/** The references that were sent with a measure; all null for a device that takes none. */
+export interface SentReferences {
+  /** What it was measured for. */
+  transactionReference: string | null;
+  /** Your own, or the tag. */
+  customReference1: string | null;
+  /** Your own, or the tag. */
+  customReference2: string | null;
+  /** Your own, or the tag. */
+  customReference3: string | null;
 }
 
 /**

@@ -223,22 +223,43 @@ describe("who measured", () => {
     await start([acting[0], acting[3]]);
     const local = (await flow.run("node", { payload: "A" })).sent[0]?.msg ?? {};
     const remote = (await flow.run("node-1", { payload: "A" })).sent[0]?.msg ?? {};
-    assert.deepEqual(local["measuredBy"], {
+    const [by, byRemote] = [local["measuredBy"] as Message, remote["measuredBy"] as Message];
+    const references = {
+      transactionReference: "A",
+      customReference1: null,
+      customReference2: null,
+      customReference3: null,
+    };
+    assert.deepEqual(by, {
       id: "device",
       name: "Dock 4",
       surface: "newer-device",
       deviceReference: null,
+      sentAt: by["sentAt"],
+      references,
       tag: null,
     });
-    assert.deepEqual(remote["measuredBy"], {
+    assert.deepEqual(byRemote, {
       id: "cloud",
       name: "Hub",
       surface: "cloud",
       deviceReference,
+      sentAt: byRemote["sentAt"],
+      references,
       tag: null,
     });
     assert.equal((local["payload"] as Message)["device"], "Dock 4");
     assert.equal((remote["payload"] as Message)["device"], deviceReference);
+  });
+
+  it("says when the measure was sent, the wait for its turn left out", async () => {
+    const measureMs = 300;
+    await start([acting[0]], { measureMs });
+    const messages: Message[] = [{ payload: "A" }, { payload: "B" }];
+    await Promise.all(messages.map((msg) => flow.start("node", msg)));
+    const sentAt = flow.sent.map(({ msg }) => (msg["measuredBy"] as Message)["sentAt"]);
+    const [first = 0, second = 0] = sentAt.map((at) => Date.parse(String(at)));
+    assert.ok(second - first >= measureMs - 10, `${first} ${second}`);
   });
 
   it("is on the message of a failed measurement too, on either way out", async () => {
@@ -278,6 +299,8 @@ describe("the tag of a measure", () => {
       const result = msg["payload"] as Message;
       assert.match(String(tag), /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/);
       assert.deepEqual([result["customReference1"], result["customReference2"]], ["shift 1", tag]);
+      const { references } = msg["measuredBy"] as { references: Message };
+      assert.deepEqual([references["customReference1"], references["customReference2"]], ["shift 1", tag]);
       tags.add(tag);
     }
     assert.equal(tags.size, 3);
@@ -300,6 +323,8 @@ describe("the tag of a measure", () => {
     ] as FlowNode[]);
     const { error, sent } = await flow.run("node", { payload: "A" });
     assert.equal(error, undefined);
-    assert.equal((sent[0]?.msg["measuredBy"] as Message)["tag"], null);
+    const { tag, references } = sent[0]?.msg["measuredBy"] as Message;
+    assert.equal(tag, null);
+    assert.deepEqual(new Set(Object.values(references as Message)), new Set([null]));
   });
 });

@@ -49,6 +49,7 @@ export const shapes = {
   MeasureResult: measureResultSchema,
   MeasuredObject: measuredObjectSchema,
   MeasuredBy: payloads.measuredBy,
+  SentReferences: payloads.sentReferences,
   VideoCommand: payloads.videoCommand,
   VideoStart: payloads.videoStart,
   SavedFile: payloads.savedFile,

@@ -96,6 +96,16 @@ export const videoCommand = described(
   }),
 );
 
+export const sentReferences = described(
+  "The references that were sent with a measure; all null for a device that takes none.",
+  v.object({
+    transactionReference: described("What it was measured for.", text),
+    customReference1: described("Your own, or the tag.", text),
+    customReference2: described("Your own, or the tag.", text),
+    customReference3: described("Your own, or the tag.", text),
+  }),
+);
+
 export const measuredBy = described(
   "Which deployed config node measured.",
   v.object({
@@ -106,6 +116,8 @@ export const measuredBy = described(
       "The device's registration code where the cloud measured; null for a device on the local network.",
       text,
     ),
+    sentAt: described("When the measure was sent, by this computer's clock (ISO 8601, UTC).", v.string()),
+    references: sentReferences,
     tag: described(
       "The unique id that was put into the custom reference chosen as tag; null where none was.",
       text,

@@ -7,12 +7,16 @@ import type { Job } from "./serve.ts";
 export function commandOptions(
   { signal, waitSignal, status }: Job,
   working: "measuring" | "sending",
+  onTurn?: () => void,
 ): CommandOptions {
   return {
     signal,
     waitSignal,
     onWaiting: (count) => status.say("waiting", "waitingInQueue", { count }),
-    onTurn: () => status.say("working", working),
+    onTurn: () => {
+      onTurn?.();
+      status.say("working", working);
+    },
   };
 }
 

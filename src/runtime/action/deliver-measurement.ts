@@ -1,5 +1,5 @@
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import type { Measurement } from "../../model/measurement.ts";
+import type { Measurement, References } from "../../model/measurement.ts";
 import { explainFailure } from "../../model/measure-result.ts";
 import type { MeasureResult } from "../../model/shapes.ts";
 import type { Outputs } from "../messages.ts";
@@ -12,9 +12,13 @@ import type { Job } from "./serve.ts";
 /** What was measured, and what for. */
 interface Measured {
   readonly measurement: Measurement;
-  /** The reference that was sent. */
+  /** What it was measured for, sent or not. */
   readonly reference: string | undefined;
-  /** The unique id that was sent beside it. */
+  /** All references that were sent. */
+  readonly sent: References;
+  /** When they were, by this computer's clock. */
+  readonly sentAt: Date;
+  /** The unique id among them. */
   readonly tag: string | null;
   readonly failures: "catch" | "output";
 }
@@ -23,7 +27,7 @@ interface Measured {
 export function deliverMeasurement(
   job: Job,
   { chosen, machine, deviceReference }: Target,
-  { measurement, reference, tag, failures }: Measured,
+  { measurement, reference, sent, sentAt, tag, failures }: Measured,
 ): Outputs {
   const { msg, status } = job;
   const { result, rawResponse } = measurement;
@@ -39,6 +43,13 @@ export function deliverMeasurement(
     name,
     surface,
     deviceReference: deviceReference ?? null,
+    sentAt: sentAt.toISOString(),
+    references: {
+      transactionReference: sent.transactionReference ?? null,
+      customReference1: sent.customReference1 ?? null,
+      customReference2: sent.customReference2 ?? null,
+      customReference3: sent.customReference3 ?? null,
+    },
     tag,
   };
   // The device goes by its own error code when it decides which transaction gets the video.
