@@ -134,6 +134,16 @@ export const phrases = {
   anyMedia: "any media",
   lastPart: "the last part",
   partsMissing: "__count__ of __total__ parts",
+  recordMissing:
+    "the transaction (no record of this measurement has arrived; the webhook's records must come in through a transaction in node with the same store)",
+  recordsOther:
+    "the transaction (records with the same reference have arrived: __count__, but none with the same dimensions and weight)",
+  recordsAlike:
+    "the transaction (it can be any of __count__ with the same reference and dimensions; a tag in the measure node tells them apart)",
+  recordContested:
+    "the transaction (its record can also be that of another measurement with the same reference and dimensions; a tag in the measure node tells them apart)",
+  recordUnknown:
+    "the transaction (the measure was sent without a reference and without a tag, so its record cannot be found)",
 
   // The disk, as clauses.
   bytesOnDisk: "only __bytes__ of __total__ bytes are on the disk",

@@ -1,5 +1,6 @@
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
+import type { RecordArrivals } from "./record-arrivals.ts";
 import type { Database, Row, Statement } from "./database.ts";
 import { sha256Of } from "../model/sha256.ts";
 
@@ -8,6 +9,8 @@ export interface InboxOptions {
   readonly nodeId: string;
   /** Another one for each start of the process: what an earlier run has sent and nobody has handled comes out again. */
   readonly runId: string;
+  /** Told of each record that is kept. */
+  readonly arrivals?: RecordArrivals;
   /** For tests. */
   readonly now?: () => Date;
 }
@@ -46,12 +49,14 @@ export class Inbox {
   readonly #database: Database;
   readonly #nodeId: string;
   readonly #runId: string;
+  readonly #arrivals: RecordArrivals | undefined;
   readonly #now: () => Date;
 
-  constructor(database: Database, { nodeId, runId, now = () => new Date() }: InboxOptions) {
+  constructor(database: Database, { nodeId, runId, arrivals, now = () => new Date() }: InboxOptions) {
     this.#database = database;
     this.#nodeId = nodeId;
     this.#runId = runId;
+    this.#arrivals = arrivals;
     this.#now = now;
   }
 
@@ -61,14 +66,16 @@ export class Inbox {
    */
   async add(record: TransactionRecord, dedupeMs: number): Promise<number | null> {
     const { transactionId, legacyId, transactionReference } = record;
+    const { customReference1, customReference2, customReference3 } = record;
     const now = this.#now();
     const since = new Date(now.getTime() - dedupeMs).toISOString();
     const text = JSON.stringify(record);
     const [rows = []] = await this.#database.transaction([
       {
         sql: `INSERT INTO records
-            (node_id, transaction_id, legacy_id, transaction_reference, received_at, received_by_run, record, record_sha256)
-          SELECT ?, ?, ?, ?, ?, ?, ?, ?
+            (node_id, transaction_id, legacy_id, transaction_reference, custom_reference_1, custom_reference_2,
+              custom_reference_3, received_at, received_by_run, record, record_sha256)
+          SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
           WHERE NOT EXISTS (SELECT 1 FROM records WHERE node_id = ? AND received_at > ?
             AND (transaction_id IN (?, ?) OR legacy_id IN (?, ?)))
           RETURNING record_id`,
@@ -77,6 +84,9 @@ export class Inbox {
           identity(transactionId),
           legacyId === null ? null : identity(legacyId),
           transactionReference,
+          customReference1,
+          customReference2,
+          customReference3,
           now.toISOString(),
           this.#runId,
           text,
@@ -91,7 +101,11 @@ export class Inbox {
       },
     ]);
     const [added] = rows;
-    return added === undefined ? null : Number(added["record_id"]);
+    if (added === undefined) {
+      return null;
+    }
+    this.#arrivals?.tell(record);
+    return Number(added["record_id"]);
   }
 
   /** What nobody has handled and this run has not sent, some at a time: behind the record number `after`. */
@@ -180,8 +194,8 @@ export function markHandled(transactionId: string, jobId: string, at: Date): Sta
   };
 }
 
-/** Version 1 of the records calls a transaction by the integer that version 2 calls its legacyId; GUIDs come in any case. */
-function identity(id: string): string {
+/** An id as the database has it: GUIDs come in any case. Version 1 of the records calls a transaction by the integer that version 2 calls its legacyId. */
+export function identity(id: string): string {
   return id.toLowerCase();
 }
 

@@ -16,6 +16,9 @@ export const migrations: readonly (readonly string[])[] = [
       transaction_id TEXT NOT NULL,
       legacy_id TEXT,
       transaction_reference TEXT,
+      custom_reference_1 TEXT,
+      custom_reference_2 TEXT,
+      custom_reference_3 TEXT,
       received_at TEXT NOT NULL,
       received_by_run TEXT NOT NULL,
       record TEXT NOT NULL,
@@ -29,6 +32,27 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE INDEX records_transaction ON records (transaction_id)`,
     `CREATE INDEX records_legacy ON records (legacy_id)`,
     `CREATE INDEX records_received ON records (received_at)`,
+    `CREATE INDEX records_reference ON records (transaction_reference, received_at)
+      WHERE transaction_reference IS NOT NULL`,
+    `CREATE INDEX records_custom_1 ON records (custom_reference_1, received_at) WHERE custom_reference_1 IS NOT NULL`,
+    `CREATE INDEX records_custom_2 ON records (custom_reference_2, received_at) WHERE custom_reference_2 IS NOT NULL`,
+    `CREATE INDEX records_custom_3 ON records (custom_reference_3, received_at) WHERE custom_reference_3 IS NOT NULL`,
+
+    `CREATE TABLE measurements (
+      measurement_key TEXT PRIMARY KEY,
+      job_id TEXT NOT NULL,
+      accepted_at TEXT NOT NULL,
+      reference TEXT,
+      sent_at TEXT,
+      facts TEXT,
+      transaction_id TEXT,
+      legacy_id TEXT,
+      found_at TEXT
+    )`,
+    `CREATE INDEX measurements_reference ON measurements (reference, sent_at) WHERE transaction_id IS NULL`,
+    `CREATE INDEX measurements_transaction ON measurements (transaction_id)`,
+    `CREATE INDEX measurements_legacy ON measurements (legacy_id)`,
+    `CREATE INDEX measurements_accepted ON measurements (accepted_at)`,
 
     `CREATE TABLE jobs (
       job_id TEXT PRIMARY KEY,

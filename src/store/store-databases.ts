@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Database } from "./database.ts";
+import { RecordArrivals } from "./record-arrivals.ts";
 import { settledWithin } from "./settled-within.ts";
 import { unansweredError } from "./sqlite-failures.ts";
 import { SqliteThreads } from "./sqlite-threads.ts";
@@ -8,6 +9,8 @@ import { StoreDatabase, type StoreDatabaseOptions } from "./store-database.ts";
 /** A use of a database; the last one to release it closes it. */
 export interface DatabaseLease {
   readonly database: Database;
+  /** Tells of the records that this process puts into it. */
+  readonly arrivals: RecordArrivals;
   /** The id that the store has had since its database was made. */
   readonly storeId: string;
   /** Resolves within a few seconds, also when the disk hangs; may be called twice. */
@@ -16,6 +19,7 @@ export interface DatabaseLease {
 
 interface Shared {
   readonly database: Promise<StoreDatabase>;
+  readonly arrivals: RecordArrivals;
   users: number;
 }
 
@@ -50,7 +54,8 @@ export class StoreDatabases {
       const database = await shared.database;
       let released: Promise<void> | undefined;
       const release = (): Promise<void> => (released ??= this.#leave(path, shared));
-      return { database, storeId: database.storeId, release };
+      const { arrivals } = shared;
+      return { database, arrivals, storeId: database.storeId, release };
     } catch (error) {
       await this.#leave(path, shared);
       throw error;
@@ -58,7 +63,7 @@ export class StoreDatabases {
   }
 
   #begin(path: string): Shared {
-    const shared: Shared = { database: this.#openFile(path), users: 0 };
+    const shared: Shared = { database: this.#openFile(path), arrivals: new RecordArrivals(), users: 0 };
     this.#open.set(path, shared);
     return shared;
   }

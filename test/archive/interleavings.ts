@@ -11,6 +11,7 @@ import type { Manifest } from "../../src/archive/packages/manifest.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { isDimensionerError, type DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { createMediaFolders } from "../../src/media/media-folders.ts";
+import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { withFolder } from "../media/support.ts";
 import { intentOf, pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
 import { databaseInTurns, diskInTurns, newDatabase, Turns, type Choose, type Life } from "./turns.ts";
@@ -71,6 +72,7 @@ class Play {
     const life: Life = { isOver: false };
     const lease = {
       database: databaseInTurns(this.#database, this.#turns, life),
+      arrivals: new RecordArrivals(),
       storeId: "store",
       release: async () => undefined,
     };

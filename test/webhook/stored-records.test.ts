@@ -8,6 +8,7 @@ import type { Database } from "../../src/store/database.ts";
 import type { DatabaseLease } from "../../src/store/store-databases.ts";
 import { WebhookReceiver } from "../../src/webhook/receiver.ts";
 import { WebhookMemory, type Received } from "../../src/webhook/record-intake.ts";
+import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { openTestDatabase, type TestDatabase } from "../store/support.ts";
 
 /** A database whose answers can be held back: what it was asked for is done, and nobody knows yet. */
@@ -120,6 +121,7 @@ describe("a webhook's records in a store", () => {
       leases += 1;
       return {
         database,
+        arrivals: new RecordArrivals(),
         storeId: "store",
         release: async () => {
           leases -= 1;

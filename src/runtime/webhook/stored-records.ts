@@ -150,7 +150,7 @@ export class StoredRecords implements RecordKeeper {
     if (this.#closing.signal.aborted) {
       await lease.release();
     }
-    return new Inbox(lease.database, { nodeId, runId });
+    return new Inbox(lease.database, { nodeId, runId, arrivals: lease.arrivals });
   }
 
   async #handOnLeftOver(inbox: Inbox): Promise<void> {

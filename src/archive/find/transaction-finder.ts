@@ -1,0 +1,146 @@
+import { phrase, type Problem } from "../../errors/interpolation.ts";
+import type { Database, Statement } from "../../store/database.ts";
+import { identity } from "../../store/inbox.ts";
+import type { RecordArrivals } from "../../store/record-arrivals.ts";
+import type { LocalMeasurement } from "./local-measurement.ts";
+import { matchTransaction, type Candidate, type Match } from "./match.ts";
+import {
+  askSituation,
+  claim,
+  lookUpBy,
+  readSituation,
+  type JobOfMeasurement,
+  type TransactionIds,
+} from "./measurement-table.ts";
+
+/** A job whose measurement's transaction is sought. */
+export interface Search extends JobOfMeasurement {
+  readonly local: LocalMeasurement;
+}
+
+/** The transaction of a measurement, or why there is none yet. */
+export type FoundTransaction =
+  | {
+      /** As the cloud writes it. */
+      readonly transactionId: string;
+      /** Makes it this measurement's; returns no row where another one was faster. */
+      readonly claim: Statement;
+    }
+  | {
+      readonly missing: Problem;
+      /** A record that fits is there, and is taken after so long unless another one like it comes. */
+      readonly settlesInMs?: number;
+    };
+
+export type FindTransaction = (search: Search) => Promise<FoundTransaction>;
+
+interface FinderOptions {
+  readonly database: Database;
+  /** Of the records that this process puts into the database. */
+  readonly arrivals: RecordArrivals;
+  /** For tests. */
+  readonly now?: () => Date;
+  /**
+   * Without a tag a record is taken only when it and the job have been there for so long: by then another record like it, or
+   * another measurement that it may be of, is there too.
+   */
+  readonly settleMs?: number;
+}
+
+/** Where a tag was sent, a record without it is much rather another measurement's than one whose tag was lost. */
+const lostTagFactor = 6;
+/** A timer may end a little early. */
+const timerMs = 20;
+
+/** Finds the cloud's transactions of measurements that devices on the local network have made, by the webhook's records. */
+export class TransactionFinder {
+  readonly #database: Database;
+  readonly #arrivals: RecordArrivals;
+  readonly #now: () => Date;
+  readonly #settleMs: number;
+
+  constructor({ database, arrivals, now = () => new Date(), settleMs = 10_000 }: FinderOptions) {
+    this.#database = database;
+    this.#arrivals = arrivals;
+    this.#now = now;
+    this.#settleMs = settleMs;
+  }
+
+  /** Looks once. Rejects with ERR_STORE. */
+  readonly find: FindTransaction = async (search) => {
+    const { key, local } = search;
+    const { found, others, candidates } = readSituation(
+      await this.#database.transaction(askSituation(search)),
+    );
+    if (found !== null) {
+      const before = candidates.find(({ record }) => isSame(record, found));
+      return this.#found(key, before?.record ?? found);
+    }
+    if (local.tag === null && lookUpBy(local) === null) {
+      return { missing: phrase("recordUnknown") };
+    }
+    const match = matchTransaction(search, others, candidates);
+    if (match.kind !== "one") {
+      return { missing: explain(match) };
+    }
+    const settlesInMs = match.isByTag ? 0 : this.#settlesInMs(search, match.candidate);
+    return settlesInMs > 0
+      ? { missing: phrase("recordMissing"), settlesInMs }
+      : this.#found(key, match.candidate.record);
+  };
+
+  /**
+   * Calls `wake` when this process has received a record that may be of the measurement, and once more when that can be taken,
+   * until what is returned is called.
+   */
+  watch(local: LocalMeasurement, wake: () => void): () => void {
+    const timers = new Set<NodeJS.Timeout>();
+    const wanted = [local.tag, lookUpBy(local)?.value ?? null].filter((one) => one !== null);
+    const leave = this.#arrivals.on(wanted, () => {
+      wake();
+      const timer = setTimeout(
+        () => {
+          timers.delete(timer);
+          wake();
+        },
+        this.#settleMsOf(local) + timerMs,
+      );
+      timers.add(timer);
+    });
+    return () => {
+      leave();
+      timers.forEach((timer) => clearTimeout(timer));
+    };
+  }
+
+  #found(key: string, ids: TransactionIds): FoundTransaction {
+    const { transactionId, legacyId } = ids;
+    return { transactionId, claim: claim(key, { transactionId, legacyId }, this.#now()) };
+  }
+
+  /** By a clock that may have been put back since: then nothing is waited for. */
+  #settlesInMs({ acceptedAt, local }: Search, { receivedAt }: Candidate): number {
+    const ageMs = this.#now().getTime() - Math.max(acceptedAt.getTime(), receivedAt.getTime());
+    return ageMs < 0 ? 0 : Math.max(0, this.#settleMsOf(local) - ageMs);
+  }
+
+  #settleMsOf({ tag }: LocalMeasurement): number {
+    return this.#settleMs * (tag === null ? 1 : lostTagFactor);
+  }
+}
+
+function explain(match: Exclude<Match, { kind: "one" }>): Problem {
+  switch (match.kind) {
+    case "several":
+      return phrase("recordsAlike", { count: match.count });
+    case "contested":
+      return phrase("recordContested");
+    case "none":
+      return match.alike === 0 ? phrase("recordMissing") : phrase("recordsOther", { count: match.alike });
+  }
+}
+
+function isSame({ transactionId, legacyId }: TransactionIds, found: TransactionIds): boolean {
+  const known = [found.transactionId, found.legacyId];
+  return [transactionId, legacyId ?? transactionId].some((id) => known.includes(identity(id)));
+}

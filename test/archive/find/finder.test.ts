@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import {
+  askSituation,
+  noteKnown,
+  noteSought,
+  removeOldMeasurements,
+} from "../../../src/archive/find/measurement-table.ts";
+import type { Candidate, Sought } from "../../../src/archive/find/match.ts";
+import { TransactionFinder } from "../../../src/archive/find/transaction-finder.ts";
+import { Inbox } from "../../../src/store/inbox.ts";
+import { RecordArrivals } from "../../../src/store/record-arrivals.ts";
+import { openTestDatabase, type TestDatabase } from "../../store/support.ts";
+import { at, box, measured, received, tag } from "./support.ts";
+
+const guid = "5F1C0D3E-0000-4000-8000-000000000001";
+const tagged = measured("A", 0, { tag, customReference2: tag });
+
+describe("the finder of transactions", () => {
+  let test: TestDatabase;
+  let arrivals: RecordArrivals;
+  let finder: TransactionFinder;
+  let now: Date;
+
+  const open = (): void => {
+    arrivals = new RecordArrivals();
+    finder = new TransactionFinder({ database: test.database, arrivals, now: () => now });
+  };
+  beforeEach(async () => {
+    test = await openTestDatabase();
+    now = at(0);
+    open();
+  });
+  afterEach(() => test.close());
+
+  const inbox = (nodeId = "node", isOwn = true) => {
+    const own = isOwn ? { arrivals } : {};
+    return new Inbox(test.database, { nodeId, runId: "run", now: () => now, ...own });
+  };
+  async function post({ record, receivedAt }: Candidate, nodeId = "node"): Promise<void> {
+    now = receivedAt;
+    assert.notEqual(await inbox(nodeId).add(record, 0), null);
+  }
+  const job = (key: string, name = `job ${key}`) => ({ key, job: name, acceptedAt: at(0) });
+  /** What a job's row has to be for its measurement to count. */
+  const insertJob = (name: string) => ({
+    sql: `INSERT INTO jobs (job_id, node_id, state, accepted_at, changed_at, transaction_id, intent, intent_sha256)
+      VALUES (?, 'node', 'accepted', '', '', '', '', '')`,
+    values: [name],
+  });
+  async function accept({ key, local }: Sought, name = `job ${key}`): Promise<void> {
+    await test.database.transaction([insertJob(name), noteSought(job(key, name), local)]);
+  }
+  async function end(name: string, state: "told" | "failed"): Promise<void> {
+    await test.database.transaction([
+      { sql: "UPDATE jobs SET state = ? WHERE job_id = ?", values: [state, name] },
+    ]);
+  }
+  const look = ({ key, local }: Sought) => finder.find({ ...job(key), local });
+  const claimed = async (statement: Parameters<typeof test.database.transaction>[0][0]): Promise<boolean> => {
+    const [rows = []] = await test.database.transaction([statement]);
+    return rows.length > 0;
+  };
+  /** Looks, and takes what is found. The transaction's id, or the key of the phrase that says what is missing. */
+  async function take(sought: Sought): Promise<string> {
+    const found = await look(sought);
+    if ("missing" in found) {
+      assert.ok("phrase" in found.missing);
+      return found.missing.phrase.replace("phrases.", "");
+    }
+    return (await claimed(found.claim)) ? found.transactionId : "taken";
+  }
+
+  it("finds the record by its tag at once, and writes its id as the cloud does", async () => {
+    await accept(tagged);
+    assert.equal(await take(tagged), "recordMissing");
+    await post(received(guid, 0.4, { customReference2: tag }));
+    assert.equal(await take(tagged), guid);
+  });
+
+  it("gives a record without a tag time for another one like it", async () => {
+    const sought = measured("A", 0);
+    await accept(sought);
+    await post(received("1", 3));
+    const found = await look(sought);
+    assert.deepEqual("settlesInMs" in found ? found.settlesInMs : null, 10_000);
+    await post(received("2", 5));
+    now = at(20);
+    assert.equal(await take(sought), "recordsAlike");
+  });
+
+  it("takes a record without a tag after ten seconds, and one whose tag was lost after a minute", async () => {
+    for (const [sought, seconds] of [
+      [measured("A", 0), 10],
+      [measured("B", 0, { transactionReference: "ORDER-2", tag, customReference2: tag }), 60],
+    ] as const) {
+      await accept(sought);
+      const { transactionReference } = sought.local.references;
+      await post(received(sought.key, 3, { transactionReference }));
+      now = at(3 + seconds - 0.001);
+      assert.equal(await take(sought), "recordMissing");
+      now = at(3 + seconds);
+      assert.equal(await take(sought), sought.key);
+    }
+  });
+
+  it("does not wait for a clock that was put back", async () => {
+    const sought = measured("A", 0);
+    await accept(sought);
+    await post(received("1", 3));
+    now = at(-3600);
+    assert.equal(await take(sought), "1");
+  });
+
+  it("says what kept it from finding a transaction", async () => {
+    for (const [sought, record, expected] of [
+      [measured("A", 0), received("1", 3, { transactionReference: "ORDER-9" }), "recordMissing"],
+      [measured("B", 0), received("2", 3, { size: [40, 30, 20] }), "recordsOther"],
+      [measured("C", 0, { transactionReference: null }), received("3", 3), "recordUnknown"],
+    ] as const) {
+      await accept(sought);
+      await post(record);
+      now = at(60);
+      assert.equal(await take(sought), expected);
+    }
+  });
+
+  it("gives a transaction to one measurement only, whichever of its records the other one sees", async () => {
+    const [first, second] = [tagged, measured("B", 0, { tag, customReference2: tag })];
+    await accept(first);
+    await accept(second);
+    await post(received(guid, 3, { legacyId: "905865", customReference2: tag }));
+    const found = await look(second);
+    assert.equal(await take(first), guid);
+    assert.ok("claim" in found);
+    assert.equal(await claimed(found.claim), false, "both had looked before either took it");
+    await post(received("905865", 4, { customReference2: tag }), "another node");
+    assert.equal(await take(second), "recordMissing", "in the other version of its ids");
+    assert.equal(await take(first), guid, "it stays with the first");
+  });
+
+  it("gives a measurement that is archived again the same transaction, also when its record is gone", async () => {
+    await accept(tagged);
+    await post(received("905865", 3, { customReference2: tag }));
+    assert.equal(await take(tagged), "905865");
+    await end("job A", "failed");
+    await accept(tagged, "job A again");
+    assert.equal(await take(tagged), "905865");
+    await test.database.transaction([{ sql: "DELETE FROM records" }]);
+    assert.equal(await take(tagged), "905865");
+  });
+
+  it("leaves a transaction that the cloud has named to its measurement, before and after its record comes", async () => {
+    const sought = measured("A", 0);
+    await accept(sought);
+    await test.database.transaction([noteKnown(job("remote"), "905865")]);
+    await post(received(guid, 3, { legacyId: "905865" }));
+    now = at(60);
+    assert.equal(await take(sought), "recordMissing");
+  });
+
+  it("finds a record that another node has handled: its package is of the same transaction", async () => {
+    await accept(tagged);
+    await post(received("1", 3, { customReference2: tag }));
+    assert.equal(await inbox().handled("1"), 1);
+    assert.equal(await take(tagged), "1");
+  });
+
+  it("leaves out what an open job may need, and not what one that has ended would have needed", async () => {
+    const [first, second] = [measured("A", 0), measured("B", 1)];
+    await accept(first);
+    await accept(second);
+    await post(received("1", 3));
+    now = at(60);
+    assert.equal(await take(second), "recordContested");
+    await end("job A", "failed");
+    assert.equal(await take(second), "1");
+  });
+
+  it("goes on after a restart with what was there", async () => {
+    const [first, second] = [measured("A", 0), measured("B", 1)];
+    await accept(first);
+    await accept(second);
+    await post(received("1", 3));
+    await test.reopen();
+    open();
+    now = at(60);
+    assert.equal(await take(first), "recordContested");
+    await post(received("2", 61, { size: box }));
+    await test.reopen();
+    open();
+    now = at(120);
+    assert.equal(await take(first), "recordsAlike");
+  });
+
+  it("does not take a record that is not what was written", async () => {
+    await accept(tagged);
+    await post(received("1", 3, { customReference2: tag }));
+    await test.database.transaction([{ sql: "UPDATE records SET record = replace(record, '1.27', '1.26')" }]);
+    assert.equal(await take(tagged), "recordMissing");
+  });
+
+  it("asks indexes only", async () => {
+    const asked = askSituation(tagged);
+    const plans = await test.database.transaction(
+      asked.map(({ sql, values = [] }) => ({ sql: `EXPLAIN QUERY PLAN ${sql}`, values })),
+    );
+    const steps = plans.flat().map((row) => String(row["detail"]));
+    assert.deepEqual(
+      steps.filter((step) => step.startsWith("SCAN")),
+      [],
+      steps.join("\n"),
+    );
+    assert.ok(
+      steps.some((step) => step.includes("records_reference (transaction_reference=? AND received_at>?")),
+    );
+  });
+
+  it("forgets old measurements whose jobs have ended", async () => {
+    await accept(measured("A", 0));
+    await accept(measured("B", 0));
+    await end("job A", "told");
+    const keys = async () => {
+      const [rows = []] = await test.database.transaction([
+        { sql: "SELECT measurement_key FROM measurements" },
+      ]);
+      return rows.map((row) => row["measurement_key"]);
+    };
+    await test.database.transaction([removeOldMeasurements(at(90 * 24 * 3600))]);
+    assert.deepEqual(await keys(), ["A", "B"]);
+    await test.database.transaction([removeOldMeasurements(at(90 * 24 * 3600 + 1))]);
+    assert.deepEqual(await keys(), ["B"]);
+  });
+
+  it("wakes who waits when a record with the tag or the reference comes, and nobody else", async () => {
+    let woken = 0;
+    const leave = finder.watch(tagged.local, () => {
+      woken += 1;
+    });
+    await post(received("1", 1, { transactionReference: "ORDER-9" }));
+    assert.equal(woken, 0);
+    await post(received("2", 1, { transactionReference: null, customReference3: tag }));
+    assert.equal(woken, 1);
+    await post(received("3", 1));
+    assert.equal(woken, 2);
+    leave();
+    await post(received("4", 1));
+    assert.equal(woken, 2);
+  });
+
+  it("wakes once more when the record can be taken", async () => {
+    finder = new TransactionFinder({ database: test.database, arrivals, settleMs: 20 });
+    const { local } = measured("A", 0);
+    let leave = (): void => undefined;
+    let woken = 0;
+    const twice = new Promise<void>((resolve) => {
+      leave = finder.watch(local, () => {
+        woken += 1;
+        if (woken === 2) {
+          resolve();
+        }
+      });
+    });
+    await post(received("1", 1));
+    await twice;
+    leave();
+  });
+});
