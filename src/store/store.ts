@@ -4,15 +4,18 @@ import type { DatabaseLease, StoreDatabases } from "./store-databases.ts";
 /** The folder of a store's packages as its settings name it, or why they name none. */
 export type PackagesFolder = { readonly path: string } | { readonly problem: DimensionerError };
 
+/** What opens the databases of stores. */
+type OpensDatabases = Pick<StoreDatabases, "open">;
+
 /** A store as its config node hands it out. */
 export class Store {
   /** The file of the embedded database. */
   readonly file: string;
   /** Where packages lie. Nobody has looked yet whether it is there: it may be a share that is not mounted. */
   readonly folder: PackagesFolder;
-  readonly #databases: StoreDatabases;
+  readonly #databases: OpensDatabases;
 
-  constructor(file: string, folder: PackagesFolder, databases: StoreDatabases) {
+  constructor(file: string, folder: PackagesFolder, databases: OpensDatabases) {
     this.file = file;
     this.folder = folder;
     this.#databases = databases;

@@ -10,18 +10,9 @@ import type { CloudClient } from "../../src/cloud/client.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Store } from "../../src/store/store.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { rejectsWith, systemError, withFolder } from "../media/support.ts";
+import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import { failAtEach } from "../sweep/fault-points.ts";
-import {
-  clientOf,
-  intentOf,
-  openArchive,
-  pictureOf,
-  readPackages,
-  until,
-  workFolders,
-  watchedArchiveDisk,
-} from "./support.ts";
+import { clientOf, intentOf, openArchive, pictureOf, readPackages, until, workFolders } from "./support.ts";
 import { newDatabases, storeIn } from "./store.ts";
 
 const run = promisify(execFile);
@@ -59,7 +50,7 @@ describe("archive: a disk that is full, gone or closed", () => {
         await withFolder(async (root) => {
           addVideo("1");
           let isBroken = false;
-          const disk = watchedArchiveDisk((call) => {
+          const disk = watchedDisk((call) => {
             if (isBroken && call === broken) {
               throw systemError(code);
             }
@@ -84,7 +75,7 @@ describe("archive: a disk that is full, gone or closed", () => {
   it("keeps a job of the cloud while the folder's disk is full, and takes no medium that it could not keep", async () => {
     await withFolder(async (root) => {
       let isFull = false;
-      const disk = watchedArchiveDisk((call) => {
+      const disk = watchedDisk((call) => {
         if (isFull && (call === "file.write" || call === "file.writev")) {
           throw systemError("ENOSPC");
         }
@@ -117,7 +108,7 @@ describe("archive: a disk that is full, gone or closed", () => {
     await withFolder(async (root) => {
       addVideo("1");
       let isFull = false;
-      const disk = watchedArchiveDisk((call) => {
+      const disk = watchedDisk((call) => {
         if (isFull && call === "file.writev") {
           throw systemError("ENOSPC");
         }
@@ -209,7 +200,7 @@ describe("archive: a disk that is full, gone or closed", () => {
     await failAtEach((points) =>
       withFolder(async (root) => {
         const handles: FileHandle[] = [];
-        const watched = watchedArchiveDisk((call) => {
+        const watched = watchedDisk((call) => {
           if (points.pass(call)) {
             throw systemError("EIO");
           }
@@ -245,7 +236,7 @@ describe("archive: a disk that is full, gone or closed", () => {
       (points) =>
         withFolder(async (root) => {
           let isOn = false;
-          const disk = watchedArchiveDisk((call) => {
+          const disk = watchedDisk((call) => {
             if (isOn && call !== "file.close" && points.pass(call)) {
               throw systemError("EIO");
             }

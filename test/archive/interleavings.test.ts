@@ -9,7 +9,7 @@ const orders = 40;
 
 describe("archive: whatever happens between two steps", () => {
   it("happens in the order that is chosen, one step at a time", async () => {
-    const clock = new VirtualClock();
+    const clock = new VirtualClock(0);
     try {
       const turns = new Turns((count) => count - 1, clock);
       const steps = ["first", "second", "third"].map((name) =>

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { Archive } from "../../src/archive/jobs/archive.ts";
 import { JobRunner } from "../../src/archive/jobs/job-runner.ts";
-import type { MediaSource } from "../../src/archive/jobs/media-source.ts";
 import type { Archived } from "../../src/archive/jobs/sealing.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";
@@ -14,7 +12,9 @@ import { createMediaFolders } from "../../src/media/media-folders.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { withFolder } from "../media/support.ts";
 import { intentOf, pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
-import { databaseInTurns, diskInTurns, newDatabase, Turns, type Choose, type Life } from "./turns.ts";
+import { cloudInTurns, cloudOrigin } from "./cloud-in-turns.ts";
+import { newDatabase } from "./memory-databases.ts";
+import { databaseInTurns, diskInTurns, Turns, type Choose, type Life } from "./turns.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** What became of one message. */
@@ -26,6 +26,8 @@ interface Message {
 }
 
 const parts = 3;
+/** The limits of a disk that hangs are further ahead. */
+const soonMs = 5_000;
 
 /**
  * Plays one order of everything that can happen at once while an archive takes the parts of a sequence, a message alone and a
@@ -33,7 +35,7 @@ const parts = 3;
  * where a promise of the archive did not hold.
  */
 export async function playOrder(choose: Choose): Promise<readonly string[]> {
-  const clock = new VirtualClock();
+  const clock = new VirtualClock(soonMs);
   const turns = new Turns(choose, clock);
   try {
     await withFolder((root) => new Play(root, turns, choose).run());
@@ -77,11 +79,12 @@ class Play {
       release: async () => undefined,
     };
     const disk = diskInTurns(this.#turns, life);
+    const cloud = cloudInTurns(this.#turns, life);
     const { archive } = await Archive.open(this.#root, lease, { disk, folders: createMediaFolders() });
     const runner = new JobRunner(archive, {
       node: "node",
       concurrency: 2,
-      source: () => this.#source(life),
+      source: () => cloud,
       findMissing: missingMedia,
       retry: { firstMs: 10, longestMs: 40 },
       poll: { firstMs: 10, longestMs: 40, paceMs: 0 },
@@ -113,7 +116,7 @@ class Play {
       description: null,
       filename: null,
     });
-    const cloud = intentOf("transaction", { origin: "https://cloud.example", raw: "{}" });
+    const cloud = intentOf("transaction", { origin: cloudOrigin, raw: "{}" });
     const submits: [name: string, media: string[], submit: () => Promise<Submission>][] = [
       ...Array.from({ length: parts }, (_, index): [string, string[], () => Promise<Submission>] => {
         const text = `part ${index}`;
@@ -177,45 +180,6 @@ class Play {
   #endOnce(message: Message, end: Archived | DimensionerError): void {
     assert.equal(message.end, undefined, `${message.name} ended twice`);
     message.end = end;
-  }
-
-  /** A cloud that answers in its turn, with the same two media each time. */
-  #source(life: Life): MediaSource {
-    const media = ["first", "second"].map((text) => ({ contentId: text, bytes: pictureOf(text) }));
-    return {
-      peer: { origin: "https://cloud.example", host: "cloud.example", surface: "cloud" },
-      waitForMedia: () =>
-        this.#turns.take(
-          "cloud: list",
-          () => ({
-            items: media.map(({ contentId }) => ({
-              contentId,
-              contentType: "image/jpeg",
-              description: contentId,
-              mediaUrl: null,
-            })),
-            missing: [],
-          }),
-          life,
-        ),
-      media: (_transactionId, contentId) =>
-        this.#turns.take(
-          `cloud: ${contentId}`,
-          () => {
-            const bytes = media.find((one) => one.contentId === contentId)?.bytes ?? assert.fail();
-            return {
-              contentType: "image/jpeg",
-              contentLength: bytes.length,
-              framing: "length",
-              suggestedName: contentId,
-              source: { surface: "cloud", operation: "media", host: "cloud.example" },
-              body: Readable.from([bytes]),
-              restart: () => Promise.reject(new Error("It has not failed.")),
-            } as const;
-          },
-          life,
-        ),
-    };
   }
 
   async #check(): Promise<void> {

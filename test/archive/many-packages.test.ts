@@ -8,7 +8,8 @@ import { encodeLine } from "../../src/archive/maintenance/checked-lines.ts";
 import { readManifest, writeManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
 import { indexPackage } from "../../src/archive/packages/package-index.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
-import { sha256Of, watchedArchiveDisk } from "./support.ts";
+import { watchedDisk } from "../media/support.ts";
+import { sha256Of } from "./support.ts";
 
 /** A package without files, as the store writes it. */
 function manifestOf(index: number, store: string, previous: Manifest["previous"]): Manifest {
@@ -80,7 +81,7 @@ async function makeMany(count: number): Promise<Made> {
 /** The calls to the disk that a verification makes, by their names. */
 async function countCalls({ root, database }: Made): Promise<Map<string, number>> {
   const calls = new Map<string, number>();
-  const disk = watchedArchiveDisk((call, [path]) => {
+  const disk = watchedDisk((call, [path]) => {
     const name = String(path).endsWith("pruned.jsonl") ? `${call} log` : call;
     calls.set(name, (calls.get(name) ?? 0) + 1);
   });

@@ -3,7 +3,7 @@ import { link, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:f
 import { join } from "node:path";
 import type { Part } from "../../src/archive/jobs/message-jobs.ts";
 import type { GivenMedium } from "../../src/archive/jobs/stage-media.ts";
-import { rejectsWith, withFolder } from "../media/support.ts";
+import { rejectsWith, watchedDisk, withFolder } from "../media/support.ts";
 import {
   intentOf,
   mediaFolder,
@@ -12,7 +12,6 @@ import {
   readPackages,
   sha256Of,
   until,
-  watchedArchiveDisk,
   workFolders,
   type Opened,
 } from "./support.ts";
@@ -246,7 +245,7 @@ describe("archive: media that messages bring", () => {
       // The rename that gives the package its name waits until the late part has been answered.
       const late = Promise.withResolvers<void>();
       const sealing = Promise.withResolvers<void>();
-      const disk = watchedArchiveDisk((call, [, target]) => {
+      const disk = watchedDisk((call, [, target]) => {
         if (call === "rename" && String(target).endsWith("ORDER-1-m")) {
           sealing.resolve();
           return late.promise;

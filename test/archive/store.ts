@@ -14,6 +14,10 @@ export function newDatabases(): StoreDatabases {
 }
 
 /** A store with its packages in a folder, as a process that has just started opens it. */
-export function storeIn(root: string, databases = newDatabases(), file = databaseOf(root)): Store {
+export function storeIn(
+  root: string,
+  databases: Pick<StoreDatabases, "open"> = newDatabases(),
+  file = databaseOf(root),
+): Store {
   return new Store(file, { path: root }, databases);
 }

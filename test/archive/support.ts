@@ -8,6 +8,7 @@ import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import type { Archive, Unknown } from "../../src/archive/jobs/archive.ts";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import { JobRunner, type RunnerOptions } from "../../src/archive/jobs/job-runner.ts";
+import type { GivenMedium } from "../../src/archive/jobs/stage-media.ts";
 import { packageFolder } from "../../src/archive/packages/layout.ts";
 import { filesOf, readManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
 import type { Intent } from "../../src/archive/packages/intent.ts";
@@ -15,7 +16,6 @@ import { CloudClient } from "../../src/cloud/client.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
 import type { Store } from "../../src/store/store.ts";
-import { watchedDisk } from "../media/support.ts";
 import { storeIn } from "./store.ts";
 
 const token = "simulator";
@@ -119,12 +119,6 @@ export async function mediaFolder(root: string, job: string): Promise<string | u
   return folders.find((folder) => existsSync(folder));
 }
 
-/** The real file system of the archive with a look at each call before it is made. */
-export function watchedArchiveDisk(before: (call: string, args: readonly unknown[]) => unknown): ArchiveDisk {
-  // The proxy hands on whatever the real module has.
-  return watchedDisk(before) as ArchiveDisk;
-}
-
 /** All packages below a root by their folder's path; asserts that each is whole and that nothing else lies about. */
 export async function readPackages(root: string): Promise<Map<string, Manifest>> {
   const packages = new Map<string, Manifest>();
@@ -175,6 +169,17 @@ export function pictureOf(text: string): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(comment.length + 2);
   return Buffer.concat([Buffer.from("ffd8fffe", "hex"), length, comment, Buffer.from("ffd9", "hex")]);
+}
+
+/** That picture as a message brings it. */
+export function mediumOf(text: string): GivenMedium {
+  return {
+    content: pictureOf(text),
+    contentType: "image/jpeg",
+    contentId: null,
+    description: null,
+    filename: null,
+  };
 }
 
 /** Waits for something that has no event of its own. */

@@ -1,8 +1,8 @@
-import * as fsPromises from "node:fs/promises";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
-import type { Database, Row, Statement } from "../../src/store/database.ts";
-import { migrations } from "../../src/store/schema.ts";
+import type { Database } from "../../src/store/database.ts";
+import { diskAround, type DiskCall } from "../media/support.ts";
+import { runTransaction } from "./memory-databases.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 /** Something that waits to be let go on. */
@@ -37,6 +37,7 @@ export class Turns {
   readonly #choose: Choose;
   readonly #clock: VirtualClock;
   #underWay = 0;
+  #onEnd: () => void = () => undefined;
 
   constructor(choose: Choose, clock: VirtualClock) {
     this.#choose = choose;
@@ -53,17 +54,22 @@ export class Turns {
       return await work();
     } finally {
       this.#underWay -= 1;
+      this.#onEnd();
     }
   }
 
-  /** Lets one after the other go on until the promise is settled and nothing waits. */
-  async until(promise: Promise<unknown>): Promise<void> {
+  /** Lets one after the other go on until the promise is settled and nothing waits; then it has the promise's result. */
+  async until<T>(promise: Promise<T>): Promise<T> {
     const state = { isSettled: false };
     const settle = (): void => void (state.isSettled = true);
     promise.then(settle, settle);
     for (let idle = 0; !state.isSettled || this.#waiting.length > 0 || this.#underWay > 0;) {
+      if (this.#underWay > 0) {
+        idle = 0;
+        await new Promise<void>((resolve) => (this.#onEnd = resolve));
+      }
       await new Promise<void>((resolve) => setImmediate(resolve));
-      idle = this.#underWay > 0 ? 0 : idle + 1;
+      idle += 1;
       // What a turn has led to comes by way of several promises and events.
       if (idle < settledAfter) {
         continue;
@@ -77,6 +83,12 @@ export class Turns {
         throw new Error(`nothing goes on any more, after:\n${this.log.join("\n")}`);
       }
     }
+    return promise;
+  }
+
+  /** Drops what waits, as the end of the process does. */
+  forget(): void {
+    this.#waiting.length = 0;
   }
 
   #next(index: number): void {
@@ -93,60 +105,24 @@ export class Turns {
 }
 
 /** The real file system, each call in its turn. */
-export function diskInTurns(turns: Turns, life: Life): ArchiveDisk {
-  return inTurns(fsPromises, "", turns, life);
+export function diskInTurns(turns: Turns, life?: Life): ArchiveDisk {
+  return diskAround((call) => turns.take(nameOf(call), call.run, life));
 }
 
-function inTurns<T extends object>(target: T, prefix: string, turns: Turns, life: Life): T {
-  return new Proxy(target, {
-    get(real, key) {
-      const member: unknown = Reflect.get(real, key, real);
-      if (typeof member !== "function" || typeof key !== "string") {
-        return member;
-      }
-      return async (...args: unknown[]) => {
-        const names = args.filter((one) => typeof one === "string");
-        const places = names.map((path) => path.split("/").slice(-2).join("/"));
-        const call = [prefix + key, ...places].join(" ");
-        const result: unknown = await turns.take(
-          call,
-          () => Reflect.apply(member, real, args) as unknown,
-          life,
-        );
-        const isFile = prefix === "" && key === "open" && typeof result === "object" && result !== null;
-        return isFile ? inTurns(result, "file.", turns, life) : result;
-      };
-    },
-  });
-}
-
-/** The store's schema in SQLite. */
-export function newDatabase(): DatabaseSync {
-  const database = new DatabaseSync(":memory:");
-  database.exec("PRAGMA foreign_keys = ON");
-  migrations.flat().forEach((statement) => database.exec(statement));
-  return database;
+/** A call with the ends of its paths. */
+function nameOf({ name, args }: DiskCall): string {
+  const paths = args.filter((one) => typeof one === "string");
+  return [name, ...paths.map((path) => path.split("/").slice(-2).join("/"))].join(" ");
 }
 
 /** Each transaction in its turn; as in the store's own thread, they are done in the order in which they were asked for. */
 export function databaseInTurns(sqlite: DatabaseSync, turns: Turns, life: Life): Database {
   let last: Promise<unknown> = Promise.resolve();
-  const run = (statements: readonly Statement[]): Row[][] => {
-    sqlite.exec("BEGIN");
-    try {
-      const rows = statements.map(({ sql, values = [] }) => sqlite.prepare(sql).all(...values));
-      sqlite.exec("COMMIT");
-      return rows as Row[][];
-    } catch (error) {
-      sqlite.exec("ROLLBACK");
-      throw error;
-    }
-  };
   return {
     transaction(statements) {
       const name = `sql ${statements[0]?.sql.trim().replaceAll(/\s+/g, " ").slice(0, 40) ?? ""}`;
       const before = last;
-      const done = before.then(() => turns.take(name, () => run(statements), life));
+      const done = before.then(() => turns.take(name, () => runTransaction(sqlite, statements), life));
       last = done.catch(() => undefined);
       return done;
     },

@@ -5,16 +5,8 @@ import type { CloudClient } from "../../src/cloud/client.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { databaseOf } from "../archive/store.ts";
-import {
-  clientOf,
-  intentOf,
-  openArchive,
-  pictureOf,
-  readPackages,
-  until,
-  watchedArchiveDisk,
-} from "../archive/support.ts";
-import { rejectsWith, systemError, withFolder } from "../media/support.ts";
+import { clientOf, intentOf, openArchive, pictureOf, readPackages, until } from "../archive/support.ts";
+import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import { WallClock } from "../model-based/wall-clock.ts";
 
 const flips = 60;
@@ -189,7 +181,7 @@ describe("attacks on what the archive keeps", () => {
     await withFolder(async (root) => {
       sim.cloud.addMedia("1", { contentType: "video/mp4", generateBytes: 50_000 });
       let failures = 0;
-      const disk = watchedArchiveDisk((call, [path]) => {
+      const disk = watchedDisk((call, [path]) => {
         if (call === "open" && String(path).endsWith("manifest.json")) {
           failures += 1;
           throw systemError("ENOSPC");

@@ -81,7 +81,7 @@ describe("A8: a disk or share that hangs", function () {
         if (call === "lstat") {
           await pipe.hang();
         }
-      }) as typeof fsPromises;
+      });
       const hung = guard.guard(slow, bad);
       const calls = Array.from({ length: 10 }, () => hung.lstat(bad).then(String, String));
       try {
@@ -176,7 +176,7 @@ describe("A8: a disk or share that hangs", function () {
         if (call === "readdir") {
           await pipe.hang();
         }
-      }) as typeof fsPromises;
+      });
       const archives = new Archives({ disk: guard.guard(disk, root) });
       const error = await rejectsWith(archives.open(storeIn(root)), "ERR_FILE", "fileHung");
       assert.equal(error.details.retryable, true);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { DimensionerError, type ErrorCode } from "../../src/errors/dimensioner-error.ts";
 import type { SentenceKey } from "../../src/errors/sentences.ts";
-import type { Disk, TransferFacts } from "../../src/media/disk.ts";
+import type { TransferFacts } from "../../src/media/disk.ts";
 import type { Download } from "../../src/model/download.ts";
 
 export const facts = {
@@ -85,19 +85,38 @@ export function systemError(code: string, errno = -5): Error {
   return Object.assign(new Error(`${code}: injected`), { code, errno });
 }
 
+/** One call to the disk. */
+export interface DiskCall {
+  /** "rename"; "file.writev" for one on an open file. */
+  readonly name: string;
+  readonly args: readonly unknown[];
+  /** Makes it. */
+  readonly run: () => Promise<unknown>;
+}
+
 /**
  * The real file system with a look at each call before it is made: throwing makes that call fail, waiting makes it
  * slow. Calls on open files are named "file.writev" and so on.
  */
-export function watchedDisk(before: (call: string, args: readonly unknown[]) => unknown): Disk {
-  return watch(fsPromises, "", before);
+export function watchedDisk(before: (call: string, args: readonly unknown[]) => unknown): typeof fsPromises {
+  return diskAround(async ({ name, args, run }) => {
+    // A close that fails has closed all the same.
+    if (name === "file.close") {
+      const result = await run();
+      await before(name, args);
+      return result;
+    }
+    await before(name, args);
+    return await run();
+  });
 }
 
-function watch<T extends object>(
-  target: T,
-  prefix: string,
-  before: (call: string, args: readonly unknown[]) => unknown,
-): T {
+/** The real file system, with each call made by `around`, or not. */
+export function diskAround(around: (call: DiskCall) => Promise<unknown>): typeof fsPromises {
+  return wrap(fsPromises, "", around);
+}
+
+function wrap<T extends object>(target: T, prefix: string, around: (call: DiskCall) => Promise<unknown>): T {
   return new Proxy(target, {
     get(real, key) {
       const member: unknown = Reflect.get(real, key, real);
@@ -105,15 +124,9 @@ function watch<T extends object>(
         return member;
       }
       return async (...args: unknown[]) => {
-        // A close that fails has closed all the same.
-        if (key !== "close") {
-          await before(prefix + key, args);
-        }
-        const result: unknown = await Reflect.apply(member, real, args);
-        if (key === "close") {
-          await before(prefix + key, args);
-        }
-        return prefix === "" && key === "open" ? watch(handle(result), "file.", before) : result;
+        const run = async (): Promise<unknown> => await Reflect.apply(member, real, args);
+        const result = await around({ name: prefix + key, args, run });
+        return prefix === "" && key === "open" ? wrap(handle(result), "file.", around) : result;
       };
     },
   });

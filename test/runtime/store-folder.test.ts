@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
-import type * as fsPromises from "node:fs/promises";
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testFolder } from "../../src/runtime/admin/store-folder-test.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
-
-/** The real file system with a look at each call before it is made. */
-function diskWith(before: (call: string, args: readonly unknown[]) => unknown): typeof fsPromises {
-  // The proxy hands on whatever the real module has.
-  return watchedDisk(before) as typeof fsPromises;
-}
 
 describe("Test connection of a store, for its folder", () => {
   let root: string;
@@ -21,7 +14,7 @@ describe("Test connection of a store, for its folder", () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   const found = async (
-    disk = diskWith(() => undefined),
+    disk = watchedDisk(() => undefined),
     folder = root,
     signal = AbortSignal.timeout(10_000),
   ): Promise<string[]> => {
@@ -54,7 +47,7 @@ describe("Test connection of a store, for its folder", () => {
       assert.deepEqual((await found()).slice(0, 5), good);
     }
     assert.deepEqual(await readdir(state, { recursive: true }), ["work"]);
-    const lines = await found(diskWith(elsewhere));
+    const lines = await found(watchedDisk(elsewhere));
     assert.deepEqual(lines.slice(4, 5), ["bad workElsewhere"]);
     assert.deepEqual(await readdir(state, { recursive: true }), ["work"]);
     assert.deepEqual(await readdir(root), [".dimensioner-archive"]);
@@ -91,13 +84,13 @@ describe("Test connection of a store, for its folder", () => {
       ["writeFile", "ENOSPC", "bad fileFull"],
       ["writeFile", "EIO", "bad fileOther"],
     ] as const) {
-      assert.deepEqual(await found(diskWith(fails(call, code))), ["good folder", line], `${call} ${code}`);
+      assert.deepEqual(await found(watchedDisk(fails(call, code))), ["good folder", line], `${call} ${code}`);
     }
     assert.deepEqual(await readdir(root), ["file"]);
   });
 
   it("sees a disk on which one folder overwrites another", async () => {
-    const overwrites = diskWith(async (call, [, to]) => {
+    const overwrites = watchedDisk(async (call, [, to]) => {
       if (call === "rename" && String(to).endsWith("taken")) {
         await rm(String(to), { recursive: true });
       }
@@ -107,15 +100,15 @@ describe("Test connection of a store, for its folder", () => {
   });
 
   it("says that a disk cannot rename folders, or cannot sync them", async () => {
-    const lines = await found(diskWith(fails("rename", "ENOSYS")));
+    const lines = await found(watchedDisk(fails("rename", "ENOSYS")));
     assert.deepEqual(lines.slice(2), ["bad fileOther"]);
-    const unsynced = await found(diskWith(fails("file.sync", "EINVAL")));
+    const unsynced = await found(watchedDisk(fails("file.sync", "EINVAL")));
     assert.deepEqual(unsynced.slice(3, 4), ["unsure folderNoSync"]);
     assert.deepEqual(await readdir(root), []);
   });
 
   it("names a test folder that cannot be removed", async () => {
-    const lines = await testFolder(root, AbortSignal.timeout(10_000), diskWith(fails("rm", "EPERM")));
+    const lines = await testFolder(root, AbortSignal.timeout(10_000), watchedDisk(fails("rm", "EPERM")));
     assert.equal(lines.at(-1)?.key, "fileDenied");
     assert.match(JSON.stringify(lines.at(-1)?.values), /\.dimensioner-test-/);
   });
@@ -124,7 +117,7 @@ describe("Test connection of a store, for its folder", () => {
     const hung = Promise.withResolvers<void>();
     const stop = new AbortController();
     const removed = Promise.withResolvers<void>();
-    const disk = diskWith(async (call) => {
+    const disk = watchedDisk(async (call) => {
       if (call === "rename") {
         stop.abort();
         await hung.promise;
