@@ -28,6 +28,12 @@ export const elsewhere: Readonly<Record<string, Elsewhere>> = {
     file: "nodes/archive-restart.test.ts",
     title: "finishes what was accepted after the next start, and sends its message",
   },
+  "several Node-REDs archive the same transactions into one folder": {
+    holds:
+      "Each transaction has one complete package; each Node-RED ends each message once, with that package.",
+    file: "nodes/archive-shared-folder.test.ts",
+    title: "make one whole package of each of the same",
+  },
   "100 redeploys under load": {
     holds: "Sockets, timers, listeners and memory are as before.",
     file: "leaks/leaks.test.ts",
