@@ -72,6 +72,11 @@ export const stores = {
       text: "The database __path__ lists the packages of the folder __name__. Nothing was changed. Name that folder, or another database. After you have moved the packages, start Node-RED with their new folder once.",
     },
   },
+  storeMoved: {
+    code: "ERR_STORE",
+    text: "The folder of this store was __name__ and is now __path__, but its packages or open jobs are still in the old one. Nothing was changed, and open jobs are kept. Set the old folder again, or move everything in it to the new one, with the hidden folder .dimensioner-archive. To archive into a new folder from now on, use a new store.",
+    hint: "A store has one folder for its packages.",
+  },
   storeFull: {
     code: "ERR_STORE",
     text: "The disk is full: nothing was written to the database __path__. Free some space and try again.",

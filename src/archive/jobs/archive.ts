@@ -6,6 +6,7 @@ import type { MediaFolders } from "../../media/media-folders.ts";
 import { checkRoot } from "../../media/target-folder.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
+import { claimFolder } from "./claim-folder.ts";
 import type { JobStore } from "./job-store.ts";
 import { JobTable, type StoredJob } from "./job-table.ts";
 import { answerOf, type Answer } from "./keys.ts";
@@ -98,8 +99,8 @@ export class Archive implements JobStore {
     const last = await new PackageIndex(lease.database).last(lease.storeId);
     const archive = new Archive(path, lease, parts, last);
     try {
+      await claimFolder(path, lease, { workFolder: archive.work.root, last, disk: parts.disk });
       await archive.work.prepare();
-      await archive.#tellFolder();
       const { jobs, damaged } = await archive.jobs.unfinished();
       for (const job of jobs) {
         archive.#take(resumed(job));
@@ -218,12 +219,6 @@ export class Archive implements JobStore {
     } catch {
       // The database or the disk does not take it: then the next start finds the job open, and ends it again.
     }
-  }
-
-  /** For the commands that look after packages: which folder is the one of a database. */
-  async #tellFolder(): Promise<void> {
-    const folder = await this.disk.realpath(this.folder);
-    await this.#lease.database.transaction([{ sql: "UPDATE store SET folder = ?", values: [folder] }]);
   }
 
   #take(job: OpenJob): void {

@@ -25,16 +25,21 @@ export class WorkFolders {
     this.#disk = disk;
   }
 
+  /** The folder in which they are, of this store alone. */
+  get root(): string {
+    return join(this.#stateFolder, "work", this.#storeId);
+  }
+
   /** Makes the place for all of them. */
   async prepare(): Promise<void> {
     await makeStateFolder(this.#stateFolder, this.#disk);
     await makeStateFolder(join(this.#stateFolder, "work"), this.#disk);
-    await makeStateFolder(this.#root, this.#disk);
+    await makeStateFolder(this.root, this.#disk);
   }
 
   /** Ids of the jobs that have one. */
   async list(): Promise<string[]> {
-    return this.#disk.readdir(this.#root);
+    return this.#disk.readdir(this.root);
   }
 
   /** The folder of a job's media until they are sealed. */
@@ -122,11 +127,7 @@ export class WorkFolders {
     }
   }
 
-  get #root(): string {
-    return join(this.#stateFolder, "work", this.#storeId);
-  }
-
   #jobFolder(jobId: string): string {
-    return join(this.#root, jobId);
+    return join(this.root, jobId);
   }
 }
