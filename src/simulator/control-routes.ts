@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { catalogueParcels } from "./catalogue/parcels.ts";
 import { faultRuleSchema } from "./fault-kinds.ts";
 import { deviceButtons } from "./machine-types.ts";
-import { modes } from "./options.ts";
+import { dimsUnits, modes } from "./options.ts";
 import { surfaces } from "./requests.ts";
 import type { Simulator } from "./simulator.ts";
 
@@ -23,6 +23,8 @@ export class ControlError extends Error {
   }
 }
 
+/** A century: beyond some such limit a time cannot be written. */
+const longestClockMs = 100 * 366 * 24 * 3_600_000;
 const size = v.pipe(v.number(), v.minValue(0));
 const wholeNumber = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number));
 
@@ -50,6 +52,13 @@ const mediaBody = v.strictObject({
   contentType: v.pipe(v.string(), v.nonEmpty(), v.toLowerCase()),
   description: v.exactOptional(v.string()),
   generateBytes: v.pipe(v.number(), v.integer(), v.minValue(0)),
+});
+const recordsBody = v.strictObject({
+  clockAheadMs: v.exactOptional(
+    v.pipe(v.number(), v.integer(), v.minValue(-longestClockMs), v.maxValue(longestClockMs)),
+  ),
+  customReferences: v.exactOptional(v.boolean()),
+  dimsUnit: v.exactOptional(v.nullable(v.picklist(dimsUnits))),
 });
 const pressBody = v.variant("device", [
   v.strictObject({ device: v.literal("newer"), button: v.picklist(deviceButtons) }),
@@ -97,6 +106,7 @@ export function stateOf(sim: Simulator): Record<string, unknown> {
       deviceCode: sim.options.deviceCode,
       devices: cloud.devices.length,
       simulationMode: cloud.simulationMode,
+      records: cloud.records,
       transactions: cloud.transactions.length,
     },
     parcels: sim.parcels,
@@ -184,6 +194,7 @@ export const controlRoutes: Readonly<Record<string, Route>> = {
   "POST /local-api": put(onOff, (sim, { on }) => sim.newer.setLocalApi(on)),
   "POST /legal-for-trade": put(onOff, (sim, { on }) => sim.earlier.setLegalForTrade(on)),
   "POST /simulation-mode": put(onOff, (sim, { on }) => sim.cloud.setSimulationMode(on)),
+  "POST /records": put(recordsBody, (sim, changes) => sim.cloud.setRecords(changes)),
   "POST /media": (sim, _query, body) => {
     const { transactionId, ...media } = decode(mediaBody, body);
     return { status: 201, body: sim.cloud.addMedia(transactionId, media) };

@@ -1,7 +1,7 @@
 import { createEarlierDevice, type EarlierDevice } from "./earlier-device.ts";
 import { createEmitter, type Emitter } from "./emitter.ts";
 import { createDevices, type Devices } from "./devices.ts";
-import type { SimulatorOptions } from "./options.ts";
+import type { RecordChanges, SimulatorOptions } from "./options.ts";
 import { createHistory } from "./history.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createRegisteredDevices, type RegisteredDevices } from "./registered-devices.ts";
@@ -25,8 +25,10 @@ export interface SimulatorCore {
   readonly events: Emitter<SimulatorEvent>;
   readonly localApi: boolean;
   readonly simulationMode: boolean;
+  readonly records: RecordChanges;
   setLocalApi(on: boolean): void;
   setSimulationMode(on: boolean): void;
+  setRecords(changes: Partial<RecordChanges>): void;
   reset(): void;
   close(): void;
 }
@@ -50,11 +52,12 @@ export function createCore(options: SimulatorOptions): SimulatorCore {
   );
   const earlier = createEarlierDevice(options, random, timers, parcels.find(options.parcel), changed);
   const posts = createHistory<WebhookPost>({ entries: options.keepRequests, bytes: options.keepBytes });
-  const webhooks = createWebhooks(options, timers, (post) => {
+  let { localApi, simulationMode, records } = options;
+  const posted = (post: WebhookPost): void => {
     posts.add(post, postBytes);
     events.emit({ type: "webhook", post });
-  });
-  let { localApi, simulationMode } = options;
+  };
+  const webhooks = createWebhooks(options, timers, { posted, records: () => records });
 
   transactions.onAdded((transaction) => {
     events.emit({ type: "transaction", transaction });
@@ -81,6 +84,9 @@ export function createCore(options: SimulatorOptions): SimulatorCore {
     get simulationMode() {
       return simulationMode;
     },
+    get records() {
+      return records;
+    },
     setLocalApi(on) {
       localApi = on;
       changed();
@@ -89,8 +95,12 @@ export function createCore(options: SimulatorOptions): SimulatorCore {
       simulationMode = on;
       changed();
     },
+    setRecords(changes) {
+      records = { ...records, ...changes };
+      changed();
+    },
     reset() {
-      ({ localApi, simulationMode } = options);
+      ({ localApi, simulationMode, records } = options);
       transactions.clear();
       webhooks.clear();
       posts.clear();

@@ -1,5 +1,5 @@
 import { weightLb } from "./catalogue/index.ts";
-import type { SimulatorOptions } from "./options.ts";
+import type { DimsUnit, SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
 import type { TableParcel } from "./parcels.ts";
 
@@ -17,7 +17,7 @@ export interface Measurement extends References {
   readonly elapsedMs: number;
   readonly errorCode: number;
   readonly errorMessage: string;
-  readonly dimsUnit: string;
+  readonly dimsUnit: DimsUnit;
   readonly weightUnit: string;
   readonly legalForTrade: boolean;
   readonly weight: number;
@@ -35,7 +35,7 @@ type Units = Pick<
   "dimsUnit" | "weightUnit" | "weightJitterKg" | "measureMs" | "emptyTable"
 >;
 
-const unitsPerCm = { cm: 1, mm: 10, in: 1 / 2.54 } as const;
+const unitsPerCm: Readonly<Record<DimsUnit, number>> = { cm: 1, mm: 10, in: 1 / 2.54 };
 
 /** Fidelity of the newer device: half units. */
 export const newerFidelity = 0.5;
@@ -85,6 +85,18 @@ export function measureParcel(
       height: inUnits(table.heightCm),
     },
   };
+}
+
+/** The sides of what was measured, converted where the unit is another one; null for nothing. */
+export function sidesIn(
+  { object, dimsUnit }: Measurement,
+  unit: DimsUnit,
+): Readonly<Record<"length" | "width" | "height", number>> | null {
+  const factor = unitsPerCm[unit] / unitsPerCm[dimsUnit];
+  const convert = (side: number): number => (unit === dimsUnit ? side : rounded(side * factor, 2));
+  return object === null
+    ? null
+    : { length: convert(object.length), width: convert(object.width), height: convert(object.height) };
 }
 
 /** `2024-05-01T10:00:00.000+02:00`: the wall clock of the device with its offset from UTC. */

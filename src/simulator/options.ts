@@ -9,6 +9,19 @@ export type Mode = (typeof modes)[number];
 export const transactionIdKinds = ["integer-string", "guid", "integer"] as const;
 export type TransactionIds = (typeof transactionIdKinds)[number];
 
+export const dimsUnits = ["cm", "mm", "in"] as const;
+export type DimsUnit = (typeof dimsUnits)[number];
+
+/** What the records that the cloud posts have otherwise than the device's answer. All of it can be at a real one. */
+export interface RecordChanges {
+  /** How many milliseconds the cloud's clock is ahead of the device's; negative: behind. */
+  readonly clockAheadMs: number;
+  /** False: custom references are lost on the way. */
+  readonly customReferences: boolean;
+  /** The unit of the dimensions; null: that of the device. */
+  readonly dimsUnit: DimsUnit | null;
+}
+
 /** The ports to listen on; 0 takes any free one. */
 interface Ports {
   readonly newer: number;
@@ -63,7 +76,7 @@ export interface SimulatorOptions {
   /** How long the cloud waits for a device that is switched off before it answers 504. */
   readonly triggerTimeoutMs: number;
 
-  readonly dimsUnit: "cm" | "mm" | "in";
+  readonly dimsUnit: DimsUnit;
   readonly weightUnit: "lb" | "kg";
   /** The scale's reading wanders by up to this much to both sides. */
   readonly weightJitterKg: number;
@@ -108,6 +121,8 @@ export interface SimulatorOptions {
   readonly transactionIds: TransactionIds;
   readonly terminalIds: "number" | "string";
   readonly webhooks: readonly Webhook[];
+  /** What the webhooks' records have otherwise than the device's answer. */
+  readonly records: RecordChanges;
   /** The cloud answers measure triggers at once with made-up values and contacts no device. */
   readonly simulationMode: boolean;
   /** Key and certificate in PEM; given, the cloud speaks https. */
@@ -125,7 +140,10 @@ export interface SimulatorOptions {
 }
 
 /** What a caller may leave out: everything. */
-export type StartOptions = Partial<Omit<SimulatorOptions, "ports">> & { readonly ports?: Partial<Ports> };
+export type StartOptions = Partial<Omit<SimulatorOptions, "ports" | "records">> & {
+  readonly ports?: Partial<Ports>;
+  readonly records?: Partial<RecordChanges>;
+};
 
 const defaultOptions: Omit<SimulatorOptions, "seed"> = {
   host: "127.0.0.1",
@@ -160,6 +178,7 @@ const defaultOptions: Omit<SimulatorOptions, "seed"> = {
   transactionIds: "integer-string",
   terminalIds: "number",
   webhooks: [],
+  records: { clockAheadMs: 0, customReferences: true, dimsUnit: null },
   simulationMode: false,
   tls: undefined,
   keepTransactions: 10_000,
@@ -181,7 +200,9 @@ export function isLoopback(host: string): boolean {
 /** Fills in the defaults and refuses what can't work. */
 export function completeOptions(given: StartOptions): SimulatorOptions {
   const { seed = randomInt(1, largestRandomSeed) } = given;
-  const options = { ...defaultOptions, ...given, seed, ports: { ...defaultOptions.ports, ...given.ports } };
+  const ports = { ...defaultOptions.ports, ...given.ports };
+  const records = { ...defaultOptions.records, ...given.records };
+  const options = { ...defaultOptions, ...given, seed, ports, records };
   if (!isLoopback(options.host) && !options.expose) {
     throw new Error(`The simulator listens on ${options.host} only when it is told to be exposed.`);
   }

@@ -119,7 +119,11 @@ export function simulatedCloud(core: SimulatorCore, at: Listening): SimulatedClo
     get simulationMode() {
       return core.simulationMode;
     },
+    get records() {
+      return core.records;
+    },
     webhookPosts,
+    setRecords: (changes) => core.setRecords(changes),
     setSimulationMode: (on) => core.setSimulationMode(on),
     addMedia(transactionId, media) {
       const transaction =

@@ -1,7 +1,7 @@
 import type { EarlierState } from "./earlier-device.ts";
 import type { Faults } from "./faults.ts";
 import type { Actions, DeviceButton, MachineState, ScanReply } from "./machine-types.ts";
-import type { Mode, SimulatorOptions } from "./options.ts";
+import type { Mode, RecordChanges, SimulatorOptions } from "./options.ts";
 import type { Registration } from "./registered-devices.ts";
 import type { RequestRecord, SurfaceName } from "./requests.ts";
 import type { CustomParcel } from "./parcels.ts";
@@ -63,7 +63,11 @@ export interface SimulatedCloud extends Listening {
   readonly devices: readonly Registration[];
   readonly simulationMode: boolean;
   readonly webhookPosts: readonly WebhookPost[];
+  /** What the webhooks' records have otherwise than the device's answer. */
+  readonly records: RecordChanges;
   setSimulationMode(on: boolean): void;
+  /** Of the records that are posted from now on. */
+  setRecords(changes: Partial<RecordChanges>): void;
   /** Puts media into a transaction by hand; one that the cloud doesn't know is created with this id. */
   addMedia(transactionId: string, media: NewMedia): MediaItem;
 }

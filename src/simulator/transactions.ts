@@ -1,7 +1,7 @@
 import type { Content } from "./content.ts";
 import { createEmitter } from "./emitter.ts";
 import { createHistory, type HistoryLimits } from "./history.ts";
-import { newerFidelity, type Measurement, type References } from "./measurement.ts";
+import type { Measurement, References } from "./measurement.ts";
 import type { TransactionIds } from "./options.ts";
 import type { Random } from "./random.ts";
 import type { Timers } from "./timers.ts";
@@ -170,36 +170,5 @@ export function createTransactions(
       added.close();
       grown.close();
     },
-  };
-}
-
-/** The flat record of a measurement transaction, as webhooks carry it. */
-export function transactionRecord(transaction: Transaction, version: "v1" | "v2"): Record<string, unknown> {
-  const { measurement } = transaction;
-  const object = measurement?.object ?? null;
-  return {
-    ...(version === "v1"
-      ? { id: transaction.legacyId }
-      : { id: transaction.guid, legacyId: transaction.legacyId }),
-    deviceClientId: transaction.deviceClientId,
-    errorCode: measurement?.errorCode ?? 0,
-    errorDescription: measurement === null || measurement.errorCode === 0 ? "" : measurement.errorMessage,
-    transactionDateTime: transaction.at.toISOString(),
-    elapsedTimeMilliseconds: measurement?.elapsedMs ?? 0,
-    isManualDimension: false,
-    measurementUnitOfMeasureCd: measurement?.dimsUnit ?? null,
-    weightUnitOfMeasureCd: measurement?.weightUnit ?? null,
-    measurementFidelity: newerFidelity,
-    rotationAngle: object?.rotationAngle ?? 0,
-    length: object?.length ?? 0,
-    width: object?.width ?? 0,
-    height: object?.height ?? 0,
-    weight: measurement?.weight ?? 0,
-    cameraSerialId: `SIM-${transaction.deviceClientId.slice(0, 8).toUpperCase()}`,
-    barcodeReference: transaction.barcodeReference,
-    customReference1: transaction.customReference1,
-    customReference2: transaction.customReference2,
-    customReference3: transaction.customReference3,
-    transactionReference: transaction.transactionReference,
   };
 }

@@ -1,9 +1,10 @@
 import * as http from "node:http";
 import * as https from "node:https";
 
-import type { SimulatorOptions, Webhook } from "./options.ts";
+import type { RecordChanges, SimulatorOptions, Webhook } from "./options.ts";
 import type { Timers } from "./timers.ts";
-import { transactionBytes, transactionRecord, type Transaction } from "./transactions.ts";
+import { transactionRecord } from "./posted-records.ts";
+import { transactionBytes, type Transaction } from "./transactions.ts";
 
 /** One post of a transaction record and its result. */
 export interface WebhookPost {
@@ -21,6 +22,13 @@ export interface Webhooks {
   /** Forgets what has not been posted yet. */
   clear(): void;
   close(): void;
+}
+
+interface Posting {
+  /** What the records have otherwise than the device's answer, at the time of the post. */
+  readonly records: () => RecordChanges;
+  /** Told of each post. */
+  readonly posted: (post: WebhookPost) => void;
 }
 
 /** Records that are posted one after the other: the copies of one record, or a pair out of order. */
@@ -46,10 +54,10 @@ function mayBeRepeated(statusCode: number | null): boolean {
 export function createWebhooks(
   { webhooks, keepBytes }: Pick<SimulatorOptions, "webhooks" | "keepBytes">,
   timers: Timers,
-  posted: (post: WebhookPost) => void,
+  posting: Posting,
 ): Webhooks {
   const closing = new AbortController();
-  const senders = webhooks.map((hook) => createSender(hook, keepBytes, timers, closing.signal, posted));
+  const senders = webhooks.map((hook) => createSender(hook, keepBytes, timers, closing.signal, posting));
   return {
     fire(transaction) {
       if (transaction.kind === "measurement") {
@@ -67,7 +75,7 @@ function createSender(
   mostBytes: number,
   timers: Timers,
   closing: AbortSignal,
-  posted: (post: WebhookPost) => void,
+  { posted, records }: Posting,
 ): Pick<Webhooks, "fire" | "clear"> {
   const { retryMs = 0, copies = 1, delayMs = 0 } = hook;
   let queue: Delivery[] = [];
@@ -80,7 +88,7 @@ function createSender(
   let generation = 0;
 
   function post(transaction: Transaction): Promise<number | null> {
-    const body = Buffer.from(JSON.stringify(transactionRecord(transaction, hook.version ?? "v2")));
+    const body = Buffer.from(JSON.stringify(transactionRecord(transaction, hook.version ?? "v2", records())));
     const at = new Date();
     return new Promise((resolve) => {
       const done = (statusCode: number | null, error: string | null): void => {

@@ -58,6 +58,10 @@ describe("simulator: control port", () => {
     await post(sim, "/local-api", { on: false });
     await post(sim, "/legal-for-trade", { on: true });
     await post(sim, "/simulation-mode", { on: true });
+    await post(sim, "/records", { clockAheadMs: -1000, dimsUnit: "in" });
+    await post(sim, "/records", { customReferences: false });
+    assert.deepEqual(sim.cloud.records, { clockAheadMs: -1000, dimsUnit: "in", customReferences: false });
+    assert.equal((await post(sim, "/records", { clockAheadMs: 1e300 })).status, 400);
     assert.deepEqual([sim.newer.powered, sim.newer.localApi], [false, false]);
     assert.deepEqual([sim.earlier.state.legalForTrade, sim.cloud.simulationMode], [true, true]);
     assert.equal((await post(sim, "/reset", {})).status, 204);

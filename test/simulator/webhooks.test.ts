@@ -88,6 +88,36 @@ describe("simulator: webhooks", () => {
     );
   });
 
+  it("posts what the cloud has changed: its clock, lost custom references, another unit", async () => {
+    const { url, received } = await receiver();
+    const sim = await start({ webhooks: [{ url }], records: { clockAheadMs: 3_600_000 } });
+    const query = "?transactionReference=1&customReference1=2";
+    await measure(sim, query);
+    await posted(sim, 1);
+    sim.cloud.setRecords({ customReferences: false, dimsUnit: "in" });
+    await measure(sim, query);
+    await posted(sim, 2);
+    sim.reset();
+    await measure(sim, query);
+    await posted(sim, 1);
+    const records = received.map(({ record }) => record);
+    const unlike = ({ customReference1, measurementUnitOfMeasureCd, length }: Record<string, unknown>) => [
+      customReference1,
+      measurementUnitOfMeasureCd,
+      length,
+    ];
+    assert.deepEqual(records.map(unlike), [
+      ["2", "cm", 33.5],
+      [null, "in", 13.19],
+      ["2", "cm", 33.5],
+    ]);
+    const aheadMs = records.map((one) => Date.parse(String(one["transactionDateTime"])) - Date.now());
+    assert.ok(
+      aheadMs.every((ms) => Math.abs(ms - 3_600_000) < 60_000),
+      String(aheadMs),
+    );
+  });
+
   it("fires for local measurements alone where told to", async () => {
     const { url, received } = await receiver();
     const sim = await start({ webhooks: [{ url, fires: "local" }] });
