@@ -1,47 +1,13 @@
+import { labelElements, orderNumber } from "../src/simulator/catalogue/labels.ts";
 import type { Parcel } from "../src/simulator/catalogue/parcels.ts";
 import { weightLb } from "../src/simulator/catalogue/parcels.ts";
+import { drawGs1128, drawGs1DataMatrix, type Ink } from "./barcodes.ts";
 import { drawText, ffmpeg } from "./ffmpeg.ts";
 import { clamp } from "./vector.ts";
 
-const labelWidth = 400;
-const labelHeight = 600;
-
-// Interleaved 2 of 5: the wide ones of the five bars (or spaces) of each digit.
-const widePatterns = [
-  "nnwwn",
-  "wnnnw",
-  "nwnnw",
-  "wwnnn",
-  "nnwnw",
-  "wnwnn",
-  "nwwnn",
-  "nnnww",
-  "wnnwn",
-  "nwnwn",
-];
-
-/** The bars of an even number of digits: [offset, width] in modules. */
-function bars(digits: string): readonly (readonly [number, number])[] {
-  let widths = "nnnn";
-  for (let pair = 0; pair < digits.length; pair += 2) {
-    const black = widePatterns[Number(digits[pair])] ?? "";
-    const white = widePatterns[Number(digits[pair + 1])] ?? "";
-    for (const [i, width] of [...black].entries()) {
-      widths += width + (white[i] ?? "");
-    }
-  }
-  widths += "wnn";
-  const found: [number, number][] = [];
-  let offset = 0;
-  for (const [i, width] of [...widths].entries()) {
-    const modules = width === "w" ? 3 : 1;
-    if (i % 2 === 0) {
-      found.push([offset, modules]);
-    }
-    offset += modules;
-  }
-  return found;
-}
+/** 10 × 15 cm at 8 dots a millimetre, each black or white, as label printers print them. */
+const labelWidth = 800;
+const labelHeight = 1200;
 
 const addresses: readonly (readonly [string, string, string])[] = [
   ["M. OKAFOR", "14 HARBOUR LANE", "PORTSIDE 20417"],
@@ -52,47 +18,68 @@ const addresses: readonly (readonly [string, string, string])[] = [
   ["TANAKA TRADING", "2-11 MINATO", "KITAHAMA 541-0041"],
 ];
 
-/** A shipping label of 10 × 15: brightness from 0 to 1 at a place given by fractions from its top left corner. */
-export type Label = (across: number, down: number) => number;
+/** How bright a label is, from 0 to 1, at a place given by fractions from its top left corner. */
+export type Brightness = (across: number, down: number) => number;
 
+export interface Label {
+  readonly brightness: Brightness;
+  /** As a file to look at, to print, and to scan from a screen. */
+  png(): Buffer;
+}
+
+/** Draws the parcel's shipping label: its texts by ffmpeg, its codes dot by dot. */
 export function label(parcel: Parcel, number: number): Label {
-  const [who, street, town] = addresses[number % addresses.length] ?? ["", "", ""];
-  const module = 2;
-  const boxes = bars(parcel.barcode).map(([at, wide]) => [28 + at * module, 400, wide * module, 130]);
-  const lines = [8, 96, 186, 330, 388].map((y) => [8, y, labelWidth - 16, y === 388 ? 6 : 3]);
-  const frame = [
-    [8, 8, 92, 88],
-    [8, 8, 3, 584],
-    [389, 8, 3, 584],
-    [8, 589, 384, 3],
-    [270, 330, 3, 58],
-  ];
-  const filters = [
-    ...[...boxes, ...lines, ...frame].map(([x, y, w, h]) => `drawbox=${x}:${y}:${w}:${h}:black:fill`),
-    drawText({ text: "P", x: 32, y: 22, size: 76, color: "white" }),
-    drawText({ text: "PARCEL PRIORITY", x: 114, y: 24, size: 28 }),
-    drawText({ text: `${weightLb(parcel).toFixed(2)} LB   1 OF 1`, x: 114, y: 62, size: 20 }),
-    drawText({ text: "FROM  PACKING TABLE 4", x: 20, y: 108, size: 19 }),
-    drawText({ text: "DISPATCH HALL B", x: 20, y: 134, size: 19 }),
-    drawText({ text: "DOCK 12", x: 20, y: 159, size: 19 }),
-    drawText({ text: "SHIP TO", x: 20, y: 196, size: 16 }),
-    ...[who, street, town].map((text, line) => drawText({ text, x: 20, y: 218 + line * 36, size: 27 })),
-    drawText({ text: `RT ${town.slice(-5)}`, x: 20, y: 340, size: 38 }),
-    drawText({ text: `${number + 3}B`, x: 300, y: 338, size: 42 }),
-    drawText({ text: parcel.barcode.replace(/(..)(?=.)/g, "$1 "), x: "(w-tw)/2", y: 548, size: 21 }),
-  ];
-  const source = [
-    "-f",
-    "lavfi",
-    "-i",
-    `color=white:s=${labelWidth}x${labelHeight}`,
-    "-vf",
-    filters.join(","),
-  ];
-  const pixels = ffmpeg([...source, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray", "-"]);
-  return (across, down) => {
-    const column = clamp(Math.floor(across * labelWidth), 0, labelWidth - 1);
-    const row = clamp(Math.floor(down * labelHeight), 0, labelHeight - 1);
-    return (pixels[row * labelWidth + column] ?? 255) / 255;
+  const pixels = texts(parcel, number);
+  const ink: Ink = ([x, y], [width, height]) => {
+    for (let row = y; row < y + height; row += 1) {
+      pixels.fill(0, row * labelWidth + x, row * labelWidth + x + width);
+    }
   };
+  drawGs1DataMatrix(labelElements(parcel, "gs1-datamatrix"), { at: [584, 208], module: 7 }, ink);
+  drawGs1128(labelElements(parcel, "gs1-128"), { at: [88, 800], module: 4, height: 270 }, ink);
+  return {
+    brightness(across, down) {
+      const column = clamp(Math.floor(across * labelWidth), 0, labelWidth - 1);
+      const row = clamp(Math.floor(down * labelHeight), 0, labelHeight - 1);
+      return (pixels[row * labelWidth + column] ?? 255) / 255;
+    },
+    png: () => ffmpeg([...rawFormat, "-i", "-", ...pngFormat], pixels),
+  };
+}
+
+const rawFormat = ["-f", "rawvideo", "-pix_fmt", "gray", "-s", `${labelWidth}x${labelHeight}`];
+const pngFormat = "-sws_dither none -pix_fmt monob -c:v png -bitexact -f image2pipe -".split(" ");
+
+/** Everything on the label but its codes: frame, addresses, and what people read. */
+function texts(parcel: Parcel, number: number): Uint8Array {
+  const [who, street, town] = addresses[number % addresses.length] ?? ["", "", ""];
+  const lines = [16, 192, 408, 660, 776].map((y) => [16, y, labelWidth - 32, y === 776 ? 12 : 6]);
+  const frame = [
+    [16, 16, 184, 176],
+    [16, 16, 6, 1168],
+    [778, 16, 6, 1168],
+    [16, 1178, 768, 6],
+    [540, 660, 6, 116],
+  ];
+  const { barcode } = parcel;
+  const sscc = `(00) ${barcode[0]} ${barcode.slice(1, 8)} ${barcode.slice(8, 17)} ${barcode[17]}`;
+  const filters = [
+    ...[...lines, ...frame].map(([x, y, w, h]) => `drawbox=${x}:${y}:${w}:${h}:black:fill`),
+    drawText({ text: "P", x: 64, y: 44, size: 152, color: "white" }),
+    drawText({ text: "PARCEL PRIORITY", x: 228, y: 48, size: 56 }),
+    drawText({ text: `${weightLb(parcel).toFixed(2)} LB   1 OF 1`, x: 228, y: 124, size: 40 }),
+    drawText({ text: "FROM  PACKING TABLE 4", x: 40, y: 212, size: 38 }),
+    drawText({ text: "DISPATCH HALL B", x: 40, y: 262, size: 38 }),
+    drawText({ text: "DOCK 12", x: 40, y: 312, size: 38 }),
+    drawText({ text: `ORDER ${orderNumber(parcel)}`, x: 40, y: 362, size: 32 }),
+    drawText({ text: "SHIP TO", x: 40, y: 424, size: 32 }),
+    ...[who, street, town].map((text, line) => drawText({ text, x: 40, y: 466 + line * 64, size: 52 })),
+    drawText({ text: `RT ${town.slice(-5)}`, x: 40, y: 680, size: 76 }),
+    drawText({ text: `${number + 3}B`, x: 600, y: 676, size: 84 }),
+    drawText({ text: sscc, x: "(w-tw)/2", y: 1100, size: 42 }),
+  ];
+  const source = `color=white:s=${labelWidth}x${labelHeight}`;
+  const output = ["-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray", "-"];
+  const gray = ffmpeg(["-f", "lavfi", "-i", source, "-vf", filters.join(","), ...output]);
+  return gray.map((brightness) => (brightness < 128 ? 0 : 255));
 }

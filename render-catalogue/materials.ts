@@ -1,4 +1,4 @@
-import type { Label } from "./label.ts";
+import type { Brightness } from "./label.ts";
 import { cell, clouds, noise } from "./noise.ts";
 import type { Look, Surface } from "./shapes.ts";
 import { mix, scale, smooth, type Vec } from "./vector.ts";
@@ -84,7 +84,7 @@ export const concrete: Surface = (at) => {
 
 /** A stuck-on label lying on a top face: `null` beside it. `turned` puts its top to the left instead of away. */
 export interface Sticker {
-  readonly label: Label;
+  readonly label: Brightness;
   readonly x: number;
   readonly z: number;
   readonly wide: number;

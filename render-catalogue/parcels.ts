@@ -1,5 +1,5 @@
 import type { Parcel } from "../src/simulator/catalogue/parcels.ts";
-import { label, type Label } from "./label.ts";
+import type { Brightness } from "./label.ts";
 import { board, kraft, paint, sticker, type Sticker, taped, whiteBoard } from "./materials.ts";
 import { clouds, noise } from "./noise.ts";
 import { box, cushion, placed, type Shape, type Surface, type Thing } from "./shapes.ts";
@@ -74,7 +74,7 @@ function signs(along: number, up: number): Vec | null {
 const fragile = (along: number, up: number): Vec | null =>
   up > 3.6 && up < 6.9 && Math.abs(along) % 12 < 9 ? [0.5, 0.04, 0.03] : null;
 
-function shoeBox(size: Vec, print: Label): [Shape, Surface][] {
+function shoeBox(size: Vec, print: Brightness): [Shape, Surface][] {
   const [lengthCm, heightCm, widthCm] = size;
   const lid = 3.6;
   const inset = 0.35;
@@ -103,7 +103,7 @@ function shoeBox(size: Vec, print: Label): [Shape, Surface][] {
   ];
 }
 
-function polybag(size: Vec, print: Label): [Shape, Surface][] {
+function polybag(size: Vec, print: Brightness): [Shape, Surface][] {
   const [lengthCm, heightCm, widthCm] = size;
   const [halfX, halfZ] = [lengthCm / 2, widthCm / 2];
   // The bulge of what is inside, pinched to the welded rim, under creases that run to the corners.
@@ -128,10 +128,9 @@ function polybag(size: Vec, print: Label): [Shape, Surface][] {
   return [[cushion(halfX, halfZ, heightCm, raw), surface]];
 }
 
-function parts(parcel: Parcel, number: number): [Shape, Surface][] {
+function parts(parcel: Parcel, number: number, print: Brightness): [Shape, Surface][] {
   const size: Vec = [parcel.lengthCm, parcel.heightCm, parcel.widthCm];
   const whole = box([-size[0] / 2, 0, -size[2] / 2], [size[0] / 2, size[1], size[2] / 2]);
-  const print = label(parcel, number);
   const of = (rest: Omit<Carton, "size" | "seed">): [Shape, Surface][] => [
     [whole, carton({ size, seed: number * 100, ...rest })],
   ];
@@ -178,8 +177,8 @@ function parts(parcel: Parcel, number: number): [Shape, Surface][] {
   }
 }
 
-/** Makes the parcel's solids; the function then puts them anywhere, turned as the table says. */
-export function parcelThings(parcel: Parcel, number: number): (at: Vec) => Thing[] {
-  const made = parts(parcel, number);
+/** Makes the parcel's solids, with its label on top; the function then puts them anywhere, turned as the table says. */
+export function parcelThings(parcel: Parcel, number: number, print: Brightness): (at: Vec) => Thing[] {
+  const made = parts(parcel, number, print);
   return (at) => made.map(([shape, surface]) => placed(shape, surface, at, parcel.rotationAngle));
 }

@@ -19,6 +19,7 @@ import { dimensionerCamera } from "./camera.ts";
 import { depthMap } from "./depth.ts";
 import { drawText, ffmpeg } from "./ffmpeg.ts";
 import { handThings } from "./hands.ts";
+import { label } from "./label.ts";
 import { parcelThings } from "./parcels.ts";
 import { render } from "./trace.ts";
 import { smooth, type Vec } from "./vector.ts";
@@ -134,7 +135,8 @@ for (const [number, parcel] of catalogueParcels.entries()) {
   if (wanted.length > 0 && !wanted.includes(parcel.name)) {
     continue;
   }
-  const place = parcelThings(parcel, number);
+  const { brightness, png } = label(parcel, number);
+  const place = parcelThings(parcel, number, brightness);
   const scene = [...benchThings(), ...place([0, 0, 0])];
   const picture = render(scene, dimensionerCamera, stillFormat.width, stillFormat.grid, seed);
   const [outlined, texts] = annotate(picture, stillFormat.width, parcel, dimensionerCamera);
@@ -142,6 +144,7 @@ for (const [number, parcel] of catalogueParcels.entries()) {
     ["color.jpg", jpeg(picture, "null")],
     ["annotated.jpg", jpeg(outlined, texts)],
     ["depth.bmp.gz", gzipSync(depthMap(scene, dimensionerCamera, depthWidth), { level: 9 })],
+    ["label.png", png()],
     ["mp4", video(parcel, number, place)],
   ];
   for (const [ending, content] of files) {

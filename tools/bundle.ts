@@ -16,7 +16,7 @@ for (const name of readdirSync("nodes")) {
 // Beside more than one node, each icon would be listed more than once.
 cpSync("icons", "dist/nodes/device/icons", { recursive: true });
 await simulatorPage();
-copy("src/simulator/catalogue", /\.(?:jpg|bmp\.gz|mp4)$/);
+copy("src/simulator/catalogue", /\.(?:jpg|png|bmp\.gz|mp4)$/);
 const { bin } = JSON.parse(readFileSync("package.json", "utf8")) as { bin: Record<string, string> };
 for (const command of Object.values(bin)) {
   chmodSync(command, 0o755);

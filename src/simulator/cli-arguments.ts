@@ -1,12 +1,9 @@
 import { parseArgs } from "node:util";
 
+import { number, oneOf, port, size, UsageError, wholeNumber } from "./cli-values.ts";
 import { defaultSecret, defaultWebhooks, webhookRetryMs } from "./cli-webhooks.ts";
+import type { ScannerOptions } from "./scanner-types.ts";
 import { isLoopback, modes, transactionIdKinds, type StartOptions, type Webhook } from "./options.ts";
-
-/** A mistake on the command line, in a sentence for the person who typed it. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
 
 export type Command =
   | { readonly do: "help" }
@@ -33,6 +30,12 @@ const optionConfig = {
   "newer-port": text,
   "earlier-port": text,
   "cloud-port": text,
+  "scanner-port": text,
+  "scanner-connect": text,
+  "scanner-suffix": text,
+  "scanner-no-aim": flag,
+  "scanner-repeats": text,
+  "scanner-chunk": text,
   host: text,
   expose: flag,
   seed: text,
@@ -51,67 +54,6 @@ function parse(args: readonly string[]) {
     const message = error instanceof Error ? error.message : String(error);
     throw new UsageError(message.replace(/\.?$/, "."));
   }
-}
-
-function number(
-  name: string,
-  given: string | undefined,
-  fallback: number,
-  most = Number.MAX_SAFE_INTEGER,
-): number {
-  if (given === undefined) {
-    return fallback;
-  }
-  const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN;
-  if (!(value <= most)) {
-    throw new UsageError(`--${name} needs a number, not "${given}".`);
-  }
-  return value;
-}
-
-function wholeNumber(name: string, given: string | undefined, least = 0): number | undefined {
-  if (given === undefined) {
-    return undefined;
-  }
-  const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
-  if (!(Number.isSafeInteger(value) && value >= least)) {
-    throw new UsageError(`--${name} needs a whole number from ${least} on, not "${given}".`);
-  }
-  return value;
-}
-
-function port(name: string, given: string | undefined, fallback: number): number {
-  const value = number(name, given, fallback);
-  if (!Number.isInteger(value) || value > 65_535) {
-    throw new UsageError(`--${name} needs a port from 0 to 65535, not "${given}".`);
-  }
-  return value;
-}
-
-function oneOf<T extends string>(
-  name: string,
-  given: string | undefined,
-  allowed: readonly T[],
-): T | undefined {
-  if (given === undefined) {
-    return undefined;
-  }
-  const found = allowed.find((one) => one === given);
-  if (found === undefined) {
-    throw new UsageError(`--${name} is one of ${allowed.join(", ")}, not "${given}".`);
-  }
-  return found;
-}
-
-function size(name: string, given: string | undefined): number | undefined {
-  if (given === undefined) {
-    return undefined;
-  }
-  const match = /^(\d+)([KMG]?)$/i.exec(given);
-  if (match === null) {
-    throw new UsageError(`--${name} needs a size like 800000, 512M or 4G, not "${given}".`);
-  }
-  return Number(match[1]) * 1024 ** ["", "k", "m", "g"].indexOf((match[2] ?? "").toLowerCase());
 }
 
 function secret(given: string | undefined): { name: string; value: string } {
@@ -138,6 +80,36 @@ function webhooksOf(given: ReturnType<typeof parse>): Webhook[] {
   }
   const header = secret(given["webhook-secret"]);
   return addresses.map((url) => ({ url, header, retryMs: webhookRetryMs }));
+}
+
+/** What can end a scan, by the names of the keys and characters. */
+const scanSuffixes = { cr: "\r", lf: "\n", crlf: "\r\n", tab: "\t", etx: "\x03", none: "" } as const;
+export const suffixNames = Object.keys(scanSuffixes).filter(
+  (one): one is keyof typeof scanSuffixes => one in scanSuffixes,
+);
+
+function connectTo(given: string | undefined): ScannerOptions["connectTo"] {
+  if (given === undefined) {
+    return null;
+  }
+  const [, bracketed, host = bracketed, at] = /^(?:\[([^\]]+)\]|([^:\s]+)):(\d+)$/.exec(given) ?? [];
+  if (host === undefined || at === undefined) {
+    throw new UsageError(`--scanner-connect looks like "127.0.0.1:4001", not "${given}".`);
+  }
+  return { host, port: port("scanner-connect", at, 0) };
+}
+
+function scannerOf(given: ReturnType<typeof parse>): Partial<ScannerOptions> {
+  const suffix = oneOf("scanner-suffix", given["scanner-suffix"], suffixNames);
+  return {
+    connectTo: connectTo(given["scanner-connect"]),
+    aim: given["scanner-no-aim"] !== true,
+    ...without({
+      suffix: suffix === undefined ? undefined : scanSuffixes[suffix],
+      repeats: wholeNumber("scanner-repeats", given["scanner-repeats"], 1),
+      chunkBytes: wholeNumber("scanner-chunk", given["scanner-chunk"], 1),
+    }),
+  };
 }
 
 function without<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> };
@@ -171,7 +143,9 @@ export function readArguments(args: readonly string[]): Command {
       newer: port("newer-port", given["newer-port"], 8101),
       earlier: port("earlier-port", given["earlier-port"], 8102),
       cloud: port("cloud-port", given["cloud-port"], 8103),
+      scanner: port("scanner-port", given["scanner-port"], 8104),
     },
+    scanner: scannerOf(given),
     measureMs: seconds("measure", 0.5),
     encodingMs: seconds("encoding", 3),
     mediaDelayMs: seconds("media-delay", 2),

@@ -1,10 +1,11 @@
 import { defaultWebhooks } from "./cli-webhooks.ts";
+import { suffixNames } from "./cli-arguments.ts";
 import { modes, transactionIdKinds } from "./options.ts";
 
 export const helpText = `Usage: dimensioner-simulator [options]
 
 Simulates the machines at a packing table, so that you can build and try flows without hardware:
-a newer and an earlier dimensioner, and the cloud that stores transactions, images and videos.
+a newer and an earlier dimensioner, the cloud that stores transactions, images and videos, and a scanner.
 It runs until you press Ctrl+C. Nothing is stored on disk.
 
 Devices
@@ -22,6 +23,14 @@ Cloud
   --transaction-ids <type> ${transactionIdKinds.join(", ")} (default integer-string)
   --simulation-mode        answer remote measurements with made-up values, like the switch in the portal
 
+Scanner
+  --scanner-suffix <end>   what ends each scan: ${suffixNames.join(", ")} (default crlf)
+  --scanner-no-aim         send no AIM identifier such as ]C1 in front of each code
+  --scanner-repeats <n>    send each scan so many times, like a scanner whose label stays in view (default 1)
+  --scanner-chunk <bytes>  send so many bytes at a time, like a serial line (default: each scan in one piece)
+  --scanner-connect <host:port>
+                           also connect to a Node-RED that listens there
+
 Webhook
   --webhook <address>      where the cloud posts a record of each measurement; up to three of them. By default
                            the addresses of the examples 01 and 20 in the Node-RED on this computer:
@@ -34,7 +43,8 @@ Network
   --control-port <port>    page and control API (default 8100)
   --newer-port <port>      newer device (default 8101)
   --earlier-port <port>    earlier device (default 8102)
-  --cloud-port <port>      cloud (default 8103); 0 takes any free port
+  --cloud-port <port>      cloud (default 8103)
+  --scanner-port <port>    scanner (default 8104); 0 takes any free port
   --host <address>         the address to listen on (default 127.0.0.1, reachable from this computer only)
   --expose                 required with any other address: everyone on the network can then use the simulator
 

@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 
-import { readArguments, UsageError, type Command } from "./cli-arguments.ts";
+import { readArguments, type Command } from "./cli-arguments.ts";
 import { helpText } from "./cli-help.ts";
+import { UsageError } from "./cli-values.ts";
 import { webhookReporter } from "./cli-webhooks.ts";
 import { startSimulator, type RequestRecord, type Simulator, type StartOptions } from "./index.ts";
 import { isLoopback } from "./options.ts";
@@ -24,10 +25,15 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function printStart({ newer, earlier, cloud, control, options }: Simulator): void {
+function printStart({ newer, earlier, cloud, scanner, control, options }: Simulator): void {
   print(`newer device    ${newer.origin}   (${newer.state.mode})`);
   print(`earlier device  ${earlier.origin}`);
   print(`cloud           ${cloud.origin}   token ${cloud.token}, device code ${options.deviceCode}`);
+  const to = options.scanner.connectTo;
+  print(
+    `scanner         ${scanner.host}:${scanner.port}   for a tcp in node that connects to it` +
+      (to === null ? "" : `; it connects to ${to.host}:${to.port} by itself`),
+  );
   print(`control         ${control.origin}   open it in a browser`);
   const [first, ...others] = options.webhooks;
   print(`webhook         ${first?.url ?? "none"}`);

@@ -5,6 +5,7 @@ import { faultRuleSchema } from "./fault-kinds.ts";
 import { deviceButtons } from "./machine-types.ts";
 import { dimsUnits, modes } from "./options.ts";
 import { surfaces } from "./requests.ts";
+import { scanCommand, scannerSettings } from "./scanner-bodies.ts";
 import type { Simulator } from "./simulator.ts";
 
 /** What a route answers. */
@@ -89,7 +90,7 @@ export function recentWanted(query: URLSearchParams): number {
 
 /** The state of the simulator as JSON. */
 export function stateOf(sim: Simulator): Record<string, unknown> {
-  const { newer, earlier, cloud } = sim;
+  const { newer, earlier, cloud, scanner } = sim;
   return {
     now: new Date(),
     newer: {
@@ -108,6 +109,14 @@ export function stateOf(sim: Simulator): Record<string, unknown> {
       simulationMode: cloud.simulationMode,
       records: cloud.records,
       transactions: cloud.transactions.length,
+    },
+    scanner: {
+      host: scanner.host,
+      port: scanner.port,
+      on: scanner.on,
+      connections: scanner.connections,
+      settings: scanner.settings,
+      last: scanner.last,
     },
     parcels: sim.parcels,
     faults: sim.faults.list(),
@@ -139,7 +148,7 @@ function requests(sim: Simulator, query: URLSearchParams): Reply {
 
 /** Images and videos; their ids are in the state and in the lists. */
 const fileRoutes = [
-  "GET /catalogue/{parcel}/{color|annotated|depth|video}",
+  "GET /catalogue/{parcel}/{color|annotated|depth|video|label}",
   "GET /images/{imageIdentifier}/{color|annotated|depth}",
   "GET /video/{recordingId}",
   "GET /media/{transactionId}/{contentId}",
@@ -190,6 +199,16 @@ export const controlRoutes: Readonly<Record<string, Route>> = {
     await sim.earlier.measureAtDevice();
     return { status: 200, body: { did: "measured" } };
   },
+  "POST /scanner": put(scannerSettings, (sim, { on, ...settings }) => {
+    sim.scanner.set(settings);
+    if (on !== undefined) {
+      sim.scanner.setPower(on);
+    }
+  }),
+  "POST /scanner/scan": async (sim, _query, body) => ({
+    status: 200,
+    body: await sim.scanner.scan(decode(v.optional(scanCommand, {}), body)),
+  }),
   "POST /power": put(onOff, (sim, { on }) => sim.newer.setPower(on)),
   "POST /local-api": put(onOff, (sim, { on }) => sim.newer.setLocalApi(on)),
   "POST /legal-for-trade": put(onOff, (sim, { on }) => sim.earlier.setLegalForTrade(on)),

@@ -8,6 +8,7 @@ import { newerDevice } from "./newer-device.ts";
 import { completeOptions, type StartOptions } from "./options.ts";
 import { createRequestLog, type SurfaceName } from "./requests.ts";
 import { createPageMedia } from "./page-media.ts";
+import { openScanner } from "./scanner.ts";
 import type { Listening, Simulator } from "./simulator.ts";
 import { createCore, type SimulatorCore } from "./core.ts";
 
@@ -17,6 +18,7 @@ export type { ListedFault } from "./faults.ts";
 export type { RequestRecord, SurfaceName } from "./requests.ts";
 export type { NewMedia, Simulator, SimulatorEvent } from "./simulator.ts";
 export type { CustomParcel } from "./parcels.ts";
+export type { ScanCommand, ScannerOptions, ScannerSettings, SentScan, Symbology } from "./scanner-types.ts";
 
 function handlersOf(core: SimulatorCore): Readonly<Record<SurfaceName, ReturnType<typeof newerDevice>>> {
   const { devices, earlier, options } = core;
@@ -43,7 +45,7 @@ function listening(
 }
 
 /**
- * Starts a newer device, an earlier device, a cloud and a control port, by default on free ports of 127.0.0.1.
+ * Starts a newer device, an earlier device, a cloud, a scanner and a control port, by default on free ports of 127.0.0.1.
  * Rejects when a port is taken or an option can't work; nothing is left open then.
  */
 export async function startSimulator(given: StartOptions = {}): Promise<Simulator> {
@@ -96,6 +98,15 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
     const newer = simulatedNewerDevice(core, await openSurface("newer"));
     const earlier = simulatedEarlierDevice(core, await openSurface("earlier"));
     const cloud = simulatedCloud(core, await openSurface("cloud"));
+    const scanner = await openScanner({
+      host,
+      timers,
+      port: ports.scanner,
+      options: options.scanner,
+      parcelOn: (device) => (device === "newer" ? devices.newer : core.earlier).state.parcel,
+      changed: () => events.emit({ type: "state" }),
+    });
+    open.push(scanner);
     const control = await startControl(host, ports.control, timers, createPageMedia(core), () => simulator);
     open.push(control);
     const simulator: Simulator = {
@@ -103,6 +114,7 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
       newer,
       earlier,
       cloud,
+      scanner,
       faults,
       close,
       control: listening(host, control, false),
@@ -118,6 +130,7 @@ export async function startSimulator(given: StartOptions = {}): Promise<Simulato
       reset() {
         faults.clear();
         core.reset();
+        scanner.reset();
         log.clear();
         events.emit({ type: "reset" });
       },

@@ -1,6 +1,8 @@
 import { randomInt } from "node:crypto";
 import { validateHeaderName } from "node:http";
 
+import { checkSettings, defaultScanner, type ScannerOptions } from "./scanner-types.ts";
+
 /** The operating modes of the newer device. Legal for Trade is a measuring mode without video. */
 export const modes = ["measurement-only", "video-with-measurement", "video-only", "legal-for-trade"] as const;
 export type Mode = (typeof modes)[number];
@@ -27,6 +29,7 @@ interface Ports {
   readonly newer: number;
   readonly earlier: number;
   readonly cloud: number;
+  readonly scanner: number;
   readonly control: number;
 }
 
@@ -66,6 +69,9 @@ export interface SimulatorOptions {
   readonly mode: Mode;
   /** Name of the catalogue's parcel that lies on the table at the start; null: an empty table. */
   readonly parcel: string | null;
+
+  /** The scanner at the packing table, which sends over TCP. The one at the device needs no options. */
+  readonly scanner: ScannerOptions;
 
   /** How long the machine takes to measure. */
   readonly measureMs: number;
@@ -140,15 +146,16 @@ export interface SimulatorOptions {
 }
 
 /** What a caller may leave out: everything. */
-export type StartOptions = Partial<Omit<SimulatorOptions, "ports" | "records">> & {
+export type StartOptions = Partial<Omit<SimulatorOptions, "ports" | "records" | "scanner">> & {
   readonly ports?: Partial<Ports>;
   readonly records?: Partial<RecordChanges>;
+  readonly scanner?: Partial<ScannerOptions>;
 };
 
-const defaultOptions: Omit<SimulatorOptions, "seed"> = {
+const defaultOptions: Omit<SimulatorOptions, "seed" | "scanner"> = {
   host: "127.0.0.1",
   expose: false,
-  ports: { newer: 0, earlier: 0, cloud: 0, control: 0 },
+  ports: { newer: 0, earlier: 0, cloud: 0, scanner: 0, control: 0 },
   mode: "video-with-measurement",
   parcel: "shoe-box",
   measureMs: 0,
@@ -202,7 +209,8 @@ export function completeOptions(given: StartOptions): SimulatorOptions {
   const { seed = randomInt(1, largestRandomSeed) } = given;
   const ports = { ...defaultOptions.ports, ...given.ports };
   const records = { ...defaultOptions.records, ...given.records };
-  const options = { ...defaultOptions, ...given, seed, ports, records };
+  const scanner = { ...defaultScanner, ...checkSettings(given.scanner ?? {}) };
+  const options = { ...defaultOptions, ...given, seed, ports, records, scanner };
   if (!isLoopback(options.host) && !options.expose) {
     throw new Error(`The simulator listens on ${options.host} only when it is told to be exposed.`);
   }

@@ -17,7 +17,7 @@ export function createPageMedia(core: SimulatorCore): PageMedia {
   const { parcels, devices, transactions } = core;
 
   function catalogue(parcel: string, kind: string): Content | null {
-    const picture = kind === "video" ? kind : imageKind(kind);
+    const picture = kind === "video" || kind === "label" ? kind : imageKind(kind);
     if (picture === undefined || !parcels.names.includes(parcel)) {
       return null;
     }

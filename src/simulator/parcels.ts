@@ -53,6 +53,7 @@ const imageTypes: Readonly<Record<PictureKind, string>> = {
   annotated: "image/jpeg",
   color: "image/jpeg",
   depth: "image/bmp",
+  label: "image/png",
   video: "video/mp4",
 };
 

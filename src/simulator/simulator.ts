@@ -5,6 +5,7 @@ import type { Mode, RecordChanges, SimulatorOptions } from "./options.ts";
 import type { Registration } from "./registered-devices.ts";
 import type { RequestRecord, SurfaceName } from "./requests.ts";
 import type { CustomParcel } from "./parcels.ts";
+import type { ScanCommand, ScannerSettings, SentScan } from "./scanner-types.ts";
 import type { MediaItem, Transaction } from "./transactions.ts";
 import type { WebhookPost } from "./webhooks.ts";
 
@@ -72,6 +73,23 @@ export interface SimulatedCloud extends Listening {
   addMedia(transactionId: string, media: NewMedia): MediaItem;
 }
 
+/** A scanner at the packing table. Node-RED connects to its port, or it connects to Node-RED. */
+export interface SimulatedScanner {
+  readonly host: string;
+  readonly port: number;
+  /** How many receive its scans at this moment. */
+  readonly connections: number;
+  readonly on: boolean;
+  readonly settings: ScannerSettings;
+  /** The scan that it has sent last. */
+  readonly last: SentScan | null;
+  set(settings: Partial<ScannerSettings>): void;
+  /** Off: the port refuses, and all connections end. */
+  setPower(on: boolean): void;
+  /** Presses its trigger; resolves when everything is sent. */
+  scan(command?: ScanCommand): Promise<SentScan>;
+}
+
 /** An event of the simulator. */
 export type SimulatorEvent =
   | { readonly type: "state" }
@@ -80,12 +98,13 @@ export type SimulatorEvent =
   | { readonly type: "media"; readonly transactionId: string; readonly item: MediaItem }
   | { readonly type: "webhook"; readonly post: WebhookPost };
 
-/** A newer device, an earlier device and a cloud, each on its own port, and a port to control them. */
+/** A newer device, an earlier device, a cloud and a scanner, each on its own port, and a port to control them. */
 export interface Simulator {
   readonly options: SimulatorOptions;
   readonly newer: SimulatedNewerDevice;
   readonly earlier: SimulatedEarlierDevice;
   readonly cloud: SimulatedCloud;
+  readonly scanner: SimulatedScanner;
   readonly control: Listening;
   readonly parcels: readonly string[];
   readonly faults: Faults;

@@ -4,6 +4,8 @@ import { join } from "node:path";
 
 import { helpText } from "../../src/simulator/cli-help.ts";
 import { controlRoutes } from "../../src/simulator/control-routes.ts";
+import { scanCommand, scannerSettings } from "../../src/simulator/scanner-bodies.ts";
+import { symbologies } from "../../src/simulator/scanner-types.ts";
 import {
   connectionFault,
   headerFault,
@@ -37,6 +39,14 @@ describe("simulator: documentation", () => {
       const missing = Object.keys(fields).filter((field) => !row.includes(`\`${field}\``));
       assert.deepEqual(missing, [], kind.literal);
     }
+  });
+
+  it("names everything that the scanner can be set to and told", () => {
+    const names = [...Object.keys({ ...scanCommand.entries, ...scannerSettings.entries }), ...symbologies];
+    assert.deepEqual(
+      names.filter((name) => !page.includes(`\`${name}\``)),
+      [],
+    );
   });
 
   it("names only options that the command line has", () => {

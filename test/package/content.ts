@@ -8,7 +8,7 @@ const allowed: readonly RegExp[] = [
   /^examples\/\d\d [^/]+\.json$/,
   /^dist\/src\/(?!editor\/|simulator\/page\/)[a-z0-9/-]+\.js$/,
   /^dist\/src\/(?!editor\/|simulator\/page\/|archive\/|runtime\/|saved\/)[a-z0-9/-]+\.d\.ts$/,
-  /^dist\/src\/simulator\/catalogue\/[a-z-]+\.(?:color\.jpg|annotated\.jpg|depth\.bmp\.gz|mp4)$/,
+  /^dist\/src\/simulator\/catalogue\/[a-z-]+\.(?:color\.jpg|annotated\.jpg|depth\.bmp\.gz|label\.png|mp4)$/,
   /^dist\/src\/simulator\/page\/[^/]+\.(?:html|js|css|svg)$/,
   /^dist\/nodes\/([a-z-]+)\/\1(?:\.shared)?\.js$/,
   /^dist\/nodes\/([a-z-]+)\/\1\.html$/,

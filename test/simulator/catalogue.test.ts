@@ -10,7 +10,7 @@ import {
   weightLb,
 } from "../../src/simulator/catalogue/index.ts";
 
-const pictureKinds: readonly PictureKind[] = ["color", "annotated", "depth", "video"];
+const pictureKinds: readonly PictureKind[] = ["color", "annotated", "depth", "label", "video"];
 /** What all pictures together may add to the package's archive. */
 const budgetBytes = 420_000;
 

@@ -10,7 +10,10 @@ import { text } from "node:stream/consumers";
 import { readArguments } from "../../src/simulator/cli-arguments.ts";
 
 const cliPath = join(import.meta.dirname, "../../src/simulator/cli.ts");
-const anyPorts = ["--control-port", "0", "--newer-port", "0", "--earlier-port", "0", "--cloud-port", "0"];
+const anyPorts = ["control", "newer", "earlier", "cloud", "scanner"].flatMap((name) => [
+  `--${name}-port`,
+  "0",
+]);
 /** Free ports, and nothing for a Node-RED that may be running on this computer. */
 const onlyItself = [...anyPorts, "--no-webhook"];
 
@@ -73,6 +76,7 @@ describe("simulator: command line", function () {
       const sim = run(...onlyItself, "--measure", "0", "--token", "t0ken");
       const [, origin] = await sim.printed(/newer device +(http:\S+) +\(video-with-measurement\)/);
       await sim.printed(/token t0ken, device code ABCD2345/);
+      await sim.printed(/scanner +127\.0\.0\.1:\d+ +for a tcp in node/);
       await sim.printed(/control +http:/);
       await fetch(`${origin}/api/v1/measure?TransactionReference=a`);
       await sim.printed(/newer +GET \/api\/v1\/measure\?TransactionReference=a {2}-> {2}200 {2}\d+ ms\n/);
@@ -181,7 +185,9 @@ describe("simulator: command line", function () {
       if (command.do !== "run") {
         return;
       }
-      assert.deepEqual(command.options.ports, { control: 8100, newer: 8101, earlier: 8102, cloud: 8103 });
+      const ports = { control: 8100, newer: 8101, earlier: 8102, cloud: 8103, scanner: 8104 };
+      assert.deepEqual(command.options.ports, ports);
+      assert.deepEqual(command.options.scanner, { aim: true, connectTo: null });
       const { encodingMs, mediaDelayMs, host, webhooks } = command.options;
       assert.deepEqual([encodingMs, mediaDelayMs, host], [3000, 2000, "127.0.0.1"]);
       assert.deepEqual(
@@ -224,6 +230,20 @@ describe("simulator: command line", function () {
       );
     });
 
+    it("set the scanner", () => {
+      const text =
+        "--scanner-suffix tab --scanner-no-aim --scanner-repeats 3 --scanner-chunk 4 --scanner-connect [::1]:4001";
+      const command = readArguments(text.split(" "));
+      assert.ok(command.do === "run");
+      assert.deepEqual(command.options.scanner, {
+        connectTo: { host: "::1", port: 4001 },
+        aim: false,
+        suffix: "\t",
+        repeats: 3,
+        chunkBytes: 4,
+      });
+    });
+
     it("leave the webhook out where it is not wanted", () => {
       const command = readArguments(["--no-webhook"]);
       assert.ok(command.do === "run");
@@ -247,6 +267,8 @@ describe("simulator: command line", function () {
         [["--webhook-secret", "secret"], /--webhook-secret looks like/],
         [["--webhook", "a", "--webhook", "b", "--webhook", "c", "--webhook", "d"], /at most three/],
         [["--host", "10.0.0.1"], /add --expose/],
+        [["--scanner-suffix", "return"], /--scanner-suffix is one of cr, lf, crlf/],
+        [["--scanner-connect", "4001"], /--scanner-connect looks like/],
       ] satisfies [string[], RegExp][]) {
         assert.throws(() => readArguments(args), sentence);
       }

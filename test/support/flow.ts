@@ -71,6 +71,7 @@ const core = createRequire(nodeRedPath);
 const nodeTypes: NodeInitializer[] = [
   core("@node-red/nodes/core/sequence/17-split.js") as NodeInitializer,
   core("@node-red/nodes/core/network/06-httpproxy.js") as NodeInitializer,
+  core("@node-red/nodes/core/network/31-tcpin.js") as NodeInitializer,
   core("@node-red/nodes/core/common/25-status.js") as NodeInitializer,
   archive,
   cloud,
@@ -200,6 +201,28 @@ export class TestFlow {
     }
   }
 
+  /** Waits until the node has sent a message that fits. */
+  async untilSent(nodeId: string, fits: (msg: Message) => boolean): Promise<Sent> {
+    for (;;) {
+      const found = this.sent.find((one) => one.nodeId === nodeId && fits(one.msg));
+      if (found !== undefined) {
+        return found;
+      }
+      await once(this.#events, "sent");
+    }
+  }
+
+  /** Waits until a message has ended in the node with an error. */
+  async untilError(nodeId: string): Promise<NodeError> {
+    for (;;) {
+      const found = this.ends.find((one) => one.nodeId === nodeId && one.error !== undefined);
+      if (found?.error !== undefined) {
+        return found.error;
+      }
+      await once(this.#events, "end");
+    }
+  }
+
   async stop(): Promise<void> {
     await helper.unload();
     await new Promise<void>((resolve) => helper.stopServer(resolve));
@@ -238,6 +261,7 @@ export class TestFlow {
         for (const { msg, source } of events) {
           this.sent.push({ nodeId: source.id, port: source.port, msg });
         }
+        this.#events.emit("sent");
       },
     );
     this.#runtime.events.on("node-status", this.#onStatus);

@@ -10,6 +10,7 @@ import { connected, readExample, shippedOrigins, type FlowNode } from "./example
 
 const editorPort = 1880;
 const controlPort = 8100;
+const scannerPort = 8104;
 
 /** Everything that the demo starts. */
 export interface DemoEnvironment {
@@ -122,6 +123,7 @@ async function startOnUsualPorts(parcel: string | null, webhook: string): Promis
     earlier: portOf(shippedOrigins.earlier),
     cloud: portOf(shippedOrigins.cloud),
     control: controlPort,
+    scanner: scannerPort,
   };
   try {
     return await startSimulator({ ...options, ports: usual });

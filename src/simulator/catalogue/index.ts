@@ -6,8 +6,8 @@ import { catalogueParcels, type Parcel, type Size } from "./parcels.ts";
 
 export { weightLb, type Parcel, type Size } from "./parcels.ts";
 
-/** color and annotated are JPEG, depth is BMP, video is MP4. */
-export type PictureKind = "color" | "annotated" | "depth" | "video";
+/** color and annotated are JPEG, depth is BMP, label is PNG, video is MP4. */
+export type PictureKind = "color" | "annotated" | "depth" | "label" | "video";
 
 export interface Catalogue {
   readonly parcels: readonly Parcel[];
@@ -19,6 +19,7 @@ const endings: Readonly<Record<PictureKind, string>> = {
   color: ".color.jpg",
   annotated: ".annotated.jpg",
   depth: ".depth.bmp.gz",
+  label: ".label.png",
   video: ".mp4",
 };
 

@@ -5,6 +5,7 @@ import { byId, choose, onChoice, setText } from "./dom.ts";
 import { createFaults } from "./faults.ts";
 import { createParcels } from "./parcels.ts";
 import { createRequests } from "./requests.ts";
+import { createScanner } from "./scanner.ts";
 import type { Generation, State } from "./shapes.ts";
 import { watch } from "./stream.ts";
 import { createViewer } from "./viewer.ts";
@@ -19,7 +20,9 @@ function start(): void {
   const parcels = createParcels(control, shown);
   const faults = createFaults(control);
   const requests = createRequests();
-  const cloud = createCloud(control, createViewer());
+  const view = createViewer();
+  const scanner = createScanner(control, view, shown);
+  const cloud = createCloud(control, view);
   const link = byId("link", HTMLElement);
   const generations = byId("generation", HTMLElement);
 
@@ -29,6 +32,7 @@ function start(): void {
     }
     device(state);
     parcels(state[generation].parcel);
+    scanner(state);
     faults(state);
     cloud.show(state);
   }

@@ -106,6 +106,14 @@ export const state = v.object({
     deviceCode: v.string(),
     simulationMode: v.boolean(),
   }),
+  scanner: v.object({
+    host: v.string(),
+    port: v.number(),
+    on: v.boolean(),
+    connections: v.number(),
+    settings: v.object({ aim: v.boolean(), repeats: v.number(), chunkBytes: v.number() }),
+    last: v.nullable(v.object({ at: v.string(), text: v.string(), receivers: v.number() })),
+  }),
   faults: v.array(listedFault),
 });
 export type State = v.InferOutput<typeof state>;

@@ -22,6 +22,13 @@ export function number(value: number): string {
   return shortest.format(value);
 }
 
+/** A text whose control characters can be seen: `]C0A␍␊` */
+export function visible(text: string): string {
+  return Array.from(text, (character) =>
+    character < " " ? String.fromCodePoint(0x2400 + character.charCodeAt(0)) : character,
+  ).join("");
+}
+
 /** The time of day, to the second. */
 export function clock(at: number | string): string {
   return new Date(at).toTimeString().slice(0, 8);

@@ -1,0 +1,136 @@
+import { groupSeparator, labelSymbologies, labelText } from "./catalogue/labels.ts";
+import type { TableParcel } from "./parcels.ts";
+import { openScannerLinks } from "./scanner-links.ts";
+import {
+  checkSettings,
+  identifierOf,
+  type ScanCommand,
+  type ScannerOptions,
+  type ScannerSettings,
+  type SentScan,
+  type Symbology,
+} from "./scanner-types.ts";
+import type { SimulatedScanner } from "./simulator.ts";
+import type { Timers } from "./timers.ts";
+
+export interface ScannerParts {
+  readonly host: string;
+  readonly port: number;
+  readonly options: ScannerOptions;
+  readonly timers: Timers;
+  parcelOn(device: "newer" | "earlier"): TableParcel | null;
+  changed(): void;
+}
+
+interface Scanner extends SimulatedScanner {
+  reset(): void;
+  close(): Promise<void>;
+}
+
+/** A scanner at the packing table: it sends what it reads to all that are connected. */
+export async function openScanner(parts: ScannerParts): Promise<Scanner> {
+  const { host, options, timers, changed } = parts;
+  const { connectTo, ...firstSettings } = options;
+  const links = await openScannerLinks({ host, port: parts.port, connectTo, timers, changed });
+  let settings: ScannerSettings = firstSettings;
+  let on = true;
+  let last: SentScan | null = null;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  function setPower(next: boolean): void {
+    on = next;
+    links.setOpen(next);
+    changed();
+  }
+
+  /** What it sends of what is in front of it. */
+  function textOf({ code, symbology, noRead = false, device = "newer" }: ScanCommand): string {
+    const { aim, prefix, suffix, separator } = settings;
+    const given = code === undefined ? null : { code, symbology: symbology ?? "code-128" };
+    const found = noRead ? null : (given ?? codeOf(parts.parcelOn(device), symbology));
+    if (found === null) {
+      return prefix + settings.noRead + suffix;
+    }
+    const identifier = aim ? identifierOf(found.symbology) : "";
+    return prefix + identifier + found.code.split(groupSeparator).join(separator) + suffix;
+  }
+
+  async function send(command: ScanCommand): Promise<SentScan> {
+    if (!on) {
+      return { at: new Date(), text: "", receivers: 0 };
+    }
+    const sent = { at: new Date(), text: textOf(command), receivers: links.count };
+    last = sent;
+    changed();
+    const bytes = Buffer.from(sent.text);
+    const { cutAtByte = Number.POSITIVE_INFINITY } = command;
+    for (let time = 0; time < settings.repeats; time++) {
+      await timers.sleep(time === 0 ? 0 : settings.repeatMs);
+      await sendInChunks(bytes.subarray(0, cutAtByte));
+      if (cutAtByte < bytes.length) {
+        links.cut();
+        break;
+      }
+    }
+    return sent;
+  }
+
+  async function sendInChunks(bytes: Uint8Array): Promise<void> {
+    const size = settings.chunkBytes === 0 ? bytes.length : settings.chunkBytes;
+    for (let at = 0; at < bytes.length; at += size) {
+      await timers.sleep(at === 0 ? 0 : settings.chunkMs);
+      links.write(bytes.subarray(at, at + size));
+    }
+  }
+
+  return {
+    host,
+    port: links.port,
+    get connections() {
+      return links.count;
+    },
+    get settings() {
+      return settings;
+    },
+    get on() {
+      return on;
+    },
+    get last() {
+      return last;
+    },
+    set(next) {
+      settings = { ...settings, ...checkSettings(next) };
+      changed();
+    },
+    setPower,
+    scan(command = {}) {
+      // A scanner sends one scan after the other.
+      const sent = queue.then(() => send(command));
+      queue = sent.catch(() => undefined);
+      return sent;
+    },
+    reset() {
+      settings = firstSettings;
+      last = null;
+      setPower(true);
+    },
+    close: () => links.close(),
+  };
+}
+
+interface ReadCode {
+  readonly code: string;
+  readonly symbology: Symbology;
+}
+
+/** The code of this kind on the label of a parcel; null where there is none. */
+function codeOf(parcel: TableParcel | null, symbology: Symbology | undefined): ReadCode | null {
+  if (parcel === null || parcel.barcode === "") {
+    return null;
+  }
+  if (parcel.name === null) {
+    return { code: parcel.barcode, symbology: symbology ?? "code-128" };
+  }
+  const found = labelSymbologies.find((one) => one === (symbology ?? "gs1-128"));
+  return found === undefined ? null : { code: labelText(parcel.pictured, found), symbology: found };
+}
