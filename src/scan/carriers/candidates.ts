@@ -19,14 +19,11 @@ const byLength: ReadonlyMap<number, readonly Format[]> = new Map(
  */
 export function findCarriers(text: string, elements: readonly ScanElement[]): ScanCarrier[] {
   const found: ScanCarrier[] = [];
-  const parts = partsOf(text, elements);
-  for (const [index, part] of parts.entries()) {
-    if (parts.indexOf(part) === index) {
-      for (const format of byLength.get(part.length) ?? []) {
-        const carrier = readNumber(format, part);
-        if (carrier !== null && !found.some((other) => isSame(other, carrier))) {
-          found.push(carrier);
-        }
+  for (const part of new Set(partsOf(text, elements))) {
+    for (const format of byLength.get(part.length) ?? []) {
+      const carrier = readNumber(format, part);
+      if (carrier !== null && !found.some((other) => isSame(other, carrier))) {
+        found.push(carrier);
       }
     }
   }

@@ -1,3 +1,5 @@
+import { hasGs1CheckDigit } from "../gs1/check-digits.ts";
+
 /** How a tracking number's check digit follows from its serial number; both as they stand in it. */
 export type CheckDigit = (serial: string, check: string) => boolean;
 
@@ -18,9 +20,8 @@ export function modulo10(
   };
 }
 
-/** GS1's: weights 3 and 1 from the right. */
-export const gs1: CheckDigit = (serial, check) =>
-  serial.length % 2 === 1 ? modulo10(3, 1)(serial, check) : modulo10(1, 3)(serial, check);
+/** GS1's, of digits alone. */
+export const gs1: CheckDigit = (serial, check) => hasGs1CheckDigit(serial + check);
 
 /** The remainder by 7. */
 export const modulo7: CheckDigit = (serial, check) => Number(serial) % 7 === Number(check);
@@ -58,5 +59,5 @@ export const modulo37and36: CheckDigit = (serial, check) => {
 };
 
 function weightedSum(serial: string, weights: readonly number[]): number {
-  return weights.reduce((sum, weight, index) => sum + weight * Number(serial[index]), 0);
+  return weights.reduce((sum, weight, index) => sum + weight * (serial.charCodeAt(index) - 48), 0);
 }
