@@ -1,6 +1,7 @@
 import { chooseOnly, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
 import { textsOf } from "../../src/editor/texts.ts";
+import { checkBoxes } from "../../src/editor/widgets.ts";
 import { defaults, properties, type ArchiveProperties } from "./archive.shared.ts";
 
 const type = "dimensioner-archive";
@@ -16,8 +17,9 @@ RED.nodes.registerType<ArchiveProperties>("dimensioner-archive", {
   icon: "dimensioner-archive.svg",
   paletteLabel: () => texts("palette"),
   label() {
-    const { name, source, cloud, cloudFrom } = settingsOf(this, defaults);
-    return name || actAt(texts("palette"), source === "message" ? "" : targetOf(cloud, cloudFrom));
+    const { name, cloud, cloudFrom } = settingsOf(this, defaults);
+    const target = cloud === "" && cloudFrom === "" ? "" : targetOf(cloud, cloudFrom);
+    return name || actAt(texts("palette"), target);
   },
   labelStyle() {
     return labelStyle(settingsOf(this, defaults).name);
@@ -28,6 +30,10 @@ RED.nodes.registerType<ArchiveProperties>("dimensioner-archive", {
     chooseOnly(this, fields);
   },
   oneditprepare() {
-    openForm(this, fields);
+    const form = openForm(this, fields);
+    checkBoxes(
+      form.field("images"),
+      (["annotated", "color", "depth"] as const).map((image) => [image, texts(`images.${image}`)]),
+    );
   },
 });

@@ -1,19 +1,19 @@
-import { cloudProperties, contentType, nodeName, transactionId } from "../../src/saved/common-properties.ts";
+import {
+  cloudProperties,
+  contentType,
+  nodeName,
+  transactionIdIfKnown,
+} from "../../src/saved/common-properties.ts";
 import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
-const fromCloud = { when: { source: ["cloud"] } } as const;
 const packages = { legend: "group.package" } as const;
+const media = { legend: "group.media", note: "note.media" } as const;
 const completeness = { legend: "group.wait" } as const;
 const jobs = { legend: "group.jobs" } as const;
 
 /** The saved properties of `dimensioner-archive`, in the order of its form. */
 export const properties = {
   name: nodeName,
-  /** Where the media come from: the cloud, or the message itself. */
-  source: { kind: "choice", of: ["cloud", "message"], default: "cloud", icon: "sign-in" },
-  cloud: { ...cloudProperties.cloud, ...fromCloud },
-  cloudFrom: { ...cloudProperties.cloudFrom, ...fromCloud },
-  transactionId,
   /** Where the packages lie, and where jobs are kept until their package is whole. */
   store: {
     kind: "config",
@@ -33,15 +33,44 @@ export const properties = {
     note: "note.layout",
     group: packages,
   },
-  contentType: { ...contentType, group: completeness, ...fromCloud },
+  /** What is fetched from the device on the local network that has measured, separated by commas. */
+  images: { kind: "text", default: "annotated,color", icon: "picture-o", group: media },
+  /** Whose media are collected; none: only what the message and the device have. */
+  cloud: { ...cloudProperties.cloud, isOptional: true, group: media },
+  cloudFrom: cloudProperties.cloudFrom,
+  /** Blank or not on the message: the one that the cloud gives a local measurement is found. */
+  transactionId: { ...transactionIdIfKnown, group: media },
+  contentType: { ...contentType, group: media },
+  /** What makes a package complete. */
+  media: {
+    kind: "choice",
+    of: ["all", "pictures", "list", "none"],
+    default: "all",
+    icon: "check-square-o",
+    note: "note.complete",
+    group: completeness,
+  },
   /** Content types or descriptions that must be there, separated by commas. */
   expect: {
-    kind: "text",
+    kind: "typed",
     default: "",
-    icon: "check-square-o",
+    type: "str",
+    required: "problem.expect",
+    icon: "list-ul",
     placeholder: "placeholder.expect",
     note: "note.expect",
     group: completeness,
+    when: { media: ["list"] },
+  },
+  /** So long the cloud's list must not have grown. */
+  settle: {
+    kind: "number",
+    of: "wait",
+    default: 60,
+    icon: "clock-o",
+    note: "note.settle",
+    group: completeness,
+    when: { media: ["all", "pictures"] },
   },
   wait: { kind: "number", of: "wait", default: 900, icon: "hourglass-half", group: completeness },
   onIncomplete: {
@@ -58,7 +87,6 @@ export const properties = {
     default: 2,
     icon: "tasks",
     group: jobs,
-    ...fromCloud,
   },
   /** A job that cannot go on ends in its error after so long; 0: never. */
   giveUp: {

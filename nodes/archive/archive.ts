@@ -5,13 +5,20 @@ import type { OpenJob } from "../../src/archive/jobs/open-job.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { phrase } from "../../src/errors/interpolation.ts";
 import { layoutProblem } from "../../src/rules/names.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
 import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
 import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
 import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
 import { readIntent, readPart, restoreKept } from "../../src/runtime/archive/archive-intent.ts";
-import { describePackage, endOf, isDeployed, jobCloud } from "../../src/runtime/archive/archive-node.ts";
+import {
+  describePackage,
+  endOf,
+  isDeployed,
+  jobCloud,
+  jobDevice,
+} from "../../src/runtime/archive/archive-node.ts";
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
 import { cloudChoice } from "../../src/runtime/config/config-node.ts";
@@ -45,12 +52,13 @@ export default function (RED: NodeAPI): void {
   function ArchiveNode(this: Node, definition: NodeDef & Partial<ArchiveProperties>): void {
     RED.nodes.createNode(this, definition);
     const properties = readSaved(defaults, definition);
-    const usesCloud = properties.source !== "message";
     const clouds = cloudChoice(RED, properties);
+    const mayUseCloud = properties.cloud !== "" || properties.cloudFrom.trim() !== "";
     const hasStore = (): boolean => RED.nodes.getNode(properties.store) !== null;
     const config = {
-      problem: () => (usesCloud ? clouds.problem() : undefined) ?? (hasStore() ? undefined : "configMissing"),
-      surface: () => (usesCloud ? clouds.surface() : "disk"),
+      problem: () =>
+        (mayUseCloud ? clouds.problem() : undefined) ?? (hasStore() ? undefined : "configMissing"),
+      surface: () => (mayUseCloud ? clouds.surface() : "disk"),
     } as const;
     /** The jobs that were open at the start come in like messages, so that they end like messages. */
     const resumed = new WeakMap<object, Submission>();
@@ -62,11 +70,11 @@ export default function (RED: NodeAPI): void {
         return true;
       }
       // The node that took it is gone: its evidence is not.
-      if (isDeployed(RED, job.node) || job.intent.source !== (usesCloud ? "cloud" : "message")) {
+      if (isDeployed(RED, job.node)) {
         return false;
       }
       try {
-        return !usesCloud || jobCloud(RED, clouds, properties.cloudFrom, job) !== undefined;
+        return job.intent.origin === null || jobCloud(RED, clouds, properties.cloudFrom, job) !== undefined;
       } catch {
         return false;
       }
@@ -88,7 +96,9 @@ export default function (RED: NodeAPI): void {
       node: this.id,
       store: () => storeOf(RED, properties.store, operationOf("config")),
       concurrency: () => readConcurrency(operationOf("config")),
-      source: (job) => jobCloud(RED, clouds, properties.cloudFrom, job),
+      cloud: (job) => jobCloud(RED, clouds, properties.cloudFrom, job),
+      device: (job) => jobDevice(RED, job.intent.measuredBy?.id ?? ""),
+      find: async () => ({ missing: phrase("itsRecord") }),
       findMissing: missingMedia,
       // An archive saves too: what one has archived may be given to another one.
       outputFolders: async () => [...(await outputFolders.all()), ...(await archives.openFolders())],
@@ -108,20 +118,26 @@ export default function (RED: NodeAPI): void {
 
     const submit = async (job: Job): Promise<Submission> => {
       const { msg, signal } = job;
-      const chosen = usesCloud ? clouds.choose(job, "archive", false) : undefined;
+      const chosen = clouds.chooseIfAny(job, "archive", false);
       const operation = chosen?.operation ?? operationOf("disk");
       const values = new ValueReader(RED, this, msg, operation);
-      values.setting("source", properties.source, table.source.of);
       readConcurrency(operation);
-      const intent = await readIntent(
-        { RED, msg, values, operation, properties, table },
-        chosen?.client.peer.origin ?? null,
-      );
-      const media = usesCloud ? [] : readMedia(msg, operation);
+      const media = readMedia(msg, operation);
+      const intent = await readIntent({
+        RED,
+        msg,
+        values,
+        operation,
+        properties,
+        table,
+        origin: chosen?.client.peer.origin ?? null,
+        hasMedia: media.length > 0,
+        hasImages: (id) => jobDevice(RED, id).generation === "newer",
+      });
       const host = packagesFolderOf(storeOf(RED, properties.store, operation), operation);
       const accept = async (): Promise<Submission> => {
         const runner = await session.open();
-        return usesCloud ? runner.submit(intent) : runner.submitMedia(intent, media, readPart(msg));
+        return media.length === 0 ? runner.submit(intent) : runner.submitMedia(intent, media, readPart(msg));
       };
       return unlessAborted(accept(), { ...operation, host, signal });
     };
@@ -133,7 +149,7 @@ export default function (RED: NodeAPI): void {
       }
       const payload = describePackage(archived, join);
       Object.assign(msg, { payload, filename: payload.manifest });
-      if (!usesCloud && readPart(msg) !== null) {
+      if (submission.isOfSequence) {
         delete msg["parts"];
       }
       const key = archived.wasThere ? "alreadyArchived" : "archived";
@@ -180,8 +196,10 @@ export default function (RED: NodeAPI): void {
           if (!isKept) {
             endJobLater(error instanceof DimensionerError ? error : undefined);
           }
-          if (usesCloud && error instanceof DimensionerError && error.code === "ERR_MEDIA_INCOMPLETE") {
-            job.msg.payload = submission.running?.listed ?? [];
+          const { running } = submission;
+          const isOfCloud = running?.job.intent.origin !== null && !submission.isOfSequence;
+          if (isOfCloud && error instanceof DimensionerError && error.code === "ERR_MEDIA_INCOMPLETE") {
+            job.msg.payload = running?.listed ?? [];
           }
           throw error;
         } finally {

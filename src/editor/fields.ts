@@ -181,13 +181,14 @@ function expressionProblem(value: string, type: string): string | null {
 }
 
 function configProblem(
-  { from, generation }: ConfigProperty,
+  { from, isOptional, generation }: ConfigProperty,
   name: string,
   value: string,
   now: Now,
 ): string | null {
   if (value === "" || value === "_ADD_") {
-    return from === undefined || now(from) !== "" ? null : shared(`problem.${name}Missing`);
+    const isNeeded = from !== undefined && isOptional !== true && now(from) === "";
+    return isNeeded ? shared(`problem.${name}Missing`) : null;
   }
   const chosen = RED.nodes.node(value);
   if (chosen === null || chosen === undefined) {

@@ -27,10 +27,15 @@ export const nodes = {
     text: "The scan is empty, so there is no transaction reference. Nothing was sent; scan again.",
     hint: "The reference is msg.transactionReference or, without one, a text or a number in msg.payload.",
   },
-  inputLocalResult: {
+  inputMeasuredBy: {
     code: "ERR_INPUT",
-    text: "A local measurement has no transaction ID: the cloud assigns it later. Start this from a transaction in node or a remote measure.",
-    hint: "To archive only what the message itself has, set “Media from” to the message and “Transaction id” to msg.imageIdentifier.",
+    text: "This local measurement does not say which device measured it: msg.measuredBy is missing. Pass on the message of the measure node with it, or set a transaction ID.",
+    hint: "The measure node puts msg.measuredBy on its message. A function that makes a new message loses it.",
+  },
+  inputNothing: {
+    code: "ERR_INPUT",
+    text: "There is nothing to archive: the message has no measurement and no media, and no cloud is selected.",
+    hint: "Send the message of a measure node, a remote measure or a transaction in node, or put media on msg.payload.",
   },
   messageTooDeep: {
     code: "ERR_INPUT",

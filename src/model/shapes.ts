@@ -279,31 +279,41 @@ export interface Terminal {
 
 /** A package that is whole on the disk. */
 export interface ArchivedPackage {
+  /** The package's id in the store's database and in its manifest. */
+  packageId: string;
+  /** The package's folder from the store's folder, with slashes. */
+  location: string;
   /** Absolute path of the package. */
   folder: string;
   /** Absolute path of its manifest.json. */
   manifest: string;
-  /** As given. */
-  transactionId: string;
+  /** As given, or as found; null for a local measurement whose transaction is not known. */
+  transactionId: string | null;
   /** As given. */
   transactionReference: string | null;
-  /** The images and videos. */
+  /** The images and videos; of a package that was there before, also those of the supplements to it. */
   files: ArchivedFile[];
   /** Sum of their lengths. */
   bytes: number;
   /** Whether all that was expected is there. */
   complete: boolean;
-  /** Whether the package was there before this message. */
+  /** Whether the package was there before this message, with all that the message asks for. */
   alreadyArchived: boolean;
+  /**
+   * Absolute path of the manifest of the package that this one completes; null for a package of its own.
+   */
+  supplements: string | null;
 }
 
 /** One image or video of an archived package. */
 export interface ArchivedFile {
   /** Absolute path in the package. */
   path: string;
-  /** As in the cloud; null where a message brought it without one. */
+  /** Where it came from; null in packages of version 0.1. */
+  source: "message" | "device" | "cloud" | null;
+  /** As in the cloud; null for what has none. */
   contentId: string | null;
-  /** As in the cloud or on the message. */
+  /** As in the cloud or on the message; of a device's image, which one it is. */
   description: string | null;
   /** By its content, else as announced. */
   contentType: string | null;

@@ -56,14 +56,19 @@ export const cloudProperties = {
   },
 } as const satisfies PropertyTable;
 
-/** The transaction whose media are wanted, by the id that the cloud has given it. */
-export const transactionId = {
+/** A transaction by the id that the cloud has given it. */
+export const transactionIdIfKnown = {
   kind: "typed",
   default: "transactionId",
   type: "msg",
-  required: common("problem.transactionId"),
   icon: "key",
   label: common("label.transactionId"),
+} as const satisfies PropertyTable[string];
+
+/** The transaction whose media are wanted. */
+export const transactionId = {
+  ...transactionIdIfKnown,
+  required: common("problem.transactionId"),
 } as const satisfies PropertyTable[string];
 
 /** Only media of this type; blank: all. */

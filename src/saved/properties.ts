@@ -121,6 +121,8 @@ export interface ConfigProperty extends Row {
   readonly from?: string;
   /** Key of what a dialog says where none is chosen and one is needed. */
   readonly required?: string;
+  /** Without it, the node does less. */
+  readonly isOptional?: true;
   /** The generation that the chosen device has to be of. */
   readonly generation?: "newer";
 }

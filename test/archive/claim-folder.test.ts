@@ -27,20 +27,20 @@ describe("archive: a store whose settings name another folder than before", () =
   }
 
   async function archiveOne({ runner }: Opened, id: string): Promise<void> {
-    const submission = await runner.submitMedia(intentOf(id, { source: "message" }), [mediumOf(id)], null);
+    const submission = await runner.submitMedia(intentOf(id, { origin: null }), [mediumOf(id)], null);
     await submission.end();
     submission.messageSent();
   }
 
   /** The first part of two: its job waits for the other one. */
   async function beginOne({ runner }: Opened): Promise<void> {
-    const intent = intentOf("open", { source: "message", sequence: "s", waitMs: 60_000 });
+    const intent = intentOf("open", { origin: null, sequence: "s", waitMs: 60_000 });
     await runner.submitMedia(intent, [mediumOf("first")], { id: "s", index: 0, count: 2 });
   }
 
   async function finish({ runner }: Opened): Promise<void> {
     const [resumed] = [...runner.resume(() => true)];
-    const intent = intentOf("open", { source: "message", sequence: "s", waitMs: 60_000 });
+    const intent = intentOf("open", { origin: null, sequence: "s", waitMs: 60_000 });
     const submission = await runner.submitMedia(intent, [mediumOf("second")], {
       id: "s",
       index: 1,

@@ -90,7 +90,7 @@ describe("archive: a disk that is full, gone or closed", () => {
         { content: pictureOf("x"), contentType: null, contentId: null, description: null, filename: null },
       ];
       const error = await rejectsWith(
-        archive.runner.submitMedia(intentOf("2", { source: "message" }), media, null),
+        archive.runner.submitMedia(intentOf("2", { origin: null }), media, null),
         "ERR_FILE",
         "fileFull",
       );
@@ -260,11 +260,7 @@ describe("archive: a disk that is full, gone or closed", () => {
             submission.messageSent();
           });
           await submit(async () => {
-            const submission = await archive.runner.submitMedia(
-              intentOf("2", { source: "message" }),
-              media,
-              null,
-            );
+            const submission = await archive.runner.submitMedia(intentOf("2", { origin: null }), media, null);
             await submission.end();
             submission.messageSent();
           });

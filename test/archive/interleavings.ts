@@ -84,7 +84,9 @@ class Play {
     const runner = new JobRunner(archive, {
       node: "node",
       concurrency: 2,
-      source: () => cloud,
+      cloud: () => cloud,
+      device: () => assert.fail("no device was given"),
+      find: () => assert.fail("nothing is to be found"),
       findMissing: missingMedia,
       retry: { firstMs: 10, longestMs: 40 },
       poll: { firstMs: 10, longestMs: 40, paceMs: 0 },
@@ -108,7 +110,7 @@ class Play {
 
   async #submitAll(runner: JobRunner): Promise<void> {
     const onIncomplete = this.#choose(2) === 1 ? "keep" : "error";
-    const sequence = intentOf("sequence", { source: "message", sequence: "s", waitMs: 20, onIncomplete });
+    const sequence = intentOf("sequence", { origin: null, sequence: "s", waitMs: 20, onIncomplete });
     const medium = (text: string) => ({
       content: pictureOf(text),
       contentType: "image/jpeg",
@@ -128,7 +130,7 @@ class Play {
         ["alone 1", "alone 2"],
         () =>
           runner.submitMedia(
-            intentOf("alone", { source: "message" }),
+            intentOf("alone", { origin: null }),
             [medium("alone 1"), medium("alone 2")],
             null,
           ),

@@ -7,11 +7,14 @@ import { JobTable } from "../../src/archive/jobs/job-table.ts";
 import { openTestDatabase, testClock, type TestDatabase } from "../store/support.ts";
 
 const intent: Intent = {
-  source: "cloud",
   origin: "https://cloud.example",
   transactionId: "905865",
+  measuredBy: null,
+  recording: null,
+  media: "list",
   contentType: null,
   expect: ["video/mp4"],
+  settleMs: 60_000,
   waitMs: 900_000,
   giveUpMs: 0,
   onIncomplete: "error",
@@ -36,6 +39,7 @@ const intent: Intent = {
 
 const item = (path: string): StoredItem => ({
   path,
+  source: "cloud",
   contentId: path,
   description: null,
   contentTypeAnnounced: "image/jpeg",

@@ -22,7 +22,7 @@ async function finish(submission: Submission, given?: string): Promise<void> {
 async function take(id: string): Promise<void> {
   const submission = id.startsWith("message")
     ? await runner.submitMedia(
-        intentOf(id, { source: "message" }),
+        intentOf(id, { origin: null }),
         [0, 1].map((index) => ({
           content: pictureOf(`${id} ${index}`),
           contentType: "image/jpeg",

@@ -130,7 +130,7 @@ async function check(root: string, expected: ReadonlyMap<string, readonly string
   assert.deepEqual(found, [...expected.keys()].sort(), "one package for each job");
   for (const { transactionId, items, complete } of packages) {
     const hashes = items.map(({ sha256 }) => sha256).sort();
-    assert.deepEqual(hashes, expected.get(transactionId), transactionId);
+    assert.deepEqual(hashes, expected.get(transactionId ?? ""), String(transactionId));
     assert.ok(complete);
   }
   assert.deepEqual(await workFolders(root), []);

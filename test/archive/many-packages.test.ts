@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Verification } from "../../src/archive/maintenance/verify.ts";
-import { keyOfManifest } from "../../src/archive/jobs/keys.ts";
+import { keysOfManifest } from "../../src/archive/jobs/keys.ts";
 import { encodeLine } from "../../src/archive/maintenance/checked-lines.ts";
 import { readManifest, writeManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
 import { indexPackage } from "../../src/archive/packages/package-index.ts";
@@ -60,7 +60,7 @@ async function makeMany(count: number): Promise<Made> {
     const manifest = readManifest(text);
     assert.ok(manifest !== undefined);
     const [path, sha256] = [`day-${index % 7}/${index}`, sha256Of(text)];
-    statements.push(...indexPackage(keyOfManifest(manifest), { path, sha256 }, manifest));
+    statements.push(...indexPackage(keysOfManifest(manifest), { path, sha256 }, manifest));
     if (index % 10 === 0) {
       await mkdir(join(root, path), { recursive: true });
       await writeFile(join(root, path, "manifest.json"), text);

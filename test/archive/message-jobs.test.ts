@@ -17,7 +17,7 @@ import {
 } from "./support.ts";
 
 const forMessage = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
-  intentOf(id, { source: "message", ...more });
+  intentOf(id, { origin: null, ...more });
 
 function medium(content: GivenMedium["content"], more: Partial<GivenMedium> = {}): GivenMedium {
   return { content, contentType: null, contentId: null, description: null, filename: null, ...more };

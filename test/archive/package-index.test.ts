@@ -42,7 +42,11 @@ describe("the index of a store's packages", () => {
   const index = () => new PackageIndex(test.database);
   const add = (job: string, more: Partial<Manifest> = {}, key = `key of ${job}`) =>
     test.database.transaction(
-      indexPackage(key, { path: `2026/${job}`, sha256: `sha256 of ${job}` }, manifestOf(job, more)),
+      indexPackage(
+        { own: key, measure: null },
+        { path: `2026/${job}`, sha256: `sha256 of ${job}` },
+        manifestOf(job, more),
+      ),
     );
 
   beforeEach(async () => {
@@ -81,7 +85,6 @@ describe("the index of a store's packages", () => {
     await add("a", { complete: false });
     assert.deepEqual((await index().find("packageId", "a", 1))[0], {
       id: "a",
-      key: "key of a",
       path: "2026/a",
       sha256: "sha256 of a",
       transactionId: "id of a",
@@ -90,13 +93,14 @@ describe("the index of a store's packages", () => {
       complete: false,
       measurement: null,
       raw: "c".repeat(64),
+      supplements: null,
     });
   });
 
   it("knows all packages of one key in their order", async () => {
     await Promise.all([add("a", {}, "same"), add("bb", {}, "same"), add("ccc")]);
     assert.deepEqual(
-      (await index().ofKey("same")).map(({ id }) => id),
+      (await index().ofKeys(["same"])).map(({ id }) => id),
       ["a", "bb"],
     );
   });
@@ -120,7 +124,7 @@ describe("the index of a store's packages", () => {
   it("forgets what lay in a folder before another package took its place", async () => {
     await add("a");
     await test.database.transaction(
-      indexPackage("key of b", { path: "2026/a", sha256: "other" }, manifestOf("b")),
+      indexPackage({ own: "key of b", measure: null }, { path: "2026/a", sha256: "other" }, manifestOf("b")),
     );
     assert.deepEqual(await index().find("packageId", "a", 9), []);
     assert.equal((await index().find("packageId", "b", 9)).length, 1);

@@ -25,7 +25,7 @@ export async function fillArchive(
       description: null,
       filename: null,
     }));
-    const intent = intentOf(id, { source: "message", raw: "{}", ...intentOfId(id, index) });
+    const intent = intentOf(id, { origin: null, raw: "{}", ...intentOfId(id, index) });
     const submission = await runner.submitMedia(intent, media, null);
     paths.push((await submission.end()).path);
     submission.messageSent();

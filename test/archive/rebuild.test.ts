@@ -107,7 +107,7 @@ describe("archive: dimensioner-rebuild", function () {
         description: null,
         filename: null,
       }));
-      const again = await runner.submitMedia(intentOf("m1", { source: "message", raw: "{}" }), media, null);
+      const again = await runner.submitMedia(intentOf("m1", { origin: null, raw: "{}" }), media, null);
       const archived = await again.end();
       assert.deepEqual([archived.wasThere, archived.path], [true, archive.paths[1]]);
       again.messageSent();

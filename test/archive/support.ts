@@ -14,6 +14,7 @@ import { filesOf, readManifest, type Manifest } from "../../src/archive/packages
 import type { Intent } from "../../src/archive/packages/intent.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { phrase } from "../../src/errors/interpolation.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { storeIn } from "./store.ts";
@@ -24,14 +25,17 @@ export function clientOf(sim: Simulator): CloudClient {
   return new CloudClient({ baseUrl: sim.cloud.origin, token, timeoutMs: 2_000 });
 }
 
-/** A job for a transaction of the simulated cloud, or for media that a message brings. */
+/** A job for a transaction of a cloud; without an origin, for what a message brings. */
 export function intentOf(transactionId: string, more: Partial<Intent> = {}): Intent {
   return {
-    source: "cloud",
-    origin: null,
+    origin: "https://cloud.example",
     transactionId,
+    measuredBy: null,
+    recording: null,
+    media: more.expect === undefined ? "all" : "list",
     contentType: null,
     expect: [],
+    settleMs: 0,
     waitMs: 0,
     giveUpMs: 0,
     onIncomplete: "error",
@@ -85,10 +89,12 @@ export async function openArchive(
   const runner = new JobRunner(lease.archive, {
     node: "node",
     concurrency: 2,
-    source: () => {
+    cloud: () => {
       assert.ok(client !== undefined);
       return client;
     },
+    device: () => assert.fail("no device was given"),
+    find: async () => ({ missing: phrase("itsRecord") }),
     findMissing: missingMedia,
     outputFolders: async () => [tmpdir()],
     ...quick,

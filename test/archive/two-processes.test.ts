@@ -51,7 +51,7 @@ describe("archive: two processes, each with a database of its own, in one folder
           assert.equal(complete, true);
           assert.deepEqual(
             items.map(({ sha256 }) => sha256),
-            [sha256Of(pictureOf(transactionId))],
+            [sha256Of(pictureOf(transactionId ?? ""))],
           );
         }
         assert.deepEqual(await workFolders(root), []);

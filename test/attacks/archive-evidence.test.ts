@@ -76,7 +76,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
           () => archive.runner.submit(forCloud("1", { raw: '{"errorCode":0}' })),
           () =>
             archive.runner.submitMedia(
-              intentOf("m", { source: "message", raw: '{"errorCode":0}' }),
+              intentOf("m", { origin: null, raw: '{"errorCode":0}' }),
               [picture("m")],
               null,
             ),
@@ -155,7 +155,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
       assert.match(error.message, /limit: 3/);
       assert.equal(error.details.retryable, true);
       await rejectsWith(
-        archive.runner.submitMedia(intentOf("m", { source: "message" }), [picture("m")], null),
+        archive.runner.submitMedia(intentOf("m", { origin: null }), [picture("m")], null),
         "ERR_QUEUE_FULL",
         "archiveFull",
       );
@@ -195,7 +195,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
     });
   });
 
-  it("after a restart, 24 open jobs ask the cloud 20 times a second at most, and none is forgotten", async () => {
+  it("after a restart, 24 open jobs ask the cloud again 20 times a second at most, and none is forgotten", async () => {
     await withFolder(async (root) => {
       const ids = Array.from({ length: 24 }, (_, index) => `t${index}`);
       const before = await openArchive(root, client);
@@ -211,7 +211,9 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
         store: () => storeIn(root),
         node: "node",
         concurrency: () => 2,
-        source: () => client,
+        cloud: () => client,
+        device: () => assert.fail("no device was given"),
+        find: () => assert.fail("nothing is to be found"),
         findMissing: missingMedia,
         isMine: () => true,
         onResumed: async (submission) => {
@@ -231,8 +233,9 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
             const all = asked().slice(countBefore);
             all.forEach((id) => seen.add(id));
             const seconds = (performance.now() - startedAt) / 1_000;
-            assert.ok(all.length <= 20 * seconds + 8, `${all.length} after ${seconds.toFixed(1)} s`);
-            return seen.size === ids.length;
+            const again = all.length - seen.size;
+            assert.ok(again <= 20 * seconds + 8, `${again} after ${seconds.toFixed(1)} s`);
+            return seen.size === ids.length && again > 40;
           },
           "all have been asked for",
           40_000,
@@ -258,7 +261,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
         [
           { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 2 },
           storeNode(root, "store"),
-          { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store" },
+          { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store", settle: 0 },
         ],
         { cloud: { token: "simulator" } },
         { userDir },
@@ -287,7 +290,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
         [
           { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 2 },
           storeNode(root, "store"),
-          { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store" },
+          { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store", settle: 0 },
         ],
         { cloud: { token: "simulator" } },
       );
@@ -316,7 +319,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
           id: "archive",
           z: "tab",
           type: "dimensioner-archive",
-          source: "message",
+          origin: null,
           store: "store",
         },
       ]);

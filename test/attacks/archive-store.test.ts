@@ -33,7 +33,7 @@ async function findContent(folder: string, content: Buffer): Promise<string[]> {
 async function leaveOpen(root: string, text: string): Promise<void> {
   const archive = await openArchive(root, undefined);
   const part = { id: "s", index: 0, count: 2 };
-  const intent = intentOf("m", { source: "message", sequence: "s", waitMs: 60_000 });
+  const intent = intentOf("m", { origin: null, sequence: "s", waitMs: 60_000 });
   const submission = await archive.runner.submitMedia(intent, [medium(text)], part);
   submission.end().catch(() => undefined);
   await until(() => archive.runner.jobs[0]?.state === "waiting", "it waits");

@@ -20,7 +20,7 @@ const actions: Readonly<Record<string, object>> = {
   "list-split": { type: "dimensioner-media-list", cloud: "cloud", emit: "split" },
   media: { type: "dimensioner-fetch-media", cloud: "cloud" },
   fleet: { type: "dimensioner-device-list", cloud: "cloud" },
-  archive: { type: "dimensioner-archive", source: "message", store: "store" },
+  archive: { type: "dimensioner-archive", store: "store" },
 };
 
 export const actionIds = Object.keys(actions);

@@ -40,7 +40,7 @@ describe(`A8: a Node-RED ${nodeRedMajor} with archives on a disk that hangs`, fu
           id,
           z: "tab",
           type: "dimensioner-archive",
-          source: "message",
+          origin: null,
           store: storeId(root),
           transactionId: "1",
           transactionIdType: "str",

@@ -103,7 +103,7 @@ describe("A8: a disk or share that hangs", function () {
       const media = [
         { content: pictureOf("1"), contentType: null, contentId: null, description: null, filename: null },
       ];
-      const submission = await runner.submitMedia(intentOf("1", { source: "message" }), media, null);
+      const submission = await runner.submitMedia(intentOf("1", { origin: null }), media, null);
       await submission.end();
       submission.messageSent();
       await close();

@@ -31,7 +31,7 @@ describe("A13: a message may name only files below folders that a node saves int
     id: "archive",
     z: "tab",
     type: "dimensioner-archive",
-    source: "message",
+    origin: null,
     store: storeId(root),
     transactionId: "id",
   });

@@ -37,7 +37,7 @@ describe("many messages at once make Node.js warn of nothing", function () {
         on("list", "media-list", { cloud: "cloud" }),
         on("wait", "media-list", { cloud: "cloud", wait: 600 }),
         on("fleet", "device-list", { cloud: "cloud" }),
-        on("messages", "archive", { source: "message", folder }),
+        on("messages", "archive", { folder }),
         on("transactions", "archive", { cloud: "cloud", folder }),
       ];
       flow = await TestFlow.start(nodes, { cloud: { token: "simulator" } });

@@ -218,6 +218,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
         type: "dimensioner-archive",
         cloud: "cloud",
         store: "store",
+        settle: 0,
         folder,
       };
       const [msg] = await run("ArchiveMessage", node, { transactionId: "T2", transactionReference: "R" });

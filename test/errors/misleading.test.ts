@@ -117,7 +117,7 @@ describe("errors name the cause that is there", () => {
     assert.doesNotMatch(message + details.hint, /TLS settings|tls-config/);
   });
 
-  it("says in the archive that a local measurement has no transaction id", async () => {
+  it("says in the archive what is missing where nobody knows which device has measured", async () => {
     const sim = opened(await startSimulator());
     flow = await TestFlow.start(
       [
@@ -130,9 +130,9 @@ describe("errors name the cause that is there", () => {
       { cloud: { token: sim.cloud.token } },
     );
     const { sent } = await flow.run("measure", {});
-    const { error } = await flow.run("archive", { ...sent[0]?.msg });
+    const { error } = await flow.run("archive", { payload: sent[0]?.msg["payload"] });
     assert.equal(error?.code, "ERR_INPUT");
-    assert.match(error.message, /local measurement has no transaction ID/);
+    assert.match(error.message, /msg\.measuredBy is missing/);
     const { error: none } = await flow.run("archive", { payload: "nothing" });
     assert.match(none?.message ?? "", /^transactionId is missing/);
   });

@@ -49,8 +49,8 @@ export function archiveFlow(sim: Simulator, root: string, out: string): object[]
       outputs: 2,
       wires: [["from-cloud"], ["from-message"]],
     },
-    { ...archive, id: "from-cloud", source: "cloud" },
-    { ...archive, id: "from-message", source: "message" },
+    { ...archive, id: "from-cloud", settle: 0 },
+    { ...archive, id: "from-message", cloud: "" },
     { ...at, id: "catch", type: "catch", scope: null, wires: [["line"]] },
     {
       ...at,
@@ -101,7 +101,8 @@ export async function readReports(out: string): Promise<Report[]> {
 export async function checkPackages(root: string, ids: readonly string[], videos = 1): Promise<void> {
   const packages = [...(await readPackages(root)).values()];
   assert.deepEqual(packages.map(({ transactionId }) => transactionId).sort(), ids.toSorted());
-  for (const { transactionId, items } of packages) {
+  for (const { transactionId: id, items } of packages) {
+    const transactionId = id ?? "";
     assert.equal(items.length, isOfMessage(transactionId) ? 1 : 1 + videos, transactionId);
     assert.ok(items.some(({ sha256 }) => sha256 === sha256Of(pictureOf(transactionId))));
   }

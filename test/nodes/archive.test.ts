@@ -55,6 +55,7 @@ describe("dimensioner-archive", () => {
     type: "dimensioner-archive",
     cloud: "cloud",
     store: storeId(folder),
+    settle: 0,
     ...more,
   });
   const clouds = (): FlowNode[] => [
@@ -122,7 +123,7 @@ describe("dimensioner-archive", () => {
         deviceReference: "ABCD2345",
         wires: [["node"]],
       },
-      archive(root, { wait: 5, expect: "image/jpeg" }),
+      archive(root, { wait: 5, media: "list", expect: "image/jpeg" }),
     );
     const ended = nextEnd(test, "node");
     const before = test.sent.length;
@@ -210,9 +211,27 @@ describe("dimensioner-archive", () => {
     ["a wait that is no number", { wait: "long" }, { transactionId: "1" }, "ERR_CONFIG"],
     ["hours that are no number", { giveUp: "-1" }, { transactionId: "1" }, "ERR_CONFIG"],
     ["no download at all", { concurrency: 0 }, { transactionId: "1" }, "ERR_CONFIG"],
-    ["no cloud", { cloud: "" }, { transactionId: "1" }, "ERR_CONFIG"],
-    ["no media in the message", { source: "message" }, { transactionId: "1", payload: "text" }, "ERR_INPUT"],
-    ["an empty Buffer", { source: "message" }, { transactionId: "1", payload: Buffer.alloc(0) }, "ERR_INPUT"],
+    ["a cloud that is gone", { cloud: "gone" }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["an image that no device has", { images: "annotated,infrared" }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["a list of media that names none", { media: "list" }, { transactionId: "1" }, "ERR_INPUT"],
+    ["a rule that is none", { media: "most" }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["nothing to archive", { cloud: "" }, { transactionId: "1", payload: "text" }, "ERR_INPUT"],
+    ["an empty Buffer", { cloud: "" }, { transactionId: "1", payload: Buffer.alloc(0) }, "ERR_INPUT"],
+    [
+      "a local measurement of nobody knows which device",
+      {},
+      { payload: { source: "newer-device", measuredObjects: [] } },
+      "ERR_INPUT",
+    ],
+    [
+      "a local measurement of a device that is not deployed",
+      {},
+      {
+        measuredBy: { id: "gone", surface: "newer-device" },
+        payload: { source: "newer-device", measuredObjects: [] },
+      },
+      "ERR_CONFIG",
+    ],
   ] as const) {
     it(`accepts nothing for ${what}, and asks the cloud nothing`, async () => {
       await withFolder(async (root) => {
@@ -254,7 +273,10 @@ describe("dimensioner-archive", () => {
   it("names what is missing, with what there is on msg.payload", async () => {
     await withFolder(async (root) => {
       addVideo("1");
-      const test = await start(root, archive(root, { expect: "video/mp4, image/jpeg", wait: 0.1 }));
+      const test = await start(
+        root,
+        archive(root, { media: "list", expect: "video/mp4, image/jpeg", wait: 0.1 }),
+      );
       const message: Message = { transactionId: "1" };
       const { error, sent } = await test.run("node", message);
       assert.equal(error?.code, "ERR_MEDIA_INCOMPLETE");
@@ -286,7 +308,7 @@ describe("dimensioner-archive", () => {
 
   it("drops on msg.reset also what is just asking whether to wait on", async () => {
     await withFolder(async (root) => {
-      const test = await start(root, archive(root, { expect: "video/mp4", wait: 600 }));
+      const test = await start(root, archive(root, { media: "list", expect: "video/mp4", wait: 600 }));
       sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "delay", ms: 200 } });
       sim.cloud.addMedia("1", { contentType: "image/jpeg", bytes: pictureOf("a") });
       const asked = sim.nextRequest(({ path }) => path === "/api/transactionmedia/1");
@@ -302,7 +324,10 @@ describe("dimensioner-archive", () => {
       const root = join(folder, "share");
       await mkdir(root);
       addVideo("1");
-      const test = await start(root, archive(root, { wait: 600, expect: "video/mp4,image/jpeg" }));
+      const test = await start(
+        root,
+        archive(root, { wait: 600, media: "list", expect: "video/mp4,image/jpeg" }),
+      );
       const ended = test.start("node", { transactionId: "1" });
       await test.untilStatus("node", ({ fill }) => fill === "yellow");
       sim.faults.add({ surface: "cloud", times: 1, fault: { kind: "status", status: 401 } });
@@ -380,7 +405,7 @@ describe("dimensioner-archive", () => {
       const test = await start(root, archive(root, { wait: 600 }, "old"));
       const running = test.start("old", { transactionId: "1" });
       await test.untilStatus("old", ({ fill }) => fill === "yellow");
-      const other = archive(root, { source: "message" }, "messages");
+      const other = archive(root, { cloud: "" }, "messages");
       const deployed = test.deploy(
         [...configs(root), other, archive(root, { wait: 600 }, "new")],
         credentials,
@@ -396,7 +421,7 @@ describe("dimensioner-archive", () => {
   it("lets a message choose the cloud, also after a deploy, and asks no other cloud for a job", async () => {
     await withFolder(async (root) => {
       const test = await start(root, archive(root, { cloud: "", cloudFrom: "site", wait: 600 }));
-      assert.equal((await test.run("node", { transactionId: "1" })).error?.code, "ERR_CONFIG");
+      assert.equal((await test.run("node", { transactionId: "1" })).error?.code, "ERR_INPUT");
       assert.equal((await test.run("node", { transactionId: "1", site: "C" })).error?.code, "ERR_INPUT");
       const running = test.start("node", { transactionId: "1", site: "B" });
       await test.untilStatus("node", ({ fill }) => fill === "yellow");
@@ -424,7 +449,7 @@ describe("dimensioner-archive", () => {
         const file = pictureOf("from a file");
         const path = join(folder, "color.jpg");
         await writeFile(path, file);
-        const test = await start(root, archive(root, { source: "message", cloud: "", transactionId: "id" }), {
+        const test = await start(root, archive(root, { cloud: "", transactionId: "id" }), {
           id: "image",
           z: "tab",
           type: "dimensioner-fetch-image",
@@ -464,7 +489,7 @@ describe("dimensioner-archive", () => {
         const [manifest] = [...(await readPackages(root)).values()];
         assert.deepEqual(
           [manifest?.source, manifest?.cloud, manifest?.legalForTrade, manifest?.times.deviceLocal],
-          ["message", null, true, "2026-11-02T10:00:00+01:00"],
+          [undefined, null, true, "2026-11-02T10:00:00+01:00"],
         );
         assert.equal(sim.requests.length, 0);
       });
@@ -472,7 +497,7 @@ describe("dimensioner-archive", () => {
 
     it("needs no cloud config node", async () => {
       await withFolder(async (root) => {
-        const test = await start(root, archive(root, { source: "message", cloud: "gone" }));
+        const test = await start(root, archive(root, { cloud: "" }));
         const { error, sent } = await test.run("node", { transactionId: "1", payload: pictureOf("x") });
         assert.equal(error, undefined);
         assert.equal(payloadOf(sent[0]?.msg).files[0]?.contentType, "image/jpeg");

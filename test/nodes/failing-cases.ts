@@ -59,10 +59,10 @@ const list = (properties: object = {}) =>
     properties: { cloud: "cloud", ...properties },
     message: { transactionId: "1" },
   }) as const;
-const archive = (properties: object, message: object = {}) =>
+const archive = (properties: Record<string, unknown>, message: object = {}) =>
   ({
     type: "dimensioner-archive",
-    properties: { source: "message", ...properties },
+    properties,
     message: { transactionId: "1", ...message },
   }) as const;
 const imageOf = (imageIdentifier: unknown) => ({ message: { imageIdentifier } }) as const;
@@ -141,7 +141,7 @@ export function failingCases(folder: string, file: string): FailingCase[] {
     { code: "ERR_MEDIA_INCOMPLETE", ...list({ expect: "0", wait: 0 }) },
     {
       code: "ERR_MEDIA_INCOMPLETE",
-      ...archive({ source: "cloud", cloud: "cloud", store: "store", wait: 0 }),
+      ...archive({ cloud: "cloud", store: "store", wait: 0 }),
     },
     {
       code: "ERR_FILE",

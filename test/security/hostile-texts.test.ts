@@ -124,7 +124,7 @@ describe("hostile texts: in logs, statuses and sentences they stay one line of t
         transactionId: "$error(text)",
         transactionIdType: "jsonata",
       }),
-      on("archive", "archive", { source: "message", store: "store" }),
+      on("archive", "archive", { store: "store" }),
     ];
     const { origin } = sim.newer;
     flow = await TestFlow.start(
@@ -169,9 +169,18 @@ describe("hostile texts: in logs, statuses and sentences they stay one line of t
           ? on(`by-${id}`, "measure", { device: id })
           : on(`by-${id}`, "media-list", { cloud: id, transactionId: "1", transactionIdType: "str" }),
       );
-      const settings = ["layout", "wait", "concurrency", "giveUp", "onIncomplete", "store", "source"];
+      const settings = [
+        "layout",
+        "wait",
+        "concurrency",
+        "giveUp",
+        "onIncomplete",
+        "store",
+        "images",
+        "media",
+      ];
       const archives = settings.map((field) =>
-        on(`archive-${field}`, "archive", { source: "message", store: "store", [field]: text }),
+        on(`archive-${field}`, "archive", { store: "store", [field]: text }),
       );
       const tokens = Object.fromEntries(configs.map(({ id }) => [id, { token: "t" }]));
       flow = await TestFlow.start(

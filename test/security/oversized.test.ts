@@ -190,7 +190,7 @@ describe("oversized: whatever the size, memory is bounded and the error is clear
     withFolder(async (place) => {
       const root = join(place, "root");
       await mkdir(root);
-      const archive = { source: "message", store: storeId(root) };
+      const archive = { store: storeId(root) };
       const test = await start({ device: "127.0.0.1:9", cloud: "https://127.0.0.1:9" }, [
         storeNode(root),
         on("archive", "archive", { ...archive, layout: "{device}/{reference}/{transactionId}" }),

@@ -96,8 +96,8 @@ describe("names that mean something to every object", () => {
       on(`dock-${index}`, "measure", { deviceFrom: name }),
       on(`site-${index}`, "media-list", { cloudFrom: name }),
       on(`id-${index}`, "media-list", { cloud: "cloud", transactionId: name }),
-      on(`keep-${index}`, "archive", { source: "message", store: "store", keep: name }),
-      on(`layout-${index}`, "archive", { source: "message", store: "store", layout: `{${name}}` }),
+      on(`keep-${index}`, "archive", { store: "store", keep: name }),
+      on(`layout-${index}`, "archive", { store: "store", layout: `{${name}}` }),
     ]);
     flow = await TestFlow.start(
       [
@@ -134,7 +134,6 @@ describe("names that mean something to every object", () => {
       flow = await TestFlow.start([
         storeNode(root),
         on("archive", "archive", {
-          source: "message",
           store: storeId(root),
           keep: prototypeNames.join(),
           layout: "{device}/{reference}-{transactionId}",

@@ -73,17 +73,17 @@ describe("the token", function () {
           type,
           cloud: `to-${cloud}`,
         })),
-        ...["cloud", "message"].map((source) => ({
-          id: `${cloud}-archive-${source}`,
+        {
+          id: `${cloud}-archive`,
           z: "tab",
           type: "dimensioner-archive",
-          source,
           cloud: `to-${cloud}`,
           store: "store",
           wait: 0,
+          settle: 0,
           giveUp: 0.000_01,
           layout: `${cloud}/{transactionId}`,
-        })),
+        },
       ]);
       const configs: FlowNode[] = Object.entries(clouds).map(([name, baseUrl]) => ({
         id: `to-${name}`,

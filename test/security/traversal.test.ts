@@ -194,7 +194,7 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
           folderType: "flow",
         }),
         storeNode(join(root, "gone")),
-        on("archive", "archive", { source: "message", store: storeId(join(root, "gone")) }),
+        on("archive", "archive", { store: storeId(join(root, "gone")) }),
       ]);
       // Those that name the folder itself, or one that is there, are the author's to give.
       const missing = hostileIds.filter((id) => !/^[\s.\u0085]*$/.test(id) && id !== "x/../measure");
@@ -219,7 +219,6 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
       flow = await TestFlow.start([
         storeNode(root),
         on("archive", "archive", {
-          source: "message",
           store: storeId(root),
           layout: "{date}/{device}/{reference}-{transactionId}",
         }),
@@ -265,7 +264,7 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
         "{toString}",
       ];
       const nodes = layouts.map((layout, index) =>
-        on(`archive-${index}`, "archive", { source: "message", store: storeId(root), layout }),
+        on(`archive-${index}`, "archive", { store: storeId(root), layout }),
       );
       flow = await TestFlow.start([storeNode(root), ...nodes]);
       for (const [index, layout] of layouts.entries()) {

@@ -29,7 +29,7 @@ const fromCloud: Submit = ({ runner }, _client, limitMs) =>
 
 const fromMessage: Submit = ({ runner }, _client, limitMs) =>
   runner.submitMedia(
-    intentOf(id, { source: "message", giveUpMs: limitMs }),
+    intentOf(id, { origin: null, giveUpMs: limitMs }),
     pictures.map((content) => ({
       content,
       contentType: null,

@@ -48,8 +48,12 @@ export const archivedFile = described(
   "One image or video of an archived package.",
   v.object({
     path: described("Absolute path in the package.", v.string()),
-    contentId: described("As in the cloud; null where a message brought it without one.", text),
-    description: described("As in the cloud or on the message.", text),
+    source: described(
+      "Where it came from; null in packages of version 0.1.",
+      v.nullable(v.picklist(["message", "device", "cloud"])),
+    ),
+    contentId: described("As in the cloud; null for what has none.", text),
+    description: described("As in the cloud or on the message; of a device's image, which one it is.", text),
     contentType: described("By its content, else as announced.", text),
     bytes: described("Its length.", bytes),
     sha256: described("Hash of its content, in lower-case hexadecimal.", sha256),
@@ -59,14 +63,29 @@ export const archivedFile = described(
 export const archivedPackage = described(
   "A package that is whole on the disk.",
   v.object({
+    packageId: described("The package's id in the store's database and in its manifest.", v.string()),
+    location: described("The package's folder from the store's folder, with slashes.", v.string()),
     folder: described("Absolute path of the package.", v.string()),
     manifest: described("Absolute path of its manifest.json.", v.string()),
-    transactionId: described("As given.", v.string()),
+    transactionId: described(
+      "As given, or as found; null for a local measurement whose transaction is not known.",
+      text,
+    ),
     transactionReference: described("As given.", text),
-    files: described("The images and videos.", v.array(archivedFile)),
+    files: described(
+      "The images and videos; of a package that was there before, also those of the supplements to it.",
+      v.array(archivedFile),
+    ),
     bytes: described("Sum of their lengths.", bytes),
     complete: described("Whether all that was expected is there.", v.boolean()),
-    alreadyArchived: described("Whether the package was there before this message.", v.boolean()),
+    alreadyArchived: described(
+      "Whether the package was there before this message, with all that the message asks for.",
+      v.boolean(),
+    ),
+    supplements: described(
+      "Absolute path of the manifest of the package that this one completes; null for a package of its own.",
+      text,
+    ),
   }),
 );
 

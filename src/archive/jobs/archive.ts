@@ -41,6 +41,7 @@ export interface Unknown {
 
 /** A job that is being accepted or worked on, with the measurement that it brings. */
 export interface Begun {
+  readonly intent: IntentFacts;
   readonly answer: Answer;
   readonly job: Promise<Archived | RunningJob>;
 }
@@ -63,7 +64,7 @@ export class Archive implements JobStore {
   readonly sealing: Sealing;
   /** Open jobs that no node works on: after a restart, or when their node went away. */
   readonly idleJobs = new Map<string, OpenJob>();
-  /** Jobs of a cloud that are being accepted or worked on, by key: the same job is done once at a time. */
+  /** Jobs whose messages bring no media and that are being accepted or worked on, by key: the same job is done once at a time. */
   readonly begun = new Map<string, Begun[]>();
   readonly #limits: OpenJobLimits;
   readonly #lease: DatabaseLease;
@@ -154,6 +155,7 @@ export class Archive implements JobStore {
         id,
         ...given,
         intent: factsOf(intent),
+        transactionId: intent.transactionId,
         textBytes,
         acceptedAt,
         sinceMs: performance.now(),
@@ -213,9 +215,8 @@ export class Archive implements JobStore {
       }
       await this.jobs.failed(job.id, error ?? { code: "ERR_CANCELLED", message: "" });
       // What nobody could fetch again is kept.
-      await (job.intent.source === "cloud" || job.items.size === 0
-        ? this.work.remove(job.id)
-        : this.work.putAside(job.id));
+      const isOnlyThere = [...job.items.values()].some(({ source }) => source !== "cloud");
+      await (isOnlyThere ? this.work.putAside(job.id) : this.work.remove(job.id));
     } catch {
       // The database or the disk does not take it: then the next start finds the job open, and ends it again.
     }

@@ -3,15 +3,16 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { Archive, Begun } from "./archive.ts";
-import type { Intent } from "../packages/intent.ts";
-import { collectCloud, type PollRules } from "./collect-cloud.ts";
-import { collectMessages } from "./collect-messages.ts";
-import { answerOf, cloudKey, isOtherAnswer, type Answer } from "./keys.ts";
-import type { FindMissing, MediaSource } from "./media-source.ts";
+import type { Intent, IntentFacts } from "../packages/intent.ts";
+import type { FindTransaction } from "./collect-cloud.ts";
+import { collect, type PollRules } from "./collect.ts";
+import { expectedOf, includesAll, isSatisfied } from "./demand.ts";
+import { answerOf, isOtherAnswer, keysOfJob, type Answer } from "./keys.ts";
+import type { DeviceSource, FindMissing, MediaSource } from "./media-source.ts";
 import { MessageJobs, type Part } from "./message-jobs.ts";
 import type { OpenJob } from "./open-job.ts";
-import { RunningJob, type Collect, type RetryRules } from "./running-job.ts";
-import type { Archived } from "./sealing.ts";
+import { RunningJob, type RetryRules } from "./running-job.ts";
+import { bringsAnswer, type Archived } from "./sealing.ts";
 import { Semaphore } from "./semaphore.ts";
 import type { GivenMedium } from "./stage-media.ts";
 import { Submission } from "./submission.ts";
@@ -22,7 +23,11 @@ export interface RunnerOptions {
   /** Jobs that download at once. */
   readonly concurrency: number;
   /** The cloud of a job; throws ERR_CONFIG while there is none. */
-  readonly source: (job: OpenJob) => MediaSource;
+  readonly cloud: (job: OpenJob) => MediaSource;
+  /** The device that measured; throws ERR_CONFIG while it is not deployed. */
+  readonly device: (job: OpenJob) => DeviceSource;
+  /** How the transaction of a local measurement is found. */
+  readonly find: FindTransaction;
   readonly findMissing: FindMissing;
   /** The folders that a message may name files in; none where not given. */
   readonly outputFolders?: () => Promise<readonly string[]>;
@@ -49,6 +54,7 @@ export class JobRunner {
   readonly #options: Required<RunnerOptions>;
   readonly #asking = new Semaphore(asksAtOnce);
   readonly #downloading: Semaphore;
+  readonly #picturing: Semaphore;
   /** Those whose message is not out yet. */
   readonly #jobs = new Set<RunningJob>();
   readonly #messages: MessageJobs;
@@ -70,6 +76,7 @@ export class JobRunner {
       ...options,
     };
     this.#downloading = new Semaphore(options.concurrency);
+    this.#picturing = new Semaphore(options.concurrency);
     this.#messages = new MessageJobs(archive, {
       node: options.node,
       outputFolders: this.#options.outputFolders,
@@ -85,7 +92,7 @@ export class JobRunner {
   }
 
   /**
-   * Takes a job for a transaction of a cloud. Resolves once it is in the database, or at once where the same job has been
+   * Takes a job whose message brings no media. Resolves once it is in the database, or at once where the same job has been
    * done or is at work. Throws ERR_FILE, ERR_STORE or ERR_QUEUE_FULL; nothing was accepted then.
    */
   async submit(intent: Intent): Promise<Submission> {
@@ -95,14 +102,20 @@ export class JobRunner {
 
   async #submit(intent: Intent): Promise<Submission> {
     const { begun } = this.#archive;
-    const key = cloudKey(intent.origin, intent.transactionId);
     const answer = answerOf(intent);
+    const { transactionId } = intent;
+    const keys = keysOfJob({ intent, transactionId, answer });
+    const [key] = keys;
+    if (key === undefined) {
+      return await this.#start(intent, await this.#begin(keys, intent, answer, false));
+    }
     const others = begun.get(key) ?? [];
-    const same = others.find((one) => !isOtherAnswer(answer, one.answer));
+    const same = others.find((one) => isSameWork(one, { intent, answer }));
     if (same !== undefined) {
       return await this.#repeat(intent, await same.job);
     }
-    const own: Begun = { answer, job: this.#begin(key, intent, answer, others.length > 0) };
+    const isOtherAtWork = others.some((one) => isOtherAnswer(answer, one.answer));
+    const own: Begun = { intent, answer, job: this.#begin(keys, intent, answer, isOtherAtWork) };
     begun.set(key, [...others, own]);
     const forget = (): void => {
       const left = begun.get(key)?.filter((one) => one !== own) ?? [];
@@ -116,10 +129,10 @@ export class JobRunner {
       const started = await own.job;
       if (started instanceof RunningJob) {
         started.ended.then(forget, forget);
-        return this.#submission(started, false);
+      } else {
+        forget();
       }
-      forget();
-      return await this.#repeat(intent, started);
+      return await this.#start(intent, started);
     } catch (error) {
       forget();
       throw error;
@@ -185,40 +198,61 @@ export class JobRunner {
     this.#jobs.clear();
   }
 
-  /** The package or the job that there is for a key and a measurement, or a new job. */
+  async #start(intent: Intent, begun: Archived | RunningJob): Promise<Submission> {
+    return begun instanceof RunningJob ? this.#submission(begun, false) : this.#repeat(intent, begun);
+  }
+
+  /** The package or the job that there is for the same with all that is wanted, or a new job. */
   async #begin(
-    key: string,
+    keys: readonly string[],
     intent: Intent,
     answer: Answer,
     isOtherAtWork: boolean,
   ): Promise<Archived | RunningJob> {
     const { sealing, idleJobs } = this.#archive;
-    const { archived, hasOther } = await sealing.find(key, answer, this.#onDamaged);
-    if (archived !== undefined) {
-      return archived;
+    const { node, findMissing } = this.#options;
+    const { packages, hasOther } = await sealing.find(keys, answer, this.#onDamaged);
+    const [first] = packages;
+    const manifests = packages.map(({ manifest }) => manifest);
+    const isThere =
+      isSatisfied(expectedOf(intent), manifests, findMissing) && !bringsAnswer(answer, packages);
+    if (first !== undefined && isThere) {
+      return sealing.existing(first, packages, true);
     }
-    const idle = [...idleJobs.values()].filter((job) => job.key === key);
-    const same = idle.find((job) => !isOtherAnswer(answer, job.answer));
+    const [key = null] = keys;
+    const idle = [...idleJobs.values()].filter((job) => key !== null && job.key === key);
+    const same = idle.find((job) => isSameWork(job, { intent, answer }));
     if (same !== undefined) {
       return this.#run(same);
     }
-    if (hasOther || isOtherAtWork || idle.length > 0) {
-      this.#options.onWarning({ warning: "otherMeasurement", values: { id: intent.transactionId } });
+    if (hasOther || isOtherAtWork || idle.some((job) => isOtherAnswer(answer, job.answer))) {
+      const id = intent.transactionId ?? intent.measuredBy?.imageIdentifier ?? "";
+      this.#options.onWarning({ warning: "otherMeasurement", values: { id } });
     }
-    const { node } = this.#options;
     const job = await this.#archive.accept(randomUUID(), { node, key, intent, answer, items: new Map() });
     return this.#run(job);
   }
 
   #run(job: OpenJob): RunningJob {
-    const { retry, onChange } = this.#options;
+    const { retry, onChange, cloud, device, find, findMissing, poll } = this.#options;
     if (this.#closing.signal.aborted) {
       this.#archive.idleJobs.set(job.id, job);
       throw new DimensionerError("cancelledKept", diskFacts);
     }
     this.#archive.idleJobs.delete(job.id);
+    const work = {
+      cloud: () => cloud(job),
+      device: () => device(job),
+      find,
+      findMissing,
+      poll,
+      asking: this.#asking,
+      downloading: this.#downloading,
+      picturing: this.#picturing,
+    };
     const running = new RunningJob(this.#archive, job, {
-      collect: this.#collectOf(job),
+      collect: (one) => collect(one, work),
+      findMissing,
       retry,
       onChange,
       onDamaged: this.#onDamaged,
@@ -227,27 +261,12 @@ export class JobRunner {
     return running;
   }
 
-  #collectOf(job: OpenJob): Collect {
-    const { source, findMissing, poll } = this.#options;
-    const { intent } = job;
-    if (intent.source === "message") {
-      const lastPartAt = this.#messages.lastPartAtOf(intent.sequence);
-      return (running) => collectMessages(running, { findMissing, lastPartAt });
-    }
-    return (running) =>
-      collectCloud(running, {
-        source: source(job),
-        key: job.key ?? cloudKey(intent.origin, intent.transactionId),
-        poll,
-        asking: this.#asking,
-        downloading: this.#downloading,
-      });
-  }
-
   /** For the same job once more: the webhook's records of its transaction are handled by what there is. */
   async #repeat({ transactionId }: Intent, begun: Archived | RunningJob): Promise<Submission> {
     const id = begun instanceof RunningJob ? begun.job.id : begun.manifest.job;
-    await this.#archive.jobs.handled(transactionId, id);
+    if (transactionId !== null) {
+      await this.#archive.jobs.handled(transactionId, id);
+    }
     return begun instanceof RunningJob
       ? new Submission({ ended: begun.ended, isRepeated: true, running: begun })
       : new Submission({ ended: Promise.resolve(begun), isRepeated: true });
@@ -273,4 +292,18 @@ export class JobRunner {
   #refuseIfClosed(): void {
     this.#closing.signal.throwIfAborted();
   }
+}
+
+interface Work {
+  readonly intent: IntentFacts;
+  readonly answer: Answer;
+}
+
+/** Whether a job that is at work does also what another one wants. */
+function isSameWork(atWork: Work, wanted: Work): boolean {
+  return (
+    !isOtherAnswer(wanted.answer, atWork.answer) &&
+    (wanted.answer.raw === null || wanted.answer.raw === atWork.answer.raw) &&
+    includesAll(expectedOf(atWork.intent), expectedOf(wanted.intent))
+  );
 }

@@ -2,6 +2,7 @@ import type { Database, Row, SqlValue, Statement } from "../../store/database.ts
 import { markHandled } from "../../store/inbox.ts";
 import {
   decodeIntent,
+  itemSources,
   type Intent,
   type IntentTexts,
   type PlacedPackage,
@@ -19,11 +20,13 @@ export interface StoredJob {
   readonly key: string | null;
   readonly acceptedAt: Date;
   readonly intent: Intent;
+  /** As given, or as found. */
+  readonly transactionId: string | null;
   /** What is whole on the disk, by content id or place in the sequence. */
   readonly items: Map<string, StoredItem>;
   /** How many parts a sequence has, once one of them said so. */
   readonly count: number | null;
-  /** How long the cloud has answered without what is expected. */
+  /** How long it has waited for what is missing. */
   readonly waitedMs: number;
   /** How long a process has worked on it. */
   readonly openMs: number;
@@ -58,6 +61,7 @@ export class JobTable {
   async accept(job: Pick<StoredJob, "id" | "node" | "key" | "intent" | "items">): Promise<Date> {
     const at = this.#now();
     const intent = JSON.stringify(job.intent);
+    const { transactionId } = job.intent;
     await this.#database.transaction([
       {
         sql: `INSERT INTO jobs (job_id, node_id, job_key, state, accepted_at, changed_at, transaction_id, intent, intent_sha256)
@@ -68,15 +72,32 @@ export class JobTable {
           job.key,
           at.toISOString(),
           at.toISOString(),
-          job.intent.transactionId,
+          transactionId,
           intent,
           sha256Of(intent),
         ],
       },
       ...[...job.items].map(([slot, item]) => insertItem(job.id, slot, item)),
-      markHandled(job.intent.transactionId, job.id, at),
+      ...(transactionId === null ? [] : [markHandled(transactionId, job.id, at)]),
     ]);
     return at;
+  }
+
+  /**
+   * Notes the transaction that was found for a job, if `claim` returns a row: that its record is this job's. The webhook's records
+   * of the transaction count as handled then.
+   */
+  async found(id: string, transactionId: string, claim: Statement): Promise<boolean> {
+    // Who else claims it now comes before or after both.
+    const [claimed = []] = await this.#database.transaction([claim]);
+    if (claimed.length === 0) {
+      return false;
+    }
+    await this.#database.transaction([
+      { sql: "UPDATE jobs SET transaction_id = ? WHERE job_id = ?", values: [transactionId, id] },
+      markHandled(transactionId, id, this.#now()),
+    ]);
+    return true;
   }
 
   /** Adds media that are whole on the disk, all or none. False where the job takes none any more: then they are not part of it. */
@@ -216,9 +237,9 @@ function list(states: readonly JobState[]): string {
 /** Only while the job takes parts: what comes later is never written to a package that is being sealed. */
 function insertItem(jobId: string, slot: string, item: StoredItem): Statement {
   return {
-    sql: `INSERT INTO job_media (job_id, slot, path, content_id, description, content_type_announced,
+    sql: `INSERT INTO job_media (job_id, slot, path, source, content_id, description, content_type_announced,
         content_type_found, bytes, sha256, url)
-      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS
+      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS
         (SELECT 1 FROM jobs WHERE job_id = ? AND state IN (${list(openToParts)}))
       ON CONFLICT (job_id, slot) DO UPDATE SET path = excluded.path, bytes = excluded.bytes, sha256 = excluded.sha256
       RETURNING slot`,
@@ -226,6 +247,7 @@ function insertItem(jobId: string, slot: string, item: StoredItem): Statement {
       jobId,
       slot,
       item.path,
+      item.source,
       item.contentId,
       item.description,
       item.contentTypeAnnounced,
@@ -254,6 +276,7 @@ function readJob(row: Row, media: readonly Row[]): StoredJob | string {
     key: textOf(row["job_key"]),
     acceptedAt: new Date(String(row["accepted_at"])),
     intent,
+    transactionId: textOf(row["transaction_id"]),
     items: readItems(media),
     count: row["part_count"] === null ? null : Number(row["part_count"]),
     waitedMs: Number(row["waited_ms"]),
@@ -274,6 +297,7 @@ function readItems(media: readonly Row[]): Map<string, StoredItem> {
 function readItem(row: Row): StoredItem {
   return {
     path: String(row["path"]),
+    source: itemSources.find((one) => one === row["source"]) ?? "message",
     contentId: textOf(row["content_id"]),
     description: textOf(row["description"]),
     contentTypeAnnounced: textOf(row["content_type_announced"]),

@@ -1,31 +1,86 @@
-import type { Intent } from "../packages/intent.ts";
-import type { Manifest } from "../packages/manifest.ts";
 import { sha256Of } from "../../model/sha256.ts";
+import type { Intent, IntentFacts } from "../packages/intent.ts";
+import type { Manifest } from "../packages/manifest.ts";
+import type { IndexKeys } from "../packages/package-index.ts";
 
 /** What makes two jobs for a transaction of a cloud the same. */
-export function cloudKey(origin: string | null, transactionId: string): string {
+function cloudKey(origin: string | null, transactionId: string): string {
   return digest(["cloud", origin ?? "", transactionId]);
+}
+
+/** Of local measurements: the same device with the same exact answer, whether or not their transaction is known. */
+function measureKey(
+  { id, imageIdentifier }: { readonly id: string; readonly imageIdentifier: string | null },
+  { raw, measurement }: Answer,
+): string {
+  return digest(["measured", id, imageIdentifier ?? "", raw ?? measurement ?? ""]);
 }
 
 /**
  * Of messages that bring their media: the same id with the same content. Other content under the same id is other
  * evidence, and gets a package of its own.
  */
-export function contentKey(
-  transactionId: string,
+function contentKey(
+  transactionId: string | null,
   { raw, measurement }: Answer,
   items: Iterable<{ readonly sha256: string }>,
 ): string {
   const media = [...items].map(({ sha256 }) => sha256);
-  return digest(["message", transactionId, raw ?? measurement ?? "", ...media.toSorted()]);
+  return digest(["message", transactionId ?? "", raw ?? measurement ?? "", ...media.toSorted()]);
 }
 
-/** The key of the job that a package was made by: the manifest says all that is in it. */
-export function keyOfManifest(manifest: Manifest): string {
-  const { source, cloud, transactionId, items } = manifest;
-  return source === "cloud"
-    ? cloudKey(cloud, transactionId)
-    : contentKey(transactionId, answerOfManifest(manifest), items);
+/** What is known of a job, or of the one that a package was made by. */
+interface Identity {
+  readonly origin: string | null;
+  readonly transactionId: string | null;
+  readonly measuredBy: { readonly id: string; readonly imageIdentifier: string | null } | null;
+  readonly answer: Answer;
+}
+
+/**
+ * The keys under which other jobs find the package of this one, its own first: a local measurement has one of its own beside that of its
+ * transaction, so that it is found under both. None for a message whose content alone tells.
+ */
+function keysOf({ origin, transactionId, measuredBy, answer }: Identity): readonly string[] {
+  return [
+    ...(origin === null || transactionId === null ? [] : [cloudKey(origin, transactionId)]),
+    ...(measuredBy === null ? [] : [measureKey(measuredBy, answer)]),
+  ];
+}
+
+/** A job as far as its keys go. */
+interface KeyedJob {
+  readonly intent: Pick<IntentFacts, "origin" | "measuredBy">;
+  readonly transactionId: string | null;
+  readonly answer: Answer;
+}
+
+/** The keys of a job before the content of a message's media is known. */
+export function keysOfJob({ intent, transactionId, answer }: KeyedJob): readonly string[] {
+  return keysOf({ ...intent, transactionId, answer });
+}
+
+/** The same once its media are known. */
+export function keysOfWhole(
+  job: KeyedJob & { readonly items: ReadonlyMap<string, { readonly sha256: string }> },
+): readonly string[] {
+  const keys = keysOfJob(job);
+  return keys.length > 0 ? keys : [contentKey(job.transactionId, job.answer, job.items.values())];
+}
+
+/** The keys of the job that a package was made by: the manifest says all that is in it. */
+export function keysOfManifest(manifest: Manifest): IndexKeys {
+  const { source, cloud, transactionId, items, measuredBy = null } = manifest;
+  const answer = answerOfManifest(manifest);
+  // Version 0.1 says where the media came from; a later one names a cloud only where it was asked.
+  const origin = source === "cloud" ? (cloud ?? "") : cloud;
+  const [own = contentKey(transactionId, answer, items), measure = null] = keysOf({
+    origin,
+    transactionId,
+    measuredBy,
+    answer,
+  });
+  return { own, measure };
 }
 
 /** The SHA-256 of a job's measurement and of the exact answer that it comes from. */
@@ -50,11 +105,9 @@ export function isOtherAnswer(given: Answer, archived: Answer): boolean {
   if (given.raw !== null && archived.raw !== null) {
     return given.raw !== archived.raw;
   }
-  if (archived.raw === null && archived.measurement === null) {
-    return given.raw !== null || given.measurement !== null;
-  }
-  const areBothRead = given.raw === null && archived.raw === null && given.measurement !== null;
-  return areBothRead && given.measurement !== archived.measurement;
+  const areBothRead = given.raw === null && archived.raw === null;
+  const areBoth = given.measurement !== null && archived.measurement !== null;
+  return areBothRead && areBoth && given.measurement !== archived.measurement;
 }
 
 function hashOf(text: string | null): string | null {

@@ -1,27 +1,35 @@
 import type { Surface } from "../../errors/dimensioner-error.ts";
 import type { MediaItem } from "../../model/shapes.ts";
 import type { Download } from "../../model/download.ts";
+import type { Picture } from "../packages/intent.ts";
+
+interface SourcePeer {
+  readonly origin: string;
+  readonly host: string;
+  readonly surface: Surface;
+}
+
+interface TransferOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((doneBytes: number, totalBytes: number | null) => void) | undefined;
+}
 
 /** What the archive asks of a cloud. */
 export interface MediaSource {
-  readonly peer: { readonly origin: string; readonly host: string; readonly surface: Surface };
-  /** Lists what there is, once, with what is missing from it; ERR_NOT_FOUND for a transaction that is not known. */
+  readonly peer: SourcePeer;
+  /** Lists what there is, once; ERR_NOT_FOUND for a transaction that is not known. */
   waitForMedia(
     transactionId: string,
-    options: {
-      readonly contentType?: string | undefined;
-      readonly expect?: readonly string[];
-      readonly signal?: AbortSignal | undefined;
-    },
-  ): Promise<{ readonly items: MediaItem[]; readonly missing: readonly string[] }>;
-  media(
-    transactionId: string,
-    contentId: string,
-    options: {
-      readonly signal?: AbortSignal | undefined;
-      readonly onProgress?: ((doneBytes: number, totalBytes: number | null) => void) | undefined;
-    },
-  ): Promise<Download>;
+    options: { readonly contentType?: string | undefined; readonly signal?: AbortSignal | undefined },
+  ): Promise<{ readonly items: MediaItem[] }>;
+  media(transactionId: string, contentId: string, options: TransferOptions): Promise<Download>;
+}
+
+/** What the archive asks of a device on the local network. */
+export interface DeviceSource {
+  readonly peer: SourcePeer;
+  /** ERR_NOT_FOUND for an image that it does not have. */
+  image(picture: Picture, imageIdentifier: string, options: TransferOptions): Promise<Download>;
 }
 
 /** What of `expect` is not among these media. */

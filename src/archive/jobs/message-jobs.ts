@@ -4,7 +4,7 @@ import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-e
 import { diskFacts } from "../archive-disk.ts";
 import type { Archive } from "./archive.ts";
 import type { Intent, StoredItem } from "../packages/intent.ts";
-import { answerOf } from "./keys.ts";
+import { answerOf, keysOfJob } from "./keys.ts";
 import type { OpenJob } from "./open-job.ts";
 import type { RunningJob } from "./running-job.ts";
 import { Sequences, type Sequence } from "./sequences.ts";
@@ -42,14 +42,14 @@ export class MessageJobs {
   /** Resolves once the media are part of an accepted job. Throws as JobRunner.submitMedia says. */
   async submit(intent: Intent, media: readonly GivenMedium[], part: Part | null): Promise<Submission> {
     if (part === null) {
-      const running = await this.#accept(randomUUID(), intent, media, { used: new Set(), slot: "0" });
+      const running = await this.#accept(randomUUID(), intent, media, { used: new Set(), place: 0 });
       return this.#options.submission(running);
     }
     const before = this.#sequences.get(part.id);
     if (before !== undefined) {
       return await this.#join(before, media, part);
     }
-    const first = { id: randomUUID(), slot: String(part.index), used: new Set<string>() };
+    const first = { id: randomUUID(), place: part.index, used: new Set<string>() };
     const running = this.#accept(first.id, intent, media, first);
     const sequence = this.#sequences.begin(part.id, { ...first, running });
     return this.#submissionOf(sequence, await sequence.running, part);
@@ -60,24 +60,20 @@ export class MessageJobs {
     this.#sequences.resume(sequence, running, submission);
   }
 
-  /** When the last part of a sequence came; for a message alone, now. */
-  lastPartAtOf(sequence: string | null): () => number {
-    const startedAt = performance.now();
-    return () => this.#sequences.get(sequence ?? "")?.lastPartAt ?? startedAt;
-  }
-
   async #accept(
     id: string,
     intent: Intent,
     media: readonly GivenMedium[],
-    place: { used: Set<string>; slot: string },
+    place: { used: Set<string>; place: number },
   ): Promise<RunningJob> {
     this.#archive.checkRoom(intent);
     const { node, outputFolders, signal, run } = this.#options;
     let job: OpenJob;
     try {
       const items = await stageMedia(this.#archive, id, media, { ...place, outputFolders, signal });
-      job = await this.#archive.accept(id, { node, key: null, intent, answer: answerOf(intent), items });
+      const answer = answerOf(intent);
+      const [key = null] = keysOfJob({ intent, transactionId: intent.transactionId, answer });
+      job = await this.#archive.accept(id, { node, key, intent, answer, items });
     } catch (error) {
       await this.#archive.work.remove(id);
       throw error;
@@ -86,16 +82,21 @@ export class MessageJobs {
   }
 
   async #join(sequence: Sequence, media: readonly GivenMedium[], part: Part): Promise<Submission> {
-    const { id, slots, used } = sequence;
+    const { id, places, used } = sequence;
     const { outputFolders, signal } = this.#options;
-    const slot = String(part.index);
+    const place = String(part.index);
     // The same part once more brings nothing new.
-    const isNew = !slots.has(slot);
-    slots.add(slot);
+    const isNew = !places.has(place);
+    places.add(place);
     try {
       const running = await this.#runningOf(sequence);
       if (isNew) {
-        const items = await stageMedia(this.#archive, id, media, { used, slot, outputFolders, signal });
+        const items = await stageMedia(this.#archive, id, media, {
+          used,
+          place: part.index,
+          outputFolders,
+          signal,
+        });
         if (!(await this.#archive.addItems(running.job, items))) {
           await this.#remove(id, items.values());
           throw new DimensionerError("partTooLate", diskFacts, { count: part.index + 1 });
@@ -104,7 +105,7 @@ export class MessageJobs {
       return this.#submissionOf(sequence, running, part);
     } catch (error) {
       if (isNew) {
-        slots.delete(slot);
+        places.delete(place);
       }
       throw error;
     }
@@ -138,8 +139,7 @@ export class MessageJobs {
       sequence.last.sendsMessage = false;
     }
     sequence.last = this.#options.submission(running);
-    sequence.lastPartAt = performance.now();
-    running.wake();
+    running.restartWait();
     return sequence.last;
   }
 }

@@ -24,11 +24,13 @@ export interface OpenJob {
   state: JobState;
   /** What makes two jobs the same; null until the content of a message's media is known. */
   key: string | null;
-  /** What is whole on the disk, by content id or place in the sequence. */
+  /** As given, or as found. */
+  transactionId: string | null;
+  /** What is whole on the disk, by slot (slots.ts). */
   items: Map<string, StoredItem>;
   /** How many parts a sequence has, once one of them said so. */
   count: number | null;
-  /** How long the cloud has answered without what is expected. */
+  /** How long it has waited for what is missing. */
   waitedMs: number;
   /** Its package. */
   placed: PlacedPackage | null;

@@ -1,12 +1,17 @@
 import { setMaxListeners } from "node:events";
 import { DimensionerError, type ErrorCode } from "../../errors/dimensioner-error.ts";
-import { verbatim, type Problem } from "../../errors/interpolation.ts";
+import { phrase, type Problem } from "../../errors/interpolation.ts";
 import type { MediaItem } from "../../model/shapes.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { JobStore } from "./job-store.ts";
 import { isRetryableJob } from "./retryable-job.ts";
 import type { OpenJob } from "./open-job.ts";
-import type { Archived, Judgement } from "./sealing.ts";
+import { judge, missingFrom, type Collected } from "./completeness.ts";
+import type { ExistingPackage } from "./existing.ts";
+import { keysOfJob } from "./keys.ts";
+import type { FindMissing } from "./media-source.ts";
+import type { Archived, Judge } from "./sealing.ts";
+import { placeOf } from "./slots.ts";
 import { isUnchanged } from "./store-item.ts";
 
 /** How a job is tried again. */
@@ -19,10 +24,11 @@ export interface RetryRules {
  * Brings a job's media into its work folder, and returns what judges them once the job takes no more. Throws; may be called again
  * then, and goes on with what is there.
  */
-export type Collect = (running: RunningJob) => Promise<() => Judgement>;
+export type Collect = (running: RunningJob) => Promise<Judge>;
 
 interface RunningJobOptions {
   readonly collect: Collect;
+  readonly findMissing: FindMissing;
   readonly retry: RetryRules;
   readonly onChange: (running: RunningJob) => void;
   /** Told of a damaged package that the same job has already. */
@@ -40,7 +46,7 @@ const notOfTheMedia: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** One job at work in this process: tried until it is archived, is stopped, or cannot succeed. */
-export class RunningJob {
+export class RunningJob implements Collected {
   readonly job: OpenJob;
   readonly root: JobStore;
   /** Resolves when the job waits for the first time, or has ended. */
@@ -54,16 +60,16 @@ export class RunningJob {
   trouble: DimensionerError | undefined;
   doneBytes = 0;
   totalBytes: number | null = null;
-  /** What the cloud listed last. */
   listed: readonly MediaItem[] = [];
-  /** What was expected and not listed then. */
-  missing: readonly Problem[] = [];
-  /** What was stored and is not there any more after a restart. */
+  quietMs = 0;
+  /** The cloud's error where it does not know the transaction (yet). */
+  unknown: DimensionerError | undefined;
+  notFound: Problem | undefined;
+  existing: readonly ExistingPackage[] = [];
+  readonly foreign = new Set<string>();
   readonly lost: string[] = [];
-  readonly #collect: Collect;
-  readonly #retry: RetryRules;
-  readonly #onChange: (running: RunningJob) => void;
-  readonly #onDamaged: (path: string) => void;
+  readonly #how: RunningJobOptions;
+  #waitingSinceMs = 0;
   #endFirstTry: () => void = () => undefined;
   readonly #stop = new AbortController();
   #wake: (() => void) | undefined;
@@ -74,10 +80,7 @@ export class RunningJob {
   constructor(root: JobStore, job: OpenJob, how: RunningJobOptions) {
     this.root = root;
     this.job = job;
-    this.#collect = how.collect;
-    this.#retry = how.retry;
-    this.#onChange = how.onChange;
-    this.#onDamaged = how.onDamaged;
+    this.#how = how;
     this.#isChecked = !job.isResumed;
     setMaxListeners(0, this.#stop.signal);
     this.firstTry = new Promise((resolve) => {
@@ -91,7 +94,7 @@ export class RunningJob {
     const end = (): void => {
       this.hasEnded = true;
       this.#endFirstTry();
-      this.#onChange(this);
+      this.#how.onChange(this);
     };
     this.ended.then(end, end);
   }
@@ -123,6 +126,32 @@ export class RunningJob {
     this.#wake?.();
   }
 
+  /** A part has come: the wait for the others begins anew. */
+  restartWait(): void {
+    this.job.waitedMs = 0;
+    this.#waitingSinceMs = performance.now();
+    this.wake();
+  }
+
+  /** Waits between two looks; what is missing is waited for no longer than the job says. */
+  async wait(ms: number, isMissing: boolean): Promise<void> {
+    this.#waitingSinceMs = performance.now();
+    try {
+      await this.pause(ms);
+    } finally {
+      const waitedMs = Math.max(performance.now() - this.#waitingSinceMs, 1);
+      this.quietMs += waitedMs;
+      this.job.waitedMs += isMissing ? waitedMs : 0;
+    }
+  }
+
+  /** Looks which packages there are for the job. Rejects with ERR_FILE or ERR_STORE. */
+  async lookForPackages(): Promise<void> {
+    const { job, root } = this;
+    const { packages } = await root.sealing.find(keysOfJob(job), job.answer, this.#how.onDamaged);
+    this.existing = packages;
+  }
+
   /** Something has been achieved: what went wrong before is over. */
   resetFailures(): void {
     this.#failures = 0;
@@ -134,14 +163,14 @@ export class RunningJob {
       return;
     }
     this.state = state;
-    this.#onChange(this);
+    this.#how.onChange(this);
     this.#endUnwanted();
   }
 
   setBytes(doneBytes: number, totalBytes: number | null): void {
     this.doneBytes = doneBytes;
     this.totalBytes = totalBytes;
-    this.#onChange(this);
+    this.#how.onChange(this);
   }
 
   /** Waits; rejects when the job is stopped. */
@@ -182,7 +211,7 @@ export class RunningJob {
         this.trouble = error instanceof DimensionerError ? error : undefined;
         this.root.saveTimes(this.job);
         this.setState("trouble");
-        this.#onChange(this);
+        this.#how.onChange(this);
         await this.pause(Math.min(this.#delayMs(), leftMs));
         this.setState("working");
       }
@@ -203,9 +232,9 @@ export class RunningJob {
     }
     await this.#checkItems();
     await root.work.make(job.id);
-    const judge = await this.#collect(this);
+    const judgeWhole = await this.#how.collect(this);
     this.setState("working");
-    return await root.sealing.seal(job, judge, this.#onDamaged);
+    return await root.sealing.seal(job, judgeWhole, this.#how.onDamaged);
   }
 
   /** After a restart: only what still is what was stored counts as there. */
@@ -220,7 +249,9 @@ export class RunningJob {
       }
       await root.jobs.removeItems(job.id, [slot]);
       job.items.delete(slot);
-      this.lost.push(item.path);
+      if (placeOf(slot) !== null) {
+        this.lost.push(item.path);
+      }
     }
     this.#isChecked = true;
   }
@@ -230,15 +261,14 @@ export class RunningJob {
     const { job, root } = this;
     const canKeep =
       error instanceof DimensionerError && isRetryableJob(error) && !notOfTheMedia.has(error.code);
-    if (!canKeep || job.key === null || job.intent.onIncomplete === "error" || job.items.size === 0) {
+    if (!canKeep || job.intent.onIncomplete === "error" || job.items.size === 0) {
       throw error;
     }
-    const stored = (item: MediaItem): boolean => job.items.has(item.contentId);
-    const missing = this.listed
-      .filter((item) => !stored(item))
-      .map(({ description, contentId }) => verbatim(description ?? contentId));
-    const judgement = { key: job.key, complete: false, missing: [...this.missing, ...missing] };
-    return await root.sealing.seal(job, () => judgement, this.#onDamaged);
+    const judgeKept: Judge = (packages) => {
+      const missing = missingFrom(this, this.#how.findMissing, packages);
+      return judge(this, missing.length > 0 ? missing : [phrase("moreMedia")]);
+    };
+    return await root.sealing.seal(job, judgeKept, this.#how.onDamaged);
   }
 
   /** Until the job is given up. */
@@ -249,7 +279,7 @@ export class RunningJob {
 
   /** Doubles with each failure in a row, with jitter, so that many jobs do not come back at the same moment. */
   #delayMs(): number {
-    const { firstMs, longestMs } = this.#retry;
+    const { firstMs, longestMs } = this.#how.retry;
     const fullMs = Math.min(firstMs * 2 ** this.#failures, longestMs);
     this.#failures += 1;
     return fullMs * (0.5 + Math.random() / 2);

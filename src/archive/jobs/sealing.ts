@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { asFileError, diskFacts, type ArchiveDisk } from "../archive-disk.ts";
-import type { PlacedPackage } from "../packages/intent.ts";
+import type { PlacedPackage, StoredItem } from "../packages/intent.ts";
 import type { Manifest } from "../packages/manifest.ts";
 import { findPackage, placePackage, seekPackage } from "../packages/package-folder.ts";
 import { indexPackage, type PackageIndex } from "../packages/package-index.ts";
 import { PackageWriter, type Completeness } from "../packages/package-writer.ts";
 import type { JobTable } from "./job-table.ts";
-import { answerOfManifest, isOtherAnswer, keyOfManifest, type Answer } from "./keys.ts";
+import { findExisting, type Existing, type ExistingPackage } from "./existing.ts";
+import { answerOfManifest, isOtherAnswer, keysOfManifest, keysOfWhole, type Answer } from "./keys.ts";
 import type { OpenJob } from "./open-job.ts";
 import type { WorkFolders } from "./work-folders.ts";
 
@@ -17,19 +18,14 @@ export interface Archived extends PlacedPackage {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly wasThere: boolean;
+  /** The package that holds all of it; where it was there before, with the supplements to it. */
+  readonly packages: readonly ExistingPackage[];
+  /** Whether these hold all that the job wanted. */
+  readonly complete: boolean;
 }
 
-/** What a job's media, now that no more come, make of it. */
-export interface Judgement extends Completeness {
-  readonly key: string;
-}
-
-/** What there is for a key and a measurement. */
-export interface Existing {
-  readonly archived: Archived | undefined;
-  /** The same transaction is archived with another measurement, or none. */
-  readonly hasOther: boolean;
-}
+/** What a job's media, now that no more come, make of it, with the packages that there are already. */
+export type Judge = (packages: readonly ExistingPackage[]) => Completeness;
 
 interface SealingParts {
   readonly folder: string;
@@ -51,6 +47,8 @@ export class Sealing {
   readonly #successors = new Map<string, PlacedPackage>();
   /** Damaged packages are told of once: a job looks for its package when it begins and when it ends. */
   readonly #toldDamaged = new Set<string>();
+  /** By key: the last job that is being sealed. */
+  readonly #sealed = new Map<string, Promise<void>>();
   /** Packages get their names one after the other, since each manifest names the one before. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -65,33 +63,24 @@ export class Sealing {
     await this.#turn;
   }
 
-  /** The whole package that there is for a key and a measurement; a damaged one is told of and left as it is. */
-  async find(key: string, answer: Answer, onDamaged: (path: string) => void): Promise<Existing> {
+  /** The packages that there are for the keys of a job and its measurement; a damaged one is told of and left as it is. */
+  async find(keys: readonly string[], answer: Answer, onDamaged: (path: string) => void): Promise<Existing> {
     const { folder, disk, index } = this.#parts;
-    let hasOther = false;
-    for (const one of await index.ofKey(key)) {
-      const placed = { path: one.path, sha256: one.sha256 };
-      if (isOtherAnswer(answer, one)) {
-        hasOther = true;
-        continue;
+    const tellOnce = (path: string): void => {
+      if (!this.#toldDamaged.has(path)) {
+        this.#toldDamaged.add(path);
+        onDamaged(path);
       }
-      const manifest = await findPackage(folder, placed, disk);
-      if (typeof manifest === "object") {
-        return { archived: this.#result(placed, manifest, true), hasOther };
-      }
-      if (manifest === "damaged" && !this.#toldDamaged.has(one.path)) {
-        this.#toldDamaged.add(one.path);
-        onDamaged(one.path);
-      }
-    }
-    return { archived: undefined, hasOther };
+    };
+    return await findExisting(keys, answer, { folder, disk, index, onDamaged: tellOnce });
   }
 
   /**
    * Makes the package of a job whose media are all there. `judge` is asked once the job takes no more: with the media that it then
-   * has. Throws ERR_FILE or ERR_STORE; may be called again then, after `reopen`.
+   * has. Where there is a package for the same already, it becomes a supplement to it, or nothing where it would hold nothing new.
+   * Throws ERR_FILE or ERR_STORE; may be called again then, after `reopen`.
    */
-  async seal(job: OpenJob, judge: () => Judgement, onDamaged: (path: string) => void): Promise<Archived> {
+  async seal(job: OpenJob, judge: Judge, onDamaged: (path: string) => void): Promise<Archived> {
     // Before the database answers: when no answer comes, it may have been done all the same.
     job.state = "sealing";
     const items = await this.#parts.jobs.seal(job.id);
@@ -99,16 +88,40 @@ export class Sealing {
       throw new Error(`The job ${job.id} was sealed twice.`);
     }
     job.items = items;
-    const { key, ...completeness } = judge();
-    job.key = key;
-    const { archived } = await this.find(key, job.answer, onDamaged);
-    if (archived !== undefined) {
-      return await this.#finish(job, archived);
-    }
+    const keys = keysOfWhole(job);
+    return await this.#inTurn(keys, async () => {
+      const { packages } = await this.find(keys, job.answer, onDamaged);
+      const completeness = judge(packages);
+      const [first] = packages;
+      const addition = additionOf(job, packages);
+      if (first !== undefined && addition === null) {
+        return await this.#finish(job, this.existing(first, packages, completeness.complete));
+      }
+      try {
+        return await this.#write(job, completeness, addition ?? wholeOf(job));
+      } catch (error) {
+        throw asFileError(error, join(this.#parts.folder, ...job.intent.folder), this.#parts.folder);
+      }
+    });
+  }
+
+  /** One job after the other of those that could be about the same: the second one has to see what the first one has made. */
+  async #inTurn<T>(keys: readonly string[], act: () => Promise<T>): Promise<T> {
+    const before = keys.map(async (key) => this.#sealed.get(key));
+    const done = Promise.all(before).then(act);
+    const ended = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    keys.forEach((key) => this.#sealed.set(key, ended));
     try {
-      return await this.#write(job, completeness);
-    } catch (error) {
-      throw asFileError(error, join(this.#parts.folder, ...job.intent.folder), this.#parts.folder);
+      return await done;
+    } finally {
+      for (const key of keys) {
+        if (this.#sealed.get(key) === ended) {
+          this.#sealed.delete(key);
+        }
+      }
     }
   }
 
@@ -118,7 +131,7 @@ export class Sealing {
     if (job.placed !== null) {
       const manifest = await findPackage(folder, job.placed, disk);
       if (typeof manifest === "object") {
-        return this.#result(job.placed, manifest, false);
+        return this.#result({ ...job.placed, manifest });
       }
       job.placed = null;
     }
@@ -126,9 +139,8 @@ export class Sealing {
       const place = { root: folder, parts: job.intent.folder, disk };
       const found = await seekPackage(place, (manifest) => manifest.job === job.id);
       if (found !== undefined) {
-        job.key = keyOfManifest(found.manifest);
         this.#follow(found, found.manifest);
-        return await this.#finish(job, this.#result(found, found.manifest, false));
+        return await this.#finish(job, this.#result(found));
       }
     }
     if (job.state !== "collecting") {
@@ -149,20 +161,31 @@ export class Sealing {
     }
   }
 
-  async #write(job: OpenJob, completeness: Completeness): Promise<Archived> {
+  async #write(job: OpenJob, completeness: Completeness, addition: Addition): Promise<Archived> {
     const { jobs, work, storeId } = this.#parts;
-    const texts = await jobs.texts(job.id);
-    if (texts === undefined) {
+    const stored = await jobs.texts(job.id);
+    if (stored === undefined) {
       throw new DimensionerError("jobDamaged", diskFacts, { value: job.id });
     }
-    const items = [...job.items.values()];
+    const { items, supplements } = addition;
+    const texts = addition.hasAnswer ? stored : { ...stored, measurement: null, raw: null };
     const from = await work.seal(
       job.id,
       items.map(({ path }) => path),
     );
     await this.#writer.writeMeasurement(from, texts);
-    const { id, acceptedAt, intent } = job;
-    const content = { job: id, store: storeId, acceptedAt, intent, texts, items, ...completeness };
+    const { id, acceptedAt, intent, transactionId } = job;
+    const content = {
+      job: id,
+      store: storeId,
+      acceptedAt,
+      transactionId,
+      intent,
+      texts,
+      items,
+      supplements,
+      ...completeness,
+    };
     const placing = this.#turn.then(async () => {
       const previous = this.#last ?? null;
       const { manifest, sha256 } = await this.#writer.writeManifest(from, { ...content, previous });
@@ -177,32 +200,78 @@ export class Sealing {
     const place = { root: folder, parts: job.intent.folder, disk };
     const placed = await placePackage(from, place, (there) => hasAll(there, manifest));
     if ("manifest" in placed) {
-      return await this.#finish(job, this.#result(placed, placed.manifest, true));
+      return await this.#finish(job, this.existing(placed, [placed], placed.manifest.complete));
     }
     this.#last = { path: placed.path, sha256 };
-    return await this.#finish(job, this.#result(this.#last, manifest, false));
+    return await this.#finish(job, this.#result({ ...this.#last, manifest }));
   }
 
   async #finish(job: OpenJob, archived: Archived): Promise<Archived> {
     const { path, sha256, manifest } = archived;
     const placed = { path, sha256 };
-    const key = job.key ?? keyOfManifest(manifest);
-    await this.#parts.jobs.archived(job.id, key, placed, indexPackage(key, placed, manifest));
+    const keys = keysOfManifest(manifest);
+    await this.#parts.jobs.archived(job.id, keys.own, placed, indexPackage(keys, placed, manifest));
+    job.key = keys.own;
     job.state = "archived";
     job.placed = placed;
     return archived;
   }
 
-  #result({ path, sha256 }: PlacedPackage, manifest: Manifest, wasThere: boolean): Archived {
-    return { path, sha256, manifest, wasThere, folder: join(this.#parts.folder, path) };
+  #result(one: ExistingPackage): Archived {
+    const { path, manifest } = one;
+    const folder = join(this.#parts.folder, path);
+    return { ...one, folder, wasThere: false, packages: [one], complete: manifest.complete };
   }
+
+  /** What a job that brings nothing new has come to. */
+  existing(first: ExistingPackage, packages: readonly ExistingPackage[], complete: boolean): Archived {
+    return { ...this.#result(first), wasThere: true, packages, complete };
+  }
+}
+
+/** What a package adds to those that there are. */
+interface Addition {
+  readonly items: readonly StoredItem[];
+  readonly hasAnswer: boolean;
+  readonly supplements: PlacedPackage | null;
+}
+
+function wholeOf(job: OpenJob): Addition {
+  return { items: [...job.items.values()], hasAnswer: true, supplements: null };
+}
+
+/** Null where a job has nothing that its package and the supplements to it do not have. */
+function additionOf(job: OpenJob, packages: readonly ExistingPackage[]): Addition | null {
+  const { items } = wholeOf(job);
+  const [first] = packages;
+  if (first === undefined) {
+    return wholeOf(job);
+  }
+  const archived = new Set(packages.flatMap(({ manifest }) => manifest.items.map(({ sha256 }) => sha256)));
+  const fresh = items.filter(({ sha256 }) => !archived.has(sha256));
+  const hasAnswer = bringsAnswer(job.answer, packages);
+  return fresh.length === 0 && !hasAnswer
+    ? null
+    : { items: fresh, hasAnswer, supplements: { path: first.path, sha256: first.sha256 } };
+}
+
+/** Whether a job brings a measurement, or the exact answer, that packages for the same do not have. */
+export function bringsAnswer(
+  { raw, measurement }: Answer,
+  packages: readonly Pick<ExistingPackage, "manifest">[],
+): boolean {
+  const answers = packages.map(({ manifest }) => answerOfManifest(manifest));
+  const hasRaw = answers.some((one) => one.raw !== null);
+  const hasMeasurement = answers.some((one) => one.measurement !== null);
+  return (raw !== null && !hasRaw) || (measurement !== null && !hasRaw && !hasMeasurement);
 }
 
 /** Whether a package that somebody else has placed holds all that this one does: then it is the package of both. */
 function hasAll(there: Manifest, own: Manifest): boolean {
   const hashes = new Set(there.items.map(({ sha256 }) => sha256));
   return (
-    keyOfManifest(there) === keyOfManifest(own) &&
+    keysOfManifest(there).own === keysOfManifest(own).own &&
+    (there.supplements?.sha256 ?? null) === (own.supplements?.sha256 ?? null) &&
     !isOtherAnswer(answerOfManifest(own), answerOfManifest(there)) &&
     (there.complete || !own.complete) &&
     own.items.every(({ sha256 }) => hashes.has(sha256))

@@ -1,5 +1,5 @@
 import type { RunningJob } from "./running-job.ts";
-import { placeOf } from "./collect-messages.ts";
+import { placeOf } from "./slots.ts";
 import { namesInUse } from "./store-item.ts";
 import type { Submission } from "./submission.ts";
 
@@ -8,11 +8,10 @@ export interface Sequence {
   /** Id of the job. */
   readonly id: string;
   /** Places whose media are stored or on their way. */
-  readonly slots: Set<string>;
+  readonly places: Set<string>;
   /** Names of files that are taken. */
   readonly used: Set<string>;
   readonly running: Promise<RunningJob>;
-  lastPartAt: number;
   /** Of the part that came last: its message speaks for all. */
   last: Submission | undefined;
 }
@@ -28,15 +27,14 @@ export class Sequences {
   /** Begins one with the first part that has come. */
   begin(
     name: string,
-    first: { id: string; slot: string; used: Set<string>; running: Promise<RunningJob> },
+    first: { id: string; place: number; used: Set<string>; running: Promise<RunningJob> },
   ): Sequence {
-    const { id, slot, used, running } = first;
+    const { id, place, used, running } = first;
     return this.#add(name, {
       id,
-      slots: new Set([slot]),
+      places: new Set([String(place)]),
       used,
       running,
-      lastPartAt: performance.now(),
       last: undefined,
     });
   }
@@ -46,10 +44,9 @@ export class Sequences {
     const { id, items } = running.job;
     this.#add(name, {
       id,
-      slots: new Set([...items.keys()].map(placeOf)),
+      places: new Set([...items.keys()].map(placeOf).filter((place) => place !== null)),
       used: namesInUse(items.values()),
       running: Promise.resolve(running),
-      lastPartAt: performance.now(),
       last,
     });
   }

@@ -8,6 +8,7 @@ import { asFileError, diskFacts } from "../archive-disk.ts";
 import type { JobStore } from "./job-store.ts";
 import type { StoredItem } from "../packages/intent.ts";
 import { openSavedFile } from "./saved-file.ts";
+import { messageSlot } from "./slots.ts";
 import { reserveName, storeItem } from "./store-item.ts";
 
 /** A medium that a message brings: its bytes, or a file that one of the fetch nodes has saved. */
@@ -26,7 +27,8 @@ const pieceBytes = 256 * 1024;
 interface Staging {
   /** Names that files of the package have already. */
   readonly used: Set<string>;
-  readonly slot: string;
+  /** Of the message in its sequence. */
+  readonly place: number;
   /** The folders that a message may name files in. */
   readonly outputFolders: () => Promise<readonly string[]>;
   readonly signal: AbortSignal;
@@ -42,10 +44,11 @@ export async function stageMedia(
   media: readonly GivenMedium[],
   staging: Staging,
 ): Promise<Map<string, StoredItem>> {
-  const { slot } = staging;
+  const { place } = staging;
   const items = new Map<string, StoredItem>();
   for (const [index, medium] of media.entries()) {
-    items.set(media.length === 1 ? slot : `${slot}.${index}`, await stage(root, jobId, medium, staging));
+    const slot = messageSlot(place, media.length === 1 ? null : index);
+    items.set(slot, await stage(root, jobId, medium, staging));
   }
   return items;
 }
@@ -59,7 +62,7 @@ async function stage(
   const { content, contentType, contentId, description } = medium;
   const store = async (path: string | null, start: () => Promise<Download>): Promise<StoredItem> => {
     const base = reserveName(used, description ?? stemOf(medium.filename ?? path) ?? contentId ?? "item");
-    const facts = { contentId, description, url: null, base };
+    const facts = { source: "message", contentId, description, url: null, base } as const;
     return await storeItem(root, jobId, start, facts, { surface: "disk", host: "msg.payload", signal });
   };
   if (content instanceof Uint8Array) {

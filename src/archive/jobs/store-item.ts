@@ -7,10 +7,11 @@ import type { Download } from "../../model/download.ts";
 import { asFileError, diskFacts, holdName } from "../archive-disk.ts";
 import type { JobStore } from "./job-store.ts";
 import { hashFile, openPlain } from "../packages/package-files.ts";
-import type { StoredItem } from "../packages/intent.ts";
+import type { ItemSource, StoredItem } from "../packages/intent.ts";
 
 /** What is known of a medium before it is stored. */
 export interface ItemFacts {
+  readonly source: ItemSource;
   readonly contentId: string | null;
   readonly description: string | null;
   readonly url: string | null;
@@ -46,9 +47,10 @@ export async function storeItem(
     { operation: diskFacts.operation, ...transfer, folders: root.folders, disk: root.disk },
   );
   const path = saved.path.slice(folder.length + 1);
-  const { contentId, description, url } = facts;
+  const { source, contentId, description, url } = facts;
   return {
     path,
+    source,
     contentId,
     description,
     url,

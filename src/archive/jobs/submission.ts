@@ -28,6 +28,11 @@ export class Submission {
     this.isResumed = facts.isResumed === true;
   }
 
+  /** Whether its message is a part of a sequence whose media make one package. */
+  get isOfSequence(): boolean {
+    return typeof this.running?.job.intent.sequence === "string";
+  }
+
   /** The package, or the error that ended the job; `wasThere` where another message had it made. */
   async end(): Promise<Archived> {
     const archived = await this.#facts.ended;

@@ -1,7 +1,7 @@
 import type { Finding } from "../../model/archive-reports.ts";
 import type { Row, SqlValue } from "../../store/database.ts";
 import { manifestFileName } from "../archive-disk.ts";
-import { keyOfManifest } from "../jobs/keys.ts";
+import { keysOfManifest } from "../jobs/keys.ts";
 import type { FoundManifest } from "../packages/package-files.ts";
 import { rowOfPackage } from "../packages/package-index.ts";
 import type { CheckParts } from "./check-parts.ts";
@@ -13,7 +13,7 @@ import { sha256Of } from "../../model/sha256.ts";
 
 /** The row that the index has to have for a package. */
 export function expectedRow(path: string, { manifest, sha256 }: FoundManifest): Row {
-  return rowOfPackage(keyOfManifest(manifest), { path, sha256 }, manifest);
+  return rowOfPackage(keysOfManifest(manifest), { path, sha256 }, manifest);
 }
 
 /** By it two rows are compared without being kept. */

@@ -1,7 +1,7 @@
 import type { NotIndexed } from "../../model/archive-reports.ts";
 import type { Database } from "../../store/database.ts";
 import { manifestFileName, plainDisk } from "../archive-disk.ts";
-import { keyOfManifest } from "../jobs/keys.ts";
+import { keysOfManifest } from "../jobs/keys.ts";
 import { indexPackage } from "../packages/package-index.ts";
 import { loadManifestInside } from "./inside.ts";
 import type { WalkedPackage } from "./walk-packages.ts";
@@ -37,7 +37,7 @@ export class IndexWriter {
     const statements = packages
       .filter(({ path }) => !copies.has(path))
       .flatMap(({ path, sha256, manifest }) =>
-        indexPackage(keyOfManifest(manifest), { path, sha256 }, manifest),
+        indexPackage(keysOfManifest(manifest), { path, sha256 }, manifest),
       );
     if (statements.length > 0) {
       await this.#database.transaction(statements);

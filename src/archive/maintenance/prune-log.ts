@@ -11,7 +11,7 @@ const prunedLine = v.object({
   path: v.string(),
   /** Of its manifest. */
   sha256: v.string(),
-  transactionId: v.string(),
+  transactionId: v.nullable(v.string()),
   transactionReference: v.nullable(v.string()),
   archived: v.string(),
   files: v.number(),

@@ -1,9 +1,15 @@
 import * as v from "valibot";
 
+/** Where a medium came from. */
+export const itemSources = ["message", "device", "cloud"] as const;
+
+export type ItemSource = (typeof itemSources)[number];
+
 /** A medium that is whole on the disk. */
 export interface StoredItem {
   /** Name of the file in the package. */
   readonly path: string;
+  readonly source: ItemSource;
   readonly contentId: string | null;
   readonly description: string | null;
   readonly contentTypeAnnounced: string | null;
@@ -11,7 +17,7 @@ export interface StoredItem {
   readonly bytes: number;
   /** Lower-case hexadecimal. */
   readonly sha256: string;
-  /** Path of the URL it came from; null for what a message brought. */
+  /** Path of the URL on the cloud; null for what came from elsewhere. */
   readonly url: string | null;
 }
 
@@ -36,15 +42,57 @@ const references = v.object({
 /** What the host said of the parcel, as given. */
 export type GivenReferences = v.InferOutput<typeof references>;
 
+/** The pictures that a device has of a measurement. */
+export const pictures = ["annotated", "color", "depth"] as const;
+
+export type Picture = (typeof pictures)[number];
+
+/** What makes a package complete, of the media of the cloud. */
+export const mediaRules = ["all", "pictures", "list", "none"] as const;
+
+/** Which deployed device on the local network has measured, and what is asked of it. */
+const measuredBy = v.object({
+  /** Of the config node. */
+  id: v.string(),
+  name: v.string(),
+  imageIdentifier: optionalText,
+  /** Those that it has and that are wanted. */
+  images: v.array(v.picklist(pictures)),
+});
+
+export type MeasuredBy = v.InferOutput<typeof measuredBy>;
+
+const start = {
+  transactionReference: optionalText,
+  /** When the answer to it was there (ISO 8601, UTC). */
+  at: v.string(),
+};
+
+/** The start of a recording, and whose it was when it ended (docs/messages.md, VideoCommand). */
+export const recordingSchema = v.object({
+  ...start,
+  recording: v.picklist(["own", "overwritten", "cancelled", "taken", "other", "unknown"]),
+  /** The start that replaced it. */
+  by: v.nullable(v.object(start)),
+});
+
 const intent = v.object({
-  source: v.picklist(["cloud", "message"]),
-  /** Origin of the cloud; null for what messages bring. */
+  /** Null for a local measurement: the cloud gives one later. */
+  transactionId: optionalText,
+  /** Origin of the cloud whose media are collected; null: none. */
   origin: optionalText,
-  transactionId: v.string(),
-  /** Only media of this type. */
+  /** Null where no device on the local network measured. */
+  measuredBy: v.nullable(measuredBy),
+  /** The recording that the measurement ended; null where no start was seen. */
+  recording: v.nullable(recordingSchema),
+  media: v.picklist(mediaRules),
+  /** Only media of this type, of the cloud. */
   contentType: optionalText,
+  /** Content types or descriptions, for the rule `list`. */
   expect: v.array(v.string()),
-  /** How long to wait for what is expected, counted while the cloud answers. */
+  /** So long the cloud's list must not have grown. */
+  settleMs: v.number(),
+  /** How long to wait for what is missing, counted while who is asked for it answers. */
   waitMs: v.number(),
   /** How long after its acceptance the job is tried; 0: for ever. */
   giveUpMs: v.number(),

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import * as v from "valibot";
 import { listLimits, parseJson } from "../../model/parse-json.ts";
 import { measurementFileName, rawFileName } from "../archive-disk.ts";
+import { itemSources, mediaRules, pictures, recordingSchema } from "./intent.ts";
 
 /** A schema with what it means, for docs/manifest.schema.json, which is made from here (tools/write-docs). */
 function described<const TSchema extends v.GenericSchema>(meaning: string, schema: TSchema) {
@@ -23,11 +24,32 @@ const file = v.object({ path: fileName, bytes, sha256 });
 
 const item = v.object({
   ...file.entries,
+  source: described(
+    "Where it came from; not in packages of version 0.1.",
+    v.optional(v.picklist(itemSources)),
+  ),
   contentId: optionalText("In the cloud."),
   description: optionalText("The cloud's own."),
   contentTypeAnnounced: optionalText("What the cloud or the message said it is."),
   contentTypeFound: optionalText("What the bytes show it is; null where they show nothing reliable."),
-  url: optionalText("Path on the cloud; null for media of messages."),
+  url: optionalText("Path on the cloud; null for media from elsewhere."),
+});
+
+const expected = v.object({
+  media: described("The rule for the cloud's media.", v.picklist(mediaRules)),
+  contentType: optionalText("Only media of this type, of the cloud."),
+  expect: described("With the rule `list`: content types or descriptions.", v.array(v.string())),
+  images: described("Images of the device.", v.array(v.picklist(pictures))),
+  video: described("Whether a video was started for this parcel.", v.boolean()),
+});
+
+const leftOut = v.object({
+  contentId: described("In the cloud.", v.string()),
+  description: optionalText("The cloud's own."),
+  reason: described(
+    "Whose recording it is, as in `recording`.",
+    v.picklist(["overwritten", "cancelled", "taken", "other"]),
+  ),
 });
 
 export const manifestSchema = described(
@@ -41,11 +63,13 @@ export const manifestSchema = described(
       v.optional(v.nullable(v.string())),
     ),
     source: described(
-      "Whether the media came from the cloud or with messages.",
-      v.picklist(["cloud", "message"]),
+      "Only in packages of version 0.1: whether the media came from the cloud or with messages.",
+      v.optional(v.picklist(["cloud", "message"])),
     ),
-    cloud: optionalText("Origin of the cloud; null for media of messages."),
-    transactionId: described("As given.", v.string()),
+    cloud: optionalText("Origin of the cloud whose media were collected; null where none was asked."),
+    transactionId: optionalText(
+      "As given, or as found; null for a local measurement whose transaction is not known.",
+    ),
     references: described(
       "What the host said of the parcel, as given: the folder's name may have been made safe.",
       v.object({
@@ -57,6 +81,22 @@ export const manifestSchema = described(
       }),
     ),
     device: optionalText("Which device measured, as given."),
+    measuredBy: described(
+      "The device on the local network that measured; null where none did.",
+      v.optional(
+        v.nullable(
+          v.object({
+            id: described("Of its config node.", v.string()),
+            name: described("As its config node has it.", v.string()),
+            imageIdentifier: optionalText("As the device sent it."),
+          }),
+        ),
+      ),
+    ),
+    recording: described(
+      "The start of the recording that the measurement has ended, and whose it was; null where no start was seen.",
+      v.optional(v.nullable(recordingSchema)),
+    ),
     times: v.object({
       deviceLocal: optionalText("As the device sent it."),
       deviceUtc: optionalText("As the device sent it."),
@@ -65,7 +105,23 @@ export const manifestSchema = described(
     }),
     legalForTrade: described("As received.", v.nullable(v.boolean())),
     complete: described("Whether everything that was expected is here.", v.boolean()),
+    expected: described(
+      "What `complete` was decided by; not in packages of version 0.1.",
+      v.optional(expected),
+    ),
     missing: described("What was expected and is not here.", v.array(v.string())),
+    leftOut: described(
+      "What the cloud has of this transaction and was not archived, since it shows another parcel.",
+      v.optional(v.array(leftOut)),
+    ),
+    supplements: described(
+      "The manifest of the package that this one completes: it holds only what that one and its earlier supplements do not hold. Null for a package of its own.",
+      v.optional(
+        v.nullable(
+          v.object({ path: described("From the store's folder, with slashes.", v.string()), sha256 }),
+        ),
+      ),
+    ),
     items: described("The images and videos.", v.array(item)),
     measurement: described(
       "measurement.json, the result as the flow had it.",
@@ -84,6 +140,12 @@ export const manifestSchema = described(
 
 /** manifest.json: what a package holds and where it comes from. docs/manifest.schema.json says the same for others. */
 export type Manifest = v.InferOutput<typeof manifestSchema>;
+
+/** What a package was judged by. */
+export type Expected = v.InferOutput<typeof expected>;
+
+/** What of the cloud's media is another parcel's. */
+export type LeftOut = v.InferOutput<typeof leftOut>;
 
 /** Any larger file is none. */
 export const largestManifestBytes = 16 * 1024 * 1024;

@@ -5,8 +5,7 @@ import { filesOf, type Manifest } from "./manifest.ts";
 /** A package as the index knows it. */
 export interface IndexedPackage extends PlacedPackage {
   readonly id: string;
-  readonly key: string;
-  readonly transactionId: string;
+  readonly transactionId: string | null;
   readonly transactionReference: string | null;
   /** ISO 8601, UTC. */
   readonly archivedAt: string;
@@ -14,6 +13,14 @@ export interface IndexedPackage extends PlacedPackage {
   /** SHA-256 of the measurement and of the device's exact answer; null where the package holds none. */
   readonly measurement: string | null;
   readonly raw: string | null;
+  /** SHA-256 of the manifest of the package that this one completes. */
+  readonly supplements: string | null;
+}
+
+/** Under which keys a package is found: its job's own, and that of its local measurement beside it. */
+export interface IndexKeys {
+  readonly own: string;
+  readonly measure: string | null;
 }
 
 /** By what packages can be looked up, with the columns that answer it. */
@@ -37,9 +44,15 @@ export class PackageIndex {
     this.#database = database;
   }
 
-  /** The packages of a job's key, in the order in which they were archived. */
-  async ofKey(key: string): Promise<readonly IndexedPackage[]> {
-    return this.#select("WHERE job_key = ? ORDER BY indexed_order", [key]);
+  /** The packages of a job's keys with their supplements, in the order in which they were archived. */
+  async ofKeys(keys: readonly string[]): Promise<readonly IndexedPackage[]> {
+    const marks = keys.map(() => "?").join(", ");
+    const ofKeys = `job_key IN (${marks}) OR measure_key IN (${marks})`;
+    return this.#select(
+      `WHERE ${ofKeys} OR supplements_sha256 IN (SELECT manifest_sha256 FROM packages WHERE ${ofKeys})
+        ORDER BY indexed_order`,
+      [...keys, ...keys, ...keys, ...keys],
+    );
   }
 
   /** Looks packages up, the newest first. */
@@ -88,7 +101,7 @@ export class PackageIndex {
 
 /** The row that a package has in the index, in the order of its columns. */
 export function rowOfPackage(
-  key: string,
+  keys: IndexKeys,
   placed: PlacedPackage,
   manifest: Manifest,
 ): Readonly<Record<string, SqlValue>> {
@@ -96,7 +109,8 @@ export function rowOfPackage(
   const files = filesOf(manifest);
   return {
     package_id: manifest.job,
-    job_key: key,
+    job_key: keys.own,
+    measure_key: keys.measure,
     store_id: manifest.store ?? null,
     location: placed.path,
     manifest_sha256: placed.sha256,
@@ -116,12 +130,17 @@ export function rowOfPackage(
     measurement_sha256: measurement?.sha256 ?? null,
     raw_sha256: raw?.sha256 ?? null,
     previous_sha256: previous?.sha256 ?? null,
+    supplements_sha256: manifest.supplements?.sha256 ?? null,
   };
 }
 
 /** Puts a package into the index, or says anew what it is where its row was there before. */
-export function indexPackage(key: string, placed: PlacedPackage, manifest: Manifest): readonly Statement[] {
-  const row = rowOfPackage(key, placed, manifest);
+export function indexPackage(
+  keys: IndexKeys,
+  placed: PlacedPackage,
+  manifest: Manifest,
+): readonly Statement[] {
+  const row = rowOfPackage(keys, placed, manifest);
   const columns = Object.keys(row);
   return [
     // What lay there before is gone: a folder holds one package.
@@ -148,14 +167,14 @@ function readPackage(row: Row): IndexedPackage {
   };
   return {
     id: String(row["package_id"]),
-    key: String(row["job_key"]),
     path: String(row["location"]),
     sha256: String(row["manifest_sha256"]),
-    transactionId: String(row["transaction_id"]),
+    transactionId: optional("transaction_id"),
     transactionReference: optional("transaction_reference"),
     archivedAt: String(row["archived_at"]),
     complete: row["complete"] === 1,
     measurement: optional("measurement_sha256"),
     raw: optional("raw_sha256"),
+    supplements: optional("supplements_sha256"),
   };
 }

@@ -10,13 +10,15 @@ import {
   type ArchiveDisk,
 } from "../archive-disk.ts";
 import type { IntentFacts, IntentTexts, PlacedPackage, StoredItem } from "./intent.ts";
-import { software, writeManifest, type Manifest } from "./manifest.ts";
+import { software, writeManifest, type Expected, type LeftOut, type Manifest } from "./manifest.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
 /** Whether a package has all that was expected. */
 export interface Completeness {
   readonly complete: boolean;
   readonly missing: readonly Problem[];
+  readonly expected: Expected;
+  readonly leftOut: readonly LeftOut[];
 }
 
 /** What a package is made of. */
@@ -24,11 +26,14 @@ export interface PackageContent extends Completeness {
   readonly job: string;
   readonly store: string;
   readonly acceptedAt: Date;
+  readonly transactionId: string | null;
   readonly intent: IntentFacts;
   readonly texts: IntentTexts;
   readonly items: readonly StoredItem[];
   /** The package that the store has archived before it. */
   readonly previous: PlacedPackage | null;
+  /** The package that this one completes. */
+  readonly supplements: PlacedPackage | null;
 }
 
 /** Writes what a package holds beside its media, the manifest last, and waits until all of it is on the disk. */
@@ -61,17 +66,22 @@ export class PackageWriter {
     return { manifest, sha256: sha256Of(text) };
   }
 
-  #manifest({ intent, texts, previous, ...content }: PackageContent): Manifest {
+  #manifest({ intent, texts, previous, supplements, ...content }: PackageContent): Manifest {
+    const { measuredBy } = intent;
     return {
       schemaVersion: 1,
       software: this.#software,
       job: content.job,
       store: content.store,
-      source: intent.source,
       cloud: intent.origin,
-      transactionId: intent.transactionId,
+      transactionId: content.transactionId,
       references: intent.references,
       device: intent.device,
+      measuredBy:
+        measuredBy === null
+          ? null
+          : { id: measuredBy.id, name: measuredBy.name, imageIdentifier: measuredBy.imageIdentifier },
+      recording: intent.recording,
       times: {
         deviceLocal: intent.deviceLocalTime,
         deviceUtc: intent.deviceUtcTime,
@@ -80,14 +90,20 @@ export class PackageWriter {
       },
       legalForTrade: intent.legalForTrade,
       complete: content.complete,
+      expected: content.expected,
       missing: content.missing.map(inEnglish),
+      leftOut: [...content.leftOut],
+      supplements: supplements === null ? null : manifestOf(supplements),
       items: [...content.items],
       measurement: describe(measurementFileName, texts.measurement),
       raw: describe(rawFileName, texts.raw),
-      previous:
-        previous === null ? null : { path: `${previous.path}/${manifestFileName}`, sha256: previous.sha256 },
+      previous: previous === null ? null : manifestOf(previous),
     };
   }
+}
+
+function manifestOf({ path, sha256 }: PlacedPackage): { path: string; sha256: string } {
+  return { path: `${path}/${manifestFileName}`, sha256 };
 }
 
 function describe<const T extends string>(

@@ -1,5 +1,11 @@
 import type { GivenMedium } from "../../archive/jobs/stage-media.ts";
-import type { GivenReferences } from "../../archive/packages/intent.ts";
+import {
+  recordingSchema,
+  type GivenReferences,
+  type Intent,
+  type MeasuredBy,
+} from "../../archive/packages/intent.ts";
+import * as v from "valibot";
 import { verbatim, phrase } from "../../errors/interpolation.ts";
 import { parseJson, recordLimits } from "../../model/parse-json.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
@@ -9,6 +15,8 @@ import type { Message } from "../messages.ts";
 export interface MessageFacts {
   readonly references: GivenReferences;
   readonly device: string | null;
+  readonly local: LocalFacts | null;
+  readonly recording: Intent["recording"];
   readonly deviceLocalTime: string | null;
   readonly deviceUtcTime: string | null;
   readonly legalForTrade: boolean | null;
@@ -18,7 +26,12 @@ export interface MessageFacts {
   readonly raw: string | null;
 }
 
+/** Which deployed device on the local network has measured, and what. */
+export type LocalFacts = Omit<MeasuredBy, "images">;
+
 type Fields = Readonly<Record<string, unknown>>;
+
+const localSurfaces: readonly unknown[] = ["newer-device", "earlier-device"];
 
 /**
  * Reads what the nodes before leave on a message: the measurement on payload (or, where payload is a picture by now, on
@@ -42,6 +55,8 @@ export function readFacts(msg: Message): MessageFacts {
       barcodeReference: read("barcodeReference"),
     },
     device: read("device") ?? read("deviceReference") ?? read("deviceClientId") ?? read("cameraSerialId"),
+    local: readLocal(msg, fields),
+    recording: readRecording(msg),
     deviceLocalTime: textOf(fields["dateTimeLocal"]),
     deviceUtcTime: textOf(fields["dateTimeUtc"]),
     legalForTrade: typeof legalForTrade === "boolean" ? legalForTrade : null,
@@ -50,17 +65,44 @@ export function readFacts(msg: Message): MessageFacts {
   };
 }
 
-/** The media that a message brings. Throws ERR_INPUT where there are none. */
+/** A measurement through the cloud has a transaction already. */
+function readLocal(msg: Message, fields: Fields): LocalFacts | null {
+  const by = fieldsOf(msg["measuredBy"]);
+  const id = textOf(by?.["id"]);
+  if (by === null || id === null || !localSurfaces.includes(by["surface"])) {
+    return null;
+  }
+  return {
+    id,
+    name: textOf(by["name"]) ?? id,
+    imageIdentifier: textOf(msg["imageIdentifier"]) ?? textOf(fields["imageIdentifier"]),
+  };
+}
+
+/**
+ * The recording that the message tells of. Of a start that nobody has followed to its end it is not known whose it became; after a
+ * cancel there is none.
+ */
+function readRecording(msg: Message): Intent["recording"] {
+  const video = fieldsOf(msg["video"]);
+  if (video === null || video["action"] === "cancel") {
+    return null;
+  }
+  const read = v.safeParse(recordingSchema, { recording: "unknown", by: null, ...video });
+  return read.success ? read.output : null;
+}
+
+/** The media that a message brings; none where its payload is something else. Throws ERR_INPUT for what only looks like media. */
 export function readMedia(msg: Message, operation: Operation): GivenMedium[] {
   const payload: unknown = msg.payload;
   const given: readonly unknown[] = Array.isArray(payload) ? payload : [payload];
   const media = given.map((one) => mediumOf(one, msg, given.length === 1));
+  const isMeant = given.some((one, index) => one instanceof Uint8Array || media[index] !== null);
   const wrong = media.indexOf(null);
-  if (media.length === 0 || wrong >= 0) {
-    const value = media.length === 0 ? "[]" : show(given[wrong]);
+  if (isMeant && wrong >= 0) {
     throw errorBeforeSending(operation, "inputValue", {
       field: verbatim("msg.payload"),
-      value,
+      value: show(given[wrong]),
       problem: phrase("notMedium"),
     });
   }

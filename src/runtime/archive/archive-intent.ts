@@ -1,6 +1,6 @@
 import type { NodeAPI } from "node-red";
 import { packageFolder } from "../../archive/packages/layout.ts";
-import type { Intent } from "../../archive/packages/intent.ts";
+import { pictures, type Intent, type Picture } from "../../archive/packages/intent.ts";
 import { readExpected } from "../../cloud/expected-media.ts";
 import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import { encodePart } from "../../http/path-part.ts";
@@ -14,14 +14,17 @@ import type { ValueReader } from "../action/values.ts";
 
 /** The properties of an archive node that say what a job is. */
 export interface IntentProperties {
-  readonly source: string;
   readonly cloudFrom: string;
   readonly layout: string;
+  readonly images: string;
   readonly transactionId: string;
   readonly transactionIdType: string;
+  readonly media: string;
   readonly contentType: string;
   readonly contentTypeType: string;
   readonly expect: string;
+  readonly expectType: string;
+  readonly settle: string | number;
   readonly wait: string | number;
   readonly onIncomplete: string;
   readonly giveUp: string | number;
@@ -37,11 +40,18 @@ export interface IntentReader {
   readonly properties: IntentProperties;
   /** The table of those. */
   readonly table: {
-    readonly source: { readonly of: readonly ("cloud" | "message")[] };
+    readonly media: { readonly of: readonly Intent["media"][] };
     readonly onIncomplete: { readonly of: readonly ("error" | "keep")[] };
+    readonly settle: NumberProperty;
     readonly wait: NumberProperty;
     readonly giveUp: NumberProperty;
   };
+  /** Of the cloud that the message or the node chooses; null for none. */
+  readonly origin: string | null;
+  /** Whether the message brings media. */
+  readonly hasMedia: boolean;
+  /** Whether a deployed device has images of its measurements; throws ERR_CONFIG where it is not deployed. */
+  readonly hasImages: (deviceId: string) => boolean;
 }
 
 /** Properties that always survive a restart. */
@@ -51,58 +61,94 @@ const longestKept = 1_000_000;
 const longestMeasured = 16_000_000;
 
 /** What a message wants archived. Throws ERR_INPUT or ERR_CONFIG; nothing is accepted then. */
-export async function readIntent(reader: IntentReader, origin: string | null): Promise<Intent> {
-  const { RED, msg, values, operation, properties, table } = reader;
+export async function readIntent(reader: IntentReader): Promise<Intent> {
+  const { RED, msg, values, operation, properties, table, origin, hasMedia } = reader;
   const settings = new SettingsReader("node", operation);
-  const source = values.setting("source", properties.source, table.source.of);
+  const media = values.setting("media", properties.media, table.media.of);
   const onIncomplete = values.setting("onIncomplete", properties.onIncomplete, table.onIncomplete.of);
   const problem = layoutProblem(properties.layout);
   if (problem !== null) {
     throw settings.invalid("layout", problem);
   }
-  const givenId = await values.optional({
-    field: "transactionId",
-    value: properties.transactionId,
-    type: properties.transactionIdType,
-  });
-  if (givenId === undefined && isLocalResult(msg)) {
-    throw errorBeforeSending(operation, "inputLocalResult");
-  }
-  const transactionId = values.present("transactionId", givenId);
-  if (source === "cloud") {
-    // Refused before it is accepted.
-    encodePart("cloud", operation.operation, "transactionId", transactionId);
-  }
+  const images = readImages(properties.images, settings);
+  const { references, device, local, recording, ...facts } = readMeasured(reader);
+  const transactionId = await readTransactionId(reader, local !== null);
   const contentType = await values.optional({
     field: "contentType",
     value: properties.contentType,
     type: properties.contentTypeType,
   });
-  const { references, device, ...facts } = readMeasured(reader);
+  const given = { field: "expect", value: properties.expect, type: properties.expectType } as const;
+  const expect = media === "list" ? readExpected(await values.required(given)) : [];
+  if (origin === null && !hasMedia && facts.measurement === null && facts.raw === null) {
+    throw errorBeforeSending(operation, "inputNothing");
+  }
+  const measuredBy = local === null ? null : { ...local, images: reader.hasImages(local.id) ? images : [] };
   const cloudName =
     properties.cloudFrom.trim() === "" ? undefined : readMessageProperty(RED, msg, properties.cloudFrom);
   return {
-    source,
-    origin: source === "cloud" ? origin : null,
     transactionId,
+    origin,
+    measuredBy,
+    recording,
+    media,
     contentType: contentType ?? null,
-    expect: readExpected(properties.expect),
+    expect,
+    settleMs: settings.number("settle", table.settle, properties.settle),
     waitMs: settings.number("wait", table.wait, properties.wait),
     giveUpMs: settings.number("giveUp", table.giveUp, properties.giveUp),
     onIncomplete,
     folder: packageFolder(properties.layout, {
       date: new Date().toISOString().slice(0, 10),
       reference: references.transactionReference,
-      transactionId,
-      device,
+      transactionId: transactionId ?? local?.imageIdentifier ?? "no-transaction",
+      device: local?.name ?? device,
     }),
     references,
-    device,
+    device: local?.name ?? device,
     ...facts,
     keep: readKept(reader),
     cloudName: typeof cloudName === "string" ? cloudName : null,
-    sequence: source === "message" ? (readPart(msg)?.id ?? null) : null,
+    sequence: hasMedia ? (readPart(msg)?.id ?? null) : null,
   };
+}
+
+/** Null for a local measurement: its transaction is found. */
+async function readTransactionId(
+  { msg, values, operation, properties, origin }: IntentReader,
+  isLocal: boolean,
+): Promise<string | null> {
+  const given = await values.optional({
+    field: "transactionId",
+    value: properties.transactionId,
+    type: properties.transactionIdType,
+  });
+  if (given === undefined && isLocal) {
+    return null;
+  }
+  if (given === undefined && isLocalResult(msg)) {
+    throw errorBeforeSending(operation, "inputMeasuredBy");
+  }
+  const transactionId = values.present("transactionId", given);
+  if (origin !== null) {
+    // Refused before it is accepted.
+    encodePart("cloud", operation.operation, "transactionId", transactionId);
+  }
+  return transactionId;
+}
+
+function readImages(list: string, settings: SettingsReader): Picture[] {
+  const names = list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  return names.map((name) => {
+    const found = pictures.find((one) => one === name);
+    if (found === undefined) {
+      throw settings.invalid("images", phrase("noneOf", { value: name, choices: pictures }));
+    }
+    return found;
+  });
 }
 
 /** What the message says of its measurement. Throws ERR_INPUT where that cannot be written down. */
@@ -139,11 +185,8 @@ export function readPart(msg: Message): { id: string; index: number; count: numb
 /** Whether a device on the local network has measured this: it knows nothing of the cloud's transaction. */
 function isLocalResult({ payload, imageIdentifier }: Message): boolean {
   const source = typeof payload === "object" && payload !== null && "source" in payload ? payload.source : "";
-  return (
-    source === "newer-device" ||
-    source === "earlier-device" ||
-    (typeof imageIdentifier === "string" && imageIdentifier !== "")
-  );
+  const hasImages = typeof imageIdentifier === "string" && imageIdentifier !== "";
+  return hasImages || source === "newer-device" || source === "earlier-device";
 }
 
 /** Message properties by their expressions, as far as they can be written down. */

@@ -6,38 +6,45 @@ import type { Archived } from "../../archive/jobs/sealing.ts";
 import type { MediaSource } from "../../archive/jobs/media-source.ts";
 import type { Submission } from "../../archive/jobs/submission.ts";
 import type { CloudClient } from "../../cloud/client.ts";
+import type { DeviceClient } from "../../device/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
 import type { ArchivedPackage } from "../../model/shapes.ts";
-import type { ConfigChoice } from "../config/config-node.ts";
+import { deviceChoice, type ConfigChoice } from "../config/config-node.ts";
 import type { Message } from "../messages.ts";
 
 const closeTimeoutMs = 5_000;
 
 /** What an archive node puts on msg.payload. */
 export function describePackage(
-  { folder, manifest, wasThere }: Archived,
+  { folder, path: location, manifest, packages, complete, wasThere }: Archived,
   join: (...parts: string[]) => string,
 ): ArchivedPackage {
-  const { items, transactionId, references, complete } = manifest;
+  const { transactionId, references, job, supplements = null } = manifest;
+  const root = folder.slice(0, folder.length - location.length);
+  const files = packages.flatMap((one) =>
+    one.manifest.items.map(({ path, source, ...item }) => ({
+      path: join(root, one.path, path),
+      source: source ?? null,
+      contentId: item.contentId,
+      description: item.description,
+      contentType: item.contentTypeFound ?? item.contentTypeAnnounced,
+      bytes: item.bytes,
+      sha256: item.sha256,
+    })),
+  );
   return {
+    packageId: job,
+    location,
     folder,
     manifest: join(folder, "manifest.json"),
     transactionId,
     transactionReference: references.transactionReference,
-    files: items.map(
-      ({ path, contentId, description, contentTypeFound, contentTypeAnnounced, bytes, sha256 }) => ({
-        path: join(folder, path),
-        contentId,
-        description,
-        contentType: contentTypeFound ?? contentTypeAnnounced,
-        bytes,
-        sha256,
-      }),
-    ),
-    bytes: items.reduce((sum, { bytes }) => sum + bytes, 0),
+    files,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     complete,
     alreadyArchived: wasThere,
+    supplements: supplements === null ? null : join(root, supplements.path),
   };
 }
 
@@ -84,6 +91,19 @@ export function jobCloud(
       },
     );
   }
+  return client;
+}
+
+/**
+ * The device that has measured for a job. Throws ERR_CONFIG where it is not deployed: a message chooses among what is deployed, and
+ * nothing in it is an address.
+ */
+export function jobDevice(RED: NodeAPI, id: string): DeviceClient {
+  const { client } = deviceChoice(RED, { device: id, deviceFrom: "" }).choose(
+    { msg: { _msgid: "" } },
+    "archive",
+    false,
+  );
   return client;
 }
 

@@ -30,7 +30,7 @@ export const archiveTexts = {
   damagedPackage:
     "The package __path__ is damaged. It was left as it is, and the transaction is archived again.",
   otherMeasurement:
-    "Transaction __id__ is archived already, with another measurement or none. Both packages are kept: this one is new.",
+    "__id__ is archived already, with another measurement. Both packages are kept: this one is new.",
 } as const;
 
 type ArchiveText = keyof typeof archiveTexts;

@@ -111,6 +111,13 @@ export class ConfigChoice<TClient extends Client> {
     return "problem" in access ? "configInvalid" : undefined;
   }
 
+  /** The same where none is needed: null where neither the node nor the message chooses one. */
+  chooseIfAny(asking: Asking, operation: string, acts: boolean): Chosen<TClient> | null {
+    const unknown: Operation = { operation, acts, surface: "config" };
+    const isNone = this.#id === "" && this.#byName?.find(asking.msg, unknown) === undefined;
+    return isNone ? null : this.choose(asking, operation, acts);
+  }
+
   /** The surface of the node's own choice, for errors that belong to no other. */
   surface(): Surface {
     const access = this.#access(this.#RED.nodes.getNode(this.#id));
