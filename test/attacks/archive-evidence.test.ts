@@ -246,7 +246,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
     });
   });
 
-  it("a reset after a restart drops also the jobs whose turn has not come", async () => {
+  it("a reset after a restart drops also the jobs whose turn has not come, even before the archive is open", async () => {
     await withFolder(async (root) => {
       const userDir = await mkdtemp(join(tmpdir(), "reset-after-restart-"));
       const file = join(userDir, "dimensioner", "store.sqlite");
@@ -267,7 +267,6 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
         { userDir },
       );
       try {
-        await flow.untilStatus("archive", ({ text }) => text !== "");
         await flow.run("archive", { reset: true });
         await until(() => flow.ends.length === 13, "all have ended");
         const codes = flow.ends.flatMap(({ error }) => error?.code ?? []);

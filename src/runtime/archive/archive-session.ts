@@ -47,7 +47,8 @@ export class ArchiveSession {
   readonly #archives: Archives;
   readonly #options: SessionOptions;
   readonly #closing = new AbortController();
-  readonly #resuming = new Set<{ isDropped: boolean }>();
+  /** Whether the jobs that were open at the start are to end instead of going on. */
+  #dropsResumed = false;
   #session: Promise<Session> | undefined;
   #runner: JobRunner | undefined;
 
@@ -95,11 +96,12 @@ export class ArchiveSession {
     return false;
   }
 
-  /** Drops the open jobs that have not gone on yet after the start: each ends its message when its turn comes. */
+  /**
+   * Drops the open jobs that have not gone on yet after the start, also while the archive is still being opened: each ends its message
+   * when its turn comes.
+   */
   dropResumed(): void {
-    for (const resuming of this.#resuming) {
-      resuming.isDropped = true;
-    }
+    this.#dropsResumed = true;
   }
 
   /** Ends the work and lets go of the archive; a disk that hangs is left to itself after a while. */
@@ -127,20 +129,17 @@ export class ArchiveSession {
    */
   async #resumeAll(runner: JobRunner, concurrency: number): Promise<void> {
     const submissions = runner.resume(this.#options.isMine);
-    const resuming = { isDropped: false };
     const resumeNext = async (): Promise<void> => {
       for (const submission of submissions) {
         await this.#options.onResumed(submission);
         // Afterwards: a reset may have come while the message was being made.
-        if (resuming.isDropped) {
+        if (this.#dropsResumed) {
           submission.running?.drop();
         }
         await submission.running?.firstTry;
       }
     };
-    this.#resuming.add(resuming);
     await Promise.all(Array.from({ length: concurrency }, resumeNext));
-    this.#resuming.delete(resuming);
   }
 
   async #begin(): Promise<Session> {
