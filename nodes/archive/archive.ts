@@ -5,7 +5,6 @@ import type { OpenJob } from "../../src/archive/jobs/open-job.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { phrase } from "../../src/errors/interpolation.ts";
 import { layoutProblem } from "../../src/rules/names.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
 import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
@@ -98,7 +97,6 @@ export default function (RED: NodeAPI): void {
       concurrency: () => readConcurrency(operationOf("config")),
       cloud: (job) => jobCloud(RED, clouds, properties.cloudFrom, job),
       device: (job) => jobDevice(RED, job.intent.measuredBy?.id ?? ""),
-      find: async () => ({ missing: phrase("itsRecord") }),
       findMissing: missingMedia,
       // An archive saves too: what one has archived may be given to another one.
       outputFolders: async () => [...(await outputFolders.all()), ...(await archives.openFolders())],

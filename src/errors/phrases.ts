@@ -137,7 +137,6 @@ export const phrases = {
   depthImage: "the device's depth image",
   anyImages: "any images",
   startedVideo: "the video that was started for this parcel",
-  itsRecord: "the cloud's record of this measurement",
   moreMedia: "media that may still arrive",
   lastPart: "the last part",
   partsMissing: "__count__ of __total__ parts",
@@ -150,7 +149,7 @@ export const phrases = {
   recordContested:
     "the transaction (its record can also be that of another measurement with the same reference and dimensions; a tag in the measure node tells them apart)",
   recordUnknown:
-    "the transaction (the measure was sent without a reference and without a tag, so its record cannot be found)",
+    "the transaction (msg.measuredBy names no reference and no tag that was sent with the measure, so its record cannot be found)",
 
   // The disk, as clauses.
   bytesOnDisk: "only __bytes__ of __total__ bytes are on the disk",

@@ -86,7 +86,6 @@ class Play {
       concurrency: 2,
       cloud: () => cloud,
       device: () => assert.fail("no device was given"),
-      find: () => assert.fail("nothing is to be found"),
       findMissing: missingMedia,
       retry: { firstMs: 10, longestMs: 40 },
       poll: { firstMs: 10, longestMs: 40, paceMs: 0 },

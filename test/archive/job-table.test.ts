@@ -10,6 +10,7 @@ const intent: Intent = {
   origin: "https://cloud.example",
   transactionId: "905865",
   measuredBy: null,
+  sought: null,
   recording: null,
   media: "list",
   contentType: null,

@@ -14,7 +14,6 @@ import { filesOf, readManifest, type Manifest } from "../../src/archive/packages
 import type { Intent } from "../../src/archive/packages/intent.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
-import { phrase } from "../../src/errors/interpolation.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { storeIn } from "./store.ts";
@@ -31,6 +30,7 @@ export function intentOf(transactionId: string, more: Partial<Intent> = {}): Int
     origin: "https://cloud.example",
     transactionId,
     measuredBy: null,
+    sought: null,
     recording: null,
     media: more.expect === undefined ? "all" : "list",
     contentType: null,
@@ -94,7 +94,6 @@ export async function openArchive(
       return client;
     },
     device: () => assert.fail("no device was given"),
-    find: async () => ({ missing: phrase("itsRecord") }),
     findMissing: missingMedia,
     outputFolders: async () => [tmpdir()],
     ...quick,

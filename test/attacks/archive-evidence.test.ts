@@ -213,7 +213,6 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
         concurrency: () => 2,
         cloud: () => client,
         device: () => assert.fail("no device was given"),
-        find: () => assert.fail("nothing is to be found"),
         findMissing: missingMedia,
         isMine: () => true,
         onResumed: async (submission) => {

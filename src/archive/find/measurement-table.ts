@@ -54,12 +54,18 @@ export function noteSought({ key, job, acceptedAt }: JobOfMeasurement, local: Lo
   };
 }
 
-/** Notes a measurement whose transaction the cloud has named: no other one is given that transaction. */
+/**
+ * Notes a measurement whose transaction is known without being sought: no other one is given that transaction. Where one has it
+ * already, that stays.
+ */
 export function noteKnown({ key, job, acceptedAt }: JobOfMeasurement, transactionId: string): Statement {
+  const [id, at] = [identity(transactionId), acceptedAt.toISOString()];
   return {
     sql: `INSERT INTO measurements (measurement_key, job_id, accepted_at, transaction_id, found_at)
-      VALUES (?, ?, ?, ?, ?) ON CONFLICT (measurement_key) DO UPDATE SET job_id = excluded.job_id`,
-    values: [key, job, acceptedAt.toISOString(), identity(transactionId), acceptedAt.toISOString()],
+      SELECT ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM measurements WHERE transaction_id = ? OR legacy_id = ?)
+      ON CONFLICT (measurement_key) DO UPDATE SET transaction_id = excluded.transaction_id, found_at = excluded.found_at
+        WHERE measurements.transaction_id IS NULL`,
+    values: [key, job, at, id, at, id, id],
   };
 }
 

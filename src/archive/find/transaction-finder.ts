@@ -18,21 +18,22 @@ export interface Search extends JobOfMeasurement {
   readonly local: LocalMeasurement;
 }
 
-/** The transaction of a measurement, or why there is none yet. */
-export type FoundTransaction =
-  | {
-      /** As the cloud writes it. */
-      readonly transactionId: string;
-      /** Makes it this measurement's; returns no row where another one was faster. */
-      readonly claim: Statement;
-    }
-  | {
-      readonly missing: Problem;
-      /** A record that fits is there, and is taken after so long unless another one like it comes. */
-      readonly settlesInMs?: number;
-    };
+/** Why there is no transaction yet. */
+export interface NotFound {
+  readonly missing: Problem;
+  /** A record that fits is there, and is taken after so long unless another one like it comes. */
+  readonly settlesInMs?: number;
+  /** Nothing was sent by which its record could be told from others: it will never be found. */
+  readonly isFinal?: true;
+}
 
-export type FindTransaction = (search: Search) => Promise<FoundTransaction>;
+/** The transaction of a measurement. */
+export interface FoundTransaction {
+  /** As the cloud writes it. */
+  readonly transactionId: string;
+  /** Makes it this measurement's; returns no row where another one was faster. */
+  readonly claim: Statement;
+}
 
 interface FinderOptions {
   readonly database: Database;
@@ -44,7 +45,7 @@ interface FinderOptions {
    * Without a tag a record is taken only when it and the job have been there for so long: by then another record like it, or
    * another measurement that it may be of, is there too.
    */
-  readonly settleMs?: number;
+  readonly settleMs?: number | undefined;
 }
 
 /** Where a tag was sent, a record without it is much rather another measurement's than one whose tag was lost. */
@@ -67,7 +68,7 @@ export class TransactionFinder {
   }
 
   /** Looks once. Rejects with ERR_STORE. */
-  readonly find: FindTransaction = async (search) => {
+  async find(search: Search): Promise<FoundTransaction | NotFound> {
     const { key, local } = search;
     const { found, others, candidates } = readSituation(
       await this.#database.transaction(askSituation(search)),
@@ -77,7 +78,7 @@ export class TransactionFinder {
       return this.#found(key, before?.record ?? found);
     }
     if (local.tag === null && lookUpBy(local) === null) {
-      return { missing: phrase("recordUnknown") };
+      return unfindable();
     }
     const match = matchTransaction(search, others, candidates);
     if (match.kind !== "one") {
@@ -87,7 +88,7 @@ export class TransactionFinder {
     return settlesInMs > 0
       ? { missing: phrase("recordMissing"), settlesInMs }
       : this.#found(key, match.candidate.record);
-  };
+  }
 
   /**
    * Calls `wake` when this process has received a record that may be of the measurement, and once more when that can be taken,
@@ -127,6 +128,11 @@ export class TransactionFinder {
   #settleMsOf({ tag }: LocalMeasurement): number {
     return this.#settleMs * (tag === null ? 1 : lostTagFactor);
   }
+}
+
+/** Of a measurement of which nobody knows by what its record could be recognized. */
+export function unfindable(): NotFound {
+  return { missing: phrase("recordUnknown"), isFinal: true };
 }
 
 function explain(match: Exclude<Match, { kind: "one" }>): Problem {

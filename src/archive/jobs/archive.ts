@@ -6,6 +6,7 @@ import type { MediaFolders } from "../../media/media-folders.ts";
 import { checkRoot } from "../../media/target-folder.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
+import { TransactionFinder } from "../find/transaction-finder.ts";
 import { claimFolder } from "./claim-folder.ts";
 import type { JobStore } from "./job-store.ts";
 import { JobTable, type StoredJob } from "./job-table.ts";
@@ -29,6 +30,8 @@ export interface ArchiveParts {
   readonly disk: ArchiveDisk;
   readonly folders: MediaFolders;
   readonly limits?: OpenJobLimits | undefined;
+  /** See TransactionFinder. */
+  readonly settleMs?: number | undefined;
 }
 
 /** What was found when an archive was opened, and that somebody should look at. */
@@ -62,6 +65,7 @@ export class Archive implements JobStore {
   readonly work: WorkFolders;
   readonly jobs: JobTable;
   readonly sealing: Sealing;
+  readonly finder: TransactionFinder;
   /** Open jobs that no node works on: after a restart, or when their node went away. */
   readonly idleJobs = new Map<string, OpenJob>();
   /** Jobs whose messages bring no media and that are being accepted or worked on, by key: the same job is done once at a time. */
@@ -74,7 +78,7 @@ export class Archive implements JobStore {
 
   private constructor(folder: string, lease: DatabaseLease, parts: ArchiveParts, last: LastPackage) {
     const stateFolder = join(folder, stateFolderName);
-    const { storeId, database } = lease;
+    const { storeId, database, arrivals } = lease;
     this.folder = folder;
     this.disk = parts.disk;
     this.folders = parts.folders;
@@ -82,6 +86,7 @@ export class Archive implements JobStore {
     this.#limits = parts.limits ?? openJobLimits;
     this.work = new WorkFolders(stateFolder, storeId, parts.disk);
     this.jobs = new JobTable(database);
+    this.finder = new TransactionFinder({ database, arrivals, settleMs: parts.settleMs });
     const index = new PackageIndex(database);
     const { disk, work, jobs } = this;
     this.sealing = new Sealing({ folder, storeId, disk, work, jobs, index, last });

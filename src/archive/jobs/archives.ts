@@ -21,6 +21,7 @@ interface ArchivesOptions {
   readonly disk?: ArchiveDisk;
   readonly folders?: MediaFolders;
   readonly limits?: OpenJobLimits;
+  readonly settleMs?: number;
 }
 
 const nothing: Unknown = { movedAside: [], damagedJobs: [] };
@@ -31,13 +32,15 @@ export class Archives {
   readonly #disk: ArchiveDisk | undefined;
   readonly #folders: MediaFolders;
   readonly #limits: OpenJobLimits | undefined;
+  readonly #settleMs: number | undefined;
   readonly #open = new Map<string, Shared>();
   readonly #closing = new Map<string, Promise<void>>();
 
-  constructor({ disk, folders = createMediaFolders(), limits }: ArchivesOptions = {}) {
+  constructor({ disk, folders = createMediaFolders(), limits, settleMs }: ArchivesOptions = {}) {
     this.#disk = disk;
     this.#folders = folders;
     this.#limits = limits;
+    this.#settleMs = settleMs;
   }
 
   /** The folders of those that are open. */
@@ -87,7 +90,9 @@ export class Archives {
     const lease = await store.lease();
     try {
       const disk = this.#disk ?? guardedDisk(folder.path);
-      return await Archive.open(folder.path, lease, { disk, folders: this.#folders, limits: this.#limits });
+      const { path } = folder;
+      const [folders, limits, settleMs] = [this.#folders, this.#limits, this.#settleMs];
+      return await Archive.open(path, lease, { disk, folders, limits, settleMs });
     } catch (error) {
       await lease.release();
       throw error;

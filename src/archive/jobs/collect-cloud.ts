@@ -1,22 +1,18 @@
 import { join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import type { FoundTransaction } from "../find/transaction-finder.ts";
+import { unfindable } from "../find/transaction-finder.ts";
 import { wantedOf } from "./completeness.ts";
 import { foreignVideo, isVideo } from "./demand.ts";
 import { mediaPath, type MediaSource } from "./media-source.ts";
-import type { OpenJob } from "./open-job.ts";
+import { searchOf } from "./searches.ts";
 import type { RunningJob } from "./running-job.ts";
 import type { Semaphore } from "./semaphore.ts";
 import { cloudSlot } from "./slots.ts";
 import { namesInUse, reserveName, storeItem } from "./store-item.ts";
 
-/** Looks for the transaction of a local measurement. Rejects with ERR_STORE. */
-export type FindTransaction = (job: OpenJob, signal: AbortSignal) => Promise<FoundTransaction>;
-
 export interface CloudWork {
   /** The cloud of a job; throws ERR_CONFIG while it is not deployed. */
   readonly cloud: () => MediaSource;
-  readonly find: FindTransaction;
   /** So long each further question keeps its place, so that many waiting jobs do not flood a cloud that answers fast. */
   readonly paceMs: number;
   /** Lists that are asked for at once, and jobs that download at once. */
@@ -31,7 +27,7 @@ export interface CloudWork {
 export async function collectCloud(running: RunningJob, work: CloudWork): Promise<void> {
   const { job } = running;
   if (job.transactionId === null) {
-    await findTransaction(running, work.find);
+    await findTransaction(running);
   }
   if (job.transactionId !== null) {
     await list(running, job.transactionId, work);
@@ -39,11 +35,12 @@ export async function collectCloud(running: RunningJob, work: CloudWork): Promis
   }
 }
 
-async function findTransaction(running: RunningJob, find: FindTransaction): Promise<void> {
-  const { job, root, signal } = running;
-  const found = await find(job, signal);
+async function findTransaction(running: RunningJob): Promise<void> {
+  const { job, root } = running;
+  const search = searchOf(job);
+  const found = search === null ? unfindable() : await root.finder.find(search);
   if ("missing" in found) {
-    running.notFound = found.missing;
+    running.notFound = found;
   } else if (await root.jobs.found(job.id, found.transactionId, found.claim)) {
     job.transactionId = found.transactionId;
     running.notFound = undefined;

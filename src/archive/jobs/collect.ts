@@ -9,6 +9,7 @@ import { asksCloud } from "./demand.ts";
 import type { FindMissing } from "./media-source.ts";
 import type { RunningJob } from "./running-job.ts";
 import type { Judge } from "./sealing.ts";
+import { searchOf } from "./searches.ts";
 
 /** How often is asked for media that are not there yet. */
 export interface PollRules {
@@ -32,26 +33,51 @@ export async function collect(running: RunningJob, work: CollectWork): Promise<J
   const waitedBefore = job.waitedMs;
   await removeStrays(running);
   await running.lookForPackages();
+  const news = watchRecords(running);
   try {
     for (;;) {
+      news.haveCome = false;
       await look(running, work);
       const missing = missingFrom(running, work.findMissing);
-      const isOver = missing.length > 0 && (job.waitedMs >= job.intent.waitMs || !canGrow(running));
+      const isOver = missing.length > 0 && (leftToWaitMs(running) === 0 || !canGrow(running, missing));
       if (isOver) {
         refuseIncomplete(running, work, missing);
       }
       if (isOver || (missing.length === 0 && leftToSettleMs(running) === 0)) {
         break;
       }
-      await waitForMore(running, work.poll, missing.length > 0);
+      // A record may have come after it was asked for.
+      if (!news.haveCome) {
+        await waitForMore(running, work.poll, missing.length > 0);
+      }
     }
   } finally {
+    news.leave();
     if (job.waitedMs !== waitedBefore) {
       root.saveTimes(job);
     }
   }
   // A part may come at the last moment, and a package may go: what counts is what the sealed job has.
   return (packages) => judge(running, missingFrom(running, work.findMissing, packages));
+}
+
+/** Ends a wait when a record has come that may be the one of a local measurement. */
+function watchRecords(running: RunningJob): { haveCome: boolean; leave: () => void } {
+  const { job, root } = running;
+  const search = asksCloud(job.intent) && job.transactionId === null ? searchOf(job) : null;
+  const news = { haveCome: false, leave: (): void => undefined };
+  if (search !== null) {
+    news.leave = root.finder.watch(search.local, () => {
+      news.haveCome = true;
+      running.wake();
+    });
+  }
+  return news;
+}
+
+/** A record that is there and cannot be taken yet is waited for, however short the wait is. */
+function leftToWaitMs({ job, notFound }: RunningJob): number {
+  return Math.max(0, job.intent.waitMs - job.waitedMs, notFound?.settlesInMs ?? 0);
 }
 
 /** Asks everybody once. One that cannot answer does not keep what the others have from being stored. */
@@ -82,7 +108,7 @@ async function waitForMore(
 ): Promise<void> {
   const { job } = running;
   const { intent } = job;
-  const leftMs = isMissing ? intent.waitMs - job.waitedMs : leftToSettleMs(running);
+  const leftMs = isMissing ? leftToWaitMs(running) : leftToSettleMs(running);
   const onlyParts = !isWhole(job) && !asksCloud(intent) && intent.measuredBy === null;
   const paceMs = isMissing ? job.waitedMs / 5 : intent.settleMs / 4;
   const intervalMs = onlyParts ? leftMs : Math.min(Math.max(firstMs, paceMs), longestMs, leftMs);

@@ -1,5 +1,6 @@
 import { phrase, verbatim, type Problem } from "../../errors/interpolation.ts";
 import type { MediaItem } from "../../model/shapes.ts";
+import type { NotFound } from "../find/transaction-finder.ts";
 import type { IntentFacts, Picture, StoredItem } from "../packages/intent.ts";
 import type { LeftOut, Manifest } from "../packages/manifest.ts";
 import type { Completeness } from "../packages/package-writer.ts";
@@ -17,7 +18,7 @@ export interface Collected {
   /** How long the cloud's list has not grown, while it answered. */
   readonly quietMs: number;
   /** Why the transaction of a local measurement is not known yet. */
-  readonly notFound: Problem | undefined;
+  readonly notFound: NotFound | undefined;
   /** The packages that an earlier job for the same has made. */
   readonly existing: readonly ExistingPackage[];
   /** Videos of another parcel that the cloud announced as something else, by their content id. */
@@ -75,7 +76,7 @@ type AnyItem = StoredItem | Manifest["items"][number];
 
 function missingOfCloud({ job, listed, notFound, foreign }: Collected, items: readonly AnyItem[]): Problem[] {
   if (job.transactionId === null) {
-    return [notFound ?? phrase("itsRecord")];
+    return [notFound?.missing ?? phrase("recordMissing")];
   }
   const ofCloud = items.filter(({ source, url }) => source === "cloud" || url !== null);
   const stored = new Set(ofCloud.map(({ contentId }) => contentId));
@@ -98,8 +99,12 @@ export function leftToSettleMs({ job, quietMs }: Collected): number {
 }
 
 /** Whether what is missing can still come. */
-export function canGrow({ job, existing }: Collected): boolean {
+export function canGrow(running: Collected, missing: readonly Problem[]): boolean {
+  const { job, existing, notFound } = running;
   const { intent } = job;
+  if (notFound?.isFinal === true && missing.every((one) => one === notFound.missing)) {
+    return false;
+  }
   return (
     asksCloud(intent) || !isWhole(job) || (intent.measuredBy?.images.length ?? 0) > 0 || existing.length > 0
   );

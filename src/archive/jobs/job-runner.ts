@@ -4,7 +4,6 @@ import { settledWithin } from "../../store/settled-within.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { Archive, Begun } from "./archive.ts";
 import type { Intent, IntentFacts } from "../packages/intent.ts";
-import type { FindTransaction } from "./collect-cloud.ts";
 import { collect, type PollRules } from "./collect.ts";
 import { expectedOf, includesAll, isSatisfied } from "./demand.ts";
 import { answerOf, isOtherAnswer, keysOfJob, type Answer } from "./keys.ts";
@@ -26,8 +25,6 @@ export interface RunnerOptions {
   readonly cloud: (job: OpenJob) => MediaSource;
   /** The device that measured; throws ERR_CONFIG while it is not deployed. */
   readonly device: (job: OpenJob) => DeviceSource;
-  /** How the transaction of a local measurement is found. */
-  readonly find: FindTransaction;
   readonly findMissing: FindMissing;
   /** The folders that a message may name files in; none where not given. */
   readonly outputFolders?: () => Promise<readonly string[]>;
@@ -234,7 +231,7 @@ export class JobRunner {
   }
 
   #run(job: OpenJob): RunningJob {
-    const { retry, onChange, cloud, device, find, findMissing, poll } = this.#options;
+    const { retry, onChange, cloud, device, findMissing, poll } = this.#options;
     if (this.#closing.signal.aborted) {
       this.#archive.idleJobs.set(job.id, job);
       throw new DimensionerError("cancelledKept", diskFacts);
@@ -243,7 +240,6 @@ export class JobRunner {
     const work = {
       cloud: () => cloud(job),
       device: () => device(job),
-      find,
       findMissing,
       poll,
       asking: this.#asking,

@@ -1,5 +1,6 @@
 import type { MediaFolders } from "../../media/media-folders.ts";
 import type { ArchiveDisk } from "../archive-disk.ts";
+import type { TransactionFinder } from "../find/transaction-finder.ts";
 import type { StoredItem } from "../packages/intent.ts";
 import type { JobTable } from "./job-table.ts";
 import type { OpenJob } from "./open-job.ts";
@@ -13,6 +14,8 @@ export interface JobStore {
   readonly work: WorkFolders;
   readonly jobs: JobTable;
   readonly sealing: Sealing;
+  /** Finds the transactions of local measurements. */
+  readonly finder: TransactionFinder;
   /** Makes media that are whole on the disk part of a job; false where it takes none any more. Rejects with ERR_STORE. */
   addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean>;
   /** Remembers how long a job has waited and been open, so that a restart begins neither anew. */

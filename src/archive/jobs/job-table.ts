@@ -8,6 +8,8 @@ import {
   type PlacedPackage,
   type StoredItem,
 } from "../packages/intent.ts";
+import { removeOldMeasurements } from "../find/measurement-table.ts";
+import { noteMeasurement } from "./searches.ts";
 import { endStates, openToParts, statesBefore, unfinished, type JobState } from "./job-states.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
@@ -79,6 +81,7 @@ export class JobTable {
       },
       ...[...job.items].map(([slot, item]) => insertItem(job.id, slot, item)),
       ...(transactionId === null ? [] : [markHandled(transactionId, job.id, at)]),
+      ...noteMeasurement(job, at),
     ]);
     return at;
   }
@@ -217,6 +220,7 @@ export class JobTable {
           (SELECT job_id FROM jobs WHERE changed_at < ? AND state IN (${list(endStates)}) LIMIT ?)`,
         values: [before, mostRemoved],
       },
+      removeOldMeasurements(this.#now()),
     ]);
   }
 

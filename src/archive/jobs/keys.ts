@@ -4,12 +4,12 @@ import type { Manifest } from "../packages/manifest.ts";
 import type { IndexKeys } from "../packages/package-index.ts";
 
 /** What makes two jobs for a transaction of a cloud the same. */
-function cloudKey(origin: string | null, transactionId: string): string {
+export function cloudKey(origin: string | null, transactionId: string): string {
   return digest(["cloud", origin ?? "", transactionId]);
 }
 
 /** Of local measurements: the same device with the same exact answer, whether or not their transaction is known. */
-function measureKey(
+export function measureKey(
   { id, imageIdentifier }: { readonly id: string; readonly imageIdentifier: string | null },
   { raw, measurement }: Answer,
 ): string {

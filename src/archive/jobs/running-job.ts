@@ -1,8 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { DimensionerError, type ErrorCode } from "../../errors/dimensioner-error.ts";
-import { phrase, type Problem } from "../../errors/interpolation.ts";
+import { phrase } from "../../errors/interpolation.ts";
 import type { MediaItem } from "../../model/shapes.ts";
 import { diskFacts } from "../archive-disk.ts";
+import type { NotFound } from "../find/transaction-finder.ts";
 import type { JobStore } from "./job-store.ts";
 import { isRetryableJob } from "./retryable-job.ts";
 import type { OpenJob } from "./open-job.ts";
@@ -64,7 +65,7 @@ export class RunningJob implements Collected {
   quietMs = 0;
   /** The cloud's error where it does not know the transaction (yet). */
   unknown: DimensionerError | undefined;
-  notFound: Problem | undefined;
+  notFound: NotFound | undefined;
   existing: readonly ExistingPackage[] = [];
   readonly foreign = new Set<string>();
   readonly lost: string[] = [];

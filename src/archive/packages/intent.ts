@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { localMeasurement } from "../find/local-measurement.ts";
 
 /** Where a medium came from. */
 export const itemSources = ["message", "device", "cloud"] as const;
@@ -83,6 +84,8 @@ const intent = v.object({
   origin: optionalText,
   /** Null where no device on the local network measured. */
   measuredBy: v.nullable(measuredBy),
+  /** By what the transaction of its measurement is found; null where the message does not say it. */
+  sought: v.nullable(localMeasurement),
   /** The recording that the measurement ended; null where no start was seen. */
   recording: v.nullable(recordingSchema),
   media: v.picklist(mediaRules),

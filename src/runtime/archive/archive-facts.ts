@@ -1,3 +1,4 @@
+import { readLocalMeasurement, type LocalMeasurement } from "../../archive/find/local-measurement.ts";
 import type { GivenMedium } from "../../archive/jobs/stage-media.ts";
 import {
   recordingSchema,
@@ -7,6 +8,7 @@ import {
 } from "../../archive/packages/intent.ts";
 import * as v from "valibot";
 import { verbatim, phrase } from "../../errors/interpolation.ts";
+import { decodeMeasureResult } from "../../model/measure-result.ts";
 import { parseJson, recordLimits } from "../../model/parse-json.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
@@ -16,6 +18,8 @@ export interface MessageFacts {
   readonly references: GivenReferences;
   readonly device: string | null;
   readonly local: LocalFacts | null;
+  /** By what its transaction is found. */
+  readonly sought: LocalMeasurement | null;
   readonly recording: Intent["recording"];
   readonly deviceLocalTime: string | null;
   readonly deviceUtcTime: string | null;
@@ -56,6 +60,7 @@ export function readFacts(msg: Message): MessageFacts {
     },
     device: read("device") ?? read("deviceReference") ?? read("deviceClientId") ?? read("cameraSerialId"),
     local: readLocal(msg, fields),
+    sought: readLocalMeasurement(msg["measuredBy"], carried ?? decodeAnswer(msg, fields)),
     recording: readRecording(msg),
     deviceLocalTime: textOf(fields["dateTimeLocal"]),
     deviceUtcTime: textOf(fields["dateTimeUtc"]),
@@ -77,6 +82,16 @@ function readLocal(msg: Message, fields: Fields): LocalFacts | null {
     name: textOf(by["name"]) ?? id,
     imageIdentifier: textOf(msg["imageIdentifier"]) ?? textOf(fields["imageIdentifier"]),
   };
+}
+
+/** The result as a node would have made it of the device's exact answer, where the message carries only that by now. */
+function decodeAnswer(msg: Message, answer: Fields): unknown {
+  try {
+    const surface = fieldsOf(msg["measuredBy"])?.["surface"];
+    return decodeMeasureResult(answer, surface === "earlier-device" ? surface : "newer-device");
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { Archives } from "../../../src/archive/jobs/archives.ts";
+import type { RunningJob } from "../../../src/archive/jobs/running-job.ts";
+import type { Submission } from "../../../src/archive/jobs/submission.ts";
+import type { CloudClient } from "../../../src/cloud/client.ts";
+import { startSimulator, type Simulator } from "../../../src/simulator/index.ts";
+import { Inbox } from "../../../src/store/inbox.ts";
+import { withFolder } from "../../media/support.ts";
+import { newDatabases, storeIn } from "../store.ts";
+import { clientOf, intentOf, openArchive, until, type Opened } from "../support.ts";
+import { box, measured, received } from "./support.ts";
+
+const settleMs = 100;
+
+/** Two parcels of one order, equal in all. */
+const [first, second] = [measured("A", 0), measured("B", 0)];
+
+describe("archive: jobs that seek their transaction", () => {
+  let sim: Simulator;
+  let client: CloudClient;
+
+  beforeEach(async () => {
+    sim = await startSimulator();
+    client = clientOf(sim);
+  });
+  afterEach(async () => {
+    await client.close();
+    await sim.close();
+  });
+
+  /** Opens the store as a process does that has just started. */
+  async function open(root: string) {
+    const store = storeIn(root, newDatabases());
+    const opened = await openArchive(root, client, { archives: new Archives({ settleMs }), store });
+    const { database, arrivals, release } = await store.lease();
+    const inbox = new Inbox(database, { nodeId: "records", runId: "run", arrivals });
+    return {
+      ...opened,
+      /** A record that arrives now, of a transaction of which the cloud has a video. */
+      async post(id: string, given: Parameters<typeof received>[2] = {}): Promise<void> {
+        sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 20_000 });
+        await inbox.add(received(id, 0, given).record, 0);
+      },
+      async close(): Promise<void> {
+        await opened.close();
+        await release();
+      },
+    };
+  }
+
+  function submit({ runner }: Opened, { key, local }: typeof first, waitMs = 20_000): Promise<Submission> {
+    const raw = JSON.stringify({ imageIdentifier: key });
+    return runner.submit({
+      ...intentOf("", { origin: client.peer.origin, raw, waitMs }),
+      transactionId: null,
+      measuredBy: { id: "device", name: "Dock 4", imageIdentifier: key, images: [] },
+      sought: { ...local, sentAt: new Date().toISOString() },
+      folder: [key],
+    });
+  }
+
+  const endOf = async (submission: Submission): Promise<string | null> => {
+    const { manifest } = await submission.end();
+    submission.messageSent();
+    return manifest.transactionId;
+  };
+  const said = (running: RunningJob | undefined): string => JSON.stringify(running?.notFound?.missing ?? "");
+
+  it("find it by references and dimensions, before and after it comes", async () => {
+    await withFolder(async (root) => {
+      const archive = await open(root);
+      const waiting = await submit(archive, first);
+      await archive.post("1");
+      assert.equal(await endOf(waiting), "1");
+      await archive.post("2", { transactionReference: "ORDER-2" });
+      const other = measured("C", 0, { transactionReference: "ORDER-2" });
+      const late = await submit(archive, other, 300);
+      await assert.rejects(
+        late.end(),
+        /no record of this measurement has arrived/,
+        "it came before the measurement",
+      );
+      late.messageSent();
+      await archive.close();
+    });
+  });
+
+  it("wait for a record that is there and not yet taken, however short the wait is", async () => {
+    await withFolder(async (root) => {
+      const archive = await open(root);
+      const submission = await submit(archive, first, 50);
+      await archive.post("1");
+      assert.equal(await endOf(submission), "1");
+      await archive.close();
+    });
+  });
+
+  it("leave a record that can be that of either of two, say so, and take none by chance", async () => {
+    await withFolder(async (root) => {
+      const archive = await open(root);
+      const submissions = await Promise.all([submit(archive, first, 1_500), submit(archive, second, 1_500)]);
+      await archive.post("1");
+      await until(
+        () => submissions.every(({ running }) => said(running).includes("recordContested")),
+        "each knows of the other",
+      );
+      await archive.post("2");
+      const ends = await Promise.allSettled(submissions.map((one) => one.end()));
+      for (const end of ends) {
+        assert.match(
+          end.status === "rejected" ? String(end.reason) : "",
+          /any of 2 with the same reference and dimensions; a tag/,
+        );
+      }
+      submissions.forEach((one) => one.messageSent());
+      await archive.close();
+    });
+  });
+
+  it("go on after a restart, each with its own record", async () => {
+    await withFolder(async (root) => {
+      const before = await open(root);
+      const [one, two] = [first, measured("B", 0, { size: [40, 30, 20] })];
+      const stopped = await Promise.all([submit(before, one), submit(before, two)]);
+      await Promise.all(stopped.map(async ({ running }) => running?.firstTry));
+      const ends = Promise.allSettled(stopped.map((submission) => submission.end()));
+      await before.post("2", { size: [40, 30, 20] });
+      await before.close();
+      await ends;
+
+      const after = await open(root);
+      await after.post("1", { size: box });
+      const resumed = [...after.runner.resume(() => true)];
+      const found = await Promise.all(resumed.map(endOf));
+      assert.deepEqual(found.toSorted(), ["1", "2"]);
+      const folders = new Map(
+        await Promise.all(
+          resumed.map(async (submission) => {
+            const { manifest, path } = await submission.end();
+            return [path, manifest.transactionId] as const;
+          }),
+        ),
+      );
+      assert.deepEqual([folders.get("A"), folders.get("B")], ["1", "2"]);
+      await after.close();
+    });
+  });
+});
