@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase, ProblemError, problemOf } from "../errors/interpolation.ts";
 import { diskError, fileError, systemCode, type Disk, type TransferFacts } from "../media/disk.ts";
-import { syncFolder } from "../media/target-folder.ts";
 
 /** The file system as the archive uses it. Another one can be passed, to slow it down or to make it fail. */
 export type ArchiveDisk = Disk & Pick<typeof fsPromises, "readlink" | "rmdir" | "utimes">;
@@ -59,10 +58,14 @@ export async function writeWhole(file: FileHandle, bytes: Buffer, position: numb
   }
 }
 
-/** A folder in one that exists. Throws ERR_FILE for a link: it could lead anywhere. */
-export async function makeStateFolder(path: string, disk: ArchiveDisk): Promise<void> {
+/**
+ * Makes a folder in one that exists, and says whether it was not there; its name is not synced. Throws ERR_FILE for a link: it
+ * could lead anywhere.
+ */
+export async function makeStateFolder(path: string, disk: ArchiveDisk): Promise<boolean> {
   try {
     await disk.mkdir(path);
+    return true;
   } catch (error) {
     if (systemCode(error) !== "EEXIST") {
       throw error;
@@ -70,9 +73,8 @@ export async function makeStateFolder(path: string, disk: ArchiveDisk): Promise<
     if (!(await disk.lstat(path)).isDirectory()) {
       throw fileError("fileOutside", path, diskFacts);
     }
-    return;
+    return false;
   }
-  await syncFolder(dirname(path), disk, diskFacts);
 }
 
 /**

@@ -7,7 +7,10 @@ import { extensionFor, looksLikeHtml, sniffBytes, sniffKind, type ContentKind } 
 
 /** What a body turned out to be. */
 export interface CheckedContent {
+  /** As announced, else as found. */
   contentType: string;
+  /** What the bytes themselves show; null where they show nothing reliable. */
+  found: string | null;
   /** Without the dot. */
   extension: string;
 }
@@ -47,6 +50,7 @@ export class ContentCheck {
     }
     return {
       contentType: announced ?? this.#kind?.contentType ?? "application/octet-stream",
+      found: this.#kind?.contentType ?? null,
       extension: extensionFor(this.#kind, announced),
     };
   }

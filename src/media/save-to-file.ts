@@ -1,25 +1,13 @@
-import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { addAbortSignal } from "node:stream";
-import { phrase, ProblemError } from "../errors/interpolation.ts";
 import type { Download } from "../model/download.ts";
 import type { SavedFile } from "../model/shapes.ts";
-import type { CheckedContent } from "./content-check.ts";
-import {
-  cannotSync,
-  diskError,
-  endWithAbort,
-  fileError,
-  throwIfAborted,
-  type Disk,
-  type TransferFacts,
-} from "./disk.ts";
+import { diskError, endWithAbort, throwIfAborted, type Disk, type TransferFacts } from "./disk.ts";
 import { guardedDisk } from "./disk-guard.ts";
 import { newPartName, safeParts, suggestedName } from "./file-names.ts";
 import { createMediaFolders, type MediaFolders } from "./media-folders.ts";
 import { placeFile, type IfExists } from "./place-file.ts";
+import { receiveFile } from "./receive-file.ts";
 import { checkRoot, makeSubfolders, syncFolder } from "./target-folder.ts";
-import { BodyWriter } from "./body-writer.ts";
 
 /** Where a download is to be saved. */
 export interface FileTarget {
@@ -72,87 +60,20 @@ async function save(
 
   const sweep = folders.sweep(folder, disk);
   try {
-    const file = await disk.open(part, "wx").catch((error: unknown) => {
-      throw diskError(error, about, facts, folder);
-    });
+    const onLeft = (path: string): void => folders.leave(path);
+    const received = await receiveFile(start, { path: part, folder, about, disk, onLeft }, facts);
     try {
-      throwIfAborted(facts);
-      const { contentType, content, ...written } = await transfer(start, file, facts);
-      await syncFile(file);
-      await checkSize(file, written.bytes);
-      await file.close();
-      throwIfAborted(facts);
+      const { bytes, sha256, content } = received;
       const name = givenName ?? suggestedName(target.suggestedBase, content.extension);
       const path = await placeFile({ part, folder, name, ifExists: target.ifExists, disk, facts });
       await disk.unlink(part).catch(() => undefined);
       await syncFolder(folder, disk, facts);
-      return { path, bytes: written.bytes, sha256: written.sha256, contentType };
+      return { path, bytes, sha256, contentType: content.contentType };
     } catch (error) {
-      await discard(part, file, disk, folders);
-      throw error instanceof ProblemError
-        ? fileError("fileOther", about, facts, error.problem, error)
-        : diskError(error, about, facts, folder);
+      await disk.unlink(part).catch(() => folders.leave(part));
+      throw diskError(error, about, facts, folder);
     }
   } finally {
     await sweep;
-  }
-}
-
-/** Brings the body into the file; one that fails and may begin again does so, in the emptied file. */
-async function transfer(
-  start: () => Promise<Download>,
-  file: FileHandle,
-  facts: TransferFacts,
-): Promise<{ bytes: number; sha256: string; contentType: string; content: CheckedContent }> {
-  for (let download = await start(); ;) {
-    const { body, source } = download;
-    const writer = new BodyWriter(body, file);
-    try {
-      if (facts.signal !== undefined) {
-        addAbortSignal(facts.signal, body);
-      }
-      const { bytes, sha256, content } = await writer.write();
-      const checked = content.verdict(download.contentType, source);
-      return { bytes, sha256, contentType: checked.contentType, content: checked };
-    } catch (error) {
-      throwIfAborted(facts);
-      if (error !== body.errored) {
-        throw error;
-      }
-    }
-    download = await download.restart();
-    // What a slow disk has not taken yet would otherwise come between the new bytes.
-    await writer.stop();
-    await file.truncate(0);
-  }
-}
-
-async function checkSize(file: FileHandle, bytes: number): Promise<void> {
-  const { size } = await file.stat();
-  if (size !== bytes) {
-    throw new ProblemError(phrase("bytesOnDisk", { bytes: size, total: bytes }));
-  }
-}
-
-async function syncFile(file: FileHandle): Promise<void> {
-  try {
-    await file.sync();
-  } catch (error) {
-    if (!cannotSync(error)) {
-      throw error;
-    }
-  }
-}
-
-/** Removes the unfinished file, later where the disk does not let it now. */
-async function discard(part: string, file: FileHandle, disk: Disk, folders: MediaFolders): Promise<void> {
-  const removed = await disk.unlink(part).then(
-    () => true,
-    () => false,
-  );
-  await file.close().catch(() => undefined);
-  // Some systems remove no open file.
-  if (!removed) {
-    await disk.unlink(part).catch(() => folders.leave(part));
   }
 }

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import type { ErrorCode } from "../../errors/codes.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase, type Phrase } from "../../errors/interpolation.ts";
-import type { MediaFolders } from "../../media/media-folders.ts";
 import { checkRoot } from "../../media/target-folder.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
@@ -28,7 +27,6 @@ export interface OpenJobLimits {
 /** What an archive is opened with. */
 export interface ArchiveParts {
   readonly disk: ArchiveDisk;
-  readonly folders: MediaFolders;
   readonly limits?: OpenJobLimits | undefined;
   /** See TransactionFinder. */
   readonly settleMs?: number | undefined;
@@ -61,7 +59,6 @@ export class Archive implements JobStore {
   /** The store's folder. */
   readonly folder: string;
   readonly disk: ArchiveDisk;
-  readonly folders: MediaFolders;
   readonly work: WorkFolders;
   readonly jobs: JobTable;
   readonly sealing: Sealing;
@@ -81,7 +78,6 @@ export class Archive implements JobStore {
     const { storeId, database, arrivals } = lease;
     this.folder = folder;
     this.disk = parts.disk;
-    this.folders = parts.folders;
     this.#lease = lease;
     this.#limits = parts.limits ?? openJobLimits;
     this.work = new WorkFolders(stateFolder, storeId, parts.disk);

@@ -1,5 +1,4 @@
 import { guardedDisk } from "../../media/disk-guard.ts";
-import { createMediaFolders, type MediaFolders } from "../../media/media-folders.ts";
 import type { Store } from "../../store/store.ts";
 import { Archive, type OpenJobLimits, type Unknown } from "./archive.ts";
 import type { ArchiveDisk } from "../archive-disk.ts";
@@ -19,7 +18,6 @@ export interface ArchiveLease {
 
 interface ArchivesOptions {
   readonly disk?: ArchiveDisk;
-  readonly folders?: MediaFolders;
   readonly limits?: OpenJobLimits;
   readonly settleMs?: number;
 }
@@ -30,15 +28,13 @@ const nothing: Unknown = { movedAside: [], damagedJobs: [] };
 export class Archives {
   /** Given by tests; otherwise each archive works on its own volume. */
   readonly #disk: ArchiveDisk | undefined;
-  readonly #folders: MediaFolders;
   readonly #limits: OpenJobLimits | undefined;
   readonly #settleMs: number | undefined;
   readonly #open = new Map<string, Shared>();
   readonly #closing = new Map<string, Promise<void>>();
 
-  constructor({ disk, folders = createMediaFolders(), limits, settleMs }: ArchivesOptions = {}) {
+  constructor({ disk, limits, settleMs }: ArchivesOptions = {}) {
     this.#disk = disk;
-    this.#folders = folders;
     this.#limits = limits;
     this.#settleMs = settleMs;
   }
@@ -90,9 +86,8 @@ export class Archives {
     const lease = await store.lease();
     try {
       const disk = this.#disk ?? guardedDisk(folder.path);
-      const { path } = folder;
-      const [folders, limits, settleMs] = [this.#folders, this.#limits, this.#settleMs];
-      return await Archive.open(path, lease, { disk, folders, limits, settleMs });
+      const [limits, settleMs] = [this.#limits, this.#settleMs];
+      return await Archive.open(folder.path, lease, { disk, limits, settleMs });
     } catch (error) {
       await lease.release();
       throw error;

@@ -1,4 +1,3 @@
-import type { MediaFolders } from "../../media/media-folders.ts";
 import type { ArchiveDisk } from "../archive-disk.ts";
 import type { TransactionFinder } from "../find/transaction-finder.ts";
 import type { StoredItem } from "../packages/intent.ts";
@@ -9,8 +8,9 @@ import type { WorkFolders } from "./work-folders.ts";
 
 /** What the work on a job needs of its archive. */
 export interface JobStore {
+  /** The store's folder. */
+  readonly folder: string;
   readonly disk: ArchiveDisk;
-  readonly folders: MediaFolders;
   readonly work: WorkFolders;
   readonly jobs: JobTable;
   readonly sealing: Sealing;

@@ -46,10 +46,13 @@ export async function stageMedia(
 ): Promise<Map<string, StoredItem>> {
   const { place } = staging;
   const items = new Map<string, StoredItem>();
+  await root.work.make(jobId);
   for (const [index, medium] of media.entries()) {
     const slot = messageSlot(place, media.length === 1 ? null : index);
     items.set(slot, await stage(root, jobId, medium, staging));
   }
+  // Nobody can send them again once their message has been accepted.
+  await root.work.sync(jobId);
   return items;
 }
 

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import type { Surface } from "../../errors/dimensioner-error.ts";
-import { suggestedName } from "../../media/file-names.ts";
-import { saveToFile } from "../../media/save-to-file.ts";
-import { sniffBytes, sniffKind } from "../../media/sniff.ts";
+import { diskError, endWithAbort, throwIfAborted, type TransferFacts } from "../../media/disk.ts";
+import { newPartName, suggestedName } from "../../media/file-names.ts";
+import { placeFile } from "../../media/place-file.ts";
+import { receiveFile } from "../../media/receive-file.ts";
 import type { Download } from "../../model/download.ts";
 import { asFileError, diskFacts, holdName } from "../archive-disk.ts";
 import type { JobStore } from "./job-store.ts";
-import { hashFile, openPlain } from "../packages/package-files.ts";
+import { hashFile } from "../packages/package-files.ts";
 import type { ItemSource, StoredItem } from "../packages/intent.ts";
 
 /** What is known of a medium before it is stored. */
@@ -27,7 +28,10 @@ interface Transfer {
 
 const reserved = /^(?:manifest|measurement)$/i;
 
-/** Brings one medium into a job's work folder: whole, checked and synced, with an extension by what the bytes are. */
+/**
+ * Brings one medium into a job's work folder, which must be there: whole, checked and synced, with an extension by what the bytes are.
+ * Its name is not synced: whoever cannot fetch it again has to sync the folder.
+ */
 export async function storeItem(
   root: JobStore,
   jobId: string,
@@ -35,29 +39,55 @@ export async function storeItem(
   facts: ItemFacts,
   transfer: Transfer,
 ): Promise<StoredItem> {
-  const folder = await root.work.make(jobId);
+  const about = { operation: diskFacts.operation, ...transfer };
+  return await endWithAbort(receive(root, root.work.of(jobId), start, facts, about), about);
+}
+
+async function receive(
+  root: JobStore,
+  folder: string,
+  start: () => Promise<Download>,
+  { base, ...facts }: ItemFacts,
+  transfer: TransferFacts,
+): Promise<StoredItem> {
+  throwIfAborted(transfer);
+  const { disk } = root;
   let announced: string | null = null;
-  const saved = await saveToFile(
-    async () => {
-      const download = await start();
-      announced = download.contentType;
-      return download;
+  const announce = async (): Promise<Download> => {
+    const download = await start();
+    announced = download.contentType;
+    return download;
+  };
+  const part = join(folder, newPartName());
+  const received = await receiveFile(
+    announce,
+    {
+      path: part,
+      // What is missing is the store's folder: all below it is made here.
+      folder: root.folder,
+      about: join(folder, base),
+      disk,
+      // What cannot be removed goes with the job's folder.
+      onLeft: () => undefined,
     },
-    { folder, suggestedBase: facts.base, ifExists: "error" },
-    { operation: diskFacts.operation, ...transfer, folders: root.folders, disk: root.disk },
+    transfer,
   );
-  const path = saved.path.slice(folder.length + 1);
-  const { source, contentId, description, url } = facts;
+  const { bytes, sha256, content } = received;
+  const name = suggestedName(base, content.extension);
+  try {
+    await placeFile({ part, folder, name, ifExists: "error", disk, facts: transfer });
+    await disk.unlink(part).catch(() => undefined);
+  } catch (error) {
+    await disk.unlink(part).catch(() => undefined);
+    throw diskError(error, join(folder, name), transfer, root.folder);
+  }
   return {
-    path,
-    source,
-    contentId,
-    description,
-    url,
+    ...facts,
+    path: name,
     contentTypeAnnounced: announced,
-    contentTypeFound: await typeOf(saved.path, root),
-    bytes: saved.bytes,
-    sha256: saved.sha256,
+    contentTypeFound: content.found,
+    bytes,
+    sha256,
   };
 }
 
@@ -92,25 +122,6 @@ export async function isUnchanged(root: JobStore, jobId: string, item: StoredIte
   try {
     const found = await hashFile(path, root.disk);
     return found?.bytes === item.bytes && found.sha256 === item.sha256;
-  } catch (error) {
-    throw asFileError(error, path);
-  }
-}
-
-/** The content type that the bytes themselves show. */
-async function typeOf(path: string, root: JobStore): Promise<string | null> {
-  try {
-    const file = await openPlain(path, root.disk);
-    if (file === undefined) {
-      return null;
-    }
-    try {
-      const head = Buffer.alloc(sniffBytes);
-      const { bytesRead } = await file.read(head, 0, head.length, 0);
-      return sniffKind(head.subarray(0, bytesRead))?.contentType ?? null;
-    } finally {
-      await file.close();
-    }
   } catch (error) {
     throw asFileError(error, path);
   }

@@ -32,9 +32,12 @@ export class WorkFolders {
 
   /** Makes the place for all of them. */
   async prepare(): Promise<void> {
-    await makeStateFolder(this.#stateFolder, this.#disk);
-    await makeStateFolder(join(this.#stateFolder, "work"), this.#disk);
-    await makeStateFolder(this.root, this.#disk);
+    const work = join(this.#stateFolder, "work");
+    for (const folder of [this.#stateFolder, work, this.root]) {
+      if (await makeStateFolder(folder, this.#disk)) {
+        await syncFolder(dirname(folder), this.#disk, diskFacts);
+      }
+    }
   }
 
   /** Ids of the jobs that have one. */
@@ -48,7 +51,7 @@ export class WorkFolders {
   }
 
   /** Makes the folder of a job's media, where it is not there yet. Throws ERR_FILE. */
-  async make(jobId: string): Promise<string> {
+  async make(jobId: string): Promise<void> {
     const path = this.of(jobId);
     try {
       await this.#makeJobFolder(jobId);
@@ -57,7 +60,13 @@ export class WorkFolders {
       // What is missing is the store's folder: all below it is made here.
       throw asFileError(error, path, dirname(this.#stateFolder));
     }
-    return path;
+  }
+
+  /** Makes the names of a job's media last through a loss of power. Throws ERR_FILE. */
+  async sync(jobId: string): Promise<void> {
+    for (const folder of [this.of(jobId), this.#jobFolder(jobId), this.root]) {
+      await syncFolder(folder, this.#disk, diskFacts);
+    }
   }
 
   /** Moves the named media into the folder that becomes the package; returns that folder. */
@@ -102,7 +111,9 @@ export class WorkFolders {
   /** Moves what no open job owns out of the way, where nothing deletes it; returns where it is. */
   async putAside(name: string): Promise<string> {
     const aside = join(this.#stateFolder, asideName);
-    await makeStateFolder(aside, this.#disk);
+    if (await makeStateFolder(aside, this.#disk)) {
+      await syncFolder(this.#stateFolder, this.#disk, diskFacts);
+    }
     const target = this.asideOf(name);
     await this.#disk.rename(this.#jobFolder(name), target);
     await syncFolder(aside, this.#disk, diskFacts);

@@ -119,7 +119,9 @@ async function remove(
   { log, stateFolder, trash, start }: PrunePlace,
 ): Promise<void> {
   // Not before: a wrong folder is left without a trace.
-  await makeStateFolder(stateFolder, plainDisk);
+  if (await makeStateFolder(stateFolder, plainDisk)) {
+    await syncFolder(dirname(stateFolder), plainDisk, diskFacts);
+  }
   await log.add({
     at: new Date().toISOString(),
     path,
