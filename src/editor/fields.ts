@@ -10,6 +10,7 @@ import {
 import { readNumber } from "../rules/numbers.ts";
 import type { Problem } from "../rules/problem.ts";
 import { applicationIdentifierProblem, patternProblem, readCodeKinds } from "../rules/scans.ts";
+import { readLimits } from "../tariffs/limits.ts";
 import { isKnown } from "../saved/migrations.ts";
 import {
   defaultsOf,
@@ -218,6 +219,8 @@ function ruleProblem(rule: TextRule, value: string, now: Now): Problem | null {
       return headerNameProblem(value);
     case "layout":
       return layoutProblem(value);
+    case "limits":
+      return problemIn(readLimits(value));
     case "pattern":
       return patternProblem(value);
     case "registrationCode":

@@ -69,6 +69,8 @@ export interface ScanInput {
 export interface BillableWeightInput {
   payload: MeasureResult | TransactionRecord;
   scan?: Scan;
+  /** A carrier of the table, where the dialog leaves the choice to the message. */
+  preset?: string;
   [field: string]: unknown;
 }
 

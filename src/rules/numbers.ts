@@ -6,9 +6,17 @@ const mostMilliseconds = mostSeconds * 1000;
 
 /**
  * What a number stands for: `timeout` seconds above 0, `wait` seconds from 0, `milliseconds` from 0, `hours` from 0, `count` a whole number from
- * 0, `amount` one from 1.
+ * 0, `amount` one from 1, `quantity` any from 0, `positive` any above 0.
  */
-export type NumberKind = "timeout" | "wait" | "milliseconds" | "hours" | "count" | "amount";
+export type NumberKind =
+  | "timeout"
+  | "wait"
+  | "milliseconds"
+  | "hours"
+  | "count"
+  | "amount"
+  | "quantity"
+  | "positive";
 
 /** Reads a number as dialogs, flows and environment variables hold it; null where nothing is given. */
 export function readNumber(
@@ -38,4 +46,11 @@ const problems: Readonly<Record<NumberKind, (value: number) => Problem | null>> 
   hours: (value) => (value >= 0 ? null : problem("hours")),
   count: (value) => (Number.isSafeInteger(value) && value >= 0 ? null : problem("wholeNumber")),
   amount: (value) => (Number.isSafeInteger(value) && value >= 1 ? null : problem("oneOrMore")),
+  quantity: (value) => (value === 0 || isOrdinary(value) ? null : problem("zeroOrMore")),
+  positive: (value) => (isOrdinary(value) ? null : problem("aboveZero")),
 };
+
+/** Whether it is above 0, and nothing that only looks like a size or a weight. */
+function isOrdinary(value: number): boolean {
+  return value >= 1e-9 && value <= 1e9;
+}

@@ -54,6 +54,7 @@ export type TextRule =
   | "fileName"
   | "headerName"
   | "layout"
+  | "limits"
   | "pattern"
   | "registrationCode"
   | "webhookPath";

@@ -3,14 +3,17 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { defaults as archiveDefaults } from "../../nodes/archive/archive.shared.ts";
-import type { Scan } from "../../src/model/shapes.ts";
+import type { BillableWeight, Scan } from "../../src/model/shapes.ts";
+import { readScan } from "../../src/scan/read-scans.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { sentMessages } from "../../tools/write-docs/messages.ts";
 import { messageSchemas } from "../../tools/write-docs/schema-file.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type Message } from "../support/flow.ts";
+import { resultOf } from "../billing/support.ts";
 import { storeNode } from "../support/store-node.ts";
 
 const schemas = messageSchemas();
@@ -73,7 +76,8 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
 
   function checkMessage(name: keyof typeof schemas, msg: Message, given: Message): void {
     check(name, msg);
-    const isNew = (property: string): boolean => property !== "_msgid" && msg[property] !== given[property];
+    const isNew = (property: string): boolean =>
+      property !== "_msgid" && !isDeepStrictEqual(msg[property], given[property]);
     const named = Object.keys(schemas[name].properties ?? {});
     assert.deepEqual(
       Object.keys(msg).filter((property) => isNew(property) && !named.includes(property)),
@@ -208,6 +212,20 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
     assert.ok(elements.length > 5);
     await flow.stop();
     await run("ControlMessage", { type }, { payload: "VIDEO_START" });
+  });
+
+  it("billable weight, with limits and a label", async () => {
+    const type = "dimensioner-billable-weight";
+    const payload = resultOf([18, 12, 9]);
+    const labelDims = { length: 18, width: 12, height: 9, unit: "in" };
+    const scan = { ...readScan("ORDER-1"), labelDims, labelWeight: { weight: 1, unit: "lb" } };
+    const [msg] = await run("BillableMessage", { type, preset: "ups" }, { payload, scan });
+    const billable = msg?.["billable"] as BillableWeight;
+    hasAllFieldsOf("BillableWeight", billable);
+    hasAllFieldsOf("BillingThreshold", billable.thresholds[0]);
+    hasAllFieldsOf("LabelDeviation", billable.deviation);
+    hasAllFieldsOf("WeightDeviation", billable.deviation?.weight);
+    hasAllFieldsOf("SideDeviation", billable.deviation?.sides?.[0]);
   });
 
   it("archive", async () => {

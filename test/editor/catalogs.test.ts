@@ -92,7 +92,13 @@ describe("the catalogs", () => {
 
   it("keep every status under 32 characters", async () => {
     for (const language of await languages()) {
-      const filled = { count: 99, done: "123.4 MB", total: "123.4 MB", size: "123.4 MB" } as const;
+      const filled = {
+        count: 99,
+        done: "123.4 MB",
+        total: "123.4 MB",
+        size: "123.4 MB",
+        unit: "lb",
+      } as const;
       for (const [key, text] of await catalogOf("device", language)) {
         if (key.startsWith("status.")) {
           const shown = text.replace(/__(\w+)__/g, (_mark, name: keyof typeof filled) =>

@@ -9,7 +9,7 @@ const present = await languages();
 
 /** What may be the same as in English: names of things, and words that languages share. */
 const shared = new Set(
-  "Action|Buffer|cloud|Cloud|Code|Codes|__count__ bytes|Details|download|gateway|Generation|Header|GS1 Digital Link|Image|images|Message|Name|ping|Proxy|Secret|<secret>|stream|Token|video|webhook".split(
+  "Action|Buffer|DHL Express (cm, kg)|DHL Express (in, lb)|Divisor|DPD (regional)|DHL Parcel (regional)|USPS|cloud|Cloud|Code|Codes|__count__ bytes|Details|download|gateway|Generation|Header|GS1 Digital Link|Image|images|Message|Name|ping|Proxy|Secret|<secret>|stream|Token|video|webhook".split(
     "|",
   ),
 ).add("dimensioner/transaction");
@@ -24,6 +24,7 @@ const filled: Readonly<Record<string, string>> = {
   done: "123.4 MB",
   total: "123.4 MB",
   size: "123.4 MB",
+  unit: "lb",
 };
 
 /** Lines for the log, which have no limit. */

@@ -65,6 +65,9 @@ const archive = (properties: Record<string, unknown>, message: object = {}) =>
     properties,
     message: { transactionId: "1", ...message },
   }) as const;
+const bill = (properties: object = {}) =>
+  ({ type: "dimensioner-billable-weight", properties: { preset: "usps", ...properties } }) as const;
+const parcel = { length: 1, width: 1, height: 1, dimsUnitOfMeasure: "cm" };
 const imageOf = (imageIdentifier: unknown) => ({ message: { imageIdentifier } }) as const;
 const status = (code: number) => ({ fault: { kind: "status", status: code } }) as const;
 const body = (text: string) => ({ fault: { kind: "body", text } }) as const;
@@ -143,6 +146,33 @@ export function failingCases(folder: string, file: string): FailingCase[] {
       code: "ERR_MEDIA_INCOMPLETE",
       ...archive({ cloud: "cloud", store: "store", wait: 0 }),
     },
+    ...[
+      { payload: { errorCode: 0, ok: false, length: 1 } },
+      { payload: { length: 1 } },
+      { payload: { length: 1, measuredObjects: [1, 2] } },
+      { payload: parcel },
+      { payload: { ...parcel, weight: 1, weightUnitOfMeasure: "kg" } },
+      { payload: { ...parcel, legalForTrade: false, weight: 1, weightUnitOfMeasure: "kg" } },
+      { payload: { ...parcel, isManualDimension: true } },
+    ].map(
+      (message) => ({ code: "ERR_NOT_BILLABLE", ...bill({ requireLegalForTrade: true }), message }) as const,
+    ),
+    { code: "ERR_NOT_BILLABLE", ...bill({ weight: "label" }), message: { payload: parcel } },
+    { code: "ERR_INPUT", ...bill(), message: { payload: "0" } },
+    { code: "ERR_INPUT", ...bill(), message: { payload: { ...parcel, dimsUnitOfMeasure: "0" } } },
+    {
+      code: "ERR_INPUT",
+      ...bill(),
+      message: { payload: { ...parcel, weight: 1, weightUnitOfMeasure: "0" } },
+    },
+    {
+      code: "ERR_INPUT",
+      ...bill(),
+      message: { payload: { ...parcel, dateTimeUtc: "2000-01-01T00:00:00Z" } },
+    },
+    { code: "ERR_CONFIG", ...bill({ extras: "0" }) },
+    { code: "ERR_CONFIG", ...bill({ divisor: "0" }) },
+    { code: "ERR_CONFIG", ...bill({ minimum: "-1" }) },
     {
       code: "ERR_FILE",
       ...archive({ store: "gone-store" }, { payload: { path: "0", bytes: 1, sha256: "0" } }),

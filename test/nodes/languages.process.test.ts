@@ -132,7 +132,7 @@ describe("the errors of flows, in a Node-RED of another language", function () {
 
   it("there is a case for each error code but those of a message that waits and of the store", () => {
     // The tests of the store provoke the one of its database.
-    const waiting = ["ERR_QUEUE_FULL", "ERR_EXPIRED", "ERR_CANCELLED", "ERR_STORE", "ERR_NOT_BILLABLE"];
+    const waiting = ["ERR_QUEUE_FULL", "ERR_EXPIRED", "ERR_CANCELLED", "ERR_STORE"];
     const provoked = new Set(failingCases("", "").map(({ code }) => code));
     assert.deepEqual(errorCodes.filter((code) => !provoked.has(code)).toSorted(), waiting.toSorted());
   });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Node, NodeAPI, NodeInitializer, NodeMessage } from "node-red";
 import helper from "node-red-node-test-helper";
 import archive from "../../nodes/archive/archive.ts";
+import billableWeight from "../../nodes/billable-weight/billable-weight.ts";
 import cloud from "../../nodes/cloud/cloud.ts";
 import device from "../../nodes/device/device.ts";
 import deviceList from "../../nodes/device-list/device-list.ts";
@@ -74,6 +75,7 @@ const nodeTypes: NodeInitializer[] = [
   core("@node-red/nodes/core/network/31-tcpin.js") as NodeInitializer,
   core("@node-red/nodes/core/common/25-status.js") as NodeInitializer,
   archive,
+  billableWeight,
   cloud,
   device,
   deviceList,

@@ -182,6 +182,9 @@ export const taken = {
   BillableWeightInput: message("What billable weight takes.", {
     payload: v.union([measureResultSchema, transactionRecordSchema]),
     scan: v.exactOptional(payloads.scan),
+    preset: v.exactOptional(
+      described("A carrier of the table, where the dialog leaves the choice to the message.", v.string()),
+    ),
   }),
   FetchMediaInput: message("What fetch media takes.", {
     transactionId: idText,
@@ -256,4 +259,10 @@ export const sentMessages: readonly SentMessage[] = [
   },
   { type: "dimensioner-scan", node: "scan", when: "a parcel, output 1", schema: "ScanMessage" },
   { type: "dimensioner-scan", node: "scan", when: "a control code, output 2", schema: "ControlMessage" },
+  {
+    type: "dimensioner-billable-weight",
+    node: "billable weight",
+    when: "always",
+    schema: "BillableMessage",
+  },
 ];

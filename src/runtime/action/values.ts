@@ -81,7 +81,7 @@ export class ValueReader {
 
   /** A setting that is fixed in the node, or taken from the message property of its name when it is "msg". */
   choice<const T extends string>(
-    name: "action" | "image",
+    name: "action" | "image" | "preset",
     { of }: { readonly of: readonly T[] },
     fixed: string,
   ): Exclude<T, "msg"> {

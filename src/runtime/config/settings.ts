@@ -7,6 +7,7 @@ import { errorBeforeSending, show, type Operation } from "../failure.ts";
 const ofConfigNode: Operation = { operation: "settings", surface: "config", acts: false };
 
 type Duration = "timeout" | "wait" | "milliseconds" | "hours";
+type Plain = Exclude<NumberKind, Duration>;
 
 /** What the properties of a table say, durations in milliseconds. Values that a message may give are read elsewhere. */
 export type Settings<T extends PropertyTable> = {
@@ -14,7 +15,7 @@ export type Settings<T extends PropertyTable> = {
     K in keyof T & string as T[K] extends { kind: "number"; of: Duration } ? `${K}Ms` : never
   ]: number;
 } & {
-  readonly [K in keyof T as T[K] extends { kind: "number"; of: "count" | "amount" } ? K : never]: number;
+  readonly [K in keyof T as T[K] extends { kind: "number"; of: Plain } ? K : never]: number;
 } & {
   readonly [
     K in keyof T & keyof Saved<T> as T[K] extends { kind: "text" | "choice" | "flag" | "config" } ? K : never
@@ -96,7 +97,7 @@ export class SettingsReader {
 }
 
 function isDuration(kind: NumberKind): kind is Duration {
-  return kind !== "count" && kind !== "amount";
+  return kind in msOf;
 }
 
 function textOf(value: unknown): string {

@@ -1,0 +1,92 @@
+import { nodeName } from "../../src/saved/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+
+const ownRule = { group: { legend: "group.rule" }, when: { preset: ["own", "msg"] } } as const;
+const weight = { legend: "group.weight" } as const;
+const checks = { legend: "group.checks" } as const;
+
+/** The saved properties of `dimensioner-billable-weight`, in the order of its form. */
+export const properties = {
+  name: nodeName,
+  /** A carrier of the table, the own rule, or what msg.preset says. */
+  preset: {
+    kind: "choice",
+    of: ["ups", "fedex", "usps", "dhl-express", "dhl-express-us", "dhl-parcel", "dpd", "own", "msg"],
+    default: "ups",
+    icon: "truck",
+  },
+  unit: { kind: "choice", of: ["cm-kg", "in-lb"], default: "cm-kg", icon: "exchange", ...ownRule },
+  /** The volume is divided by it. */
+  divisor: { kind: "number", of: "positive", default: 5000, icon: "cube", note: "note.divisor", ...ownRule },
+  sideRounding: {
+    kind: "choice",
+    of: ["none", "up", "nearest"],
+    default: "none",
+    icon: "arrows-h",
+    ...ownRule,
+  },
+  /** The weight is rounded up to a multiple of it; 0: to the thousandth. */
+  productRounding: {
+    kind: "number",
+    of: "quantity",
+    default: 0.5,
+    icon: "step-forward",
+    note: "note.productRounding",
+    ...ownRule,
+  },
+  /** Only a volume above it counts; 0: every volume does. */
+  threshold: {
+    kind: "number",
+    of: "quantity",
+    default: 0,
+    icon: "filter",
+    note: "note.threshold",
+    ...ownRule,
+  },
+  /** The least weight that is billed. */
+  minimum: { kind: "number", of: "quantity", default: 0, icon: "level-up", ...ownRule },
+  /** Where the actual weight comes from. */
+  weight: {
+    kind: "choice",
+    of: ["measured", "label", "given", "none"],
+    default: "measured",
+    icon: "balance-scale",
+    group: weight,
+    tips: { key: "tip", of: ["none"] },
+  },
+  /** The weight of a scale of its own. */
+  weightValue: {
+    kind: "typed",
+    default: "weight",
+    type: "msg",
+    required: "problem.weightValue",
+    icon: "hashtag",
+    group: weight,
+    when: { weight: ["given"] },
+  },
+  weightUnit: {
+    kind: "choice",
+    of: ["kg", "g", "lb", "oz"],
+    default: "kg",
+    icon: "tag",
+    group: weight,
+    when: { weight: ["given"] },
+  },
+  /** Anything that is not certainly legal for trade ends in ERR_NOT_BILLABLE. */
+  requireLegalForTrade: { kind: "flag", default: false, note: "note.requireLegalForTrade", group: checks },
+  /** Limits beside those of the carrier, separated by semicolons. */
+  extras: {
+    kind: "text",
+    default: "",
+    rule: "limits",
+    icon: "exclamation-triangle",
+    placeholder: { text: "heavy: weight > 31.5 kg; long: longest > 120 cm" },
+    note: "note.extras",
+    group: checks,
+  },
+} as const satisfies PropertyTable;
+
+export type BillableWeightProperties = Saved<typeof properties>;
+
+/** What holds where a flow says nothing. */
+export const defaults = defaultsOf(properties);

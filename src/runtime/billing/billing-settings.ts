@@ -1,0 +1,36 @@
+import { readLimits } from "../../tariffs/limits.ts";
+import type { RuleUnit, WeightLimit, WeightRule } from "../../tariffs/rule.ts";
+import type { SettingsReader } from "../config/settings.ts";
+
+/** What a billable weight node's settings say of the rule, as they are saved. */
+interface RuleSettings {
+  readonly unit: RuleUnit;
+  readonly divisor: number;
+  readonly sideRounding: WeightRule["sideRounding"];
+  readonly productRounding: number;
+  readonly threshold: number;
+  readonly minimum: number;
+  readonly extras: string;
+}
+
+/** The own rule of a node, whether it is chosen or not. */
+export function ownRuleOf(settings: RuleSettings): WeightRule {
+  const { unit, sideRounding, divisor, productRounding, threshold, minimum } = settings;
+  return {
+    unit,
+    sideRounding,
+    divisor: String(divisor),
+    productRounding: String(productRounding),
+    threshold: String(threshold),
+    minimum: String(minimum),
+  };
+}
+
+/** Throws ERR_CONFIG where a limit cannot be read. */
+export function extraLimits({ extras }: RuleSettings, reader: SettingsReader): readonly WeightLimit[] {
+  const read = readLimits(extras);
+  if ("problem" in read) {
+    throw reader.invalid("extras", read.problem);
+  }
+  return read.limits;
+}

@@ -1,0 +1,30 @@
+import type { Parcel } from "./calculate.ts";
+import { readExact } from "./exact.ts";
+import { readLengthUnit, readWeightUnit } from "./units.ts";
+
+/** Reads a parcel as people write one, "40 × 30 × 20 cm, 2 kg", also without a weight; null where it is none. */
+export function readParcelText(text: string): Parcel | null {
+  const number = String.raw`(\d+(?:[.,]\d+)?)`;
+  const form = new RegExp(
+    `^\\s*${number}\\s*[x×*]\\s*${number}\\s*[x×*]\\s*${number}\\s*([a-z"]+)(?:\\s*[,;]?\\s+${number}\\s*([a-z]+))?\\s*$`,
+    "i",
+  );
+  const [, length, width, height, lengthSymbol, weight, weightSymbol] = form.exec(text.slice(0, 200)) ?? [];
+  const [first, second, third] = [length, width, height].map(readPositive);
+  const lengthUnit = readLengthUnit(lengthSymbol);
+  if (!first || !second || !third || lengthUnit === null) {
+    return null;
+  }
+  const sides = [first, second, third] as const;
+  if (weight === undefined) {
+    return { sides, lengthUnit, weight: null };
+  }
+  const value = readPositive(weight);
+  const unit = readWeightUnit(weightSymbol);
+  return value === null || unit === null ? null : { sides, lengthUnit, weight: { value, unit } };
+}
+
+function readPositive(text: string | undefined) {
+  const value = readExact(text?.replace(",", "."));
+  return value !== null && value.numerator > 0n ? value : null;
+}

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { startExamples, type ExamplesRun } from "./several-examples.ts";
+
+const reference = "395212340000004173";
+
+describe("the example 24: parcels over a limit to a second line", function () {
+  this.timeout(60_000);
+  let run: ExamplesRun;
+
+  before(async () => {
+    run = await startExamples(["24"]);
+  });
+  beforeEach(() => run.simulator.reset());
+  after(() => run.close());
+
+  const said = async (debug: string) => (await run.press("24", "Scan a parcel", [debug])).get(debug);
+
+  it("bills a parcel within the limits, and says how", async () => {
+    assert.equal(
+      await said("Line 1"),
+      `${reference}: 2 kg (33.5 × 21 × 12.5 cm = 8793.75 cm³, ÷ 5000 = 1.76, up to 2 kg)`,
+    );
+  });
+
+  it("sends a long parcel to the second line", async () => {
+    run.simulator.newer.setParcel("tube-box");
+    assert.equal(await said("Line 2"), `${reference}: long (76.5 > 60 cm)`);
+  });
+
+  it("sends a parcel without a weight nowhere, and says what to do", async () => {
+    run.simulator.newer.setParcel(null);
+    assert.match((await said("Not measured: correct it and scan again")) ?? "", /^Measurement failed/);
+    // So far below zero that the noise of the simulated scale does not reach it.
+    run.simulator.newer.setParcel({ lengthCm: 20, widthCm: 20, heightCm: 20, weightKg: -1 });
+    assert.match(
+      (await said("Not billable: put the parcel aside")) ?? "",
+      /^The weight of the parcel is missing/,
+    );
+  });
+});

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import type { BillableWeight, MeasureResult } from "../../src/model/shapes.ts";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { presetNames } from "../../src/tariffs/presets.ts";
+import { properties as table } from "../../nodes/billable-weight/billable-weight.shared.ts";
+import { recordOf, resultOf } from "../billing/support.ts";
+import { TestFlow, type Message } from "../support/flow.ts";
+
+const legal = { more: { legalForTrade: true } } as const;
+
+describe("dimensioner-billable-weight", function () {
+  this.timeout(20_000);
+  let flow: TestFlow;
+  const start = async (properties: object = {}): Promise<void> => {
+    flow = await TestFlow.start([
+      { id: "node", z: "tab", type: "dimensioner-billable-weight", ...properties },
+    ]);
+  };
+  afterEach(() => flow.stop());
+
+  const bill = async (payload: unknown, more: object = {}) => {
+    const { error, sent } = await flow.run("node", { payload, ...more });
+    const msg: Message = sent[0]?.msg ?? {};
+    return { error, msg, billable: msg["billable"] as BillableWeight | undefined };
+  };
+  /** The explanation, which holds all figures. */
+  const explained = async (payload: unknown, more: object = {}) => {
+    const { error, billable } = await bill(payload, more);
+    assert.equal(error, undefined);
+    return billable?.explanation;
+  };
+
+  it("offers the carriers of the table", () => {
+    assert.deepEqual(table.preset.of, [...presetNames, "own", "msg"]);
+    return start();
+  });
+
+  it("puts the billable weight on the message, shows it, and leaves everything else as it is", async () => {
+    await start({ preset: "ups" });
+    const result = resultOf([11.1, 8.5, 6.2], legal);
+    const { msg, billable } = await bill(result, { topic: "dock 4", order: { lines: 2 } });
+    assert.deepEqual([billable?.weight, billable?.unit, billable?.basis], [6, "lb", "dimensional"]);
+    assert.equal(billable?.explanation, "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb");
+    assert.deepEqual(msg["payload"], result);
+    assert.deepEqual([msg["topic"], msg["order"]], ["dock 4", { lines: 2 }]);
+    assert.deepEqual(flow.lastStatus("node"), {
+      nodeId: "node",
+      fill: "green",
+      shape: "dot",
+      text: "6 lb (dimensional)",
+    });
+    await bill(resultOf([1, 1, 1], { weight: 2.5 }));
+    assert.equal(flow.lastStatus("node")?.text, "3 lb (actual)");
+  });
+
+  it("bills what a device has measured", async () => {
+    let simulator: Simulator | undefined;
+    try {
+      simulator = await startSimulator({ mode: "legal-for-trade" });
+      flow = await TestFlow.start([
+        { id: "device", type: "dimensioner-device", address: simulator.newer.origin },
+        { id: "measure", z: "tab", type: "dimensioner-measure", device: "device" },
+        {
+          id: "node",
+          z: "tab",
+          type: "dimensioner-billable-weight",
+          preset: "dhl-express",
+          requireLegalForTrade: true,
+        },
+      ]);
+      const { sent } = await flow.run("measure", { transactionReference: "ORDER-1" });
+      const result = sent[0]?.msg["payload"] as MeasureResult;
+      const { billable } = await bill(result);
+      assert.equal(billable?.legalForTrade, true);
+      assert.deepEqual(billable?.sides, [result.length, result.width, result.height]);
+    } finally {
+      await simulator?.close();
+    }
+  });
+
+  it("calculates by the own rule", async () => {
+    const rule = { preset: "own", unit: "in-lb", divisor: "166", sideRounding: "nearest", minimum: "1.5" };
+    await start({ ...rule, productRounding: "0.5", threshold: "1000" });
+    assert.equal(
+      await explained(resultOf([18.4, 12, 9.1])),
+      "18 × 12 × 9 in = 1944 in³, ÷ 166 = 11.71, up to 12 lb",
+    );
+    assert.equal(
+      await explained(resultOf([9, 9, 9], { weight: 1.2 })),
+      "9 × 9 × 9 in = 729 in³, not over 1000; actual weight 1.2, up to 1.5 lb",
+    );
+    assert.equal(
+      await explained(resultOf([9, 9, 9], { weight: 0.2 })),
+      "9 × 9 × 9 in = 729 in³, not over 1000; actual weight 0.2 lb; at least 1.5 lb",
+    );
+  });
+
+  it("takes the carrier from the message where the dialog says so", async () => {
+    await start({ preset: "msg", divisor: "6000" });
+    const parcel = recordOf();
+    assert.equal((await bill(parcel, { preset: "dpd" })).billable?.ruleId, "dpd");
+    assert.equal((await bill(parcel, { preset: "own" })).billable?.divisor, 6000);
+    for (const preset of [undefined, "", "nobody", "msg", 5]) {
+      assert.equal((await bill(parcel, { preset })).error?.code, "ERR_INPUT");
+    }
+  });
+
+  it("takes the weight from the label or from another scale, and compares it with the measured one", async () => {
+    const scan = { labelWeight: { weight: 12.5, unit: "kg" }, labelDims: null };
+    await start({ preset: "dpd", weight: "label" });
+    const { billable } = await bill(recordOf({ weight: 13 }), { scan });
+    assert.deepEqual([billable?.weight, billable?.weightFrom], [12.5, "label"]);
+    assert.equal(billable?.deviation?.weight?.difference, 0.5);
+    assert.equal((await bill(recordOf())).error?.code, "ERR_NOT_BILLABLE");
+    await flow.stop();
+    await start({ preset: "dpd", weight: "given", weightValue: "scale.grams", weightUnit: "g" });
+    for (const grams of [7250, "7250", " 7250 "]) {
+      const given = await bill(recordOf(), { scale: { grams } });
+      assert.deepEqual([given.billable?.weight, given.billable?.weightFrom], [7.25, "given"]);
+    }
+    for (const grams of [undefined, "", 0, -5, "7,250", {}]) {
+      assert.equal((await bill(recordOf(), { scale: { grams } })).error?.code, "ERR_NOT_BILLABLE");
+    }
+  });
+
+  it("bills nothing that is not legal for trade where that is required, and says why", async () => {
+    await start({ preset: "ups", requireLegalForTrade: true });
+    assert.equal((await bill(resultOf([5, 5, 5], legal))).billable?.legalForTrade, true);
+    for (const payload of [resultOf([5, 5, 5]), recordOf(), recordOf({ isManualDimension: true })]) {
+      const { error, msg } = await bill(payload);
+      assert.equal(error?.code, "ERR_NOT_BILLABLE");
+      assert.deepEqual([error?.cause.operation, error?.cause.outcome], ["billable weight", null]);
+      assert.equal("billable" in msg, false);
+    }
+    assert.equal(flow.lastStatus("node")?.text, "not billable");
+  });
+
+  it("compares the parcel with more limits", async () => {
+    await start({ preset: "dpd", extras: "heavy: weight > 31.5 kg; long: longest > 39.9 cm" });
+    const { billable } = await bill(recordOf());
+    assert.equal(billable?.over, true);
+    assert.deepEqual(
+      billable?.thresholds.map(({ name, over }) => [name, over]),
+      [
+        ["heavy", false],
+        ["long", true],
+      ],
+    );
+  });
+
+  it("says what is wrong with a message", async () => {
+    await start();
+    for (const payload of [undefined, "text", 5, {}, []]) {
+      const { error } = await bill(payload);
+      assert.equal(error?.code, "ERR_INPUT");
+      assert.match(error?.message ?? "", /^What is in msg\.payload is no measurement/);
+    }
+    assert.equal(
+      (await bill(resultOf([1, 1, 1], { more: { errorCode: 1 } }))).error?.code,
+      "ERR_NOT_BILLABLE",
+    );
+  });
+
+  for (const [property, value] of [
+    ["divisor", "0"],
+    ["divisor", "x"],
+    ["minimum", "-1"],
+    ["productRounding", "1e-300"],
+    ["threshold", "1,5"],
+    ["sideRounding", "down"],
+    ["unit", "mm"],
+    ["weight", "scale"],
+    ["weightUnit", "st"],
+    ["preset", "nobody"],
+    ["extras", "heavy"],
+  ] as const) {
+    it(`fails every message with ERR_CONFIG where “${property}” is “${value}”`, async () => {
+      await start({ preset: "own", [property]: value });
+      assert.equal(flow.lastStatus("node")?.text, "check the settings");
+      assert.equal((await bill(recordOf())).error?.code, "ERR_CONFIG");
+    });
+  }
+});
