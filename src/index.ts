@@ -34,6 +34,7 @@ export { billableWeight, type BillableWeightOptions, type OwnWeightRule } from "
 export { readToBuffer, saveToFile, type ReadOptions, type SaveOptions } from "./library/media.ts";
 export type {
   ArchiveMessage,
+  HeldUpMessage,
   BillableMessage,
   BillableWeightInput,
   BufferMessage,
@@ -81,6 +82,7 @@ export type { Measurement, MeasureSource, References } from "./model/measurement
 export type {
   ArchivedFile,
   ArchivedPackage,
+  HeldUp,
   BillableWeight,
   BillingThreshold,
   CloudDevice,

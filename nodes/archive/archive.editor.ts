@@ -13,7 +13,7 @@ RED.nodes.registerType<ArchiveProperties>("dimensioner-archive", {
   color: "#86b6d8",
   defaults: editorDefaults(fields),
   inputs: 1,
-  outputs: 1,
+  outputs: 2,
   icon: "dimensioner-archive.svg",
   paletteLabel: () => texts("palette"),
   label() {
@@ -25,7 +25,7 @@ RED.nodes.registerType<ArchiveProperties>("dimensioner-archive", {
     return labelStyle(settingsOf(this, defaults).name);
   },
   inputLabels: () => texts("port.input"),
-  outputLabels: () => texts("port.package"),
+  outputLabels: (index) => texts(index === 0 ? "port.package" : "port.heldUp"),
   onadd() {
     chooseOnly(this, fields);
   },

@@ -97,6 +97,15 @@ export const properties = {
     note: "note.giveUp",
     group: jobs,
   },
+  /** After so long the second output tells of a job that is not archived yet; 0: never. */
+  warnAfter: {
+    kind: "number",
+    of: "wait",
+    default: 300,
+    icon: "bell-o",
+    note: "note.warnAfter",
+    group: jobs,
+  },
   /** Message properties that survive a restart, separated by commas. */
   keep: {
     kind: "text",

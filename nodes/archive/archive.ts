@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { Archives } from "../../src/archive/jobs/archives.ts";
+import type { RunningJob } from "../../src/archive/jobs/running-job.ts";
+import type { HeldUp } from "../../src/model/shapes.ts";
 import type { OpenJob } from "../../src/archive/jobs/open-job.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
@@ -9,6 +11,7 @@ import { layoutProblem } from "../../src/rules/names.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
 import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
 import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
+import { HeldUpWarnings } from "../../src/runtime/archive/held-up-warnings.ts";
 import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
 import { readIntent, readPart, restoreKept } from "../../src/runtime/archive/archive-intent.ts";
 import {
@@ -64,6 +67,33 @@ export default function (RED: NodeAPI): void {
     const status = new ArchiveStatus(RED, () => session.jobs);
     const heldUp = new HeldUpLog(RED, this, status, () => session.jobs.length);
 
+    const readWarnAfter = (): number => {
+      const settings = new SettingsReader("node", operationOf("config"));
+      return settings.number("warnAfter", table.warnAfter, properties.warnAfter);
+    };
+    const warnings = new HeldUpWarnings(RED, {
+      findMissing: missingMedia,
+      afterMs: readWarnAfter,
+      onHeldUp: (running, heldUp) => void tellHeldUp(running, heldUp),
+    });
+    let isClosed = false;
+
+    /** An additional message: the parcel's own still ends as every message does. */
+    const tellHeldUp = async ({ job, trouble }: RunningJob, heldUp: HeldUp): Promise<void> => {
+      if (trouble === undefined) {
+        const { transactionId, transactionReference, reason, heldUpFor } = heldUp;
+        const id = transactionReference ?? transactionId ?? "";
+        const minutes = Math.round(heldUpFor / 60);
+        this.warn(status.say("stillWaiting", { id, minutes, cause: reason.message }));
+      }
+      const msg: Message = { _msgid: RED.util.generateId() };
+      const kept = await session.textsOf(job.id);
+      if (!isClosed) {
+        restoreKept(RED, msg, kept);
+        this.send([null, { ...msg, payload: heldUp }]);
+      }
+    };
+
     const isOurs = (job: OpenJob): boolean => {
       if (job.node === this.id) {
         return true;
@@ -103,6 +133,7 @@ export default function (RED: NodeAPI): void {
       onChange: (running) => {
         status.update(running);
         heldUp.update(running);
+        warnings.update(running);
       },
       onWarning: ({ warning, values }) => this.warn(status.say(warning, values)),
       isMine: isOurs,
@@ -120,6 +151,7 @@ export default function (RED: NodeAPI): void {
       const operation = chosen?.operation ?? operationOf("disk");
       const values = new ValueReader(RED, this, msg, operation);
       readConcurrency(operation);
+      readWarnAfter();
       const media = readMedia(msg, operation);
       const intent = await readIntent({
         RED,
@@ -152,7 +184,7 @@ export default function (RED: NodeAPI): void {
       }
       const key = archived.wasThere ? "alreadyArchived" : "archived";
       board.show("done", () => status.say(key, { size: { bytes: payload.bytes } }));
-      return [msg];
+      return [msg, null];
     };
 
     serve(
@@ -171,6 +203,9 @@ export default function (RED: NodeAPI): void {
         status.board = job.status;
         const submission = resumed.get(job.msg) ?? (await submit(job));
         status.update(submission.running);
+        if (submission.running !== undefined) {
+          warnings.update(submission.running);
+        }
         const drop = (): void => submission.running?.drop();
         job.waitSignal.addEventListener("abort", drop, { once: true });
         // The reset may have come while the job was being accepted.
@@ -220,6 +255,7 @@ export default function (RED: NodeAPI): void {
           throw new SettingsReader("node", operation).invalid("layout", problem);
         }
         readConcurrency(operation);
+        readWarnAfter();
         const isOpen = await session.openWhenThere((error) => {
           showFailure(error);
           heldUp.cannotOpen(error);
@@ -239,7 +275,9 @@ export default function (RED: NodeAPI): void {
     });
 
     this.on("close", (done: () => void) => {
+      isClosed = true;
       forget();
+      warnings.close();
       status.close();
       void session.close().finally(done);
     });

@@ -230,5 +230,6 @@ export const fields = [
   "weight",
   "weightUnit",
   "weightValue",
+  "warnAfter",
   "which",
 ] as const;

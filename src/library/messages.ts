@@ -11,6 +11,7 @@ import type {
   TransactionRecord,
   FleetDevice,
   ArchivedPackage,
+  HeldUp,
   MessageParts,
   Scan,
   BillableWeight,
@@ -51,7 +52,7 @@ export interface FetchImageInput {
   [field: string]: unknown;
 }
 
-/** What media list takes, and archive where the media come from the cloud. */
+/** What media list takes, and archive for a transaction of the cloud. */
 export interface TransactionInput {
   transactionId: string | number;
   transactionReference?: string | number | null;
@@ -170,6 +171,15 @@ export interface ArchiveMessage {
   filename: string;
   /** True where the job was finished after a restart or a deploy. */
   resumed?: true;
+  [field: string]: unknown;
+}
+
+/**
+ * What archive sends on its second output of a parcel that is not archived yet, beside the message that it ends
+ * in.
+ */
+export interface HeldUpMessage {
+  payload: HeldUp;
   [field: string]: unknown;
 }
 

@@ -323,6 +323,47 @@ export interface ArchivedFile {
   sha256: string;
 }
 
+/** A parcel that is not archived yet, for somebody to look at. Its own message still comes. */
+export interface HeldUp {
+  /** As given, or as found; null where it is not known yet. */
+  transactionId: string | null;
+  /** As given. */
+  transactionReference: string | null;
+  /** Which device measured. */
+  device: string | null;
+  /** What keeps it from being archived, or what is missing. */
+  reason: {
+    /** As of the error in which the message would end. */
+    code:
+      | "ERR_CONFIG"
+      | "ERR_INPUT"
+      | "ERR_UNREACHABLE"
+      | "ERR_TIMEOUT"
+      | "ERR_CONNECTION_LOST"
+      | "ERR_UNAUTHORIZED"
+      | "ERR_WRONG_MODE"
+      | "ERR_BAD_DEVICE_REFERENCE"
+      | "ERR_DEVICE_TIMEOUT"
+      | "ERR_NO_VIDEO"
+      | "ERR_NOT_FOUND"
+      | "ERR_HTTP"
+      | "ERR_BAD_RESPONSE"
+      | "ERR_TOO_LARGE"
+      | "ERR_MEASURE_FAILED"
+      | "ERR_MEDIA_INCOMPLETE"
+      | "ERR_QUEUE_FULL"
+      | "ERR_EXPIRED"
+      | "ERR_CANCELLED"
+      | "ERR_FILE"
+      | "ERR_STORE"
+      | "ERR_NOT_BILLABLE";
+    /** A sentence for people. */
+    message: string;
+  };
+  /** Seconds since its message was accepted. */
+  heldUpFor: number;
+}
+
 /** Makes one list of many messages again in a Join node. */
 export interface MessageParts {
   /** The same in all messages of one list. */

@@ -245,6 +245,29 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
     });
   });
 
+  it("archive, of a parcel that is not archived yet", async () => {
+    await withFolder(async (folder) => {
+      const given = { transactionId: "T3", transactionReference: "R" };
+      const archive = { ...archiveDefaults, type: "dimensioner-archive", cloud: "cloud", store: "store" };
+      flow = await TestFlow.start(
+        [
+          { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin },
+          storeNode(folder, "store"),
+          { id: "node", z: "tab", ...archive, warnAfter: 0.05 },
+        ],
+        credentials,
+      );
+      const ended = flow.start("node", given);
+      const { msg } = await flow.untilSent("node", ({ payload }) => payload !== undefined);
+      checkMessage("HeldUpMessage", msg, given);
+      hasAllFieldsOf("HeldUp", msg["payload"]);
+      checked.add("dimensioner-archive HeldUpMessage");
+      await flow.run("node", { reset: true });
+      await ended;
+      await flow.stop();
+    });
+  });
+
   it("transaction in, of both versions of the record", async () => {
     flow = await TestFlow.start([
       { id: "node", z: "tab", type: "dimensioner-transaction-in", path: "/hook", secretIn: "none" },

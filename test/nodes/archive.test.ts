@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { archiveTexts } from "../../src/runtime/archive/archive-status.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { pictureOf, readPackages, sha256Of, until } from "../archive/support.ts";
@@ -19,11 +19,19 @@ async function nextEnd(flow: TestFlow, nodeId: string): Promise<End> {
 }
 
 interface Payload {
+  location: string;
   folder: string;
   manifest: string;
-  transactionId: string;
+  transactionId: string | null;
   transactionReference: string | null;
-  files: { path: string; contentId: string; contentType: string; bytes: number; sha256: string }[];
+  files: {
+    path: string;
+    source: string;
+    contentId: string;
+    contentType: string;
+    bytes: number;
+    sha256: string;
+  }[];
   bytes: number;
   complete: boolean;
   alreadyArchived: boolean;
@@ -438,6 +446,85 @@ describe("dimensioner-archive", () => {
       const done = nextEnd(test, "node");
       await deployed;
       assert.equal((await done).error, undefined);
+    });
+  });
+
+  it("makes one package of a local measurement with the device's images, and needs no cloud", async () => {
+    await withFolder(async (root) => {
+      const device: FlowNode = {
+        id: "dock",
+        type: "dimensioner-device",
+        name: "Dock 4",
+        address: sim.newer.origin,
+      };
+      const measure: FlowNode = { id: "measure", z: "tab", type: "dimensioner-measure", device: "dock" };
+      const node = archive(root, { cloud: "", layout: "{device}/{reference}-{transactionId}" });
+      const test = await start(root, device, { ...measure, wires: [["node"]] }, node);
+      const ended = nextEnd(test, "node");
+      await test.run("measure", { transactionReference: "ORDER-1" });
+      assert.equal((await ended).error, undefined);
+      const msg = test.sent.find(({ nodeId }) => nodeId === "node")?.msg;
+      const payload = payloadOf(msg);
+      assert.deepEqual([payload.complete, payload.transactionId], [true, null]);
+      assert.equal(payload.location, `Dock 4/ORDER-1-${String(msg?.["imageIdentifier"])}`);
+      assert.deepEqual(
+        payload.files.map(({ path, source }) => [basename(path), source]),
+        [
+          ["annotated.jpg", "device"],
+          ["color.jpg", "device"],
+        ],
+      );
+      const raw = await readFile(join(payload.folder, "measurement.raw"), "utf8");
+      assert.equal(raw, msg?.["rawResponse"]);
+      const { _msgid, ...rest } = msg ?? {};
+      const again = await test.run("node", { ...rest, payload: JSON.parse(raw) as unknown });
+      assert.equal(payloadOf(again.sent[0]?.msg).alreadyArchived, true);
+      assert.equal(sim.requestsTo("cloud").length, 0);
+    });
+  });
+
+  it("archives a measurement of an earlier device, which has no images, with its exact answer", async () => {
+    await withFolder(async (root) => {
+      const dock = {
+        id: "dock",
+        type: "dimensioner-device",
+        generation: "earlier",
+        address: sim.earlier.origin,
+      };
+      const measure: FlowNode = { id: "measure", z: "tab", type: "dimensioner-measure", device: "dock" };
+      const test = await start(root, dock, { ...measure, wires: [["node"]] }, archive(root, { cloud: "" }));
+      const ended = nextEnd(test, "node");
+      await test.run("measure", { transactionReference: "ORDER-1" });
+      assert.equal((await ended).error, undefined);
+      const [manifest] = [...(await readPackages(root)).values()];
+      assert.deepEqual([manifest?.complete, manifest?.items, manifest?.raw !== null], [true, [], true]);
+    });
+  });
+
+  it("tells once, on its second output, of a parcel that is not archived yet, and goes on", async () => {
+    await withFolder(async (root) => {
+      const test = await start(root, archive(root, { wait: 600, warnAfter: 0.2, keep: "order" }));
+      const running = test.start("node", { transactionId: "1", transactionReference: "ORDER-1", order: 7 });
+      const told = () => test.sent.filter(({ port }) => port === 1);
+      await until(() => told().length > 0, "it is told of");
+      const { payload, order } = told()[0]?.msg ?? {};
+      const { heldUpFor, ...rest } = payload as { heldUpFor: number };
+      assert.deepEqual([typeof heldUpFor, order], ["number", 7]);
+      assert.deepEqual(rest, {
+        transactionId: "1",
+        transactionReference: "ORDER-1",
+        device: null,
+        reason: {
+          code: "ERR_MEDIA_INCOMPLETE",
+          message: `Not all expected media arrived within ${heldUpFor} s; missing: any media. Wait longer, or try again later.`,
+        },
+      });
+      addVideo("1");
+      assert.equal((await running).error, undefined);
+      assert.deepEqual(
+        test.sent.map(({ port }) => port),
+        [1, 0],
+      );
     });
   });
 

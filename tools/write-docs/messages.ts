@@ -59,6 +59,7 @@ export const shapes = {
   Terminal: terminalSchema,
   ArchivedPackage: payloads.archivedPackage,
   ArchivedFile: payloads.archivedFile,
+  HeldUp: payloads.heldUp,
   MessageParts: payloads.messageParts,
   Scan: payloads.scan,
   ScanElement: payloads.scanElement,
@@ -119,6 +120,10 @@ export const sent = {
       described("True where the job was finished after a restart or a deploy.", v.literal(true)),
     ),
   }),
+  HeldUpMessage: message(
+    "What archive sends on its second output of a parcel that is not archived yet, beside the message that it ends in.",
+    { payload: payloads.heldUp },
+  ),
   TransactionMessage: message("What transaction in sends.", {
     payload: transactionRecordSchema,
     transactionId: described("For media list, fetch media and archive.", v.string()),
@@ -169,7 +174,7 @@ export const taken = {
       ),
     ),
   }),
-  TransactionInput: message("What media list takes, and archive where the media come from the cloud.", {
+  TransactionInput: message("What media list takes, and archive for a transaction of the cloud.", {
     transactionId: idText,
     transactionReference: given,
   }),
@@ -243,7 +248,8 @@ export const sentMessages: readonly SentMessage[] = [
     schema: "MediaItemMessage",
   },
   ...fetched("dimensioner-fetch-media", "fetch media"),
-  { type: "dimensioner-archive", node: "archive", when: "always", schema: "ArchiveMessage" },
+  { type: "dimensioner-archive", node: "archive", when: "always, output 1", schema: "ArchiveMessage" },
+  { type: "dimensioner-archive", node: "archive", when: "a delay, output 2", schema: "HeldUpMessage" },
   {
     type: "dimensioner-transaction-in",
     node: "transaction in",

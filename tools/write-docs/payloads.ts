@@ -89,6 +89,23 @@ export const archivedPackage = described(
   }),
 );
 
+export const heldUp = described(
+  "A parcel that is not archived yet, for somebody to look at. Its own message still comes.",
+  v.object({
+    transactionId: described("As given, or as found; null where it is not known yet.", text),
+    transactionReference: described("As given.", text),
+    device: described("Which device measured.", text),
+    reason: described(
+      "What keeps it from being archived, or what is missing.",
+      v.object({
+        code: described("As of the error in which the message would end.", v.picklist(errorCodes)),
+        message: described("A sentence for people.", v.string()),
+      }),
+    ),
+    heldUpFor: described("Seconds since its message was accepted.", v.number()),
+  }),
+);
+
 const at = described("When the answer was there, by this computer's clock (ISO 8601, UTC).", v.string());
 
 export const videoStart = described(

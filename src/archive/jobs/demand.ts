@@ -30,12 +30,13 @@ export function foreignVideo({ recording }: Pick<IntentFacts, "recording">): Lef
 /** What a package has to hold to be complete for a job. */
 export function expectedOf(intent: IntentFacts): Expected {
   const { contentType, expect, measuredBy, recording } = intent;
+  const isForAll = asksCloud(intent) && intent.media === "all";
   return {
     media: asksCloud(intent) || intent.media === "list" ? intent.media : "none",
     contentType,
     expect,
     images: measuredBy?.images ?? [],
-    video: intent.media === "all" && recording !== null && foreignVideo(intent) === undefined,
+    video: isForAll && recording !== null && foreignVideo(intent) === undefined,
   };
 }
 

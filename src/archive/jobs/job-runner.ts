@@ -3,7 +3,7 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { Archive, Begun } from "./archive.ts";
-import type { Intent, IntentFacts } from "../packages/intent.ts";
+import type { Intent, IntentFacts, IntentTexts } from "../packages/intent.ts";
 import { collect, type PollRules } from "./collect.ts";
 import { expectedOf, includesAll, isSatisfied } from "./demand.ts";
 import { answerOf, isOtherAnswer, keysOfJob, type Answer } from "./keys.ts";
@@ -155,6 +155,11 @@ export class JobRunner {
     }
   }
 
+  /** The message properties that a job has kept. Rejects with ERR_STORE. */
+  async kept(jobId: string): Promise<IntentTexts["keep"] | undefined> {
+    return (await this.#archive.jobs.texts(jobId))?.keep;
+  }
+
   /**
    * Takes over the open jobs that `isMine` says yes to, and goes on with each of them when it is asked for the next one. Sequences
    * go on at once: parts that still come have to find them.
@@ -274,7 +279,7 @@ export class JobRunner {
         this.#archive.end(running.job, error);
       }
     };
-    const kept = async () => (await this.#archive.jobs.texts(running.job.id))?.keep;
+    const kept = () => this.kept(running.job.id);
     return new Submission({
       ended: running.ended,
       isRepeated: false,

@@ -4,6 +4,7 @@ import type { ArchiveLease, Archives } from "../../archive/jobs/archives.ts";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { isRetryableJob } from "../../archive/jobs/retryable-job.ts";
 import { JobRunner, type RunnerOptions } from "../../archive/jobs/job-runner.ts";
+import type { IntentTexts } from "../../archive/packages/intent.ts";
 import type { OpenJob } from "../../archive/jobs/open-job.ts";
 import type { RunningJob } from "../../archive/jobs/running-job.ts";
 import type { Submission } from "../../archive/jobs/submission.ts";
@@ -59,6 +60,11 @@ export class ArchiveSession {
 
   get jobs(): RunningJob[] {
     return this.#runner?.jobs ?? [];
+  }
+
+  /** The message properties that a job has kept. */
+  async textsOf(jobId: string): Promise<IntentTexts["keep"]> {
+    return (await this.#runner?.kept(jobId).catch(() => undefined)) ?? {};
   }
 
   /** Opens the archive and goes on with what is open in it. Throws ERR_FILE, ERR_STORE or ERR_CONFIG. */

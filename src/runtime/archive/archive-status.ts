@@ -26,6 +26,7 @@ export const archiveTexts = {
     "The store's database has damaged data for job __id__. The job was not continued; its files were left as they are.",
   storeUnusable: "The store cannot be used. This is retried automatically. __cause__",
   heldUp: "Archive jobs are delayed and retried automatically (open: __count__). __cause__",
+  stillWaiting: "__id__ is not archived after __minutes__ min. __cause__",
   resumedAfter: "Archive jobs continue after a delay of __minutes__ min (open: __count__).",
   damagedPackage:
     "The package __path__ is damaged. It was left as it is, and the transaction is archived again.",

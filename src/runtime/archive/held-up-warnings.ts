@@ -1,0 +1,101 @@
+import type { NodeAPI } from "node-red";
+import { missingFrom } from "../../archive/jobs/completeness.ts";
+import type { FindMissing } from "../../archive/jobs/media-source.ts";
+import type { RunningJob } from "../../archive/jobs/running-job.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import type { HeldUp } from "../../model/shapes.ts";
+import { translateError } from "../status/translate.ts";
+
+interface WarningOptions {
+  readonly findMissing: FindMissing;
+  /** After so long; 0: never. Throws ERR_CONFIG where that is no number. */
+  readonly afterMs: () => number;
+  /** Told once of each job. */
+  readonly onHeldUp: (running: RunningJob, heldUp: HeldUp) => void;
+}
+
+/**
+ * Tells once of each job that is still not archived after a while: what keeps it from going on, or what it waits for. A job that is
+ * just downloading is told of when it waits the next time.
+ */
+export class HeldUpWarnings {
+  readonly #RED: NodeAPI;
+  readonly #options: WarningOptions;
+  readonly #timers = new Map<RunningJob, NodeJS.Timeout>();
+  readonly #due = new Set<RunningJob>();
+  readonly #told = new WeakSet<RunningJob>();
+  #isClosed = false;
+
+  constructor(RED: NodeAPI, options: WarningOptions) {
+    this.#RED = RED;
+    this.#options = options;
+  }
+
+  /** Something about a job has changed. */
+  update(running: RunningJob): void {
+    if (running.hasEnded || this.#isClosed) {
+      this.#forget(running);
+    } else if (this.#due.has(running)) {
+      this.#tell(running);
+    } else if (!this.#timers.has(running) && !this.#told.has(running)) {
+      this.#begin(running);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    [...this.#timers.keys()].forEach((running) => this.#forget(running));
+  }
+
+  #begin(running: RunningJob): void {
+    const afterMs = this.#options.afterMs();
+    if (afterMs === 0) {
+      return;
+    }
+    const leftMs = Math.max(0, afterMs - openMsOf(running));
+    const timer = setTimeout(() => {
+      this.#timers.delete(running);
+      this.#due.add(running);
+      this.#tell(running);
+    }, leftMs);
+    this.#timers.set(running, timer.unref());
+  }
+
+  #tell(running: RunningJob): void {
+    if (running.state === "working") {
+      return;
+    }
+    this.#forget(running);
+    this.#told.add(running);
+    const { transactionId, intent } = running.job;
+    const heldUpFor = Math.round(openMsOf(running) / 1000);
+    const error = running.trouble ?? this.#whatIsMissing(running, heldUpFor);
+    const { code, message } = translateError(this.#RED, error);
+    this.#options.onHeldUp(running, {
+      transactionId,
+      transactionReference: intent.references.transactionReference,
+      device: intent.device,
+      reason: { code, message },
+      heldUpFor,
+    });
+  }
+
+  #whatIsMissing(running: RunningJob, seconds: number): DimensionerError {
+    const missing = missingFrom(running, this.#options.findMissing);
+    return new DimensionerError(
+      "mediaIncomplete",
+      { surface: "disk", operation: "archive" },
+      { seconds, missing },
+    );
+  }
+
+  #forget(running: RunningJob): void {
+    clearTimeout(this.#timers.get(running));
+    this.#timers.delete(running);
+    this.#due.delete(running);
+  }
+}
+
+function openMsOf({ job }: RunningJob): number {
+  return performance.now() - job.sinceMs;
+}
