@@ -7,7 +7,6 @@ import { promisify } from "node:util";
 import { stateFolderName, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { CloudClient } from "../../src/cloud/client.ts";
-import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Store } from "../../src/store/store.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
@@ -16,9 +15,6 @@ import { clientOf, intentOf, openArchive, pictureOf, readPackages, until, workFo
 import { newDatabases, storeIn } from "./store.ts";
 
 const run = promisify(execFile);
-
-/** One call in so many fails, the first and the last always: each try opens three databases. */
-const stride = 3;
 
 describe("archive: a disk that is full, gone or closed", () => {
   let sim: Simulator;
@@ -220,62 +216,5 @@ describe("archive: a disk that is full, gone or closed", () => {
         assert.equal(left.length, 0, `call ${points.at}: ${points.struck}`);
       }),
     );
-  });
-
-  it("survives the failure of any single call to the disk", async function () {
-    this.timeout(120_000);
-    addVideo("1");
-    const media = [0, 1].map((index) => ({
-      content: pictureOf(`${index}`),
-      contentType: null,
-      contentId: null,
-      description: null,
-      filename: null,
-    }));
-    const all = await failAtEach(
-      (points) =>
-        withFolder(async (root) => {
-          let isOn = false;
-          const disk = watchedDisk((call) => {
-            if (isOn && call !== "file.close" && points.pass(call)) {
-              throw systemError("EIO");
-            }
-          });
-          const where = (): string => `call ${points.at}: ${points.struck}`;
-          const archive = await openArchive(root, client, { disk });
-          isOn = true;
-          const submit = async (once: () => Promise<unknown>): Promise<void> => {
-            try {
-              await once();
-            } catch (error) {
-              // Not accepted, then; the caller sends it again.
-              assert.ok(isDimensionerError(error) && error.details.retryable, `${where()}: ${String(error)}`);
-              await once();
-            }
-          };
-          const intent = { measurement: "{}\n", raw: "{}", giveUpMs: 0 };
-          await submit(async () => {
-            const submission = await archive.runner.submit(forCloud("1", intent));
-            await submission.end();
-            submission.messageSent();
-          });
-          await submit(async () => {
-            const submission = await archive.runner.submitMedia(intentOf("2", { origin: null }), media, null);
-            await submission.end();
-            submission.messageSent();
-          });
-          isOn = false;
-          await archive.close();
-          const packages = await readPackages(root);
-          assert.equal(packages.size, 2, where());
-          const again = await openArchive(root, client);
-          const open = [...again.runner.resume(() => true)];
-          assert.deepEqual(open, [], `${where()} left a job open`);
-          await again.close();
-          assert.deepEqual(await workFolders(root), [], where());
-        }),
-      stride,
-    );
-    assert.ok(all > 60, `${all} calls`);
   });
 });

@@ -12,7 +12,7 @@ import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { withFolder } from "../media/support.ts";
 import { intentOf, pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
 import { cloudInTurns, cloudOrigin } from "./cloud-in-turns.ts";
-import { newDatabase } from "./memory-databases.ts";
+import { MemoryDatabase } from "./memory-databases.ts";
 import { databaseInTurns, diskInTurns, Turns, type Choose, type Life } from "./turns.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -50,7 +50,7 @@ class Play {
   readonly #root: string;
   readonly #turns: Turns;
   readonly #choose: Choose;
-  readonly #database = newDatabase();
+  readonly #database = new MemoryDatabase();
   readonly #messages: Message[] = [];
   readonly #resumed: Message[] = [];
 
@@ -185,10 +185,7 @@ class Play {
   async #check(): Promise<void> {
     assert.deepEqual(this.#turns.tooLate, [], "asked for after the archive was closed");
     assert.deepEqual(await workFolders(this.#root), []);
-    const open = this.#database.prepare(
-      "SELECT job_id, state FROM jobs WHERE state NOT IN ('told', 'failed')",
-    );
-    assert.deepEqual(open.all(), [], "jobs that are open for ever");
+    assert.deepEqual(this.#database.openJobs(), [], "jobs that are open for ever");
     const manifests = [...(await readPackages(this.#root)).values()];
     for (const message of this.#messages) {
       await this.#checkMessage(message, manifests);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Row, Statement } from "../../src/store/database.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { migrations } from "../../src/store/schema.ts";
@@ -10,15 +10,15 @@ import type { DatabaseLease } from "../../src/store/store-databases.ts";
  * outlive their closing, as files do.
  */
 export class MemoryDatabases {
-  readonly #open = new Map<string, { readonly sqlite: DatabaseSync; readonly storeId: string }>();
+  readonly #open = new Map<string, { readonly memory: MemoryDatabase; readonly storeId: string }>();
 
   async open(file: string): Promise<DatabaseLease> {
-    const { sqlite, storeId } = this.#open.get(file) ?? this.#make(file);
+    const { memory, storeId } = this.#open.get(file) ?? this.#make(file);
     return {
       storeId,
       arrivals: new RecordArrivals(),
       database: {
-        transaction: async (statements) => runTransaction(sqlite, statements),
+        transaction: async (statements) => memory.run(statements),
         close: async () => undefined,
       },
       release: async () => undefined,
@@ -27,36 +27,53 @@ export class MemoryDatabases {
 
   /** How many jobs of a store have not ended. */
   openJobs(file: string): number {
-    const count = "SELECT count(*) AS count FROM jobs WHERE state NOT IN ('told', 'failed')";
-    return Number(this.#open.get(file)?.sqlite.prepare(count).get()?.["count"]);
+    return this.#open.get(file)?.memory.openJobs().length ?? 0;
   }
 
-  #make(file: string): { sqlite: DatabaseSync; storeId: string } {
-    const made = { sqlite: newDatabase(), storeId: randomUUID() };
-    const insert = made.sqlite.prepare("INSERT INTO store (store_id, created_at) VALUES (?, ?)");
-    insert.run(made.storeId, new Date().toISOString());
+  #make(file: string): { memory: MemoryDatabase; storeId: string } {
+    const made = { memory: new MemoryDatabase(), storeId: randomUUID() };
+    const values = [made.storeId, new Date().toISOString()];
+    made.memory.run([{ sql: "INSERT INTO store (store_id, created_at) VALUES (?, ?)", values }]);
     this.#open.set(file, made);
     return made;
   }
 }
 
-/** The store's schema in SQLite. */
-export function newDatabase(): DatabaseSync {
-  const database = new DatabaseSync(":memory:");
-  database.exec("PRAGMA foreign_keys = ON");
-  migrations.flat().forEach((statement) => database.exec(statement));
-  return database;
-}
+/** The store's schema in SQLite, in this process's memory. */
+export class MemoryDatabase {
+  readonly #sqlite = new DatabaseSync(":memory:");
+  readonly #prepared = new Map<string, StatementSync>();
 
-/** All of the statements or none. */
-export function runTransaction(sqlite: DatabaseSync, statements: readonly Statement[]): Row[][] {
-  sqlite.exec("BEGIN");
-  try {
-    const rows = statements.map(({ sql, values = [] }) => sqlite.prepare(sql).all(...values));
-    sqlite.exec("COMMIT");
-    return rows as Row[][];
-  } catch (error) {
-    sqlite.exec("ROLLBACK");
-    throw error;
+  constructor() {
+    this.#sqlite.exec("PRAGMA foreign_keys = ON");
+    migrations.flat().forEach((statement) => this.#sqlite.exec(statement));
+  }
+
+  /** All of the statements in one transaction or none. */
+  run(statements: readonly Statement[]): Row[][] {
+    this.#sqlite.exec("BEGIN");
+    try {
+      const rows = statements.map(({ sql, values = [] }) => this.#prepare(sql).all(...values));
+      this.#sqlite.exec("COMMIT");
+      return rows as Row[][];
+    } catch (error) {
+      this.#sqlite.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  openJobs(): Row[] {
+    const sql = "SELECT job_id, state FROM jobs WHERE state NOT IN ('told', 'failed')";
+    return this.run([{ sql }])[0] ?? [];
+  }
+
+  close(): void {
+    this.#sqlite.close();
+  }
+
+  #prepare(sql: string): StatementSync {
+    const prepared = this.#prepared.get(sql) ?? this.#sqlite.prepare(sql);
+    this.#prepared.set(sql, prepared);
+    return prepared;
   }
 }

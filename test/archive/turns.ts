@@ -1,8 +1,7 @@
-import type { DatabaseSync } from "node:sqlite";
 import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import type { Database } from "../../src/store/database.ts";
 import { diskAround, type DiskCall } from "../media/support.ts";
-import { runTransaction } from "./memory-databases.ts";
+import type { MemoryDatabase } from "./memory-databases.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 /** Something that waits to be let go on. */
@@ -110,19 +109,19 @@ export function diskInTurns(turns: Turns, life?: Life): ArchiveDisk {
 }
 
 /** A call with the ends of its paths. */
-function nameOf({ name, args }: DiskCall): string {
+export function nameOf({ name, args }: DiskCall): string {
   const paths = args.filter((one) => typeof one === "string");
   return [name, ...paths.map((path) => path.split("/").slice(-2).join("/"))].join(" ");
 }
 
 /** Each transaction in its turn; as in the store's own thread, they are done in the order in which they were asked for. */
-export function databaseInTurns(sqlite: DatabaseSync, turns: Turns, life: Life): Database {
+export function databaseInTurns(memory: MemoryDatabase, turns: Turns, life: Life): Database {
   let last: Promise<unknown> = Promise.resolve();
   return {
     transaction(statements) {
       const name = `sql ${statements[0]?.sql.trim().replaceAll(/\s+/g, " ").slice(0, 40) ?? ""}`;
       const before = last;
-      const done = before.then(() => turns.take(name, () => runTransaction(sqlite, statements), life));
+      const done = before.then(() => turns.take(name, () => memory.run(statements), life));
       last = done.catch(() => undefined);
       return done;
     },

@@ -69,7 +69,7 @@ export class Archive implements JobStore {
   readonly begun = new Map<string, Begun[]>();
   readonly #limits: OpenJobLimits;
   readonly #lease: DatabaseLease;
-  readonly #ending = new Set<Promise<void>>();
+  readonly #atWork = new Set<Promise<unknown>>();
   #openJobs = 0;
   #openBytes = 0;
 
@@ -164,6 +164,7 @@ export class Archive implements JobStore {
         state: "accepted",
         count: null,
         waitedMs: 0,
+        earlier: null,
         placed: null,
       };
     } catch (error) {
@@ -198,12 +199,21 @@ export class Archive implements JobStore {
   end(job: OpenJob, error?: { readonly code: ErrorCode; readonly message: string }): void {
     this.#openJobs -= 1;
     this.#openBytes -= job.textBytes;
-    const ending = this.#end(job, error).finally(() => this.#ending.delete(ending));
-    this.#ending.add(ending);
+    this.track(this.#end(job, error));
   }
 
+  /** The archive stays open until this has settled, also where a close waits for it no longer. */
+  track(work: Promise<unknown>): void {
+    const settled = Promise.allSettled([work]);
+    this.#atWork.add(settled);
+    void settled.then(() => this.#atWork.delete(settled));
+  }
+
+  /** Waits until nothing is at work any more, which a disk that hangs can hold up. */
   async release(): Promise<void> {
-    await Promise.all([this.sealing.settled(), ...this.#ending]);
+    while (this.#atWork.size > 0) {
+      await Promise.all(this.#atWork);
+    }
     await this.#lease.release();
   }
 
@@ -266,6 +276,7 @@ function resumed(job: StoredJob): OpenJob {
     textBytes: textBytesOf(intent),
     // The wall clock may have been wrong by years, then or now.
     sinceMs: performance.now() - openMs,
+    earlier: null,
     isResumed: true,
   };
 }

@@ -1,7 +1,9 @@
+import { fileError } from "../../media/disk.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
+import { settledWithin } from "../../store/settled-within.ts";
 import type { Store } from "../../store/store.ts";
 import { Archive, type OpenJobLimits, type Unknown } from "./archive.ts";
-import type { ArchiveDisk } from "../archive-disk.ts";
+import { diskFacts, type ArchiveDisk } from "../archive-disk.ts";
 
 interface Shared {
   readonly opened: Promise<{ archive: Archive; unknown: Unknown }>;
@@ -21,6 +23,9 @@ interface ArchivesOptions {
   readonly limits?: OpenJobLimits;
   readonly settleMs?: number;
 }
+
+/** So long the next use of an archive waits until the one before has let it go; it may be tried again. */
+const closedWithinMs = 30_000;
 
 const nothing: Unknown = { movedAside: [], damagedJobs: [] };
 
@@ -48,8 +53,7 @@ export class Archives {
   /** Throws ERR_CONFIG (blank folder), ERR_FILE (no such folder, denied) or ERR_STORE. */
   async open(store: Store): Promise<ArchiveLease> {
     const { file } = store;
-    // A deploy closes the old node and opens the new one at once.
-    await this.#closing.get(file);
+    await this.#untilClosed(store);
     const before = this.#open.get(file);
     const shared = before ?? this.#begin(store);
     shared.users += 1;
@@ -69,6 +73,14 @@ export class Archives {
     } catch (error) {
       await this.#leave(file, shared);
       throw error;
+    }
+  }
+
+  /** A deploy closes the old node and opens the new one at once. What is still at work on a disk that hangs comes first. */
+  async #untilClosed({ file, folder }: Store): Promise<void> {
+    const closing = this.#closing.get(file);
+    if (closing !== undefined && !(await settledWithin(closing, closedWithinMs))) {
+      throw fileError("fileHung", "path" in folder ? folder.path : file, diskFacts);
     }
   }
 

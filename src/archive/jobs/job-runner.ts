@@ -193,8 +193,11 @@ export class JobRunner {
       running.stop();
       return running.ended;
     });
-    await settledWithin(Promise.allSettled([...ended, ...this.#accepting]), closeTimeoutMs);
+    const settled = Promise.allSettled([...ended, ...this.#accepting]);
+    this.#archive.track(settled);
+    const isHung = !(await settledWithin(settled, closeTimeoutMs));
     for (const { job } of this.#jobs) {
+      job.earlier = isHung ? settled : null;
       this.#archive.idleJobs.set(job.id, job);
     }
     this.#jobs.clear();
@@ -231,6 +234,7 @@ export class JobRunner {
       const id = intent.transactionId ?? intent.measuredBy?.imageIdentifier ?? "";
       this.#options.onWarning({ warning: "otherMeasurement", values: { id } });
     }
+    this.#refuseIfClosed();
     const job = await this.#archive.accept(randomUUID(), { node, key, intent, answer, items: new Map() });
     return this.#run(job);
   }

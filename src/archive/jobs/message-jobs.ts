@@ -71,6 +71,8 @@ export class MessageJobs {
     let job: OpenJob;
     try {
       const items = await stageMedia(this.#archive, id, media, { ...place, outputFolders, signal });
+      // On a disk that hangs the message has long ended; its sender has the media.
+      signal.throwIfAborted();
       const answer = answerOf(intent);
       const [key = null] = keysOfJob({ intent, transactionId: intent.transactionId, answer });
       job = await this.#archive.accept(id, { node, key, intent, answer, items });

@@ -32,6 +32,8 @@ export interface OpenJob {
   count: number | null;
   /** How long it has waited for what is missing. */
   waitedMs: number;
+  /** What a closed node has left at work on it, where the disk hangs; null where nothing. */
+  earlier: Promise<unknown> | null;
   /** Its package. */
   placed: PlacedPackage | null;
 }

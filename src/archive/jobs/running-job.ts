@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { DimensionerError, type ErrorCode } from "../../errors/dimensioner-error.ts";
 import { phrase } from "../../errors/interpolation.ts";
+import { unlessAborted } from "../../media/disk.ts";
 import type { MediaItem } from "../../model/shapes.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { NotFound } from "../find/transaction-finder.ts";
@@ -194,8 +195,8 @@ export class RunningJob implements Collected {
   }
 
   async #run(): Promise<Archived> {
-    // The caller has it in hand before anything can end.
-    await Promise.resolve();
+    // The caller has it in hand before anything can end. Two at a time would be in each other's way in the job's folder.
+    await unlessAborted(Promise.resolve(this.job.earlier), { ...diskFacts, signal: this.signal });
     for (;;) {
       try {
         const archived = await this.#attempt();

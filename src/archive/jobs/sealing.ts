@@ -58,11 +58,6 @@ export class Sealing {
     this.#writer = new PackageWriter(parts.disk);
   }
 
-  /** Resolves when none is being placed any more. */
-  async settled(): Promise<void> {
-    await this.#turn;
-  }
-
   /** The packages that there are for the keys of a job and its measurement; a damaged one is told of and left as it is. */
   async find(keys: readonly string[], answer: Answer, onDamaged: (path: string) => void): Promise<Existing> {
     const { folder, disk, index } = this.#parts;

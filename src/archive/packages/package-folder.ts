@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileError, systemCode } from "../../media/disk.ts";
 import { makeSubfolders, syncFolder } from "../../media/target-folder.ts";
-import { diskFacts, exists, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
+import { asFileError, diskFacts, exists, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
 import type { PlacedPackage } from "./intent.ts";
 import { numberedFolder } from "./layout.ts";
 import { filesOf, type Manifest } from "./manifest.ts";
@@ -51,9 +51,22 @@ export async function placePackage(
   throw fileError("fileExists", join(parent, name), diskFacts);
 }
 
-/** The first whole package under a name or one of its numbers that `isSought` says yes to. */
+/** The first whole package under a name or one of its numbers that `isSought` says yes to. Throws ERR_FILE. */
 export async function seekPackage(
   { root, parts, disk }: { root: string; parts: readonly string[]; disk: ArchiveDisk },
+  isSought: (manifest: Manifest) => boolean,
+): Promise<FoundPackage | undefined> {
+  try {
+    return await seek(root, parts, disk, isSought);
+  } catch (error) {
+    throw asFileError(error, join(root, ...parts), root);
+  }
+}
+
+async function seek(
+  root: string,
+  parts: readonly string[],
+  disk: ArchiveDisk,
   isSought: (manifest: Manifest) => boolean,
 ): Promise<FoundPackage | undefined> {
   const name = parts.at(-1) ?? "";
@@ -87,14 +100,26 @@ async function findAt(
 
 /**
  * The manifest of a package whose files are all as they were written, by their hashes: sizes alone say nothing of a flipped bit.
- * Undefined where there is no package, "damaged" where it is not what was archived.
+ * Undefined where there is no package, "damaged" where it is not what was archived. Throws ERR_FILE.
  */
 export async function findPackage(
   root: string,
-  { path, sha256 }: PlacedPackage,
+  placed: PlacedPackage,
   disk: ArchiveDisk,
 ): Promise<Manifest | "damaged" | undefined> {
-  const folder = join(root, path);
+  const folder = join(root, placed.path);
+  try {
+    return await readPackage(folder, placed.sha256, disk);
+  } catch (error) {
+    throw asFileError(error, folder, root);
+  }
+}
+
+async function readPackage(
+  folder: string,
+  sha256: string,
+  disk: ArchiveDisk,
+): Promise<Manifest | "damaged" | undefined> {
   const found = await loadManifest(join(folder, manifestFileName), disk);
   if (found === "none") {
     return (await exists(folder, disk)) ? "damaged" : undefined;

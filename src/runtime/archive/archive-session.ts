@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Unknown } from "../../archive/jobs/archive.ts";
 import type { ArchiveLease, Archives } from "../../archive/jobs/archives.ts";
-import { isDimensionerError } from "../../errors/dimensioner-error.ts";
+import { diskFacts } from "../../archive/archive-disk.ts";
+import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { isRetryableJob } from "../../archive/jobs/retryable-job.ts";
 import { JobRunner, type RunnerOptions } from "../../archive/jobs/job-runner.ts";
 import type { IntentTexts } from "../../archive/packages/intent.ts";
@@ -71,14 +72,18 @@ export class ArchiveSession {
   async open(): Promise<JobRunner> {
     const opening = this.#session ?? this.#begin();
     this.#session = opening;
+    let session: Session;
     try {
-      return (await opening).runner;
+      session = await opening;
     } catch (error) {
       if (this.#session === opening) {
         this.#session = undefined;
       }
       throw error;
     }
+    // A message that has waited for it ended with the close.
+    this.#closing.signal.throwIfAborted();
+    return session.runner;
   }
 
   /** The same after a start, when a share may not be mounted yet: tried until it works, which it returns, or cannot. */
@@ -112,7 +117,7 @@ export class ArchiveSession {
 
   /** Ends the work and lets go of the archive; a disk that hangs is left to itself after a while. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(new DimensionerError("cancelledClose", diskFacts));
     const opening = this.#session;
     if (opening === undefined) {
       return;
