@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Surface } from "../../errors/dimensioner-error.ts";
-import { diskError, endWithAbort, throwIfAborted, type TransferFacts } from "../../media/disk.ts";
+import { diskError, throwIfAborted } from "../../media/disk.ts";
 import { newPartName, suggestedName } from "../../media/file-names.ts";
 import { placeFile } from "../../media/place-file.ts";
 import { receiveFile } from "../../media/receive-file.ts";
@@ -30,7 +30,8 @@ const reserved = /^(?:manifest|measurement)$/i;
 
 /**
  * Brings one medium into a job's work folder, which must be there: whole, checked and synced, with an extension by what the bytes are.
- * Its name is not synced: whoever cannot fetch it again has to sync the folder.
+ * Its name is not synced: whoever cannot fetch it again has to sync the folder. Aborted, it ends when the disk has answered: nothing
+ * goes on in the folder afterwards.
  */
 export async function storeItem(
   root: JobStore,
@@ -40,18 +41,10 @@ export async function storeItem(
   transfer: Transfer,
 ): Promise<StoredItem> {
   const about = { operation: diskFacts.operation, ...transfer };
-  return await endWithAbort(receive(root, root.work.of(jobId), start, facts, about), about);
-}
-
-async function receive(
-  root: JobStore,
-  folder: string,
-  start: () => Promise<Download>,
-  { base, ...facts }: ItemFacts,
-  transfer: TransferFacts,
-): Promise<StoredItem> {
-  throwIfAborted(transfer);
+  throwIfAborted(about);
+  const { base, ...own } = facts;
   const { disk } = root;
+  const folder = root.work.of(jobId);
   let announced: string | null = null;
   const announce = async (): Promise<Download> => {
     const download = await start();
@@ -70,19 +63,19 @@ async function receive(
       // What cannot be removed goes with the job's folder.
       onLeft: () => undefined,
     },
-    transfer,
+    about,
   );
   const { bytes, sha256, content } = received;
   const name = suggestedName(base, content.extension);
   try {
-    await placeFile({ part, folder, name, ifExists: "error", disk, facts: transfer });
+    await placeFile({ part, folder, name, ifExists: "error", disk, facts: about });
     await disk.unlink(part).catch(() => undefined);
   } catch (error) {
     await disk.unlink(part).catch(() => undefined);
-    throw diskError(error, join(folder, name), transfer, root.folder);
+    throw diskError(error, join(folder, name), about, root.folder);
   }
   return {
-    ...facts,
+    ...own,
     path: name,
     contentTypeAnnounced: announced,
     contentTypeFound: content.found,
