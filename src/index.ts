@@ -10,7 +10,8 @@ export {
   type MediaWaitResult,
 } from "./cloud/client.ts";
 export { listFleet } from "./cloud/fleet.ts";
-export { DeviceClient, type DeviceClientOptions } from "./device/client.ts";
+export { DeviceClient } from "./device/client.ts";
+export type { DeviceClientOptions } from "./device/options.ts";
 export type { Generation, ImageKind, VideoAction, VideoMethod } from "./device/generations.ts";
 export type { VideoOptions } from "./device/video.ts";
 export {

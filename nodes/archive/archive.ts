@@ -23,7 +23,7 @@ import {
 } from "../../src/runtime/archive/archive-node.ts";
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
-import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
 import { databaseFolder, storeOf } from "../../src/runtime/store/store-choice.ts";
 import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
@@ -195,6 +195,7 @@ export default function (RED: NodeAPI): void {
         acts: false,
         config,
         properties,
+        settings: () => undefined,
         // Its jobs are counted where they are kept: those of an earlier run come in all at once.
         most: Number.POSITIVE_INFINITY,
         onReset: () => session.dropResumed(),

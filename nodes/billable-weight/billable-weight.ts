@@ -2,13 +2,12 @@ import type { Node, NodeAPI, NodeDef } from "node-red";
 import { billableWeightOf } from "../../src/billing/billable-weight.ts";
 import { billingFacts } from "../../src/billing/billing-error.ts";
 import { dayHere, readWeight } from "../../src/billing/measured.ts";
+import { readChoice } from "../../src/runtime/action/message-choice.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { serve } from "../../src/runtime/action/serve.ts";
+import { noConfig, serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { extraLimits, ownRuleOf } from "../../src/runtime/billing/billing-settings.ts";
-import { openOrExplain } from "../../src/runtime/config/config-node.ts";
-import { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { errorBeforeSending } from "../../src/runtime/failure.ts";
+import type { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { defaults, properties as table, type BillableWeightProperties } from "./billable-weight.shared.ts";
 
 const operation = { ...billingFacts, acts: false } as const;
@@ -23,29 +22,21 @@ export default function (RED: NodeAPI): void {
   function BillableWeightNode(this: Node, config: NodeDef & Partial<BillableWeightProperties>): void {
     RED.nodes.createNode(this, config);
     const saved = readSaved(defaults, config);
-    const opened = openOrExplain(() => {
-      const reader = new SettingsReader("node", operation);
-      const settings = reader.read(table, saved);
-      return { ...settings, ownRule: ownRuleOf(settings), limits: extraLimits(settings, reader) };
-    });
-    const needed = {
-      problem: () => ("problem" in opened ? ("failed.ERR_CONFIG" as const) : undefined),
-      surface: () => "config" as const,
+    const settings = (reader: SettingsReader) => {
+      const read = reader.read(table, saved);
+      return { ...read, ownRule: ownRuleOf(read), limits: extraLimits(read, reader) };
     };
-
-    serve(RED, this, { ...operation, config: needed, properties: saved }, async ({ msg, status }) => {
-      if ("problem" in opened) {
-        throw errorBeforeSending(operation, opened.problem.sentence, opened.problem.values);
-      }
-      const { ownRule, weight, limits, requireLegalForTrade } = opened;
+    const served = { ...operation, config: noConfig, properties: saved, settings };
+    serve(RED, this, served, async ({ msg, status }, read) => {
+      const { ownRule, weight, limits, requireLegalForTrade } = read;
       const values = new ValueReader(RED, this, msg, operation);
-      const preset = values.choice("preset", table.preset, opened.preset);
+      const preset = readChoice(msg, operation, "preset", read.preset, table.preset.of);
       const typed = { field: "weightValue", value: saved.weightValue, type: saved.weightValueType } as const;
       const given = weight === "given" ? await values.optional(typed) : undefined;
       const billable = billableWeightOf(msg.payload, {
         rule: preset === "own" ? ownRule : preset,
         weightFrom: weight,
-        given: readWeight(given, opened.weightUnit),
+        given: readWeight(given, read.weightUnit),
         scan: msg["scan"],
         mustBeLegal: requireLegalForTrade,
         extras: limits,

@@ -1,10 +1,10 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { FleetWatch, listFleet } from "../../src/cloud/fleet.ts";
-import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
+import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, properties as table, type DeviceListProperties } from "./device-list.shared.ts";
 
 /** `dimensioner-device-list`: the devices of the cloud with their terminals, all or what has changed. */
@@ -16,19 +16,18 @@ export default function (RED: NodeAPI): void {
     // What was last seen, for each cloud that messages have chosen.
     const watches = new WeakMap<CloudClient, FleetWatch>();
 
-    serve(RED, this, { operation: "device list", acts: false, config: clouds, properties }, async (job) => {
+    const settings = settingsOf(table, properties);
+    const served = { operation: "device list", acts: false, config: clouds, properties, settings };
+    serve(RED, this, served, async (job, { emit, changesOnly, silentAfterMs }) => {
       const { msg, signal, status } = job;
-      const { client, operation } = clouds.choose(job, "device list", false);
-      const values = new ValueReader(RED, this, msg, operation);
-      const emit = values.setting("emit", properties.emit, table.emit.of);
-      const silentAfter = values.number("silentAfter", table.silentAfter, properties.silentAfter) / 1000;
+      const { client } = clouds.choose(job, "device list", false);
       status.say("working", "fetching");
       const all = await listFleet(client, { signal });
       let devices = all;
-      if (properties.changesOnly) {
+      if (changesOnly) {
         const watch = watches.get(client) ?? new FleetWatch();
         watches.set(client, watch);
-        devices = watch.changes(all, silentAfter);
+        devices = watch.changes(all, silentAfterMs / 1000);
         status.say("done", "changedDevices", { count: devices.length, total: all.length });
       } else {
         status.say("done", "devices", { count: all.length });

@@ -1,5 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { deviceChoice } from "../../src/runtime/config/config-node.ts";
+import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
+import { settingsOf } from "../../src/runtime/config/settings.ts";
+import { readChoice } from "../../src/runtime/action/message-choice.ts";
 import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
 import { Previews } from "../../src/runtime/admin/preview.ts";
@@ -19,10 +21,12 @@ export default function (RED: NodeAPI): void {
     folders.add(this, properties);
     const devices = deviceChoice(RED, properties);
     const preview = properties.preview === true ? previews.open(this) : undefined;
-    serve(RED, this, { operation: "image", acts: false, config: devices, properties }, async (job) => {
+    const settings = settingsOf(table, properties);
+    const served = { operation: "image", acts: false, config: devices, properties, settings };
+    serve(RED, this, served, async (job, { image }) => {
       const { client, operation } = devices.choose(job, "image", false);
       const values = new ValueReader(RED, this, job.msg, operation);
-      const kind = values.choice("image", table.image, properties.image);
+      const kind = readChoice(job.msg, operation, "image", image, table.image.of);
       const id = await values.required({
         field: "imageIdentifier",
         value: properties.imageIdentifier,

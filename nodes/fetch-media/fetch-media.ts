@@ -1,11 +1,12 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
+import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, type FetchMediaProperties } from "./fetch-media.shared.ts";
+import { defaults, properties as table, type FetchMediaProperties } from "./fetch-media.shared.ts";
 
 /** `dimensioner-fetch-media`: one image or video of a transaction from the cloud, into the message or into a file. */
 export default function (RED: NodeAPI): void {
@@ -16,7 +17,9 @@ export default function (RED: NodeAPI): void {
     const properties = readSaved(defaults, config);
     folders.add(this, properties);
     const clouds = cloudChoice(RED, properties);
-    serve(RED, this, { operation: "media", acts: false, config: clouds, properties }, async (job) => {
+    const settings = settingsOf(table, properties);
+    const served = { operation: "media", acts: false, config: clouds, properties, settings };
+    serve(RED, this, served, async (job) => {
       const { client, operation } = clouds.choose(job, "media", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const transactionId = await values.required({

@@ -1,7 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { targetOf } from "../../src/runtime/action/command-job.ts";
-import { tellRecording } from "../../src/runtime/action/deliver-video.ts";
-import { deviceChoice } from "../../src/runtime/config/config-node.ts";
+import { tellRecording } from "../../src/runtime/action/deliver-measurement.ts";
+import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
+import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
@@ -18,12 +18,11 @@ export default function (RED: NodeAPI): void {
     const properties = readSaved(defaults, config);
     folders.add(this, properties);
     const devices = deviceChoice(RED, properties);
-    serve(RED, this, { operation: "video", acts: false, config: devices, properties }, async (job) => {
-      const { client, ...chosen } = devices.choose(job, "video", false);
-      const { operation, recordings } = chosen;
+    const settings = settingsOf(table, properties);
+    const served = { operation: "video", acts: false, config: devices, properties, settings };
+    serve(RED, this, served, async (job, { method, waitMs }) => {
+      const { client, operation, machine, recordings } = devices.choose(job, "video", false);
       const values = new ValueReader(RED, this, job.msg, operation);
-      const method = values.setting("method", properties.method, table.method.of);
-      const waitMs = values.number("wait", table.wait, properties.wait);
       const output = await readOutput(values, properties, operation);
       job.status.say("working", "fetching");
       const outputs = await deliverMedium(
@@ -46,7 +45,7 @@ export default function (RED: NodeAPI): void {
       );
       const { transactionReference: reference } = job.msg;
       const given = typeof reference === "string" && reference !== "" ? reference : null;
-      tellRecording(job.msg, recordings.kept(targetOf(chosen, client.peer).machine, given));
+      tellRecording(job.msg, recordings.kept(machine, given));
       return outputs;
     });
   }

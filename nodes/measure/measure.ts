@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { field, phrase } from "../../src/errors/interpolation.ts";
-import { commandOptions, targetOf } from "../../src/runtime/action/command-job.ts";
 import { deliverMeasurement } from "../../src/runtime/action/deliver-measurement.ts";
-import { demandReference, readParcel } from "../../src/runtime/action/references.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader } from "../../src/runtime/action/values.ts";
-import { deviceChoice } from "../../src/runtime/config/config-node.ts";
+import { commandOptions, serve } from "../../src/runtime/action/serve.ts";
+import { demandReference, readParcel, ValueReader } from "../../src/runtime/action/values.ts";
+import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
+import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { errorBeforeSending } from "../../src/runtime/failure.ts";
 import { defaults, properties as table, type MeasureProperties } from "./measure.shared.ts";
 
@@ -27,14 +26,12 @@ export default function (RED: NodeAPI): void {
         surface: () => devices.surface(),
       },
       properties,
+      settings: settingsOf(table, properties),
     } as const;
-    serve(RED, this, served, async (job) => {
-      const { client, ...chosen } = devices.choose(job, "measure", true);
-      const { operation, recordings } = chosen;
+    serve(RED, this, served, async (job, { ifBlank, ignoreRepeatsMs, failures, tag: tagged }) => {
+      const { client, ...target } = devices.choose(job, "measure", true);
+      const { operation, machine, recordings } = target;
       const values = new ValueReader(RED, this, job.msg, operation);
-      const ifBlank = values.setting("ifBlank", properties.ifBlank, table.ifBlank.of);
-      const windowMs = values.number("ignoreRepeats", table.ignoreRepeats, properties.ignoreRepeats);
-      const tagged = values.setting("tag", properties.tag, table.tag.of);
       if (isTagTaken(properties)) {
         const setting = { what: phrase("node"), field: field("tag"), problem: phrase("referenceTaken") };
         throw errorBeforeSending(operation, "configInvalid", setting);
@@ -44,9 +41,7 @@ export default function (RED: NodeAPI): void {
       if (ifBlank === "error") {
         demandReference(values, properties, references);
       }
-      const target = targetOf(chosen, client.peer);
-      const { machine } = target;
-      const wanted = { reference, scope: machine, windowMs, status: job.status };
+      const wanted = { reference, scope: machine, windowMs: ignoreRepeatsMs, status: job.status };
       return repeats.unlessRepeated(wanted, async () => {
         const tag = tagged === "none" || !client.takesReferences ? null : randomUUID();
         const given = client.takesReferences ? references : {};
@@ -56,7 +51,6 @@ export default function (RED: NodeAPI): void {
           sentAt = new Date();
         });
         const measurement = await recordings.during(machine, () => client.measure(sent, options));
-        const { failures } = properties;
         return deliverMeasurement(job, target, { measurement, reference, sent, sentAt, tag, failures });
       });
     });

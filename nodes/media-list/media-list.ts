@@ -3,7 +3,8 @@ import { readExpected } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { verbatim } from "../../src/errors/interpolation.ts";
 import type { MediaItem } from "../../src/model/shapes.ts";
-import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
+import { settingsOf } from "../../src/runtime/config/settings.ts";
 import type { Message } from "../../src/runtime/messages.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
@@ -16,12 +17,12 @@ export default function (RED: NodeAPI): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
     const clouds = cloudChoice(RED, properties);
-    serve(RED, this, { operation: "media list", acts: false, config: clouds, properties }, async (job) => {
+    const settings = settingsOf(table, properties);
+    const served = { operation: "media list", acts: false, config: clouds, properties, settings };
+    serve(RED, this, served, async (job, { emit, waitMs }) => {
       const { msg, signal, waitSignal, status } = job;
       const { client, operation } = clouds.choose(job, "media list", false);
       const values = new ValueReader(RED, this, msg, operation);
-      const emit = values.setting("emit", properties.emit, table.emit.of);
-      const waitMs = values.number("wait", table.wait, properties.wait);
       const transactionId = await values.required({
         field: "transactionId",
         value: properties.transactionId,

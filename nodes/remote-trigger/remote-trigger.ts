@@ -1,13 +1,13 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { commandOptions, targetOf } from "../../src/runtime/action/command-job.ts";
 import { deliverMeasurement } from "../../src/runtime/action/deliver-measurement.ts";
 import { deliverVideo } from "../../src/runtime/action/deliver-video.ts";
-import { demandReference, readParcel, readReferences } from "../../src/runtime/action/references.ts";
+import { readChoice } from "../../src/runtime/action/message-choice.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader } from "../../src/runtime/action/values.ts";
-import { cloudChoice } from "../../src/runtime/config/config-node.ts";
+import { commandOptions, serve } from "../../src/runtime/action/serve.ts";
+import { demandReference, readParcel, readReferences, ValueReader } from "../../src/runtime/action/values.ts";
+import { behind, cloudChoice } from "../../src/runtime/config/config-choice.ts";
+import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { defaults, properties as table, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
 
 /** `dimensioner-remote-trigger`: has the cloud start, stop or cancel a recording, or measure, on a registered device. */
@@ -15,15 +15,15 @@ export default function (RED: NodeAPI): void {
   function RemoteTriggerNode(this: Node, config: NodeDef & Partial<RemoteTriggerProperties>): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
-    const { failures } = properties;
     const clouds = cloudChoice(RED, properties);
     const repeats = new Repeats();
-    serve(RED, this, { operation: "remote trigger", acts: true, config: clouds, properties }, async (job) => {
+    const settings = settingsOf(table, properties);
+    const served = { operation: "remote trigger", acts: true, config: clouds, properties, settings };
+    serve(RED, this, served, async (job, { action: chosenAction, ignoreRepeatsMs, failures }) => {
       const { client, ...chosen } = clouds.choose(job, "remote trigger", true);
       const { operation, recordings } = chosen;
       const values = new ValueReader(RED, this, job.msg, operation);
-      const action = values.choice("action", table.action, properties.action);
-      const windowMs = values.number("ignoreRepeats", table.ignoreRepeats, properties.ignoreRepeats);
+      const action = readChoice(job.msg, operation, "action", chosenAction, table.action.of);
       const device = await values.required({
         field: "deviceReference",
         value: properties.deviceReference,
@@ -45,7 +45,7 @@ export default function (RED: NodeAPI): void {
       const options = commandOptions(job, working, () => {
         sentAt = new Date();
       });
-      const target = targetOf(chosen, client.peer, device);
+      const target = behind(chosen, client.peer, device);
       const { machine } = target;
       if (action === "stop" || action === "cancel") {
         const { transactionReference = null } = await readReferences(values, given);
@@ -58,7 +58,12 @@ export default function (RED: NodeAPI): void {
       }
       const references = await readParcel(values, job.msg, given);
       const reference = demandReference(values, given, references);
-      const wanted = { reference, scope: `${action} ${machine}`, windowMs, status: job.status };
+      const wanted = {
+        reference,
+        scope: `${action} ${machine}`,
+        windowMs: ignoreRepeatsMs,
+        status: job.status,
+      };
       return repeats.unlessRepeated(wanted, async () => {
         if (action === "start") {
           await recordings.during(machine, () => client.startVideo(device, references, options), reference);

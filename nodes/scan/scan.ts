@@ -1,10 +1,9 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { isTooDeepToCopy } from "../../src/runtime/action/message-depth.ts";
-import { serve } from "../../src/runtime/action/serve.ts";
+import { noConfig, serve } from "../../src/runtime/action/serve.ts";
 import { serveScanTrial } from "../../src/runtime/admin/scan-routes.ts";
-import { openOrExplain } from "../../src/runtime/config/config-node.ts";
-import { SettingsReader } from "../../src/runtime/config/settings.ts";
+import type { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { errorBeforeSending } from "../../src/runtime/failure.ts";
 import type { Message, Outputs } from "../../src/runtime/messages.ts";
 import { RecentScans } from "../../src/runtime/scan/recent-scans.ts";
@@ -27,29 +26,21 @@ export default function (RED: NodeAPI): void {
   function ScanNode(this: Node, config: NodeDef & Partial<ScanProperties>): void {
     RED.nodes.createNode(this, config);
     const saved = readSaved(defaults, config);
-    const opened = openOrExplain(() => {
-      const reader = new SettingsReader("node", operation);
-      const settings = reader.read(table, saved);
+    const settings = (reader: SettingsReader) => {
+      const read = reader.read(table, saved);
       return {
-        ...settings,
-        rules: readCodeRules(settings, reader),
-        sources: new ScanSources(settings.gapMs),
-        recent: new RecentScans(settings.dedupeMs),
+        ...read,
+        rules: readCodeRules(read, reader),
+        sources: new ScanSources(read.gapMs),
+        recent: new RecentScans(read.dedupeMs),
       };
-    });
-    const needed = {
-      problem: () => ("problem" in opened ? ("failed.ERR_CONFIG" as const) : undefined),
-      surface: () => "config" as const,
     };
     let dropped = 0;
 
-    serve(RED, this, { ...operation, config: needed, properties: saved }, async (job) => {
+    const served = { ...operation, config: noConfig, properties: saved, settings };
+    serve(RED, this, served, async (job, { rules, sources, recent, separator, framing }) => {
       const { msg, status } = job;
-      if ("problem" in opened) {
-        throw errorBeforeSending(operation, opened.problem.sentence, opened.problem.values);
-      }
-      const { rules, sources, recent, separator } = opened;
-      const frames = await framesIn(job, opened.framing, sources);
+      const frames = await framesIn(job, framing, sources);
       if (frames.length > 1 && isTooDeepToCopy(msg)) {
         throw errorBeforeSending(operation, "messageTooDeep");
       }

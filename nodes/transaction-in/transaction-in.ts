@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { phrase } from "../../src/errors/interpolation.ts";
 import { refuseNewer, readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { serve } from "../../src/runtime/action/serve.ts";
+import { noConfig, serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { errorBeforeSending } from "../../src/runtime/failure.ts";
 import type { Message } from "../../src/runtime/messages.ts";
@@ -36,9 +36,6 @@ const refusals = {
 } as const satisfies Record<Refusal, string>;
 
 const operation = { operation: "transaction in", surface: "config", acts: false } as const;
-
-/** The node needs no other one to take messages. */
-const noConfig = { problem: () => undefined, surface: () => "config" as const };
 
 /** `dimensioner-transaction-in`: what the cloud's webhook tells of a measurement becomes a message. */
 export default function (RED: NodeAPI): void {
@@ -85,7 +82,8 @@ export default function (RED: NodeAPI): void {
     const stored =
       store === undefined ? undefined : keepRecords(RED, this, { store, runId, memory, status, throttle });
 
-    serve(RED, this, { ...operation, config: noConfig, properties: saved }, async (job) => {
+    const served = { ...operation, config: noConfig, properties: saved, settings: () => undefined };
+    serve(RED, this, served, async (job) => {
       const handled = await noteHandled(RED, this, job.msg, stored);
       job.status.say("done", "handled", { count: handled });
       return [];

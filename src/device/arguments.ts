@@ -1,30 +1,5 @@
-import {
-  aText,
-  aWholeNumber,
-  anInstance,
-  anObject,
-  callOptions,
-  checkArguments,
-  checkOptions,
-  milliseconds,
-  oneOf,
-  references,
-} from "../errors/check.ts";
+import { aText, callOptions, checkArguments, oneOf, references } from "../errors/check.ts";
 import type { Peer } from "../http/call.ts";
-import { CommandQueues } from "../http/command-queue.ts";
-import { generations } from "./generations.ts";
-
-const clientOptions = anObject(
-  {
-    address: aText,
-    generation: oneOf(Object.keys(generations)),
-    timeoutMs: milliseconds(1),
-    queueLimit: aWholeNumber,
-    maxWaitMs: milliseconds(0),
-    queues: anInstance(CommandQueues),
-  },
-  ["address"],
-);
 
 const callArguments = {
   references,
@@ -34,11 +9,6 @@ const callArguments = {
   message: aText,
   options: callOptions,
 };
-
-/** Throws ERR_CONFIG where an option of the client cannot be used. */
-export function checkClientOptions(options: unknown): void {
-  checkOptions("device", options, clientOptions);
-}
 
 /** Throws ERR_INPUT where an argument of a call cannot be used. */
 export function checkCall(

@@ -1,26 +1,17 @@
-import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { field, phrase } from "../errors/interpolation.ts";
 import { readShape } from "../http/answer.ts";
 import { machineOf, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import type { DownloadOptions } from "../http/download.ts";
 import { encodePart } from "../http/path-part.ts";
 import { readAnswer } from "../http/read.ts";
-import {
-  defaultQueueRules,
-  Transport,
-  type CallOptions,
-  type CommandOptions,
-  type QueueRules,
-} from "../http/transport.ts";
+import { Transport, type CallOptions, type CommandOptions } from "../http/transport.ts";
 import { decode, text } from "../model/decode.ts";
 import type { Download } from "../model/download.ts";
 import type { Measurement, References } from "../model/measurement.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import { recordLimits } from "../model/parse-json.ts";
 import * as v from "valibot";
-import { readAddress } from "../rules/addresses.ts";
-import { checkCall, checkClientOptions } from "./arguments.ts";
+import { checkCall } from "./arguments.ts";
 import {
   generations,
   refuseMissing,
@@ -31,20 +22,11 @@ import {
   type VideoMethod,
 } from "./generations.ts";
 import { startImage } from "./images.ts";
+import { readOptions, type DeviceClientOptions } from "./options.ts";
 import { DeviceVideo, type VideoOptions } from "./video.ts";
 
 /** Whoever opens several clients to one machine gives them one of these. */
 export { CommandQueues };
-
-export interface DeviceClientOptions extends Partial<QueueRules> {
-  /** host, host:port, [v6]:port or an http(s) origin. */
-  readonly address: string;
-  readonly generation?: Generation;
-  /** Deadline of a call, and for downloads the longest time without a byte; 30 s. */
-  readonly timeoutMs?: number;
-  /** Shared by all clients that may command the same machine. */
-  readonly queues?: CommandQueues;
-}
 
 /** A list would pass for an object of nothing. */
 const echo = v.pipe(
@@ -66,26 +48,11 @@ export class DeviceClient {
 
   /** Throws ERR_CONFIG where the address, or any other option, cannot be one. */
   constructor(options: DeviceClientOptions) {
-    checkClientOptions(options);
-    const { generation = "newer", timeoutMs = 30_000 } = options;
-    const { queueLimit = defaultQueueRules.queueLimit, maxWaitMs = defaultQueueRules.maxWaitMs } = options;
-    const address = readAddress(options.address);
-    if ("problem" in address) {
-      const facts = { surface: "config", operation: "settings" } as const;
-      const what = phrase("device");
-      throw new DimensionerError("configInvalid", facts, { what, field: field("address"), ...address });
-    }
+    const { generation, transport } = readOptions(options);
     this.generation = generation;
-    this.#profile = generations[this.generation];
-    const queues = options.queues ?? new CommandQueues();
-    this.#transport = new Transport({
-      peer: { surface: this.#profile.surface, ...address },
-      queues,
-      timeoutMs,
-      queueLimit,
-      maxWaitMs,
-    });
-    this.#video = new DeviceVideo(this.#transport, queues, this.generation);
+    this.#profile = generations[generation];
+    this.#transport = new Transport(transport);
+    this.#video = new DeviceVideo(this.#transport, transport.queues, generation);
   }
 
   get peer(): Peer {

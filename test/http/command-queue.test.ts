@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import { CloudClient } from "../../src/cloud/client.ts";
-import { DeviceClient, type DeviceClientOptions } from "../../src/device/client.ts";
+import { DeviceClient } from "../../src/device/client.ts";
+import type { DeviceClientOptions } from "../../src/device/options.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
 import { failsWith } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";

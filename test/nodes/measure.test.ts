@@ -46,6 +46,19 @@ describe("dimensioner-measure", () => {
     assert.equal(flow.lastStatus("node")?.text, "10.5×20×30.5 cm, 2 kg");
   });
 
+  it("says when it is deployed that a setting cannot be used, and measures nothing", async () => {
+    for (const properties of [{ ifBlank: "perhaps" }, { ignoreRepeats: "long" }, { failures: "hide" }]) {
+      await start(properties);
+      await flow.untilStatus("node", ({ fill, text }) => fill === "red" && text === "check the settings");
+      const { error, sent } = await flow.run("node", { transactionReference: "ORDER-7" });
+      assert.deepEqual([error?.code, error?.cause.outcome, sent], ["ERR_CONFIG", "not-sent", []]);
+      assert.match(error?.message ?? "", /^The node setting “/);
+      await flow.stop();
+    }
+    await start();
+    assert.equal(sim.newer.actions.measures, 0);
+  });
+
   it("shows what it measured, whatever the flow has made of the message by then", async () => {
     await sim.close();
     sim = await startSimulator({ measureMs: 0 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { Recordings, type Followed } from "../../src/runtime/config/recordings.ts";
+import type { Followed } from "../../src/runtime/config/machine-recording.ts";
+import { Recordings } from "../../src/runtime/config/recordings.ts";
 
 const dock = "http://192.168.1.40";
 

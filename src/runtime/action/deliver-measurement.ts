@@ -2,11 +2,11 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Measurement, References } from "../../model/measurement.ts";
 import { explainFailure } from "../../model/measure-result.ts";
 import type { MeasureResult } from "../../model/shapes.ts";
-import type { Outputs } from "../messages.ts";
+import type { Followed } from "../config/machine-recording.ts";
+import type { Message, Outputs } from "../messages.ts";
 import { formatFigures } from "../status/sizes.ts";
 import { longestText, type StatusBoard } from "../status/status-board.ts";
-import type { Target } from "./command-job.ts";
-import { tellRecording } from "./deliver-video.ts";
+import type { Target } from "../config/config-choice.ts";
 import type { Job } from "./serve.ts";
 
 /** What was measured, and what for. */
@@ -26,18 +26,16 @@ interface Measured {
 /** What a measure leaves on the message, whether it went well or not. */
 export function deliverMeasurement(
   job: Job,
-  { chosen, machine, deviceReference }: Target,
+  { id, name, operation: { operation, surface }, machine, deviceReference, recordings }: Target,
   { measurement, reference, sent, sentAt, tag, failures }: Measured,
 ): Outputs {
   const { msg, status } = job;
   const { result, rawResponse } = measurement;
-  const { id, name, operation, recordings } = chosen;
   result.device = deviceReference ?? name;
   msg.payload = result;
   msg["transactionReference"] = result.transactionReference ?? reference ?? null;
   msg["imageIdentifier"] = result.imageIdentifier;
   msg["rawResponse"] = rawResponse;
-  const { surface } = operation;
   msg["measuredBy"] = {
     id,
     name,
@@ -66,7 +64,7 @@ export function deliverMeasurement(
   }
   throw new DimensionerError(
     "measureFailed",
-    { surface, operation: operation.operation, outcome: "failed", errorCode },
+    { surface, operation, outcome: "failed", errorCode },
     { problem },
   );
 }
@@ -78,4 +76,21 @@ function showFigures(status: StatusBoard, result: MeasureResult): void {
   } else {
     status.say("done", "objects", { count });
   }
+}
+
+/**
+ * Says on the message which start its video comes from, and whether it is this parcel's. Of a start that the message
+ * brings along and nobody has followed, as after a restart, it says that this is not known.
+ */
+export function tellRecording(msg: Message, recording: Followed | null): void {
+  const { video } = msg;
+  if (recording !== null) {
+    msg["video"] = { action: "start", ...recording };
+  } else if (isStart(video) && !("recording" in video)) {
+    msg["video"] = { ...video, recording: "unknown" };
+  }
+}
+
+function isStart(video: unknown): video is object {
+  return typeof video === "object" && video !== null && "action" in video && video.action === "start";
 }

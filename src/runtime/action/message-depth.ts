@@ -1,3 +1,5 @@
+import type { Node } from "node-red";
+
 /**
  * Node-RED copies a message by recursion, for each wire behind the first and for Catch and Complete nodes; the copy fails
  * from about 1,900 levels on, in the middle of a send that has reached some of the wires by then.
@@ -21,6 +23,12 @@ export function isTooDeepToCopy(message: object): boolean {
     }
   }
   return false;
+}
+
+/** Whether Node-RED has to copy what a node sends, because an output has several wires. */
+export function hasSeveralWires(node: Node): boolean {
+  const wires: unknown = Reflect.get(node, "wires");
+  return Array.isArray(wires) && wires.some((output) => Array.isArray(output) && output.length > 1);
 }
 
 function isContainer(value: unknown): value is object {

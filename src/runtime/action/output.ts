@@ -8,6 +8,7 @@ import { outputProperties } from "../../saved/common-properties.ts";
 import { folderTypes } from "../../saved/properties.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Outputs } from "../messages.ts";
+import { readSetting } from "./message-choice.ts";
 import type { Job } from "./serve.ts";
 import type { StatusBoard } from "../status/status-board.ts";
 import type { ValueReader } from "./values.ts";
@@ -40,12 +41,12 @@ export async function readOutput(
   properties: OutputProperties,
   operation: Operation,
 ): Promise<FileOutput | "buffer"> {
-  const output = values.setting("output", properties.output, outputProperties.output.of);
+  const output = readSetting(operation, "output", properties.output, outputProperties.output.of);
   if (output === "buffer") {
     return output;
   }
   // The root folder may never come from the message.
-  const type = values.setting("folder", properties.folderType, folderTypes);
+  const type = readSetting(operation, "folder", properties.folderType, folderTypes);
   const folder = await values.optional({ field: "folder", value: properties.folder, type });
   if (folder === undefined || folder.trim() === "") {
     throw errorBeforeSending(operation, "configFolder");
@@ -57,7 +58,7 @@ export async function readOutput(
       value: properties.filename,
       type: properties.filenameType,
     }),
-    ifExists: values.setting("ifExists", properties.ifExists, outputProperties.ifExists.of),
+    ifExists: readSetting(operation, "ifExists", properties.ifExists, outputProperties.ifExists.of),
   };
 }
 

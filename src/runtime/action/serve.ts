@@ -1,9 +1,12 @@
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError, type Surface } from "../../errors/dimensioner-error.ts";
+import type { CommandOptions } from "../../http/transport.ts";
 import type { InTurn, Message, Outputs } from "../messages.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
-import { isTooDeepToCopy } from "./message-depth.ts";
+import { hasSeveralWires, isTooDeepToCopy } from "./message-depth.ts";
 import { isKnown } from "../../saved/migrations.ts";
+import { openOrExplain } from "../config/config-node.ts";
+import { SettingsReader } from "../config/settings.ts";
 import type { Versioned } from "./saved-properties.ts";
 import { StatusBoard } from "../status/status-board.ts";
 import type { StatusKey } from "../status/status-texts.ts";
@@ -22,9 +25,9 @@ export interface Job {
 }
 
 /** What a node does with one message: what goes out where, or it throws. It shows its own success as status. */
-export type Work = (job: Job) => Promise<Outputs | InTurn>;
+type Work<TSettings> = (job: Job, settings: TSettings) => Promise<Outputs | InTurn>;
 
-interface Served {
+interface Served<TSettings> {
   /** In the API's words, for an error that belongs to no single call. */
   readonly operation: string;
   readonly acts: boolean;
@@ -34,11 +37,33 @@ interface Served {
     surface(): Surface;
   };
   readonly properties: Versioned;
+  /** Reads, when the node is deployed, what does not depend on the message. Throws ERR_CONFIG where it cannot be used. */
+  settings(reader: SettingsReader): TSettings;
   /** How many messages may be at work at once; those beyond end in ERR_QUEUE_FULL. */
   readonly most?: number;
   /** Told of a reset, for what waits in the node without being a message yet. */
   readonly onReset?: () => void;
 }
+
+/** How a command of this job waits, ends and shows that it does. */
+export function commandOptions(
+  { signal, waitSignal, status }: Job,
+  working: "measuring" | "sending",
+  onTurn?: () => void,
+): CommandOptions {
+  return {
+    signal,
+    waitSignal,
+    onWaiting: (count) => status.say("waiting", "waitingInQueue", { count }),
+    onTurn: () => {
+      onTurn?.();
+      status.say("working", working);
+    },
+  };
+}
+
+/** Of a node that needs no config node to take messages. */
+export const noConfig = { problem: () => undefined, surface: () => "config" as const };
 
 /** Each holds its message and, while it waits, a timer or a place in a queue: some kilobytes. */
 const mostAtWork = 1_000;
@@ -48,11 +73,11 @@ const mostAtWork = 1_000;
  * with one `done()`, or one `done(error)`; msg.reset empties what waits; closing aborts what runs, waits until that has
  * cleaned up, and nothing is sent afterwards.
  */
-export function serve(
+export function serve<TSettings>(
   RED: NodeAPI,
   node: Node,
-  { operation, acts, config, properties, onReset, most = mostAtWork }: Served,
-  work: Work,
+  { operation, acts, config, properties, settings, onReset, most = mostAtWork }: Served<TSettings>,
+  work: Work<TSettings>,
 ): void {
   const status = new StatusBoard(RED, node);
   const closing = new AbortController();
@@ -67,7 +92,8 @@ export function serve(
   };
 
   const isNewer = !isKnown(node.type, properties);
-  const problem = isNewer ? "configNewer" : config.problem();
+  const read = openOrExplain(() => ({ settings: settings(new SettingsReader("node", call)) }));
+  const problem = isNewer ? "configNewer" : "problem" in read ? "failed.ERR_CONFIG" : config.problem();
   if (problem !== undefined) {
     status.say("failed", problem);
   }
@@ -90,7 +116,10 @@ export function serve(
       if (isNewer) {
         throw errorBeforeSending(call, "configNewer");
       }
-      const result = await work(job);
+      if ("problem" in read) {
+        throw errorBeforeSending(call, read.problem.sentence, read.problem.values);
+      }
+      const result = await work(job, read.settings);
       if (closing.signal.aborted) {
         const outcome = acts ? "unknown" : null;
         throw new DimensionerError("cancelledClose", { operation, outcome, surface: config.surface() });
@@ -154,12 +183,6 @@ export function serve(
     status.close();
     void Promise.all(running).then(() => done());
   });
-}
-
-/** Whether Node-RED has to copy what goes out. */
-function hasSeveralWires(node: Node): boolean {
-  const wires: unknown = Reflect.get(node, "wires");
-  return isList(wires) && wires.some((output) => isList(output) && output.length > 1);
 }
 
 function isList(value: unknown): value is readonly object[] {

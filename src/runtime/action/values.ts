@@ -1,11 +1,10 @@
 import type { Node, NodeAPI } from "node-red";
-import { field, verbatim, phrase, type FieldName } from "../../errors/interpolation.ts";
+import { field, type FieldName } from "../../errors/interpolation.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { errorBeforeSending, show, type Operation } from "../failure.ts";
+import type { References } from "../../model/measurement.ts";
+import { errorBeforeSending, type Operation } from "../failure.ts";
 import { readMessageProperty, type Message } from "../messages.ts";
-import type { NumberProperty } from "../../saved/properties.ts";
-import { SettingsReader } from "../config/settings.ts";
 import { evaluateProperty, expressionProblem } from "./evaluate.ts";
 
 /** A value and where it comes from: the pair `x` + `xType` of a node's properties. */
@@ -64,43 +63,6 @@ export class ValueReader {
     return text;
   }
 
-  /** A setting of the node that has to be one of these; throws ERR_CONFIG. */
-  setting<const T extends string>(name: FieldName, given: string, choices: readonly T[]): T {
-    const found = choices.find((one) => one === given);
-    if (found === undefined) {
-      const value = show(given);
-      throw errorBeforeSending(this.#operation, "configChoice", { field: field(name), value, choices });
-    }
-    return found;
-  }
-
-  /** A number among the node's settings, a duration in milliseconds; throws ERR_CONFIG. */
-  number(name: FieldName, property: NumberProperty, given: unknown): number {
-    return new SettingsReader("node", this.#operation).number(name, property, given);
-  }
-
-  /** A setting that is fixed in the node, or taken from the message property of its name when it is "msg". */
-  choice<const T extends string>(
-    name: "action" | "image" | "preset",
-    { of }: { readonly of: readonly T[] },
-    fixed: string,
-  ): Exclude<T, "msg"> {
-    const choices = of.filter((one): one is Exclude<T, "msg"> => one !== "msg");
-    if (fixed !== "msg") {
-      return this.setting(name, fixed, choices);
-    }
-    const property = verbatim(`msg.${name}`);
-    const given = this.#msg[name];
-    const found = choices.find((one) => one === given);
-    if (found !== undefined) {
-      return found;
-    }
-    const problem = phrase("oneOf", { choices });
-    throw given === undefined || given === ""
-      ? errorBeforeSending(this.#operation, "inputMissing", { field: property })
-      : errorBeforeSending(this.#operation, "inputValue", { field: property, value: show(given), problem });
-  }
-
   async #evaluate(name: FieldName, value: string, type: string): Promise<string | undefined> {
     try {
       return asText(await evaluateProperty(this.#RED, this.#node, this.#msg, value, type));
@@ -115,6 +77,71 @@ export class ValueReader {
       problem: expressionProblem(error),
     });
   }
+}
+
+const referenceNames = [
+  "transactionReference",
+  "customReference1",
+  "customReference2",
+  "customReference3",
+] as const;
+
+type ReferenceName = (typeof referenceNames)[number];
+
+/** The properties of a node that takes references: each value and where it comes from. */
+export type ReferenceProperties = Readonly<Record<ReferenceName | `${ReferenceName}Type`, string>>;
+
+export async function readReferences(values: ValueReader, given: ReferenceProperties): Promise<References> {
+  const references: Partial<Record<ReferenceName, string>> = {};
+  for (const field of referenceNames) {
+    const read = values.optional({ field, value: given[field], type: given[`${field}Type`] });
+    const text = read instanceof Promise ? await read : read;
+    if (text !== undefined) {
+      references[field] = text;
+    }
+  }
+  return references;
+}
+
+/**
+ * The references of a parcel. Where the message has no transactionReference, the scan that started it is the reference:
+ * a text or a number in msg.payload. A node that takes the reference from elsewhere leaves the payload alone.
+ */
+export async function readParcel(
+  values: ValueReader,
+  msg: Message,
+  given: ReferenceProperties,
+): Promise<References> {
+  const references = await readReferences(values, given);
+  if (references.transactionReference !== undefined || !isFromScan(given)) {
+    return references;
+  }
+  const transactionReference = scanOf(msg.payload);
+  return transactionReference === undefined ? references : { ...references, transactionReference };
+}
+
+/** The reference of a parcel that has to have one. Throws ERR_INPUT. */
+export function demandReference(
+  values: ValueReader,
+  given: ReferenceProperties,
+  { transactionReference }: References,
+): string {
+  const sentence = isFromScan(given) ? "inputScanEmpty" : "inputMissing";
+  return values.present("transactionReference", transactionReference, sentence);
+}
+
+/** Whether the node is set as it comes from the palette. */
+function isFromScan(given: ReferenceProperties): boolean {
+  return given.transactionReferenceType === "msg" && given.transactionReference === "transactionReference";
+}
+
+/** Without the line end that scanners send after a code. An object, a Buffer and an empty text are no scan. */
+function scanOf(payload: unknown): string | undefined {
+  if (typeof payload === "number" && Number.isFinite(payload)) {
+    return String(payload);
+  }
+  const text = typeof payload === "string" ? payload.trim() : "";
+  return text === "" ? undefined : text;
 }
 
 function asText(value: unknown): string | undefined {

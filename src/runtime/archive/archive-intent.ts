@@ -10,6 +10,7 @@ import { errorBeforeSending, type Operation } from "../failure.ts";
 import { readMessageProperty, type Message } from "../messages.ts";
 import type { NumberProperty } from "../../saved/properties.ts";
 import { SettingsReader } from "../config/settings.ts";
+import { readSetting } from "../action/message-choice.ts";
 import type { ValueReader } from "../action/values.ts";
 
 /** The properties of an archive node that say what a job is. */
@@ -64,8 +65,8 @@ const longestMeasured = 16_000_000;
 export async function readIntent(reader: IntentReader): Promise<Intent> {
   const { RED, msg, values, operation, properties, table, origin, hasMedia } = reader;
   const settings = new SettingsReader("node", operation);
-  const media = values.setting("media", properties.media, table.media.of);
-  const onIncomplete = values.setting("onIncomplete", properties.onIncomplete, table.onIncomplete.of);
+  const media = readSetting(operation, "media", properties.media, table.media.of);
+  const onIncomplete = readSetting(operation, "onIncomplete", properties.onIncomplete, table.onIncomplete.of);
   const problem = layoutProblem(properties.layout);
   if (problem !== null) {
     throw settings.invalid("layout", problem);

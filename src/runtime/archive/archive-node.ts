@@ -10,7 +10,7 @@ import type { DeviceClient } from "../../device/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
 import type { ArchivedPackage } from "../../model/shapes.ts";
-import { deviceChoice, type ConfigChoice } from "../config/config-node.ts";
+import { deviceChoice, type ConfigChoice } from "../config/config-choice.ts";
 import type { Message } from "../messages.ts";
 
 const closeTimeoutMs = 5_000;

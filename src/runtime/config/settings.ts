@@ -96,6 +96,14 @@ export class SettingsReader {
   }
 }
 
+/** For a node whose settings are what its table says. */
+export function settingsOf<const T extends PropertyTable>(
+  table: T,
+  saved: Saved<T>,
+): (reader: SettingsReader) => Settings<T> {
+  return (reader) => reader.read(table, saved);
+}
+
 function isDuration(kind: NumberKind): kind is Duration {
   return kind in msOf;
 }
