@@ -227,9 +227,9 @@ export const fields = [
   "transactionReference",
   "unit",
   "wait",
+  "warnAfter",
   "weight",
   "weightUnit",
   "weightValue",
-  "warnAfter",
   "which",
 ] as const;

@@ -37,6 +37,7 @@ const logged = new Set(
     "movedAside",
     "otherMeasurement",
     "resumedAfter",
+    "stillWaiting",
     "storeUnusable",
   ].map((key) => `status.${key}`),
 );

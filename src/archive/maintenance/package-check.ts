@@ -42,10 +42,6 @@ export async function* checkPackage(
   } catch (error) {
     yield { kind: "unreadable", path, problem: sayUnreadable(error) };
   }
-  if (!manifest.complete) {
-    looked.incomplete += 1;
-    yield { kind: "incomplete", path, problem: `archived without: ${manifest.missing.join(", ")}` };
-  }
 }
 
 type ManifestFile = ReturnType<typeof filesOf>[number];

@@ -12,6 +12,7 @@ import {
   stateFolderName,
 } from "../archive-disk.ts";
 import { filesOf } from "../packages/manifest.ts";
+import { loadManifestInside } from "./inside.ts";
 import { PruneLog } from "./prune-log.ts";
 import { findPlace, straysOf, walkPackages, type WalkedPackage } from "./walk-packages.ts";
 
@@ -67,7 +68,7 @@ export class Pruning {
       this.#packages += 1;
       this.#bytes += bytes;
       if (new Date(entry.manifest.times.archived) < before) {
-        yield await pruneOne(entry, bytes, isDryRun ? undefined : place);
+        yield await pruneOne(root, entry, bytes, isDryRun ? undefined : place);
       }
     }
   }
@@ -82,13 +83,14 @@ interface PrunePlace {
 }
 
 async function pruneOne(
+  root: string,
   entry: WalkedPackage,
   bytes: number,
   place: PrunePlace | undefined,
 ): Promise<PrunedPackage> {
   const { path } = entry;
   try {
-    const reason = await reasonToKeep(entry);
+    const reason = (await reasonToKeep(entry)) ?? (await holdOfFirst(entry, root));
     if (reason !== null) {
       return { what: reason === "hold" ? "held" : "kept", path, bytes, reason };
     }
@@ -111,6 +113,17 @@ async function reasonToKeep({ folder, manifest }: WalkedPackage): Promise<string
     stray ??= name;
   }
   return stray === null ? null : `it holds ${stray}, which is none of its files`;
+}
+
+/** A hold on a package protects the supplements to it too. */
+async function holdOfFirst({ manifest }: WalkedPackage, root: string): Promise<"hold" | null> {
+  const first = manifest.supplements?.path ?? null;
+  if (first === null) {
+    return null;
+  }
+  const found = await loadManifestInside(root, first, plainDisk);
+  const names = typeof found === "object" ? await plainDisk.readdir(join(root, dirname(first))) : [];
+  return names.some((name) => holdName.test(name)) ? "hold" : null;
 }
 
 async function remove(

@@ -13,6 +13,10 @@ export interface SeenPackage {
   readonly archived: string;
   readonly previousPath: string | null;
   readonly previousSha256: string | null;
+  /** What it was archived without; null for one that is complete. */
+  readonly missing: string | null;
+  /** The manifest of the package that it completes. */
+  readonly supplementsSha256: string | null;
   /** SHA-256 of the row that an index has for it. */
   readonly rowSha256: string;
 }
@@ -30,6 +34,8 @@ const schema = [
     archived TEXT NOT NULL,
     previous_path TEXT,
     previous_sha256 TEXT,
+    missing TEXT,
+    supplements TEXT,
     row_sha256 TEXT NOT NULL,
     is_listed INTEGER NOT NULL DEFAULT 0
   )`,
@@ -40,6 +46,7 @@ const schema = [
 const indexes = [
   "CREATE INDEX seen_sha256 ON seen (sha256)",
   "CREATE INDEX seen_previous ON seen (previous_sha256, store, archived, path)",
+  "CREATE INDEX seen_supplements ON seen (supplements) WHERE supplements IS NOT NULL",
   "CREATE INDEX seen_store ON seen (store, archived, path)",
 ];
 
@@ -65,10 +72,23 @@ export class SeenPackages {
 
   async add(one: SeenPackage): Promise<void> {
     const { path, sha256, store, job, archived, previousPath, previousSha256, rowSha256 } = one;
+    const { missing, supplementsSha256 } = one;
     await this.#add({
       sql: `INSERT OR IGNORE INTO seen
-        (path, sha256, store, job, archived, previous_path, previous_sha256, row_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-      values: [path, sha256, store, job, archived, previousPath, previousSha256, rowSha256],
+        (path, sha256, store, job, archived, previous_path, previous_sha256, missing, supplements, row_sha256)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      values: [
+        path,
+        sha256,
+        store,
+        job,
+        archived,
+        previousPath,
+        previousSha256,
+        missing,
+        supplementsSha256,
+        rowSha256,
+      ],
     });
   }
 

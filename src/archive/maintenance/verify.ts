@@ -9,6 +9,7 @@ import type {
 } from "../../model/archive-reports.ts";
 import { plainDisk, stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
 import { checkChain } from "./chain-check.ts";
+import { checkComplete } from "./incomplete-check.ts";
 import { findDatabases, isFolder } from "./find-databases.ts";
 import { expectedRow, hashOfRow, IndexCheck } from "./index-check.ts";
 import { IndexReader } from "./index-reader.ts";
@@ -104,6 +105,7 @@ export class Verification {
       }
       yield* this.#walk(work);
       await seen.index();
+      yield* checkComplete(seen, this.#looked);
       yield* checkChain(work, this.#unchecked);
       yield* this.#checkIndexes(work);
       if (hasState) {
@@ -200,6 +202,8 @@ export class Verification {
       archived: manifest.times.archived,
       previousPath: manifest.previous?.path ?? null,
       previousSha256: manifest.previous?.sha256 ?? null,
+      missing: manifest.complete ? null : manifest.missing.join(", "),
+      supplementsSha256: manifest.supplements?.sha256 ?? null,
       rowSha256: hashOfRow(expectedRow(path, entry)),
     });
   }
