@@ -25,9 +25,14 @@ export class MemoryDatabases {
     };
   }
 
-  /** How many jobs of a store have not ended. */
-  openJobs(file: string): number {
-    return this.#open.get(file)?.memory.openJobs().length ?? 0;
+  /** The transactions whose jobs in a store have not ended. */
+  openJobs(file: string): readonly unknown[] {
+    return (
+      this.#open
+        .get(file)
+        ?.memory.openJobs()
+        .map((row) => row["transaction_id"]) ?? []
+    );
   }
 
   #make(file: string): { memory: MemoryDatabase; storeId: string } {
@@ -63,7 +68,7 @@ export class MemoryDatabase {
   }
 
   openJobs(): Row[] {
-    const sql = "SELECT job_id, state FROM jobs WHERE state NOT IN ('told', 'failed')";
+    const sql = "SELECT transaction_id, state FROM jobs WHERE state NOT IN ('told', 'failed')";
     return this.run([{ sql }])[0] ?? [];
   }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,20 +30,17 @@ export const codes = ["EIO", "ENOSPC", "EACCES", "EROFS"] as const;
 /** What happens to the one call: it hangs, or fails with a code of the system. */
 export type Effect = (typeof hangs)[number] | `E${string}`;
 
-/** When the process was killed whose jobs an archive goes on with, by the calls to the disk up to then; null where it begins anew. */
+/** At which call to the disk the process was killed whose jobs an archive goes on with; null where it begins anew. */
 export const beginnings = {
   new: null,
-  "killed in the middle of sealing": (calls: readonly DiskCall[]) =>
-    calls.filter((call) => isRename(call, "/package/")).length === 2,
-  "killed before the package is in the index": (calls: readonly DiskCall[]) =>
-    calls.slice(0, -1).some((call) => isRename(call, "") && !isRename(call, stateFolderName)),
+  "killed in the middle of sealing": ({ name, args: [, target] }: DiskCall) =>
+    name === "rename" && String(target).endsWith("package/item-2.jpg"),
+  // Its folder is synced right after it has got its name.
+  "killed before the package is in the index": ({ name, args: [path] }: DiskCall) =>
+    name === "open" && existsSync(join(String(path), "ORDER-1-killed")),
 } as const;
 
 export type Beginning = keyof typeof beginnings;
-
-function isRename({ name, args: [, target] }: DiskCall, part: string): boolean {
-  return name === "rename" && String(target).includes(part);
-}
 
 const newIds = ["cloud", "message"];
 const killedIds = ["cloud", "killed"];
@@ -97,10 +95,7 @@ class Trial {
 
   async run(beginning: Beginning, effect: Effect, points: Counter, others: Set<string>): Promise<void> {
     const isMoment = beginnings[beginning];
-    const sent = isMoment === null ? newIds : [];
-    if (isMoment !== null) {
-      await this.#liveUntilKilled(isMoment);
-    }
+    const sent = isMoment === null ? newIds : await this.#liveUntilKilled(isMoment);
     const answers = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     let isOver = false;
@@ -198,37 +193,45 @@ class Trial {
     return new Archives({ disk: this.#guard.guard(disk, root) });
   }
 
-  /** Accepts two jobs, and is killed. */
-  async #liveUntilKilled(isMoment: (calls: readonly DiskCall[]) => boolean): Promise<void> {
+  /** Works on two jobs, and is killed while it seals the first one. Returns the jobs that it has not accepted. */
+  async #liveUntilKilled(isMoment: (call: DiskCall) => boolean): Promise<readonly string[]> {
     const never = new Promise<never>(() => undefined);
     const killed = Promise.withResolvers<void>();
-    const calls: DiskCall[] = [];
+    const accepted = Promise.withResolvers<void>();
     let isDead = false;
     const databases = {
       open: async (file: string) => {
         const { database, ...lease } = await this.#databases.open(file);
-        const transaction: Database["transaction"] = (statements) =>
-          isDead ? never : database.transaction(statements);
+        const transaction: Database["transaction"] = async (statements) => {
+          const rows = await (isDead ? never : database.transaction(statements));
+          if (this.#databases.openJobs(this.root).length > 0) {
+            accepted.resolve();
+          }
+          return rows;
+        };
         return { ...lease, database: { ...database, transaction } };
       },
     };
     const die = async (call: DiskCall): Promise<void> => {
-      calls.push(call);
-      if (isDead || isMoment(calls)) {
+      if (isDead || isMoment(call)) {
         isDead = true;
         killed.resolve();
         await never;
       }
     };
     const life = this.#live(this.root, this.#archivesIn(this.root, die), databases);
-    killedIds.forEach((id) => void this.#send(life, id));
+    void this.#send(life, "killed");
+    await accepted.promise;
+    void this.#send(life, "cloud");
     await killed.promise;
     this.#turns.forget();
     this.#clock.forget();
     this.#guard = new DiskGuard(guardRules);
-    assert.equal(this.#databases.openJobs(this.root), killedIds.length);
     const files = this.#files.splice(0);
     await this.#turns.take("the system closes files", () => Promise.all(files.map((file) => file.close())));
+    const open = this.#databases.openJobs(this.root);
+    assert.ok(open.includes("killed"), "killed too late");
+    return killedIds.filter((id) => !open.includes(id));
   }
 
   /** Sends a message until it is archived, or its job is kept for the next start; false when a close has ended it before. */
@@ -247,7 +250,7 @@ class Trial {
   }
 
   async #untilNoneIsOpen(life: ArchiveLife): Promise<void> {
-    for (let tries = 0; !life.isClosing && this.#databases.openJobs(this.root) > 0; tries += 1) {
+    for (let tries = 0; !life.isClosing && this.#databases.openJobs(this.root).length > 0; tries += 1) {
       assert.ok(tries < 1_000, "jobs stay open");
       await sleep(1_000);
     }
