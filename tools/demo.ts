@@ -5,12 +5,12 @@
  * what happens. Everything listens on loopback only and ends with this process.
  */
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { catalogueParcels } from "../src/simulator/catalogue/parcels.ts";
 import { listArchive } from "./demo/archive.ts";
 import { openEditorEvents } from "./demo/editor-events.ts";
 import "./demo/end-with-parent.mjs";
-import { nodeNamed } from "./demo/examples.ts";
 import { stepPrinter } from "./demo/print-steps.ts";
 import { runFlow } from "./demo/run-flow.ts";
 import { startDemo, type DemoEnvironment } from "./demo/environment.ts";
@@ -18,8 +18,8 @@ import { startDemo, type DemoEnvironment } from "./demo/environment.ts";
 const parcels = catalogueParcels.map(({ name }) => name);
 const usage = `Usage: npm run demo [-- options]
 
-Starts a simulated dimensioner, its cloud and a Node-RED on this computer, feeds one barcode scan to the example
-“scan to archive”, shows each step and the archived files, and stays up for you to look around.
+Starts a simulated dimensioner, its cloud and a Node-RED on this computer, takes one parcel through the example
+“scan to archive”, shows each step and the archived package, and stays up for you to look around.
 
 Options:
   --once              end after the run; the exit code is 0 when every step went well
@@ -28,8 +28,10 @@ Options:
                       or none, to see a measurement fail (default shoe-box)
   --help              this text`;
 
-const scanNode = "Scan a parcel";
-const archivedNodes = { rest: "Archived: measurement and pictures", video: "Archived: video" };
+const packingBegins = "Scan: packing begins";
+const parcelIsPacked = "Scan: parcel is packed";
+/** How long the parcel is filmed. */
+const packingMs = 1_500;
 /** Far more than a slow machine needs; an end all the same. */
 const longestRunMs = 60_000;
 
@@ -103,30 +105,29 @@ async function run(
   }
 }
 
-/** One barcode into the flow; resolves when everything of the parcel is archived. */
-async function scanOneParcel({ flow, nodeRed, archive }: DemoEnvironment): Promise<void> {
-  const { scanned, show } = stepPrinter();
+/** Two scans of one parcel; resolves when its package is sealed. */
+async function scanOneParcel({ flow, nodeRed }: DemoEnvironment): Promise<void> {
+  const { show } = stepPrinter();
+  const press = (button: string, until: string) =>
+    runFlow({
+      url: nodeRed.url,
+      nodes: flow,
+      press: button,
+      until: [until],
+      onSeen: show,
+      timeoutMs: longestRunMs,
+    });
   console.log("");
-  scanned(String(nodeNamed(flow, scanNode)["payload"]));
-  const said = await runFlow({
-    url: nodeRed.url,
-    nodes: flow,
-    press: scanNode,
-    until: Object.values(archivedNodes),
-    onSeen: show,
-    timeoutMs: longestRunMs,
-  });
-  const folder = said.get(archivedNodes.rest) ?? archive;
+  await press(packingBegins, "Recording");
+  await sleep(packingMs);
+  const folder = (await press(parcelIsPacked, "Archived")).get("Archived") ?? "";
   const files = await listArchive(folder);
-  const missing = ["annotated.jpg", "answer.json", "depth.bmp", "result.json", "video.mp4"].filter(
-    (name) => !files.some((file) => file.name === name && file.bytes > 0),
-  );
-  console.log(`\nThe archive of this parcel, ${folder}:`);
+  console.log(`\nThe package of this parcel, ${folder}:`);
   for (const { name, bytes, sha256 } of files) {
-    console.log(`  ${name.padEnd(14)} ${String(bytes).padStart(8)} bytes  sha256 ${sha256}`);
+    console.log(`  ${name.padEnd(28)} ${String(bytes).padStart(8)} bytes  sha256 ${sha256}`);
   }
-  if (missing.length > 0) {
-    throw new Error(`The archive lacks ${missing.join(", ")}.`);
+  if (!files.some(({ name, bytes }) => name.endsWith(".mp4") && bytes > 0)) {
+    throw new Error("The package has no video.");
   }
 }
 
@@ -136,7 +137,7 @@ async function stayUp({ nodeRed, simulator, flows }: DemoEnvironment): Promise<v
 Node-RED's editor:         ${nodeRed.url}
 The simulator's controls:  ${simulator.control.origin}
 
-Press “${scanNode}” in one of the three tabs for another run. Ctrl-C ends everything.
+Press “${packingBegins}”, then “${parcelIsPacked}” in one of the tabs for another run. Ctrl-C ends everything.
 `);
   const byId = new Map(flows.map((node) => [node.id, node]));
   const { show } = stepPrinter();

@@ -57,9 +57,9 @@ gets its name; the core nodes and \`curl -o\` do not. Memory is the peak residen
 const togetherText = `Videos are archived, as fast as the server sends them, while the cloud's webhook posts records at a fixed rate. Each record is stored
 in the database, answered and passed to the flow. How late the event loop is shows how long everything else in Node-RED has to wait.`;
 
-const scanText = `The example “scan to archive”, with a simulator that measures and uploads without delay, and without the two
-seconds of recording: start the video, measure, two images, two JSON files, the cloud's webhook, the media list, the video.
-The parcels are processed one after the other. The time is from the scan until the last file is synced; all of it is overhead.`;
+const scanText = `The example “02 cloud - scan to archive”, with a simulator that measures and uploads without delay: start the video, measure, and archive
+all media of the transaction as one package. The parcels are processed one after the other. The time is from the scan until the package
+is sealed; all of it is overhead.`;
 
 const devicesText = `One measure node takes the device's name from the message. Heap is the memory that each device adds to an idle Node-RED,
 before and after its first use. All devices are called in turn, sixteen at a time. _undici alone_ makes the same

@@ -73,13 +73,12 @@ describe("npm run demo", function () {
     await archiving.ended;
     const told = archiving.lines.join("\n");
     assert.equal(archiving.process.exitCode, 0, told);
-    assert.match(told, /Scan a parcel +395212340000004173/);
     assert.match(told, /Start the video +recording/);
     assert.match(told, /Measure the parcel +measured 33\.5×21×12\.5 cm/);
     const [folder = ""] = (await readdir(archive, { recursive: true, withFileTypes: true }))
-      .filter((entry) => entry.name === "video.mp4")
+      .filter((entry) => entry.name === "ColorVideoMp4.mp4")
       .map((entry) => entry.parentPath);
-    for (const name of ["annotated.jpg", "answer.json", "depth.bmp", "result.json", "video.mp4"]) {
+    for (const name of ["ColorVideoMp4.mp4", "manifest.json", "measurement.json", "measurement.raw"]) {
       const bytes = await readFile(join(folder, name));
       const sha256 = createHash("sha256").update(bytes).digest("hex");
       assert.match(told, new RegExp(`${name} +${bytes.length} bytes +sha256 ${sha256}`));
@@ -96,7 +95,7 @@ describe("npm run demo", function () {
   it("stays up until it is interrupted, and leaves nothing behind", async () => {
     const editor = addressIn(await staying.line(/Node-RED's editor/));
     assert.equal((await fetch(editor)).status, 200);
-    const files = /archive of this parcel, (.*?)\/archive\//.exec(staying.lines.join("\n"))?.[1] ?? "";
+    const files = /package of this parcel, (.*?)\/archive\//.exec(staying.lines.join("\n"))?.[1] ?? "";
     staying.process.kill("SIGINT");
     await staying.ended;
     assert.equal(staying.process.exitCode, 0, staying.lines.join("\n"));

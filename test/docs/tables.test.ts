@@ -75,6 +75,12 @@ describe("the tables of the pages", () => {
     assert.deepEqual(named, files.toSorted());
   });
 
+  it("docs/recipes.md: explains every example that is a recipe", () => {
+    const recipes = readdirSync(join(root, "examples")).filter((name) => / recipe - /.test(name));
+    const named = pageOf("docs/recipes.md").text.match(/(?<=\*\*)\d\d recipe - [^*]+(?=\*\*)/g) ?? [];
+    assert.deepEqual(named.toSorted(), recipes.map((name) => name.replace(/\.json$/, "")).toSorted());
+  });
+
   it("no page names an environment variable, an error code or a node type that there is not", () => {
     const sources = readdirSync(join(root, "examples"))
       .map((name) => readFileSync(join(root, "examples", name), "utf8"))

@@ -8,7 +8,7 @@ import { blocksIn, readPages } from "../docs/pages.ts";
 import { openBoth, type Bench, type Both } from "./both.ts";
 import { closeDialog, dragFromPalette, fill, openDialog, opened } from "./dialog.ts";
 import { importExample, nodeCount } from "./import-example.ts";
-import { drawnWires, tangledWires } from "./wires.ts";
+import { crowdedNodes, drawnWires, tangledWires } from "./wires.ts";
 
 interface OnCanvas {
   readonly id: string;
@@ -142,7 +142,7 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
       }
     }));
 
-  it("imports each example from the menu, without an unknown node or an error, and with no wires that cross", async () => {
+  it("imports each example from the menu, without an unknown node or an error, tidy on a canvas of 1,200 pixels", async () => {
     const files = await exampleNames();
     assert.ok(files.length > 0);
     await both.run(async ({ page, problems }) => {
@@ -170,6 +170,7 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
             await page.evaluate(`RED.workspaces.show("${id}")`);
             await page.waitForFunction(drawnWires);
             assert.deepEqual(await tangledWires(page), [], name);
+            assert.deepEqual(await crowdedNodes(page), [], name);
           }
         }
         assert.deepEqual(problems, [], name);
@@ -179,6 +180,25 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
       }
     });
   });
+
+  it("adds one device, one cloud and one store, however many examples are imported", () =>
+    both.run(async ({ page }) => {
+      await page.evaluate("$.fx.off = true");
+      const names = [
+        "01 newer device - scan to archive",
+        "10 cloud - evidence archive",
+        "22 device - heartbeat",
+      ];
+      for (const name of names) {
+        await importExample(page, name);
+      }
+      const kinds = ["dimensioner-device", "dimensioner-cloud", "dimensioner-store"];
+      const types = (await nodesIn(page)).map(({ type }) => type).filter((type) => kinds.includes(type));
+      assert.deepEqual(types.toSorted(), kinds.toSorted());
+      for (let imported = names.length; imported > 0; imported -= 1) {
+        await page.keyboard.press("Control+z");
+      }
+    }));
 
   it("pastes each flow of the pages, with every node set right and none upon another", async () => {
     const flows = blocksIn(readPages(), "json").filter(({ text }) => isFlow(JSON.parse(text)));

@@ -37,3 +37,30 @@ export function tangledWires(page: Page): Promise<string[]> {
     ]);
   })()`);
 }
+
+/** How wide a canvas is, between the palette and the sidebar, on a screen of 1,920 pixels. */
+const canvasWidth = 1200;
+
+/**
+ * What makes the canvas hard to read: nodes beyond its width, nodes that cover each other, and nodes that stand where
+ * another shows its status. A status of this package has up to 32 characters; it begins below the left edge of its node.
+ */
+export function crowdedNodes(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const statusWidth = 200, statusHeight = 22;
+    const shows = ({ type, tostatus }) => type.startsWith("dimensioner-") || tostatus === true || /^(http request|tcp |mqtt )/.test(type);
+    const nodes = RED.nodes.filterNodes({ z: RED.workspaces.active() });
+    const boxOf = ({ x, y, w, h }) => ({ left: x - w / 2, right: x + w / 2, top: y - h / 2, bottom: y + h / 2 });
+    const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return nodes.flatMap((node) => {
+      const box = boxOf(node);
+      const status = { left: box.left, right: Math.max(box.right, box.left + statusWidth), top: box.bottom, bottom: box.bottom + statusHeight };
+      const others = nodes.filter((other) => other !== node);
+      return [
+        ...(box.right > ${canvasWidth} || box.left < 0 ? [node.name + " is beyond the canvas"] : []),
+        ...others.filter((other) => meet(box, boxOf(other))).map((other) => node.name + " covers " + other.name),
+        ...(shows(node) ? others.filter((other) => meet(status, boxOf(other))).map((other) => other.name + " covers the status of " + node.name) : []),
+      ];
+    });
+  })()`);
+}

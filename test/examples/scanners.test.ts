@@ -17,8 +17,8 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
 
   before(async () => {
     tcpPort = await freePort();
-    run = await startExamples(["07", "08"], (node) => {
-      return node.type === "tcp in" ? { ...node, port: String(tcpPort) } : node;
+    run = await startExamples(["07", "08"], {
+      adapt: (node) => (node.type === "tcp in" ? { ...node, port: String(tcpPort) } : node),
     });
   });
   beforeEach(() => run.simulator.reset());
@@ -82,7 +82,7 @@ describe("the examples 07 and 08: scanners, in one Node-RED", function () {
     });
 
     it("takes no JSON without a barcode, nor a number, which has lost digits", async () => {
-      const nothing = nodeNamed(await readExample("07"), "Nothing happened: correct it and scan again");
+      const nothing = nodeNamed(await readExample("07"), "What to do");
       const said = new EventEmitter();
       const editorEvents = await openEditorEvents(
         run.nodeRed.url,

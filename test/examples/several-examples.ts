@@ -2,9 +2,16 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { connected, readExample, type FlowNode } from "../../tools/demo/examples.ts";
+import {
+  connected,
+  readExample,
+  simulatorSecret,
+  together,
+  type FlowNode,
+} from "../../tools/demo/examples.ts";
 import { runFlow } from "../../tools/demo/run-flow.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
+import "./installed.ts";
 
 /** One Node-RED that runs several examples at once against one simulator. */
 export interface ExamplesRun {
@@ -16,11 +23,20 @@ export interface ExamplesRun {
   close(): Promise<void>;
 }
 
-/** Starts them; `adapt` may change what a test cannot use as it is shipped, a fixed port for instance. */
+export interface ExamplesOptions {
+  /** Changes what a test cannot use as it is shipped, a fixed port for instance. */
+  readonly adapt?: (node: FlowNode) => FlowNode;
+  readonly major?: 4 | 5;
+  /** One that holds what the examples need beside this package. */
+  readonly userDir?: string;
+  /** False: nobody has said where to save. */
+  readonly withArchive?: boolean;
+}
+
+/** Starts them, with what a user would enter: the secret of the webhook, and the folder of the archive. */
 export async function startExamples(
   examples: readonly string[],
-  adapt: (node: FlowNode) => FlowNode = (node) => node,
-  major: 4 | 5 = nodeRedMajor,
+  { adapt = (node) => node, major = nodeRedMajor, userDir, withArchive = true }: ExamplesOptions = {},
 ): Promise<ExamplesRun> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -33,21 +49,26 @@ export async function startExamples(
     closers.push(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
     const archive = join(folder, "archive");
     await mkdir(archive);
-    const simulator = await startSimulator({ encodingMs: 300, mediaDelayMs: 100 });
+    const nodeRed = await startNodeRed({
+      major,
+      env: { DIMENSIONER_ARCHIVE: withArchive ? archive : "" },
+      ...(userDir === undefined ? {} : { userDir }),
+    });
+    closers.push(() => nodeRed.stop());
+    const simulator = await startSimulator({
+      encodingMs: 300,
+      mediaDelayMs: 100,
+      webhooks: examples.includes("01") ? [webhookOf(nodeRed)] : [],
+    });
     closers.push(() => simulator.close());
     const { newer, earlier, cloud } = simulator;
     const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
     const flows = new Map<string, FlowNode[]>();
     for (const example of examples) {
-      const nodes = connected(await readExample(example), origins);
+      const nodes = connected(await readExample(example), origins).map(quick);
       flows.set(example, nodes.map(adapt));
     }
-    const nodeRed = await startNodeRed({
-      major,
-      env: { DIMENSIONER_ARCHIVE: archive },
-      flows: [...flows.values()].flat(),
-    });
-    closers.push(() => nodeRed.stop());
+    await nodeRed.deploy(together([...flows.values()]));
     const press = (example: string, button: string, until: readonly string[]) =>
       runFlow({
         url: nodeRed.url,
@@ -61,4 +82,24 @@ export async function startExamples(
     await close();
     throw error;
   }
+}
+
+/** Where the simulator posts each measurement for example 01. */
+function webhookOf({ url }: { readonly url: string }) {
+  return {
+    url: `${url}/dimensioner/transaction`,
+    header: { name: "x-webhook-secret", value: simulatorSecret },
+  };
+}
+
+/**
+ * The same node without what takes time: the background check of a config node, whose requests the tests would see among
+ * those of the flow, and the seconds in which nothing new may come before a package is complete.
+ */
+export function quick(node: FlowNode): FlowNode {
+  return {
+    ...node,
+    ...("checkInterval" in node ? { checkInterval: "0" } : {}),
+    ...("settle" in node ? { settle: "0.5" } : {}),
+  };
 }

@@ -102,12 +102,12 @@ describe("the examples that watch", function () {
     await start("22", (node) =>
       node.type === "dimensioner-device" ? { ...node, checkInterval: "1", timeout: "1" } : node,
     );
-    assert.equal(await listener.next(), "All clear: Packing table 1 answers.");
+    assert.equal(await listener.next(), "All clear: Dock 1 answers.");
     simulator.newer.setPower(false);
-    assert.equal(await listener.next(), "Alarm: Packing table 1 does not answer: no connection.");
+    assert.equal(await listener.next(), "Alarm: Dock 1 does not answer: no connection.");
     assert.equal(simulator.newer.actions.measures, 0);
     simulator.newer.setPower(true);
-    assert.equal(await listener.next(), "All clear: Packing table 1 answers.");
+    assert.equal(await listener.next(), "All clear: Dock 1 answers.");
     await press("Measure a parcel");
     assert.match(await listener.next(), /^Result: /);
     assert.equal(simulator.newer.actions.measures, 1);

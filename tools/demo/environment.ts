@@ -6,7 +6,14 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { startNodeRed, type NodeRed, type NodeRedOptions } from "../../test/support/node-red.ts";
-import { connected, readExample, shippedOrigins, type FlowNode } from "./examples.ts";
+import {
+  connected,
+  readExample,
+  shippedOrigins,
+  simulatorSecret,
+  together,
+  type FlowNode,
+} from "./examples.ts";
 
 const editorPort = 1880;
 const controlPort = 8100;
@@ -65,9 +72,9 @@ export async function startDemo({
     const { newer, earlier, cloud } = simulator;
     const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
     const [flow = [], ...others] = await Promise.all(
-      examples.map(async (start) => connected(await readExample(start), origins)),
+      examples.map(async (start) => connected(await readExample(start), origins).map(impatient)),
     );
-    const flows = [...flow, ...others.flat()];
+    const flows = together([flow, ...others]);
     await nodeRed.deploy(flows);
     return { simulator, nodeRed, flow, flows, archive: archiveFolder, close };
   } catch (error) {
@@ -115,7 +122,7 @@ async function startOnUsualPorts(parcel: string | null, webhook: string): Promis
     measureMs: 500,
     encodingMs: 2000,
     mediaDelayMs: 1000,
-    webhooks: [{ url: webhook }],
+    webhooks: [{ url: webhook, header: { name: "x-webhook-secret", value: simulatorSecret } }],
   };
   const portOf = (origin: string) => Number(new URL(origin).port);
   const usual = {
@@ -145,6 +152,11 @@ async function isFree(port: number): Promise<boolean> {
   } finally {
     probe.close();
   }
+}
+
+/** The same node; a package is complete two seconds after the last medium, since the simulator is never slow. */
+function impatient(node: FlowNode): FlowNode {
+  return "settle" in node ? { ...node, settle: "2" } : node;
 }
 
 function endWithParentOption(): string {

