@@ -1,6 +1,8 @@
 import { checkInterval, nodeName, queueProperties, timeout } from "../../src/saved/common-properties.ts";
 import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
 
+const instrument = { legend: "group.instrument", note: "note.instrument" } as const;
+
 /** The saved properties of `dimensioner-device`, in the order of its form. */
 export const properties = {
   name: nodeName,
@@ -23,6 +25,10 @@ export const properties = {
   timeout: { ...timeout, default: 30 },
   checkInterval: { ...checkInterval, when: { generation: ["newer", "earlier"] } },
   ...queueProperties,
+  /** As on the plate of the device; no API says it. */
+  serialNumber: { kind: "text", default: "", icon: "hashtag", group: instrument },
+  /** The number of its type approval or of its verification for trade. */
+  certificate: { kind: "text", default: "", icon: "certificate", group: instrument },
 } as const satisfies PropertyTable;
 
 export type DeviceProperties = Saved<typeof properties>;

@@ -2,6 +2,7 @@ import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, DeviceClient } from "../../src/device/client.ts";
 import { Recordings } from "../../src/runtime/config/recordings.ts";
 import { openOrExplain, type ConfigNode } from "../../src/runtime/config/config-node.ts";
+import { readInstrument, type Instrument } from "../../src/runtime/config/instrument.ts";
 import { serveDeviceTest } from "../../src/runtime/admin/device-routes.ts";
 import { HealthWatch } from "../../src/runtime/config/health.ts";
 import { NamedNodes } from "../../src/runtime/config/named-nodes.ts";
@@ -27,8 +28,8 @@ export default function (RED: NodeAPI): void {
       this.access = opened;
       return;
     }
-    const { client, checkMs } = opened;
-    this.access = { client, recordings };
+    const { client, checkMs, instrument } = opened;
+    this.access = { client, recordings, instrument };
     const unwatch = healths.watch(this, {
       intervalMs: checkMs,
       check: client.canPing ? (signal) => client.ping("ping", { signal }) : null,
@@ -46,7 +47,12 @@ export default function (RED: NodeAPI): void {
 function open(
   saved: DeviceProperties,
   queues: CommandQueues,
-): { readonly client: DeviceClient; readonly checkMs: number } {
-  const { checkIntervalMs: checkMs, ...settings } = new SettingsReader("device").read(properties, saved);
-  return { client: new DeviceClient({ ...settings, queues }), checkMs };
+): { readonly client: DeviceClient; readonly checkMs: number; readonly instrument: Instrument } {
+  const settings = new SettingsReader("device").read(properties, saved);
+  const { checkIntervalMs: checkMs, serialNumber, certificate, ...options } = settings;
+  return {
+    client: new DeviceClient({ ...options, queues }),
+    checkMs,
+    instrument: readInstrument({ serialNumber, certificate }),
+  };
 }

@@ -95,6 +95,16 @@ export const measureResultSchema = v.pipe(
       v.picklist(["newer-device", "earlier-device", "cloud"]),
       v.description("Which API it came from."),
     ),
+    deviceSerialNumber: v.pipe(
+      v.nullable(v.string()),
+      v.description("The serial number of the device, as typed into its config node; null where it is not."),
+    ),
+    deviceCertificate: v.pipe(
+      v.nullable(v.string()),
+      v.description(
+        "The number of its approval or verification for trade, as typed into its config node; null where it is not.",
+      ),
+    ),
     ...otherEntries,
   }),
   v.description(
@@ -120,7 +130,13 @@ export function decodeMeasureResult(value: unknown, source: MeasureSource): Meas
     measuredObjects.length > 0 &&
     objectCount === measuredObjects.length &&
     measuredObjects.every((object) => object.errorCode === 0);
-  const first = { ...figuresOf(result, ok), device: null, source };
+  const first = {
+    ...figuresOf(result, ok),
+    device: null,
+    source,
+    deviceSerialNumber: null,
+    deviceCertificate: null,
+  };
   // Before the rest for the order, behind it for the values: these are ours, whatever a device may call so.
   return { ...first, ...result, ...first };
 }

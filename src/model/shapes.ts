@@ -36,6 +36,12 @@ export interface MeasureResult {
   device: string | null;
   /** Which API it came from. */
   source: "newer-device" | "earlier-device" | "cloud";
+  /** The serial number of the device, as typed into its config node; null where it is not. */
+  deviceSerialNumber: string | null;
+  /**
+   * The number of its approval or verification for trade, as typed into its config node; null where it is not.
+   */
+  deviceCertificate: string | null;
   /** For media list, fetch media and archive; null for a local measure. */
   transactionId: string | null;
   /** What the host gave with the measure. */
@@ -100,6 +106,12 @@ export interface MeasuredBy {
   surface: "newer-device" | "earlier-device" | "cloud";
   /** The device's registration code where the cloud measured; null for a device on the local network. */
   deviceReference: string | null;
+  /** The device's serial number, as typed into its config node; null where it is not. */
+  serialNumber: string | null;
+  /**
+   * The number of its approval or verification for trade, as typed into its config node; null where it is not.
+   */
+  certificate: string | null;
   /** When the measure was sent, by this computer's clock (ISO 8601, UTC). */
   sentAt: string;
   references: SentReferences;

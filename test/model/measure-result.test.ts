@@ -68,6 +68,8 @@ describe("the result of a measure", () => {
       width: 12.1,
       height: 14.5,
       device: null,
+      deviceSerialNumber: null,
+      deviceCertificate: null,
       source: "newer-device",
     });
   });
@@ -102,6 +104,8 @@ describe("the result of a measure", () => {
       width: 12.1,
       height: 14.5,
       device: null,
+      deviceSerialNumber: null,
+      deviceCertificate: null,
       source: "earlier-device",
     });
   });
@@ -120,7 +124,7 @@ describe("the result of a measure", () => {
     const { errorCode, ok, source, measuredObjects, ...others } = least;
     assert.deepEqual([errorCode, ok, source, measuredObjects], [3, false, "newer-device", []]);
     assert.ok(Object.values(others).every((value) => value === null));
-    assert.equal(Object.keys(others).length, 18 - 1 + 5);
+    assert.equal(Object.keys(others).length, 18 - 1 + 7);
     const nulls = Object.fromEntries(Object.keys(newer).map((name) => [name, null]));
     assert.deepEqual(read({ ...nulls, errorCode: 3 }), least);
     const [nothing] = decodeMeasureResult({ errorCode: 0, measuredObjects: [{}] }, "cloud").measuredObjects;

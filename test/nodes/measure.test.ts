@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { MeasuredBy, MeasureResult } from "../../src/model/shapes.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { TestFlow } from "../support/flow.ts";
 
@@ -57,6 +58,23 @@ describe("dimensioner-measure", () => {
     }
     await start();
     assert.equal(sim.newer.actions.measures, 0);
+  });
+
+  it("copies the device's serial number and certificate, and says null where they are not given", async () => {
+    const device = { id: "device", type: "dimensioner-device", name: "Dock 4", address: sim.newer.origin };
+    const node = { id: "node", z: "tab", type: "dimensioner-measure", device: "device" };
+    const copied = async () => {
+      const { sent } = await flow.run("node", {});
+      const { payload, measuredBy } = sent[0]?.msg ?? {};
+      const { deviceSerialNumber, deviceCertificate } = payload as MeasureResult;
+      const { serialNumber, certificate } = measuredBy as MeasuredBy;
+      return [deviceSerialNumber, deviceCertificate, serialNumber, certificate];
+    };
+    flow = await TestFlow.start([{ ...device, serialNumber: " SN-1 ", certificate: "AM-7001" }, node]);
+    assert.deepEqual(await copied(), ["SN-1", "AM-7001", "SN-1", "AM-7001"]);
+    await flow.stop();
+    flow = await TestFlow.start([{ ...device, serialNumber: " " }, node]);
+    assert.deepEqual(await copied(), [null, null, null, null]);
   });
 
   it("shows what it measured, whatever the flow has made of the message by then", async () => {

@@ -152,6 +152,14 @@ export const measuredBy = described(
       "The device's registration code where the cloud measured; null for a device on the local network.",
       text,
     ),
+    serialNumber: described(
+      "The device's serial number, as typed into its config node; null where it is not.",
+      text,
+    ),
+    certificate: described(
+      "The number of its approval or verification for trade, as typed into its config node; null where it is not.",
+      text,
+    ),
     sentAt: described("When the measure was sent, by this computer's clock (ISO 8601, UTC).", v.string()),
     references: sentReferences,
     tag: described(

@@ -26,12 +26,15 @@ interface Measured {
 /** What a measure leaves on the message, whether it went well or not. */
 export function deliverMeasurement(
   job: Job,
-  { id, name, operation: { operation, surface }, machine, deviceReference, recordings }: Target,
+  { id, name, operation: { operation, surface }, machine, deviceReference, recordings, instrument }: Target,
   { measurement, reference, sent, sentAt, tag, failures }: Measured,
 ): Outputs {
   const { msg, status } = job;
   const { result, rawResponse } = measurement;
+  const { serialNumber, certificate } = instrument;
   result.device = deviceReference ?? name;
+  result.deviceSerialNumber = serialNumber;
+  result.deviceCertificate = certificate;
   msg.payload = result;
   msg["transactionReference"] = result.transactionReference ?? reference ?? null;
   msg["imageIdentifier"] = result.imageIdentifier;
@@ -41,6 +44,8 @@ export function deliverMeasurement(
     name,
     surface,
     deviceReference: deviceReference ?? null,
+    serialNumber,
+    certificate,
     sentAt: sentAt.toISOString(),
     references: {
       transactionReference: sent.transactionReference ?? null,

@@ -8,6 +8,7 @@ import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 import { ChoiceByName } from "./choice-by-name.ts";
 import type { Access, ConfigNode } from "./config-node.ts";
+import { unknownInstrument, type Instrument } from "./instrument.ts";
 import type { Recordings } from "./recordings.ts";
 
 /** Whose message asks for a client. */
@@ -29,6 +30,8 @@ export interface Target {
   /** Of a device behind the cloud. */
   readonly deviceReference?: string;
   readonly recordings: Recordings;
+  /** What is known of the device as a measuring instrument; nothing of one behind the cloud. */
+  readonly instrument: Instrument;
 }
 
 type Chosen<TClient> = Target & { readonly client: TClient };
@@ -98,13 +101,14 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
       asking.device = given || id;
       throw errorBeforeSending(unknown, access.problem.sentence, access.problem.values);
     }
-    const { client, recordings } = access;
+    const { client, recordings, instrument = unknownInstrument } = access;
     const name = given || client.peer.host;
     asking.device = name;
     const { peer } = client;
     return {
       client,
       recordings,
+      instrument,
       id,
       name,
       machine: machineOf(peer),

@@ -1,5 +1,6 @@
 import type { Node } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import type { Instrument } from "./instrument.ts";
 import type { NamedNodes } from "./named-nodes.ts";
 import type { Recordings } from "./recordings.ts";
 
@@ -9,6 +10,8 @@ export type Access<TClient> =
       readonly client: TClient;
       /** Shared by all of its type. */
       readonly recordings: Recordings;
+      /** Of a device. */
+      readonly instrument?: Instrument;
     }
   | { readonly problem: DimensionerError };
 
