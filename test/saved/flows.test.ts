@@ -17,7 +17,9 @@ async function readFlow(file: string, sim: Simulator, folder: string): Promise<F
     .map((node) => {
       // The test wires what it runs, and gives the credentials beside the flow.
       const left = Object.entries(node).filter(([name]) => name !== "wires" && name !== "credentials");
-      const moved = node.type === "dimensioner-store" ? { folder } : {};
+      // Version 0.1 did not wait until the cloud's list has settled; the default, a minute, is longer than a test may take.
+      const settled = node.type === "dimensioner-archive" ? { settle: 0 } : {};
+      const moved = node.type === "dimensioner-store" ? { folder } : settled;
       return { ...(Object.fromEntries(left) as FlowNode), ...moved };
     });
 }

@@ -64,6 +64,7 @@ for (const major of [4, 5] as const) {
             type: "archive",
             store: "store",
             wait: 0,
+            settle: 0,
             giveUp: 0.000_01,
             layout: `${cloud}/{transactionId}`,
           },
