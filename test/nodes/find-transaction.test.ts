@@ -114,6 +114,29 @@ describe("the transaction of a local measurement, in a flow", () => {
     assert.equal((await readPackages(root)).size, 1);
   });
 
+  it("is found too when another flow archives its record: together they archive it once", async () => {
+    const own = { ...archive, cloud: "cloud" };
+    const wired = { ...records, store: "store", wires: [["other"]] };
+    await start([wired, { ...measure, ...tag }, { ...own }, { ...own, id: "other" }]);
+    const msg = await measured("ORDER-1");
+    const [{ error, sent }] = await Promise.all([
+      flow.run("archive", msg),
+      until(() => flow.sent.some(({ nodeId }) => nodeId === "other"), "the record is archived"),
+    ]);
+    assert.equal(error?.message, undefined);
+    assert.equal((sent[0]?.msg["payload"] as Message)["complete"], true);
+    const packages = [...(await readPackages(root)).values()];
+    const [transaction] = sim.cloud.transactions;
+    assert.deepEqual(
+      new Set(packages.map(({ transactionId }) => transactionId)),
+      new Set([transaction?.guid]),
+    );
+    const hashes = packages.flatMap(({ items }) => items.map(({ sha256 }) => sha256));
+    assert.equal(new Set(hashes).size, hashes.length, "nothing is archived twice");
+    assert.equal(packages.filter(({ raw }) => raw !== null).length, 1);
+    assert.equal(packages.filter(({ supplements }) => supplements === null).length, 1);
+  });
+
   it("is not found without a transaction in node with the same store, and the error says so", async () => {
     await start([records, { ...measure, ...tag }, { ...archive, cloud: "cloud", wait: 0.5 }]);
     const { error } = await flow.run("archive", await measured("ORDER-1"));
