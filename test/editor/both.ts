@@ -14,10 +14,35 @@ export interface Both {
   close(): Promise<void>;
 }
 
-/** Starts Node-RED 4.1 and 5.0 with the same flows, and opens the editor of each. */
+interface Running {
+  readonly browser: Browser;
+  readonly nodeReds: readonly { readonly major: 4 | 5; readonly nodeRed: NodeRed }[];
+}
+
+/** Shared by the test files of a process: to start them takes longer than most of the tests. */
+let running: Promise<Running> | undefined;
+
+// Outside of any suite, which means after all of them.
+after(async () => {
+  const { browser, nodeReds } = (await running) ?? { nodeReds: [] };
+  await Promise.all([browser?.close(), ...nodeReds.map(({ nodeRed }) => nodeRed.stop())]);
+});
+
+/** Deploys flows in Node-RED 4.1 and 5.0, in place of those of an earlier test file, and opens an editor of each. */
 export async function openBoth(flows: readonly object[]): Promise<Both> {
-  const browser = await launchBrowser();
-  const benches = await Promise.all(([4, 5] as const).map((major) => openBench(browser, major, flows)));
+  running ??= start();
+  const { browser, nodeReds } = await running;
+  const editors: Editor[] = [];
+  const benches = await Promise.all(
+    nodeReds.map(async ({ major, nodeRed }): Promise<Bench> => {
+      await nodeRed.deploy(flows);
+      const editor = await openEditor(browser, nodeRed.url);
+      editors.push(editor);
+      const { page, problems } = editor;
+      page.setDefaultTimeout(10_000);
+      return { major, nodeRed, page, problems };
+    }),
+  );
   return {
     async run(work) {
       const ended = await Promise.allSettled(benches.map(work));
@@ -28,15 +53,15 @@ export async function openBoth(flows: readonly object[]): Promise<Both> {
       });
     },
     async close() {
-      await browser.close();
-      await Promise.all(benches.map(({ nodeRed }) => nodeRed.stop()));
+      await Promise.all(editors.map((editor) => editor.close()));
     },
   };
 }
 
-async function openBench(browser: Browser, major: 4 | 5, flows: readonly object[]): Promise<Bench> {
-  const nodeRed = await startNodeRed({ major, flows });
-  const { page, problems } = await openEditor(browser, nodeRed.url);
-  page.setDefaultTimeout(10_000);
-  return { major, nodeRed, page, problems };
+async function start(): Promise<Running> {
+  const [browser, ...nodeReds] = await Promise.all([
+    launchBrowser(),
+    ...([4, 5] as const).map(async (major) => ({ major, nodeRed: await startNodeRed({ major }) })),
+  ]);
+  return { browser, nodeReds };
 }

@@ -105,7 +105,8 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
   it("wires a scan to a measure, sees the dimensions, and in red that the device is off", () =>
     both.run(async (bench) => {
       const { page } = bench;
-      const simulator = await startSimulator({ parcel: "cube", measureMs: 300 });
+      // Long enough to be seen: the editor is told of a status only now and then, and of the last one alone.
+      const simulator = await startSimulator({ parcel: "cube", measureMs: 2_000 });
       try {
         const inject = await dragFromPalette(page, "inject", 150, 100);
         const measure = await dragFromPalette(page, "dimensioner-measure", 400, 100);
@@ -125,8 +126,8 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
         await watchStatus(page, measure);
         const scan = page.locator(`[id="${inject}"] .red-ui-flow-node-button-button`);
         await scan.click();
+        assert.deepEqual(await statusesUntil(page, "blue"), ["blue dot: measuring"]);
         const done = await statusesUntil(page, "green");
-        assert.equal(done[0], "blue dot: measuring");
         assert.match(done.at(-1) ?? "", /^green dot: \d+(?:\.\d+)?×\d+(?:\.\d+)?×\d+(?:\.\d+)? cm/);
         assert.equal(simulator.newer.actions.measures, 1);
 

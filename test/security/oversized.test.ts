@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { startSimulator, type Fault } from "../../src/simulator/index.ts";
+import { until, workFolders } from "../archive/support.ts";
 import { listAll, withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
 import { storeId, storeNode } from "../support/store-node.ts";
@@ -211,6 +212,7 @@ describe("oversized: whatever the size, memory is bounded and the error is clear
           isClear({ error }, name.slice(0, 3));
         }
       }
+      await until(async () => (await workFolders(root)).length === 0, "what was refused is tidied up");
       const parts = (await listAll(root)).flatMap((path) => path.split("/"));
       assert.ok(parts.every((part) => Buffer.byteLength(part) <= 255));
     }));
