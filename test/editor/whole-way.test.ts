@@ -5,10 +5,10 @@ import { startSimulator } from "../../src/simulator/index.ts";
 import { exampleNames, readExample } from "../../tools/demo/examples.ts";
 import { isFlow } from "../docs/flow-blocks.ts";
 import { blocksIn, readPages } from "../docs/pages.ts";
-import { openBoth, type Bench, type Both } from "./both.ts";
+import { openBoth, type Both } from "./both.ts";
 import { closeDialog, dragFromPalette, fill, openDialog, opened } from "./dialog.ts";
 import { importExample, nodeCount } from "./import-example.ts";
-import { crowdedNodes, drawnWires, tangledWires } from "./wires.ts";
+import { crowdedNodes, deploy, drawnWires, tangledWires, wire } from "./wires.ts";
 
 interface OnCanvas {
   readonly id: string;
@@ -50,21 +50,6 @@ function covered(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** Draws a wire from the output of one node to the input of another. */
-async function wire(page: Page, from: string, to: string): Promise<void> {
-  const middle = async (selector: string) => {
-    const box = await page.locator(selector).first().boundingBox();
-    assert.ok(box, selector);
-    return [box.x + box.width / 2, box.y + box.height / 2] as const;
-  };
-  await page.mouse.move(...(await middle(`[id="${from}"] .red-ui-flow-port-output .red-ui-flow-port`)));
-  await page.mouse.down();
-  await page.mouse.move(...(await middle(`[id="${to}"] .red-ui-flow-port-input .red-ui-flow-port`)), {
-    steps: 5,
-  });
-  await page.mouse.up();
-}
-
 /** Notes all that stands below a node from now on: "blue dot: measuring". */
 async function watchStatus(page: Page, id: string): Promise<void> {
   await page.evaluate(`(() => {
@@ -84,12 +69,6 @@ async function watchStatus(page: Page, id: string): Promise<void> {
 async function statusesUntil(page: Page, start: string): Promise<string[]> {
   await page.waitForFunction(`window.dimensionerSeen.at(-1)?.startsWith("${start}")`);
   return page.evaluate<string[]>("window.dimensionerSeen.splice(0)");
-}
-
-async function deploy({ page, nodeRed }: Bench): Promise<void> {
-  const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
-  await page.locator("#red-ui-header-button-deploy").click();
-  await started;
 }
 
 describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () {

@@ -1,4 +1,6 @@
+import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import type { Bench } from "./both.ts";
 
 /** Whether the canvas shows each wire of its tab, to be evaluated in the page. */
 export const drawnWires = `document.querySelectorAll(".red-ui-flow-link-line").length ===
@@ -63,4 +65,26 @@ export function crowdedNodes(page: Page): Promise<string[]> {
       ];
     });
   })()`);
+}
+
+/** Draws a wire from the output of one node to the input of another. */
+export async function wire(page: Page, from: string, to: string): Promise<void> {
+  const middle = async (selector: string) => {
+    const box = await page.locator(selector).first().boundingBox();
+    assert.ok(box, selector);
+    return [box.x + box.width / 2, box.y + box.height / 2] as const;
+  };
+  await page.mouse.move(...(await middle(`[id="${from}"] .red-ui-flow-port-output .red-ui-flow-port`)));
+  await page.mouse.down();
+  await page.mouse.move(...(await middle(`[id="${to}"] .red-ui-flow-port-input .red-ui-flow-port`)), {
+    steps: 5,
+  });
+  await page.mouse.up();
+}
+
+/** Presses Deploy, and waits until the flows run. */
+export async function deploy({ page, nodeRed }: Bench): Promise<void> {
+  const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
+  await page.locator("#red-ui-header-button-deploy").click();
+  await started;
 }
