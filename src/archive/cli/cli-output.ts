@@ -26,17 +26,36 @@ export function printableJson(value: unknown): string {
   );
 }
 
+/** The one folder that a command line names. Throws where it names none, or more. */
+export function folderOf(positionals: readonly string[]): string {
+  const [folder, more] = positionals;
+  if (folder === undefined || more !== undefined) {
+    throw new Error("name one folder. See --help.");
+  }
+  return folder;
+}
+
 const everyMs = 100;
 const barWidth = 24;
 
+/** Runs some work with a line at the bottom of the terminal that says how far it is, and that is gone when the work has ended. */
+export async function withProgress<T>(work: (line: ProgressLine) => Promise<T>): Promise<T> {
+  const line = new ProgressLine();
+  try {
+    return await work(line);
+  } finally {
+    line.clear();
+  }
+}
+
 /** One line at the bottom of a terminal; nothing at all where there is none. */
-export class ProgressLine {
+class ProgressLine {
   readonly #terminal = process.stderr;
   readonly #startedAt = performance.now();
   #shownAt = 0;
   #isShown = false;
 
-  show(progress: ArchiveProgress): void {
+  readonly show = (progress: ArchiveProgress): void => {
     const now = performance.now();
     if (!this.#terminal.isTTY || now - this.#shownAt < everyMs) {
       return;
@@ -45,9 +64,16 @@ export class ProgressLine {
     this.#isShown = true;
     const text = sayProgress(progress, now - this.#startedAt);
     this.#terminal.write(`\r\u001B[K${text.slice(0, (this.#terminal.columns || 80) - 1)}`);
+  };
+
+  /** For what is printed meanwhile: the line makes room for it. */
+  apart<T>(printOne: (one: T) => Promise<void>): (one: T) => Promise<void> {
+    return async (one) => {
+      this.clear();
+      await printOne(one);
+    };
   }
 
-  /** To be called before anything else is printed. */
   clear(): void {
     if (this.#isShown) {
       this.#terminal.write("\r\u001B[K");
@@ -95,6 +121,23 @@ export async function print(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) {
     await new Promise<void>((resume) => process.stdout.once("drain", resume));
   }
+}
+
+/**
+ * Prints one JSON object with a list, each entry of which is printed as it is found out, so that a million of them need no memory:
+ * what `head` says, the list, and what `totals` says of the work's result.
+ */
+export async function printObject<Entry, Result>(
+  { head, list, totals }: { head: object; list: string; totals: (result: Result) => object },
+  work: (onEntry: (entry: Entry) => Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  let before = `${printableJson(head).slice(0, -1)},"${list}":[`;
+  const result = await work(async (entry) => {
+    await print(before + printableJson(entry));
+    before = ",";
+  });
+  await print(`${before === "," ? "" : before}],${printableJson(totals(result)).slice(1)}`);
+  return result;
 }
 
 /** So long after Ctrl+C what waits for the disk is waited for. */

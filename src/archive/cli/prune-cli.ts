@@ -4,13 +4,14 @@ import type { PrunedPackage, PruneReport } from "../../model/archive-reports.ts"
 import { readAgeMs } from "../maintenance/age.ts";
 import { pruneArchive } from "../maintenance/commands.ts";
 import {
+  folderOf,
   print,
   printable,
   printableJson,
-  ProgressLine,
   runCommand,
   sayBytes,
   sayCount,
+  withProgress,
 } from "./cli-output.ts";
 
 const help = `Usage: dimensioner-prune <folder> --older-than <age> [--database <file>] [--dry-run] [--json]
@@ -53,29 +54,22 @@ async function main(signal: AbortSignal): Promise<void> {
     await print(help);
     return;
   }
-  const [folder, more] = positionals;
-  if (folder === undefined || more !== undefined) {
-    throw new Error("name one folder. See --help.");
-  }
+  const folder = folderOf(positionals);
   const isJson = values.json === true;
   const isDryRun = values["dry-run"] === true;
-  const line = new ProgressLine();
-  let report: PruneReport;
-  try {
-    report = await pruneArchive(folder, {
-      before: new Date(Date.now() - readAge(values["older-than"])),
+  const before = new Date(Date.now() - readAge(values["older-than"]));
+  const report = await withProgress((line) =>
+    pruneArchive(folder, {
+      before,
       dryRun: isDryRun,
       database: values.database,
       signal,
-      onProgress: (progress) => line.show(progress),
-      onPackage: async (one) => {
-        line.clear();
-        await print(isJson ? printableJson({ ...one, isDryRun }) : printable(sayPackage(one, isDryRun)));
-      },
-    });
-  } finally {
-    line.clear();
-  }
+      onProgress: line.show,
+      onPackage: line.apart((one) =>
+        print(isJson ? printableJson({ ...one, isDryRun }) : printable(sayPackage(one, isDryRun))),
+      ),
+    }),
+  );
   await (isJson
     ? print(printableJson({ what: "total", isDryRun, ...report }))
     : printTotal(report, isDryRun));

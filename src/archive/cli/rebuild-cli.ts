@@ -3,13 +3,14 @@ import { parseArgs } from "node:util";
 import type { NotIndexed, RebuildReport } from "../../model/archive-reports.ts";
 import { rebuildIndex } from "../maintenance/commands.ts";
 import {
+  folderOf,
   print,
   printable,
-  printableJson,
-  ProgressLine,
+  printObject,
   runCommand,
   sayBytes,
   sayCount,
+  withProgress,
 } from "./cli-output.ts";
 
 const help = `Usage: dimensioner-rebuild <folder> --database <file> [--json]
@@ -39,30 +40,20 @@ async function main(signal: AbortSignal): Promise<void> {
     await print(help);
     return;
   }
-  const [folder, more] = positionals;
+  const folder = folderOf(positionals);
   const { database } = values;
-  if (folder === undefined || more !== undefined) {
-    throw new Error("name one folder. See --help.");
-  }
   if (database === undefined) {
     throw new Error("name the database, with --database. See --help.");
   }
-  const line = new ProgressLine();
-  const rebuild: Build = async (onNotIndexed) => {
-    try {
-      return await rebuildIndex(folder, {
+  const rebuild: Build = (onNotIndexed) =>
+    withProgress((line) =>
+      rebuildIndex(folder, {
         database,
         signal,
-        onProgress: (progress) => line.show(progress),
-        onNotIndexed: async (one) => {
-          line.clear();
-          await onNotIndexed(one);
-        },
-      });
-    } finally {
-      line.clear();
-    }
-  };
+        onProgress: line.show,
+        onNotIndexed: line.apart(onNotIndexed),
+      }),
+    );
   const report = await (values.json === true ? reportJson : reportText)(folder, database, rebuild);
   process.exitCode = report.notIndexed > 0 ? 1 : 0;
 }
@@ -85,16 +76,9 @@ async function reportText(folder: string, file: string, rebuild: Build): Promise
   return report;
 }
 
-/** One object, printed as it is found out, so that a million lines need no memory. */
-async function reportJson(folder: string, file: string, rebuild: Build): Promise<RebuildReport> {
-  let head = `{"folder":${printableJson(folder)},"file":${printableJson(file)},"notIndexed":[`;
-  const report = await rebuild(async (one) => {
-    await print(head + printableJson(one));
-    head = ",";
-  });
-  const { notIndexed, ...totals } = report;
-  await print(`${notIndexed === 0 ? head : ""}],${printableJson(totals).slice(1)}`);
-  return report;
+function reportJson(folder: string, file: string, rebuild: Build): Promise<RebuildReport> {
+  const totals = ({ notIndexed: _count, ...rest }: RebuildReport): object => rest;
+  return printObject({ head: { folder, file }, list: "notIndexed", totals }, rebuild);
 }
 
 await runCommand("dimensioner-rebuild", main);

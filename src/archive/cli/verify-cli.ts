@@ -3,13 +3,14 @@ import { parseArgs } from "node:util";
 import type { Finding, Verdict, VerifyReport } from "../../model/archive-reports.ts";
 import { verifyArchive } from "../maintenance/commands.ts";
 import {
+  folderOf,
   print,
   printable,
-  printableJson,
-  ProgressLine,
+  printObject,
   runCommand,
   sayBytes,
   sayCount,
+  withProgress,
 } from "./cli-output.ts";
 
 const help = `Usage: dimensioner-verify <folder> [--database <file>]… [--json] [--allow-incomplete]
@@ -44,27 +45,17 @@ async function main(signal: AbortSignal): Promise<void> {
     await print(help);
     return;
   }
-  const [folder, more] = positionals;
-  if (folder === undefined || more !== undefined) {
-    throw new Error("name one folder. See --help.");
-  }
-  const line = new ProgressLine();
-  const verify = async (onFinding: (finding: Finding) => Promise<void>): Promise<VerifyReport> => {
-    try {
-      return await verifyArchive(folder, {
+  const folder = folderOf(positionals);
+  const verify: Verify = (onFinding) =>
+    withProgress((line) =>
+      verifyArchive(folder, {
         database: values.database,
         allowIncomplete: values["allow-incomplete"],
         signal,
-        onProgress: (progress) => line.show(progress),
-        onFinding: async (finding) => {
-          line.clear();
-          await onFinding(finding);
-        },
-      });
-    } finally {
-      line.clear();
-    }
-  };
+        onProgress: line.show,
+        onFinding: line.apart(onFinding),
+      }),
+    );
   const report = values.json === true ? await reportJson(folder, verify) : await reportText(folder, verify);
   process.exitCode = exitCodes[report.verdict];
 }
@@ -98,17 +89,12 @@ function sayVerdict({ verdict, findings, unchecked, packages }: VerifyReport): s
   }
 }
 
-/** One object, printed as it is found out, so that a million findings need no memory. */
-async function reportJson(folder: string, verify: Verify): Promise<VerifyReport> {
-  let head = `{"folder":${printableJson(folder)},"findings":[`;
-  const report = await verify(async (finding) => {
-    await print(head + printableJson(finding));
-    head = ",";
+function reportJson(folder: string, verify: Verify): Promise<VerifyReport> {
+  const totals = ({ findings: _count, ...rest }: VerifyReport): object => ({
+    ...rest,
+    ok: rest.verdict === "ok",
   });
-  const { findings, ...totals } = report;
-  const rest = printableJson({ ...totals, ok: report.verdict === "ok" });
-  await print(`${findings === 0 ? head : ""}],${rest.slice(1)}`);
-  return report;
+  return printObject({ head: { folder }, list: "findings", totals }, verify);
 }
 
 await runCommand("dimensioner-verify", main);
