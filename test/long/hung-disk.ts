@@ -6,7 +6,7 @@
 import { useWhileHung } from "../attacks/hung-node-red.ts";
 
 const calls = ["stat", "lstat", "realpath", "mkdir", "open", "rename", "readdir", "rmdir"];
-const ofFiles = ["stat", "read", "write", "writev", "sync", "close"].map((name) => `file.${name}`);
+const ofFiles = ["stat", "write", "writev", "sync", "close"].map((name) => `file.${name}`);
 for (const major of [4, 5] as const) {
   for (const call of [...calls, ...ofFiles]) {
     await useWhileHung(major, call, 1);

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Archives } from "../../src/archive/jobs/archives.ts";
+import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
+import type { Submission } from "../../src/archive/jobs/submission.ts";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { StoreDatabases } from "../../src/store/store-databases.ts";
+import { withFolder } from "../media/support.ts";
+import { testThreads } from "../store/support.ts";
+import type { Counter } from "../sweep/fault-points.ts";
+import { ArchiveLife } from "./archive-life.ts";
+import { storeIn } from "./store.ts";
+import { intentOf, mediumOf, readPackages, until, workFolders } from "./support.ts";
+
+const closeLimitMs = 14_000;
+
+/** A database whose transactions are counted; from the one that is struck on, the store's thread hangs in SQLite until `answer`. */
+class HangingDatabase {
+  readonly databases = new StoreDatabases({
+    threads: testThreads,
+    answerWithinMs: 1_000,
+    closeWithinMs: 1_000,
+    // Another program that writes for ever is waited for as a disk that does not answer.
+    busyTimeoutMs: 60_000,
+  });
+  readonly hung = Promise.withResolvers<void>();
+  readonly #points: Counter;
+  #other: DatabaseSync | undefined;
+
+  constructor(points: Counter) {
+    this.#points = points;
+  }
+
+  readonly open: StoreDatabases["open"] = async (file) => {
+    const lease = await this.databases.open(file);
+    const { database } = lease;
+    return {
+      ...lease,
+      database: {
+        transaction: (statements) => {
+          if (this.#points.pass("transaction")) {
+            this.#other = new DatabaseSync(file, { timeout: 5_000 });
+            this.#other.exec("BEGIN IMMEDIATE");
+            this.hung.resolve();
+          }
+          return database.transaction(statements);
+        },
+        close: () => database.close(),
+      },
+    };
+  };
+
+  answer(): void {
+    this.#other?.close();
+  }
+}
+
+function submit(runner: JobRunner): Promise<Submission> {
+  const media = ["first", "second"].map(mediumOf);
+  return runner.submitMedia(intentOf("message", { origin: null, raw: "{}" }), media, null);
+}
+
+/** Archives a message as if nothing were wrong. */
+async function archiveOne(folder: string): Promise<void> {
+  const root = join(folder, "other");
+  await mkdir(root);
+  const store = storeIn(root, new StoreDatabases({ threads: testThreads }), join(folder, "other.sqlite"));
+  const life = new ArchiveLife(new Archives(), store, noCloud);
+  const end = await life.take(submit);
+  assert.equal(isDimensionerError(end), false);
+  await life.close();
+}
+
+const noCloud = (): never => assert.fail("no job asks a cloud");
+
+/**
+ * Archives one message, with one transaction of the database that hangs until a deploy has closed the archive. Meanwhile another store
+ * goes on; the close ends in time; afterwards the message has one package.
+ */
+export async function hangInDatabase(points: Counter): Promise<void> {
+  await withFolder(async (folder) => {
+    const root = join(folder, "packages");
+    await mkdir(root);
+    const hanging = new HangingDatabase(points);
+    const store = storeIn(root, hanging, join(folder, "store.sqlite"));
+    const archives = new Archives();
+    const life = new ArchiveLife(archives, store, noCloud);
+    const end = life.take(submit);
+    await Promise.race([hanging.hung.promise, end]);
+    await archiveOne(folder);
+    const startedMs = performance.now();
+    await life.close();
+    const tookMs = performance.now() - startedMs;
+    assert.ok(tookMs < closeLimitMs, `the close took ${tookMs} ms at transaction ${points.at}`);
+    hanging.answer();
+    const last = new ArchiveLife(archives, store, noCloud);
+    await last.begin();
+    const ended = await end;
+    if (isDimensionerError(ended) && ended.sentence !== "cancelledKept") {
+      assert.equal(isDimensionerError(await last.take(submit)), false);
+    }
+    await until(async () => (await workFolders(root)).length === 0, `the job has ended: ${points.at}`);
+    await last.close();
+    assert.equal((await readPackages(root)).size, 1, `transaction ${points.at}`);
+  });
+}
