@@ -116,7 +116,13 @@ export const migrations: readonly (readonly string[])[] = [
       measurement_sha256 TEXT,
       raw_sha256 TEXT,
       previous_sha256 TEXT,
-      supplements_sha256 TEXT
+      supplements_sha256 TEXT,
+      device_serial_number TEXT,
+      device_certificate TEXT,
+      billable_weight REAL,
+      billable_unit TEXT,
+      billable_legal_for_trade TEXT,
+      scan TEXT
     )`,
     `CREATE INDEX packages_location ON packages (location)`,
     `CREATE INDEX packages_key ON packages (job_key, archived_at)`,

@@ -31,6 +31,8 @@ const intent: Intent = {
   deviceLocalTime: null,
   deviceUtcTime: null,
   legalForTrade: true,
+  billable: null,
+  scan: null,
   measurement: '{"ok":true}',
   raw: '{"errorCode":0}',
   keep: { topic: "dock 4" },

@@ -56,6 +56,8 @@ export function intentOf(transactionId: string, more: Partial<Intent> = {}): Int
     deviceLocalTime: null,
     deviceUtcTime: null,
     legalForTrade: null,
+    billable: null,
+    scan: null,
     measurement: null,
     raw: null,
     keep: {},

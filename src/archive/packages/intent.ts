@@ -56,12 +56,35 @@ const measuredBy = v.object({
   /** Of the config node. */
   id: v.string(),
   name: v.string(),
+  /** As its owner has typed it in, like the next one. */
+  serialNumber: optionalText,
+  certificate: optionalText,
   imageIdentifier: optionalText,
   /** Those that it has and that are wanted. */
   images: v.array(v.picklist(pictures)),
 });
 
 export type MeasuredBy = v.InferOutput<typeof measuredBy>;
+
+/** The weight that is billed for the parcel, and how it was found (docs/messages.md, BillableWeight). */
+export const billedSchema = v.object({
+  weight: v.number(),
+  unit: v.picklist(["kg", "lb"]),
+  basis: v.picklist(["dimensional", "actual", "minimum"]),
+  explanation: v.pipe(v.string(), v.maxLength(1_000)),
+  ruleId: v.pipe(v.string(), v.maxLength(100)),
+  ruleDate: optionalText,
+  legalForTrade: v.union([v.boolean(), v.literal("unknown")]),
+  /** It is no measured value. */
+  computed: v.literal(true),
+});
+
+/** The scan of the parcel's label (docs/messages.md, Scan). */
+export const scannedSchema = v.object({
+  text: v.pipe(v.string(), v.maxLength(10_000)),
+  symbology: optionalText,
+  sscc: optionalText,
+});
 
 const start = {
   transactionReference: optionalText,
@@ -107,6 +130,10 @@ const intent = v.object({
   deviceLocalTime: optionalText,
   deviceUtcTime: optionalText,
   legalForTrade: v.nullable(v.boolean()),
+  /** Null where no billable weight was worked out. */
+  billable: v.nullable(billedSchema),
+  /** Null where no label was scanned. */
+  scan: v.nullable(scannedSchema),
   /** The text of measurement.json. */
   measurement: optionalText,
   /** The text of measurement.raw. */

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import * as v from "valibot";
 import { listLimits, parseJson } from "../../model/parse-json.ts";
 import { measurementFileName, rawFileName } from "../archive-disk.ts";
-import { itemSources, mediaRules, pictures, recordingSchema } from "./intent.ts";
+import { itemSources, mediaRules, pictures, recordingSchema, billedSchema, scannedSchema } from "./intent.ts";
 
 /** A schema with what it means, for docs/manifest.schema.json, which is made from here (tools/write-docs). */
 function described<const TSchema extends v.GenericSchema>(meaning: string, schema: TSchema) {
@@ -88,6 +88,14 @@ export const manifestSchema = described(
           v.object({
             id: described("Of its config node.", v.string()),
             name: described("As its config node has it.", v.string()),
+            serialNumber: described(
+              "The device's serial number, as its owner has typed it in; null where it is not.",
+              v.optional(v.nullable(v.string())),
+            ),
+            certificate: described(
+              "The number of its approval or verification for trade, as its owner has typed it in; null where it is not.",
+              v.optional(v.nullable(v.string())),
+            ),
             imageIdentifier: optionalText("As the device sent it."),
           }),
         ),
@@ -104,6 +112,14 @@ export const manifestSchema = described(
       archived: described("When this manifest was written (ISO 8601, UTC).", v.string()),
     }),
     legalForTrade: described("As received.", v.nullable(v.boolean())),
+    billable: described(
+      "The weight that is billed, as the flow had worked it out: no measured value. Null where it had not.",
+      v.optional(v.nullable(billedSchema)),
+    ),
+    scan: described(
+      "The scan of the parcel's label; null where none was.",
+      v.optional(v.nullable(scannedSchema)),
+    ),
     complete: described("Whether everything that was expected is here.", v.boolean()),
     expected: described(
       "What `complete` was decided by; not in packages of version 0.1.",

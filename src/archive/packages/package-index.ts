@@ -105,7 +105,7 @@ export function rowOfPackage(
   placed: PlacedPackage,
   manifest: Manifest,
 ): Readonly<Record<string, SqlValue>> {
-  const { references, times, measurement, raw, previous } = manifest;
+  const { references, times, measurement, raw, previous, billable = null } = manifest;
   const files = filesOf(manifest);
   return {
     package_id: manifest.job,
@@ -131,6 +131,12 @@ export function rowOfPackage(
     raw_sha256: raw?.sha256 ?? null,
     previous_sha256: previous?.sha256 ?? null,
     supplements_sha256: manifest.supplements?.sha256 ?? null,
+    device_serial_number: manifest.measuredBy?.serialNumber ?? null,
+    device_certificate: manifest.measuredBy?.certificate ?? null,
+    billable_weight: billable?.weight ?? null,
+    billable_unit: billable?.unit ?? null,
+    billable_legal_for_trade: billable === null ? null : String(billable.legalForTrade),
+    scan: manifest.scan?.text ?? null,
   };
 }
 

@@ -80,7 +80,13 @@ export class PackageWriter {
       measuredBy:
         measuredBy === null
           ? null
-          : { id: measuredBy.id, name: measuredBy.name, imageIdentifier: measuredBy.imageIdentifier },
+          : {
+              id: measuredBy.id,
+              name: measuredBy.name,
+              serialNumber: measuredBy.serialNumber,
+              certificate: measuredBy.certificate,
+              imageIdentifier: measuredBy.imageIdentifier,
+            },
       recording: intent.recording,
       times: {
         deviceLocal: intent.deviceLocalTime,
@@ -89,6 +95,8 @@ export class PackageWriter {
         archived: new Date().toISOString(),
       },
       legalForTrade: intent.legalForTrade,
+      billable: intent.billable,
+      scan: intent.scan,
       complete: content.complete,
       expected: content.expected,
       missing: content.missing.map(inEnglish),

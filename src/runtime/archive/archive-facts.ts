@@ -1,7 +1,9 @@
 import { readLocalMeasurement, type LocalMeasurement } from "../../archive/find/local-measurement.ts";
 import type { GivenMedium } from "../../archive/jobs/stage-media.ts";
 import {
+  billedSchema,
   recordingSchema,
+  scannedSchema,
   type GivenReferences,
   type Intent,
   type MeasuredBy,
@@ -24,6 +26,8 @@ export interface MessageFacts {
   readonly deviceLocalTime: string | null;
   readonly deviceUtcTime: string | null;
   readonly legalForTrade: boolean | null;
+  readonly billable: Intent["billable"];
+  readonly scan: Intent["scan"];
   /** The text of measurement.json. */
   readonly measurement: string | null;
   /** The exact text that the device sent. */
@@ -65,9 +69,20 @@ export function readFacts(msg: Message): MessageFacts {
     deviceLocalTime: textOf(fields["dateTimeLocal"]),
     deviceUtcTime: textOf(fields["dateTimeUtc"]),
     legalForTrade: typeof legalForTrade === "boolean" ? legalForTrade : null,
+    billable: readAs(billedSchema, msg["billable"]),
+    scan: readAs(scannedSchema, msg["scan"]),
     measurement: carried === undefined || carried === null ? null : `${JSON.stringify(carried, null, 2)}\n`,
     raw,
   };
+}
+
+/** What other nodes have left on the message; null where it is something else. */
+function readAs<const TSchema extends v.GenericSchema>(
+  schema: TSchema,
+  given: unknown,
+): v.InferOutput<TSchema> | null {
+  const read = v.safeParse(schema, given);
+  return read.success ? read.output : null;
 }
 
 /** A measurement through the cloud has a transaction already. */
@@ -80,6 +95,8 @@ function readLocal(msg: Message, fields: Fields): LocalFacts | null {
   return {
     id,
     name: textOf(by["name"]) ?? id,
+    serialNumber: textOf(by["serialNumber"]),
+    certificate: textOf(by["certificate"]),
     imageIdentifier: textOf(msg["imageIdentifier"]) ?? textOf(fields["imageIdentifier"]),
   };
 }

@@ -53,7 +53,14 @@ describe("archive: jobs that seek their transaction", () => {
     return runner.submit({
       ...intentOf("", { origin: client.peer.origin, raw, waitMs }),
       transactionId: null,
-      measuredBy: { id: "device", name: "Dock 4", imageIdentifier: key, images: [] },
+      measuredBy: {
+        id: "device",
+        name: "Dock 4",
+        serialNumber: null,
+        certificate: null,
+        imageIdentifier: key,
+        images: [],
+      },
       sought: { ...local, sentAt: new Date().toISOString() },
       folder: [key],
     });

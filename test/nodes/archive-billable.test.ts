@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { readManifest } from "../../src/archive/packages/manifest.ts";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { withFolder } from "../media/support.ts";
+import { TestFlow, type Message } from "../support/flow.ts";
+import { storeNode } from "../support/store-node.ts";
+
+describe("a package of a parcel that is billed", function () {
+  this.timeout(20_000);
+  let sim: Simulator;
+  let flow: TestFlow;
+
+  beforeEach(async () => {
+    sim = await startSimulator({ mode: "legal-for-trade" });
+  });
+  afterEach(() => sim.close());
+
+  const run = async (id: string, msg: Message): Promise<Message> => {
+    const { error, sent } = await flow.run(id, msg);
+    assert.equal(error, undefined, `${id}: ${error?.message}`);
+    return sent[0]?.msg ?? assert.fail(id);
+  };
+
+  it("names in its manifest and in the index the billed weight, the scan and the instrument", async () => {
+    await withFolder(async (folder) => {
+      const [userDir, packages] = [join(folder, "user"), join(folder, "packages")];
+      await Promise.all([mkdir(userDir), mkdir(packages)]);
+      const node = (id: string, more: object = {}) => ({ id, z: "tab", type: `dimensioner-${id}`, ...more });
+      const device = { id: "device", type: "dimensioner-device", name: "Dock 4", address: sim.newer.origin };
+      flow = await TestFlow.start(
+        [
+          { ...device, serialNumber: "SN-1", certificate: "AM-7001" },
+          storeNode(packages, "store"),
+          node("scan"),
+          node("measure", { device: "device" }),
+          node("billable-weight", { preset: "dhl-express", requireLegalForTrade: true }),
+          node("archive", { store: "store", images: "annotated" }),
+        ],
+        {},
+        { userDir },
+      );
+      try {
+        const scanned = await run("scan", { payload: "]C100395212340000004173\r\n" });
+        const billed = await run("billable-weight", await run("measure", scanned));
+        const { payload } = await run("archive", billed);
+        const { manifest: path } = payload as { manifest: string };
+        const manifest = readManifest(await readFile(path, "utf8")) ?? assert.fail("no manifest");
+        assert.deepEqual(manifest.billable, {
+          weight: 2,
+          unit: "kg",
+          basis: "dimensional",
+          explanation: "33.5 × 21 × 12.5 cm = 8793.75 cm³, ÷ 5000 = 1.76, up to 2 kg",
+          ruleId: "dhl-express",
+          ruleDate: null,
+          legalForTrade: true,
+          computed: true,
+        });
+        assert.deepEqual(manifest.scan, {
+          text: "00395212340000004173",
+          symbology: "GS1-128",
+          sscc: "395212340000004173",
+        });
+        const { name, serialNumber, certificate } = manifest.measuredBy ?? assert.fail();
+        assert.deepEqual([name, serialNumber, certificate], ["Dock 4", "SN-1", "AM-7001"]);
+        // Others may read the database while Node-RED runs.
+        const database = new DatabaseSync(join(userDir, "dimensioner", "store.sqlite"), {
+          readOnly: true,
+        });
+        const columns = "device_serial_number, device_certificate, billable_weight, billable_unit";
+        const rows = database
+          .prepare(`SELECT ${columns}, billable_legal_for_trade, scan FROM packages`)
+          .all();
+        database.close();
+        assert.deepEqual(
+          rows.map((row) => ({ ...row })),
+          [
+            {
+              device_serial_number: "SN-1",
+              device_certificate: "AM-7001",
+              billable_weight: 2,
+              billable_unit: "kg",
+              billable_legal_for_trade: "true",
+              scan: "00395212340000004173",
+            },
+          ],
+        );
+      } finally {
+        await flow.stop();
+      }
+    });
+  });
+});
