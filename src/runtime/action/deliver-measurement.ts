@@ -31,10 +31,9 @@ export function deliverMeasurement(
 ): Outputs {
   const { msg, status } = job;
   const { result, rawResponse } = measurement;
-  const { serialNumber, certificate } = instrument;
   result.device = deviceReference ?? name;
-  result.deviceSerialNumber = serialNumber;
-  result.deviceCertificate = certificate;
+  result.deviceSerialNumber = instrument.serialNumber;
+  result.deviceCertificate = instrument.certificate;
   msg.payload = result;
   msg["transactionReference"] = result.transactionReference ?? reference ?? null;
   msg["imageIdentifier"] = result.imageIdentifier;
@@ -44,8 +43,7 @@ export function deliverMeasurement(
     name,
     surface,
     deviceReference: deviceReference ?? null,
-    serialNumber,
-    certificate,
+    ...instrument,
     sentAt: sentAt.toISOString(),
     references: {
       transactionReference: sent.transactionReference ?? null,
