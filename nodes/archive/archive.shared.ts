@@ -35,6 +35,8 @@ export const properties = {
   },
   /** What is fetched from the device on the local network that has measured, separated by commas. */
   images: { kind: "text", default: "annotated,color", icon: "picture-o", group: media },
+  /** Also the video that a device keeps itself, where a stop has ended this parcel's recording. */
+  deviceVideo: { kind: "flag", default: false, icon: "film", note: "note.deviceVideo", group: media },
   /** Whose media are collected; none: only what the message and the device have. */
   cloud: { ...cloudProperties.cloud, isOptional: true, group: media },
   cloudFrom: cloudProperties.cloudFrom,

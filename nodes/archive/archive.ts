@@ -1,8 +1,6 @@
 import { join } from "node:path";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { Archives } from "../../src/archive/jobs/archives.ts";
-import type { RunningJob } from "../../src/archive/jobs/running-job.ts";
-import type { HeldUp } from "../../src/model/shapes.ts";
 import type { OpenJob } from "../../src/archive/jobs/open-job.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
@@ -71,28 +69,12 @@ export default function (RED: NodeAPI): void {
       const settings = new SettingsReader("node", operationOf("config"));
       return settings.number("warnAfter", table.warnAfter, properties.warnAfter);
     };
-    const warnings = new HeldUpWarnings(RED, {
+    const warnings = new HeldUpWarnings(RED, this, {
       findMissing: missingMedia,
       afterMs: readWarnAfter,
-      onHeldUp: (running, heldUp) => void tellHeldUp(running, heldUp),
+      keptOf: (jobId) => session.textsOf(jobId),
+      say: (key, values) => status.say(key, values),
     });
-    let isClosed = false;
-
-    /** An additional message: the parcel's own still ends as every message does. */
-    const tellHeldUp = async ({ job, trouble }: RunningJob, heldUp: HeldUp): Promise<void> => {
-      if (trouble === undefined) {
-        const { transactionId, transactionReference, reason, heldUpFor } = heldUp;
-        const id = transactionReference ?? transactionId ?? "";
-        const minutes = Math.round(heldUpFor / 60);
-        this.warn(status.say("stillWaiting", { id, minutes, cause: reason.message }));
-      }
-      const msg: Message = { _msgid: RED.util.generateId() };
-      const kept = await session.textsOf(job.id);
-      if (!isClosed) {
-        restoreKept(RED, msg, kept);
-        this.send([null, { ...msg, payload: heldUp }]);
-      }
-    };
 
     const isOurs = (job: OpenJob): boolean => {
       if (job.node === this.id) {
@@ -276,7 +258,6 @@ export default function (RED: NodeAPI): void {
     });
 
     this.on("close", (done: () => void) => {
-      isClosed = true;
       forget();
       warnings.close();
       status.close();

@@ -136,6 +136,7 @@ export const phrases = {
   colorImage: "the device's color image",
   depthImage: "the device's depth image",
   anyImages: "any images",
+  keptVideo: "the video that the device keeps",
   startedVideo: "the video that was started for this parcel",
   moreMedia: "media that may still arrive",
   lastPart: "the last part",

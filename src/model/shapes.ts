@@ -158,6 +158,13 @@ export interface VideoCommand {
     /** When the answer was there, by this computer's clock (ISO 8601, UTC). */
     at: string;
   };
+  /** After a stop: the device on the local network that keeps the video. */
+  device?: {
+    /** Of its config node. */
+    id: string;
+    /** As its config node has it. */
+    name: string;
+  };
 }
 
 /** A start of a recording. */

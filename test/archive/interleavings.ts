@@ -5,13 +5,14 @@ import { Archive } from "../../src/archive/jobs/archive.ts";
 import { JobRunner } from "../../src/archive/jobs/job-runner.ts";
 import type { Archived } from "../../src/archive/jobs/sealing.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
+import type { MeasuredBy } from "../../src/archive/packages/intent.ts";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { isDimensionerError, type DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { withFolder } from "../media/support.ts";
 import { intentOf, pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
-import { cloudInTurns, cloudOrigin } from "./cloud-in-turns.ts";
+import { cloudInTurns, cloudOrigin, deviceInTurns } from "./cloud-in-turns.ts";
 import { MemoryDatabase } from "./memory-databases.ts";
 import { databaseInTurns, diskInTurns, Turns, type Choose, type Life } from "./turns.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -30,7 +31,7 @@ const soonMs = 1_000;
 
 /**
  * Plays one order of everything that can happen at once while an archive takes the parts of a sequence, a message alone and a
- * transaction of the cloud twice, is perhaps closed in the middle, and goes on in another life. Returns that order. Throws
+ * transaction of the cloud twice and a local measurement of it, is perhaps closed in the middle, and goes on in another life. Returns that order. Throws
  * where a promise of the archive did not hold.
  */
 export async function playOrder(choose: Choose): Promise<readonly string[]> {
@@ -79,12 +80,13 @@ class Play {
     };
     const disk = diskInTurns(this.#turns, life);
     const cloud = cloudInTurns(this.#turns, life);
+    const device = deviceInTurns(this.#turns, life);
     const { archive } = await Archive.open(this.#root, lease, { disk });
     const runner = new JobRunner(archive, {
       node: "node",
       concurrency: 2,
       cloud: () => cloud,
-      device: () => assert.fail("no device was given"),
+      device: () => device,
       findMissing: missingMedia,
       retry: { firstMs: 10, longestMs: 40 },
       poll: { firstMs: 10, longestMs: 40, paceMs: 0 },
@@ -117,6 +119,16 @@ class Play {
       filename: null,
     });
     const cloud = intentOf("transaction", { origin: cloudOrigin, raw: "{}" });
+    const measuredBy: MeasuredBy = {
+      id: "dock",
+      name: "Dock 4",
+      serialNumber: null,
+      certificate: null,
+      imageIdentifier: "i-1",
+      images: ["annotated"],
+      videoAt: null,
+    };
+    const local = intentOf("transaction", { origin: cloudOrigin, raw: "{}", measuredBy });
     const submits: [name: string, media: string[], submit: () => Promise<Submission>][] = [
       ...Array.from({ length: parts }, (_, index): [string, string[], () => Promise<Submission>] => {
         const text = `part ${index}`;
@@ -134,6 +146,7 @@ class Play {
           ),
       ],
       ["cloud", [], () => runner.submit(cloud)],
+      ["local", [], () => runner.submit(local)],
       ["cloud again", [], () => runner.submit(cloud)],
     ];
     await Promise.all(
@@ -191,7 +204,11 @@ class Play {
       await this.#checkMessage(message, manifests);
     }
     const cloud = manifests.filter(({ transactionId }) => transactionId === "transaction");
-    assert.ok(cloud.length <= 1, "one package for the same job");
+    const supplements = cloud.filter((manifest) => manifest.supplements !== null);
+    assert.equal(supplements.length, Math.max(0, cloud.length - 1), "one package, and what completes it");
+    const hashes = cloud.flatMap(({ items }) => items.map(({ sha256 }) => sha256));
+    assert.equal(new Set(hashes).size, hashes.length, "each medium of the transaction once");
+    assert.ok(cloud.length <= 2, "no supplement without anything new");
   }
 
   async #checkMessage({ name, media, end }: Message, manifests: readonly Manifest[]): Promise<void> {

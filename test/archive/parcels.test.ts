@@ -33,6 +33,7 @@ const localOf = (more: Partial<Intent> = {}): Intent => ({
       certificate: null,
       imageIdentifier: "i-1",
       images: ["annotated", "color"],
+      videoAt: null,
     },
     ...more,
   }),
@@ -263,6 +264,67 @@ describe("archive: one parcel, one package", () => {
         submission.messageSent();
       });
     });
+  });
+
+  describe("a recording that a stop has ended", () => {
+    const filmOf = (more: Partial<Intent> = {}): Intent => ({
+      ...localOf({ raw: null, measurement: null, sought: null, ...recordingOf("own"), ...more }),
+      measuredBy: {
+        id: "dock",
+        name: "Dock 4",
+        serialNumber: null,
+        certificate: null,
+        imageIdentifier: null,
+        images: [],
+        videoAt: at,
+      },
+    });
+
+    it("is in the package as the device keeps it, and archived once", async () => {
+      const device = new ScriptedDevice();
+      await archiving({ device }, async (opened) => {
+        const submission = await opened.runner.submit(filmOf({ waitMs: 5_000 }));
+        await until(() => submission.running?.state === "waiting", "it is being encoded");
+        device.keeps = "ORDER-1";
+        const archived = await submission.end();
+        submission.messageSent();
+        assert.deepEqual([archived.complete, namesOf(archived)], [true, ["device video.mp4"]]);
+        assert.equal((await archive(opened, filmOf())).wasThere, true);
+        const other = filmOf();
+        const measuredBy = {
+          id: "dock",
+          name: "Dock 4",
+          serialNumber: null,
+          certificate: null,
+          imageIdentifier: null,
+          images: [],
+          videoAt: "later",
+        };
+        assert.equal((await archive(opened, { ...other, measuredBy, waitMs: 60 })).wasThere, false);
+      });
+    });
+
+    for (const [when, replace] of [
+      ["before it is fetched", (device: ScriptedDevice) => void (device.keeps = "ORDER-2")],
+      [
+        "while it is fetched",
+        (device: ScriptedDevice) => {
+          device.keeps = "ORDER-1";
+          device.onVideo = () => void (device.keeps = "ORDER-2");
+        },
+      ],
+    ] as const) {
+      it(`is missing where another start has replaced it ${when}: no other film takes its place`, async () => {
+        const device = new ScriptedDevice();
+        replace(device);
+        await archiving({ device }, async (opened) => {
+          const submission = await opened.runner.submit(filmOf({ waitMs: 60 }));
+          const error = await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+          assert.match(error.message, /missing: the video that the device keeps/);
+          submission.messageSent(error);
+        });
+      });
+    }
   });
 
   describe("sent again with more expected than its package holds", () => {

@@ -52,11 +52,28 @@ export class ScriptedCloud implements MediaSource {
 export class ScriptedDevice implements DeviceSource {
   readonly peer = devicePeer;
   pictures: readonly string[];
+  /** What it keeps a video of. */
+  keeps: string | null = null;
+  /** Told when the transfer of the video begins. */
+  onVideo: () => void = () => undefined;
   /** What it fails with, while it does. */
   failure: DimensionerError | undefined;
 
   constructor(...pictures: readonly string[]) {
     this.pictures = pictures;
+  }
+
+  keepsVideoOf(reference: string | null): boolean {
+    return reference !== null && reference === this.keeps;
+  }
+
+  async video(): Promise<Download> {
+    if (this.keeps === null) {
+      throw new DimensionerError("noVideo", { surface: "newer-device", operation: "video" });
+    }
+    const of = this.keeps;
+    this.onVideo();
+    return downloadOf(videoOf(of), "video/mp4");
   }
 
   async image(picture: string, imageIdentifier: string): Promise<Download> {

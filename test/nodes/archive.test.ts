@@ -501,6 +501,37 @@ describe("dimensioner-archive", () => {
     });
   });
 
+  it("archives the video that the device keeps after a stop, in Video Only mode", async () => {
+    await withFolder(async (root) => {
+      sim.newer.setMode("video-only");
+      const dock = { id: "dock", type: "dimensioner-device", name: "Dock 4", address: sim.newer.origin };
+      const video = (action: string): FlowNode => ({
+        id: action,
+        z: "tab",
+        type: "dimensioner-video-control",
+        device: "dock",
+        action,
+      });
+      const test = await start(
+        root,
+        dock,
+        video("start"),
+        { ...video("stop"), wires: [["node"]] },
+        archive(root, { deviceVideo: true, wait: 30 }),
+      );
+      await test.run("start", { transactionReference: "ORDER-1" });
+      const ended = nextEnd(test, "node");
+      await test.run("stop", { transactionReference: "ORDER-1" });
+      assert.equal((await ended).error, undefined);
+      const [manifest] = [...(await readPackages(root)).values()];
+      assert.deepEqual([manifest?.complete, manifest?.recording?.recording], [true, "own"]);
+      assert.deepEqual(
+        manifest?.items.map(({ path, source }) => [path, source]),
+        [["video.mp4", "device"]],
+      );
+    });
+  });
+
   it("tells once, on its second output, of a parcel that is not archived yet, and goes on", async () => {
     await withFolder(async (root) => {
       const test = await start(root, archive(root, { wait: 600, warnAfter: 0.2, keep: "order" }));

@@ -129,6 +129,15 @@ export const videoCommand = described(
       ),
     ),
     by: v.exactOptional(described("The start that replaced it, where it was overwritten.", videoStart)),
+    device: v.exactOptional(
+      described(
+        "After a stop: the device on the local network that keeps the video.",
+        v.object({
+          id: described("Of its config node.", v.string()),
+          name: described("As its config node has it.", v.string()),
+        }),
+      ),
+    ),
   }),
 );
 

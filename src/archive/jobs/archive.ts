@@ -8,7 +8,8 @@ import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../ar
 import { TransactionFinder } from "../find/transaction-finder.ts";
 import { claimFolder } from "./claim-folder.ts";
 import type { JobStore } from "./job-store.ts";
-import { JobTable, type StoredJob } from "./job-table.ts";
+import type { StoredJob } from "./job-rows.ts";
+import { JobTable } from "./job-table.ts";
 import { answerOf, type Answer } from "./keys.ts";
 import type { OpenJob } from "./open-job.ts";
 import type { RunningJob } from "./running-job.ts";

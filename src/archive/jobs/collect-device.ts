@@ -1,6 +1,9 @@
-import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { pictureSlot } from "./slots.ts";
-import type { DeviceSource } from "./media-source.ts";
+import { join } from "node:path";
+import { DimensionerError, type ErrorCode } from "../../errors/dimensioner-error.ts";
+import type { Download } from "../../model/download.ts";
+import { deviceVideoSlot, pictureSlot } from "./slots.ts";
+import type { DeviceSource, TransferOptions } from "./media-source.ts";
+import type { OpenJob } from "./open-job.ts";
 import type { RunningJob } from "./running-job.ts";
 import type { Semaphore } from "./semaphore.ts";
 import { namesInUse, reserveName, storeItem } from "./store-item.ts";
@@ -12,41 +15,60 @@ export interface DeviceWork {
   readonly picturing: Semaphore;
 }
 
-/** Stores the pictures that the device has of the measurement and that are not stored yet; what it does not have is left out. */
+/** What a device answers for what it does not have. */
+const absentCodes: ReadonlySet<ErrorCode> = new Set(["ERR_NOT_FOUND", "ERR_NO_VIDEO"]);
+
+interface DeviceItem {
+  readonly slot: string;
+  readonly description: string;
+  readonly start: (source: DeviceSource, options: TransferOptions) => Promise<Download>;
+}
+
+/**
+ * Stores the images that the device has of the measurement, or the video that it keeps, where they are not stored yet; what it does
+ * not have is left out.
+ */
 export async function collectDevice(running: RunningJob, { device, picturing }: DeviceWork): Promise<void> {
   const { job, root, signal, existing } = running;
-  const { measuredBy } = job.intent;
   const archived = existing.flatMap(({ manifest }) => manifest.items);
-  const due = (measuredBy?.images ?? []).filter(
-    (picture) =>
-      !job.items.has(pictureSlot(picture)) &&
-      !archived.some(({ source, description }) => source === "device" && description === picture),
+  const due = wantedOf(job).filter(
+    ({ slot, description }) =>
+      !job.items.has(slot) &&
+      !archived.some((item) => item.source === "device" && item.description === description),
   );
-  const id = measuredBy?.imageIdentifier ?? null;
-  if (due.length === 0 || id === null) {
+  if (due.length === 0) {
     return;
   }
+  const { references } = job.intent;
   const used = namesInUse(job.items.values());
   const leave = await picturing.enter(signal);
   try {
     const source = device();
     const { surface, host } = source.peer;
-    for (const picture of due) {
-      const facts = {
-        source: "device",
-        contentId: null,
-        description: picture,
-        url: null,
-        base: reserveName(used, picture),
-      } as const;
+    const isOwn = (): boolean => source.keepsVideoOf(references.transactionReference);
+    for (const { slot, description, start } of due) {
+      const isVideo = slot === deviceVideoSlot;
+      if (isVideo && !isOwn()) {
+        continue;
+      }
+      const base = reserveName(used, description);
+      const facts = { source: "device", contentId: null, description, url: null, base } as const;
       const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
       try {
-        const start = () => source.image(picture, id, { signal, onProgress });
-        const item = await storeItem(root, job.id, start, facts, { surface, host, signal });
-        await root.addItems(job, new Map([[pictureSlot(picture), item]]));
+        const begin = () => start(source, { signal, onProgress });
+        const item = await storeItem(root, job.id, begin, facts, { surface, host, signal });
+        if (isVideo && !isOwn()) {
+          // Another start has replaced it meanwhile.
+          await root.disk.unlink(join(root.work.of(job.id), item.path));
+          continue;
+        }
+        // The device may have forgotten it by the time of a restart.
+        await root.work.sync(job.id);
+        await root.addItems(job, new Map([[slot, item]]));
         running.resetFailures();
       } catch (error) {
-        if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
+        const isGone = error instanceof DimensionerError && absentCodes.has(error.code);
+        if (!isGone) {
           throw error;
         }
       }
@@ -54,4 +76,21 @@ export async function collectDevice(running: RunningJob, { device, picturing }: 
   } finally {
     leave();
   }
+}
+
+/** What is wanted of the device of a job. */
+function wantedOf({ intent: { measuredBy } }: OpenJob): DeviceItem[] {
+  const id = measuredBy?.imageIdentifier ?? null;
+  const images = id === null ? [] : (measuredBy?.images ?? []);
+  const items = images.map((picture): DeviceItem => ({
+    slot: pictureSlot(picture),
+    description: picture,
+    start: (source, options) => source.image(picture, id ?? "", options),
+  }));
+  const video: DeviceItem = {
+    slot: deviceVideoSlot,
+    description: "video",
+    start: (source, options) => source.video(options),
+  };
+  return (measuredBy?.videoAt ?? null) === null ? items : [...items, video];
 }

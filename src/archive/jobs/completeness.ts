@@ -4,7 +4,15 @@ import type { NotFound } from "../find/transaction-finder.ts";
 import type { IntentFacts, Picture, StoredItem } from "../packages/intent.ts";
 import type { LeftOut, Manifest } from "../packages/manifest.ts";
 import type { Completeness } from "../packages/package-writer.ts";
-import { asksCloud, asMediaItems, expectedOf, foreignVideo, isVideo, isVideoType } from "./demand.ts";
+import {
+  asksCloud,
+  asMediaItems,
+  expectedOf,
+  foreignVideo,
+  isDeviceVideo,
+  isVideo,
+  isVideoType,
+} from "./demand.ts";
 import type { ExistingPackage } from "./existing.ts";
 import type { FindMissing } from "./media-source.ts";
 import type { OpenJob } from "./open-job.ts";
@@ -66,6 +74,7 @@ export function missingFrom(
     ...missingParts(job),
     ...lost.map(verbatim),
     ...wanted.images.filter((image) => !hasPicture(image)).map((image) => phrase(pictureNames[image])),
+    ...(wanted.deviceVideo && !items.some(isDeviceVideo) ? [phrase("keptVideo")] : []),
     ...(asksCloud(job.intent) ? missingOfCloud(running, items) : []),
     ...(wanted.video && !items.some(isVideo) ? [phrase("startedVideo")] : []),
     ...findMissing(asMediaItems(items), wanted.expect).map(verbatim),
@@ -105,8 +114,13 @@ export function canGrow(running: Collected, missing: readonly Problem[]): boolea
   if (notFound?.isFinal === true && missing.every((one) => one === notFound.missing)) {
     return false;
   }
+  const wanted = expectedOf(intent);
   return (
-    asksCloud(intent) || !isWhole(job) || (intent.measuredBy?.images.length ?? 0) > 0 || existing.length > 0
+    asksCloud(intent) ||
+    !isWhole(job) ||
+    wanted.images.length > 0 ||
+    wanted.deviceVideo ||
+    existing.length > 0
   );
 }
 

@@ -1,10 +1,15 @@
-import type { IntentFacts, StoredItem } from "../packages/intent.ts";
+import type { IntentFacts, ItemSource, StoredItem } from "../packages/intent.ts";
 import type { Expected, LeftOut, Manifest } from "../packages/manifest.ts";
 import type { FindMissing } from "./media-source.ts";
 
 type Medium = Pick<StoredItem, "contentTypeAnnounced" | "contentTypeFound">;
 
 /** By what was announced or found: descriptions say nothing reliable. */
+/** The video that a device kept. */
+export function isDeviceVideo(item: Medium & { readonly source?: ItemSource | undefined }): boolean {
+  return item.source === "device" && isVideo(item);
+}
+
 export function isVideo({ contentTypeAnnounced, contentTypeFound }: Medium): boolean {
   return isVideoType(contentTypeFound ?? contentTypeAnnounced);
 }
@@ -36,6 +41,7 @@ export function expectedOf(intent: IntentFacts): Expected {
     contentType,
     expect,
     images: measuredBy?.images ?? [],
+    deviceVideo: (measuredBy?.videoAt ?? null) !== null,
     video: isForAll && recording !== null && foreignVideo(intent) === undefined,
   };
 }
@@ -59,7 +65,9 @@ export function isSatisfied(
   const hasImages = wanted.images.every((image) =>
     items.some(({ source, description }) => source === "device" && description === image),
   );
-  if (!hasImages || (wanted.video && !items.some(isVideo))) {
+  const lacksVideo =
+    (wanted.video && !items.some(isVideo)) || (wanted.deviceVideo && !items.some(isDeviceVideo));
+  if (!hasImages || lacksVideo) {
     return false;
   }
   if (findMissing(asMediaItems(items), wanted.expect).length > 0) {
@@ -88,6 +96,7 @@ export function includesAll(done: Expected, wanted: Expected): boolean {
     has("expect") &&
     has("images") &&
     (done.video || !wanted.video) &&
+    (done.deviceVideo || !wanted.deviceVideo) &&
     (wanted.media === "none" || includes(done, wanted))
   );
 }

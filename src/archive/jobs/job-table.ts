@@ -1,40 +1,11 @@
 import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
 import { markHandled } from "../../store/inbox.ts";
-import {
-  decodeIntent,
-  itemSources,
-  type Intent,
-  type IntentTexts,
-  type PlacedPackage,
-  type StoredItem,
-} from "../packages/intent.ts";
+import type { IntentTexts, PlacedPackage, StoredItem } from "../packages/intent.ts";
 import { removeOldMeasurements } from "../find/measurement-table.ts";
 import { noteMeasurement } from "./searches.ts";
-import { endStates, openToParts, statesBefore, unfinished, type JobState } from "./job-states.ts";
+import { insertItem, listOf, readIntent, readItems, readJob, type StoredJob } from "./job-rows.ts";
+import { endStates, statesBefore, unfinished, type JobState } from "./job-states.ts";
 import { sha256Of } from "../../model/sha256.ts";
-
-/** A job as it is in the database. */
-export interface StoredJob {
-  readonly id: string;
-  readonly node: string;
-  readonly state: JobState;
-  /** What makes two jobs the same; null until the content of a message's media is known. */
-  readonly key: string | null;
-  readonly acceptedAt: Date;
-  readonly intent: Intent;
-  /** As given, or as found. */
-  readonly transactionId: string | null;
-  /** What is whole on the disk, by content id or place in the sequence. */
-  readonly items: Map<string, StoredItem>;
-  /** How many parts a sequence has, once one of them said so. */
-  readonly count: number | null;
-  /** How long it has waited for what is missing. */
-  readonly waitedMs: number;
-  /** How long a process has worked on it. */
-  readonly openMs: number;
-  /** Its package, where it has one. */
-  readonly placed: PlacedPackage | null;
-}
 
 /** What a start finds. */
 export interface Unfinished {
@@ -183,7 +154,7 @@ export class JobTable {
 
   /** All jobs that a restart goes on with, the oldest first. */
   async unfinished(): Promise<Unfinished> {
-    const states = list(unfinished);
+    const states = listOf(unfinished);
     const [jobs = [], media = []] = await this.#database.transaction([
       { sql: `SELECT * FROM jobs WHERE state IN (${states}) ORDER BY accepted_at, job_id` },
       {
@@ -204,7 +175,7 @@ export class JobTable {
   async ended(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.#database.transaction(
       ids.map((id) => ({
-        sql: `SELECT job_id FROM jobs WHERE job_id = ? AND state IN (${list(endStates)})`,
+        sql: `SELECT job_id FROM jobs WHERE job_id = ? AND state IN (${listOf(endStates)})`,
         values: [id],
       })),
     );
@@ -217,7 +188,7 @@ export class JobTable {
     await this.#database.transaction([
       {
         sql: `DELETE FROM jobs WHERE job_id IN
-          (SELECT job_id FROM jobs WHERE changed_at < ? AND state IN (${list(endStates)}) LIMIT ?)`,
+          (SELECT job_id FROM jobs WHERE changed_at < ? AND state IN (${listOf(endStates)}) LIMIT ?)`,
         values: [before, mostRemoved],
       },
       removeOldMeasurements(this.#now()),
@@ -228,90 +199,8 @@ export class JobTable {
     const columns = Object.keys(also).map((column) => `${column} = ?, `);
     return {
       sql: `UPDATE jobs SET ${columns.join("")}state = ?, changed_at = ?
-        WHERE job_id = ? AND state IN (${list(statesBefore[state])}) RETURNING job_id`,
+        WHERE job_id = ? AND state IN (${listOf(statesBefore[state])}) RETURNING job_id`,
       values: [...Object.values(also), state, this.#now().toISOString(), id],
     };
   }
-}
-
-function list(states: readonly JobState[]): string {
-  return states.map((state) => `'${state}'`).join(", ");
-}
-
-/** Only while the job takes parts: what comes later is never written to a package that is being sealed. */
-function insertItem(jobId: string, slot: string, item: StoredItem): Statement {
-  return {
-    sql: `INSERT INTO job_media (job_id, slot, path, source, content_id, description, content_type_announced,
-        content_type_found, bytes, sha256, url)
-      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS
-        (SELECT 1 FROM jobs WHERE job_id = ? AND state IN (${list(openToParts)}))
-      ON CONFLICT (job_id, slot) DO UPDATE SET path = excluded.path, bytes = excluded.bytes, sha256 = excluded.sha256
-      RETURNING slot`,
-    values: [
-      jobId,
-      slot,
-      item.path,
-      item.source,
-      item.contentId,
-      item.description,
-      item.contentTypeAnnounced,
-      item.contentTypeFound,
-      item.bytes,
-      item.sha256,
-      item.url,
-      jobId,
-    ],
-  };
-}
-
-/** The job of a row, or its id where the row is not what was written. */
-function readJob(row: Row, media: readonly Row[]): StoredJob | string {
-  const id = String(row["job_id"]);
-  const intent = readIntent(row);
-  const state = unfinished.find((one) => one === row["state"]);
-  if (intent === undefined || state === undefined) {
-    return id;
-  }
-  const [path, manifest] = [textOf(row["location"]), textOf(row["manifest_sha256"])];
-  return {
-    id,
-    node: String(row["node_id"]),
-    state,
-    key: textOf(row["job_key"]),
-    acceptedAt: new Date(String(row["accepted_at"])),
-    intent,
-    transactionId: textOf(row["transaction_id"]),
-    items: readItems(media),
-    count: row["part_count"] === null ? null : Number(row["part_count"]),
-    waitedMs: Number(row["waited_ms"]),
-    openMs: Number(row["open_ms"]),
-    placed: path === null || manifest === null ? null : { path, sha256: manifest },
-  };
-}
-
-function readIntent(row: Row): Intent | undefined {
-  const text = String(row["intent"]);
-  return sha256Of(text) === row["intent_sha256"] ? decodeIntent(JSON.parse(text)) : undefined;
-}
-
-function readItems(media: readonly Row[]): Map<string, StoredItem> {
-  return new Map(media.map((row) => [String(row["slot"]), readItem(row)]));
-}
-
-function readItem(row: Row): StoredItem {
-  return {
-    path: String(row["path"]),
-    source: itemSources.find((one) => one === row["source"]) ?? "message",
-    contentId: textOf(row["content_id"]),
-    description: textOf(row["description"]),
-    contentTypeAnnounced: textOf(row["content_type_announced"]),
-    contentTypeFound: textOf(row["content_type_found"]),
-    bytes: Number(row["bytes"]),
-    sha256: String(row["sha256"]),
-    url: textOf(row["url"]),
-  };
-}
-
-function textOf(value: SqlValue | undefined): string | null {
-  return typeof value === "string" ? value : null;
 }

@@ -8,12 +8,19 @@ export function cloudKey(origin: string | null, transactionId: string): string {
   return digest(["cloud", origin ?? "", transactionId]);
 }
 
+interface KeyedDevice {
+  readonly id: string;
+  readonly imageIdentifier: string | null;
+  /** Of a recording without a measurement. */
+  readonly videoAt?: string | null | undefined;
+}
+
 /** Of local measurements: the same device with the same exact answer, whether or not their transaction is known. */
 export function measureKey(
-  { id, imageIdentifier }: { readonly id: string; readonly imageIdentifier: string | null },
+  { id, imageIdentifier, videoAt }: KeyedDevice,
   { raw, measurement }: Answer,
 ): string {
-  return digest(["measured", id, imageIdentifier ?? "", raw ?? measurement ?? ""]);
+  return digest(["measured", id, imageIdentifier ?? videoAt ?? "", raw ?? measurement ?? ""]);
 }
 
 /**
@@ -33,7 +40,7 @@ function contentKey(
 interface Identity {
   readonly origin: string | null;
   readonly transactionId: string | null;
-  readonly measuredBy: { readonly id: string; readonly imageIdentifier: string | null } | null;
+  readonly measuredBy: KeyedDevice | null;
   readonly answer: Answer;
 }
 

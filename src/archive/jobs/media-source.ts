@@ -9,7 +9,7 @@ interface SourcePeer {
   readonly surface: Surface;
 }
 
-interface TransferOptions {
+export interface TransferOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((doneBytes: number, totalBytes: number | null) => void) | undefined;
 }
@@ -30,6 +30,10 @@ export interface DeviceSource {
   readonly peer: SourcePeer;
   /** ERR_NOT_FOUND for an image that it does not have. */
   image(picture: Picture, imageIdentifier: string, options: TransferOptions): Promise<Download>;
+  /** Whether the video that it keeps is of this reference's recording, as far as this process has seen. */
+  keepsVideoOf(reference: string | null): boolean;
+  /** The video that it keeps; ERR_NO_VIDEO while there is none. */
+  video(options: TransferOptions): Promise<Download>;
 }
 
 /** What of `expect` is not among these media. */

@@ -18,6 +18,8 @@ export function pictureSlot(picture: Picture): string {
   return `device:${picture}`;
 }
 
+export const deviceVideoSlot = "device:video";
+
 export function cloudSlot(contentId: string): string {
   return `cloud:${contentId}`;
 }

@@ -62,6 +62,8 @@ const measuredBy = v.object({
   imageIdentifier: optionalText,
   /** Those that it has and that are wanted. */
   images: v.array(v.picklist(pictures)),
+  /** When a stop ended this parcel's recording, whose video the device keeps; null where that is not wanted. */
+  videoAt: optionalText,
 });
 
 export type MeasuredBy = v.InferOutput<typeof measuredBy>;

@@ -40,6 +40,7 @@ const expected = v.object({
   contentType: optionalText("Only media of this type, of the cloud."),
   expect: described("With the rule `list`: content types or descriptions.", v.array(v.string())),
   images: described("Images of the device.", v.array(v.picklist(pictures))),
+  deviceVideo: described("Whether the video that the device kept is one of them.", v.boolean()),
   video: described("Whether a video was started for this parcel.", v.boolean()),
 });
 
@@ -97,6 +98,10 @@ export const manifestSchema = described(
               v.optional(v.nullable(v.string())),
             ),
             imageIdentifier: optionalText("As the device sent it."),
+            videoAt: described(
+              "When the recording was stopped whose video the device kept (ISO 8601, UTC); only of such a package.",
+              v.optional(v.string()),
+            ),
           }),
         ),
       ),

@@ -86,6 +86,7 @@ export class PackageWriter {
               serialNumber: measuredBy.serialNumber,
               certificate: measuredBy.certificate,
               imageIdentifier: measuredBy.imageIdentifier,
+              ...(measuredBy.videoAt === null ? {} : { videoAt: measuredBy.videoAt }),
             },
       recording: intent.recording,
       times: {

@@ -7,7 +7,7 @@ const videoDone = { start: "started", stop: "stopped", cancel: "cancelled" } as 
 /** What a video command leaves on the message. */
 export function deliverVideo(
   { msg, status }: Job,
-  { recordings, machine }: Target,
+  { recordings, machine, id, name, deviceReference }: Target,
   action: keyof typeof videoDone,
   reference: string | null,
 ): Outputs {
@@ -32,6 +32,7 @@ export function deliverVideo(
           transactionReference: reference ?? transactionReference,
           recording,
           ...(by === undefined ? {} : { by }),
+          ...(deviceReference === undefined ? { device: { id, name } } : {}),
         };
       }
       break;

@@ -20,6 +20,8 @@ export interface MessageFacts {
   readonly references: GivenReferences;
   readonly device: string | null;
   readonly local: LocalFacts | null;
+  /** The device that keeps the video of this parcel's recording, which a stop has ended. */
+  readonly filmed: LocalFacts | null;
   /** By what its transaction is found. */
   readonly sought: LocalMeasurement | null;
   readonly recording: Intent["recording"];
@@ -64,6 +66,7 @@ export function readFacts(msg: Message): MessageFacts {
     },
     device: read("device") ?? read("deviceReference") ?? read("deviceClientId") ?? read("cameraSerialId"),
     local: readLocal(msg, fields),
+    filmed: readFilmed(msg),
     sought: readLocalMeasurement(msg["measuredBy"], carried ?? decodeAnswer(msg, fields)),
     recording: readRecording(msg),
     deviceLocalTime: textOf(fields["dateTimeLocal"]),
@@ -98,7 +101,20 @@ function readLocal(msg: Message, fields: Fields): LocalFacts | null {
     serialNumber: textOf(by["serialNumber"]),
     certificate: textOf(by["certificate"]),
     imageIdentifier: textOf(msg["imageIdentifier"]) ?? textOf(fields["imageIdentifier"]),
+    videoAt: null,
   };
+}
+
+function readFilmed(msg: Message): LocalFacts | null {
+  const video = fieldsOf(msg["video"]);
+  const device = fieldsOf(video?.["device"]);
+  const [id, videoAt] = [textOf(device?.["id"]), textOf(video?.["at"])];
+  if (video?.["action"] !== "stop" || video["recording"] !== "own" || id === null || videoAt === null) {
+    return null;
+  }
+  const name = textOf(device?.["name"]) ?? id;
+  // Nothing was measured: there is nothing that an instrument vouches for.
+  return { id, name, serialNumber: null, certificate: null, imageIdentifier: null, videoAt };
 }
 
 /** The result as a node would have made it of the device's exact answer, where the message carries only that by now. */

@@ -18,6 +18,7 @@ export interface IntentProperties {
   readonly cloudFrom: string;
   readonly layout: string;
   readonly images: string;
+  readonly deviceVideo: boolean;
   readonly transactionId: string;
   readonly transactionIdType: string;
   readonly media: string;
@@ -72,7 +73,8 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
     throw settings.invalid("layout", problem);
   }
   const images = readImages(properties.images, settings);
-  const { references, device, local, recording, ...facts } = readMeasured(reader);
+  const { references, device, local: measured, filmed, recording, ...facts } = readMeasured(reader);
+  const local = measured ?? (properties.deviceVideo ? filmed : null);
   const transactionId = await readTransactionId(reader, local !== null);
   const contentType = await values.optional({
     field: "contentType",
@@ -81,15 +83,26 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
   });
   const given = { field: "expect", value: properties.expect, type: properties.expectType } as const;
   const expect = media === "list" ? readExpected(await values.required(given)) : [];
-  if (origin === null && !hasMedia && facts.measurement === null && facts.raw === null) {
+  if (
+    origin === null &&
+    !hasMedia &&
+    (local?.videoAt ?? null) === null &&
+    facts.measurement === null &&
+    facts.raw === null
+  ) {
     throw errorBeforeSending(operation, "inputNothing");
   }
-  const measuredBy = local === null ? null : { ...local, images: reader.hasImages(local.id) ? images : [] };
+  const measuredBy =
+    local === null
+      ? null
+      : { ...local, images: reader.hasImages(local.id) && local.videoAt === null ? images : [] };
   const cloudName =
     properties.cloudFrom.trim() === "" ? undefined : readMessageProperty(RED, msg, properties.cloudFrom);
+  // A recording without a measurement has a transaction of its own, which nothing names.
+  const isNameless = transactionId === null && (local?.videoAt ?? null) !== null;
   return {
     transactionId,
-    origin,
+    origin: isNameless ? null : origin,
     measuredBy,
     recording,
     media,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeAPI } from "node-red";
 import type { OpenJob } from "../../archive/jobs/open-job.ts";
 import type { Archived } from "../../archive/jobs/sealing.ts";
-import type { MediaSource } from "../../archive/jobs/media-source.ts";
+import type { DeviceSource, MediaSource } from "../../archive/jobs/media-source.ts";
 import type { Submission } from "../../archive/jobs/submission.ts";
 import type { CloudClient } from "../../cloud/client.ts";
 import type { DeviceClient } from "../../device/client.ts";
@@ -98,13 +98,22 @@ export function jobCloud(
  * The device that has measured for a job. Throws ERR_CONFIG where it is not deployed: a message chooses among what is deployed, and
  * nothing in it is an address.
  */
-export function jobDevice(RED: NodeAPI, id: string): DeviceClient {
-  const { client } = deviceChoice(RED, { device: id, deviceFrom: "" }).choose(
+export function jobDevice(
+  RED: NodeAPI,
+  id: string,
+): DeviceSource & { readonly generation: DeviceClient["generation"] } {
+  const { client, recordings, machine } = deviceChoice(RED, { device: id, deviceFrom: "" }).choose(
     { msg: { _msgid: "" } },
     "archive",
     false,
   );
-  return client;
+  return {
+    peer: client.peer,
+    generation: client.generation,
+    image: (...given) => client.image(...given),
+    keepsVideoOf: (reference) => recordings.kept(machine, reference)?.recording === "own",
+    video: (options) => client.video("download", options),
+  };
 }
 
 /** Whether a node of this id is deployed; inside a subflow the id is made of several. */

@@ -1,33 +1,40 @@
-import type { NodeAPI } from "node-red";
+import type { Node, NodeAPI } from "node-red";
 import { missingFrom } from "../../archive/jobs/completeness.ts";
 import type { FindMissing } from "../../archive/jobs/media-source.ts";
 import type { RunningJob } from "../../archive/jobs/running-job.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { HeldUp } from "../../model/shapes.ts";
+import type { Message } from "../messages.ts";
 import { translateError } from "../status/translate.ts";
+import { restoreKept } from "./archive-intent.ts";
+import type { ArchiveStatus } from "./archive-status.ts";
 
 interface WarningOptions {
   readonly findMissing: FindMissing;
   /** After so long; 0: never. Throws ERR_CONFIG where that is no number. */
   readonly afterMs: () => number;
-  /** Told once of each job. */
-  readonly onHeldUp: (running: RunningJob, heldUp: HeldUp) => void;
+  /** The message properties that a job has kept. */
+  readonly keptOf: (jobId: string) => Promise<Readonly<Record<string, unknown>>>;
+  readonly say: ArchiveStatus["say"];
 }
 
 /**
- * Tells once of each job that is still not archived after a while: what keeps it from going on, or what it waits for. A job that is
- * just downloading is told of when it waits the next time.
+ * Tells once, on the node's second output, of each job that is still not archived after a while: what keeps it from going on, or what it
+ * waits for. A job that is just downloading is told of when it waits the next time. The parcel's own message still ends as every
+ * message does.
  */
 export class HeldUpWarnings {
   readonly #RED: NodeAPI;
+  readonly #node: Pick<Node, "send" | "warn">;
   readonly #options: WarningOptions;
   readonly #timers = new Map<RunningJob, NodeJS.Timeout>();
   readonly #due = new Set<RunningJob>();
   readonly #told = new WeakSet<RunningJob>();
   #isClosed = false;
 
-  constructor(RED: NodeAPI, options: WarningOptions) {
+  constructor(RED: NodeAPI, node: Pick<Node, "send" | "warn">, options: WarningOptions) {
     this.#RED = RED;
+    this.#node = node;
     this.#options = options;
   }
 
@@ -71,13 +78,29 @@ export class HeldUpWarnings {
     const heldUpFor = Math.round(openMsOf(running) / 1000);
     const error = running.trouble ?? this.#whatIsMissing(running, heldUpFor);
     const { code, message } = translateError(this.#RED, error);
-    this.#options.onHeldUp(running, {
+    const { transactionReference } = intent.references;
+    if (running.trouble === undefined) {
+      // What holds jobs up is in the log already.
+      const id = transactionReference ?? transactionId ?? "";
+      const values = { id, minutes: Math.round(heldUpFor / 60), cause: message };
+      this.#node.warn(this.#options.say("stillWaiting", values));
+    }
+    void this.#send(running, {
       transactionId,
-      transactionReference: intent.references.transactionReference,
+      transactionReference,
       device: intent.device,
       reason: { code, message },
       heldUpFor,
     });
+  }
+
+  async #send({ job }: RunningJob, payload: HeldUp): Promise<void> {
+    const kept = await this.#options.keptOf(job.id);
+    if (!this.#isClosed) {
+      const msg: Message = { _msgid: this.#RED.util.generateId() };
+      restoreKept(this.#RED, msg, kept);
+      this.#node.send([null, { ...msg, payload }]);
+    }
   }
 
   #whatIsMissing(running: RunningJob, seconds: number): DimensionerError {

@@ -60,6 +60,7 @@ describe("archive: jobs that seek their transaction", () => {
         certificate: null,
         imageIdentifier: key,
         images: [],
+        videoAt: null,
       },
       sought: { ...local, sentAt: new Date().toISOString() },
       folder: [key],
