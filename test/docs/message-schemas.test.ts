@@ -138,20 +138,28 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
     await run("VideoMessage", { type: "dimensioner-video-control", action: "cancel" }, {});
   });
 
-  it("measure, of a parcel whose recording another start has overwritten", async () => {
-    sim.newer.setMode("video-with-measurement");
+  it("video, stop and measure, of a parcel whose recording another start has overwritten", async () => {
+    sim.newer.setMode("video-only");
     flow = await TestFlow.start([
       { id: "device", type: "dimensioner-device", address: sim.newer.origin },
       { id: "start", z: "tab", type: "dimensioner-video-control", device: "device" },
+      { id: "stop", z: "tab", type: "dimensioner-video-control", device: "device", action: "stop" },
       { id: "node", z: "tab", type: "dimensioner-measure", device: "device", tag: "customReference1" },
     ]);
-    await flow.run("start", { transactionReference: "R" });
-    await flow.run("start", { transactionReference: "S" });
+    const startTwice = async (): Promise<void> => {
+      await flow.run("start", { transactionReference: "R" });
+      await flow.run("start", { transactionReference: "S" });
+    };
+    await startTwice();
+    const { msg: stopped = {} } = (await flow.run("stop", { transactionReference: "R" })).sent[0] ?? {};
+    checkMessage("VideoMessage", stopped, {});
+    hasAllFieldsOf("VideoCommand", stopped["video"]);
+    sim.newer.setMode("video-with-measurement");
+    await startTwice();
     const given = { transactionReference: "R" };
     const { msg = {} } = (await flow.run("node", { ...given })).sent[0] ?? {};
     checkMessage("MeasureMessage", msg, given);
     hasAllFieldsOf("MeasuredBy", msg["measuredBy"]);
-    hasAllFieldsOf("VideoCommand", msg["video"]);
     hasAllFieldsOf("VideoStart", (msg["video"] as Message)["by"]);
   });
 
