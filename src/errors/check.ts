@@ -73,11 +73,12 @@ export function anInstance(type: abstract new (...given: never[]) => unknown): R
 
 /** An object with these properties; one that is not required may be missing or undefined. Others are not looked at. */
 export function anObject(rules: Readonly<Record<string, Rule>>, required: readonly string[] = []): Rule {
+  const checks = Object.entries(rules);
   return (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       return { path: [], value, problem: phrase("object") };
     }
-    for (const [name, check] of Object.entries(rules)) {
+    for (const [name, check] of checks) {
       const given: unknown = Reflect.get(value, name);
       const fault = given === undefined && !required.includes(name) ? undefined : check(given);
       if (fault !== undefined) {

@@ -9,7 +9,7 @@ import { compile, makeProject, resolutions, runnablePrograms } from "./consumer.
 import { bytesIn, notAllowed } from "./content.ts";
 import { packAndInstall, packageName, repository, type Packed } from "./packed.ts";
 
-const largestPackedBytes = 1_300_000;
+const largestPackedBytes = 1_500_000;
 /** With all that npm installs for it. */
 const largestInstalledBytes = 9_000_000;
 
@@ -38,7 +38,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     }
   });
 
-  it("is smaller than 1.3 MB, and installed with its dependencies than 9 MB", async () => {
+  it("is smaller than 1.5 MB, and installed with its dependencies than 9 MB", async () => {
     assert.ok(packed.tarball.size < largestPackedBytes, `${packed.tarball.size} bytes packed`);
     const installedBytes = await bytesIn(join(packed.userDir, "node_modules"));
     assert.ok(installedBytes < largestInstalledBytes, `${installedBytes} bytes installed`);
@@ -53,8 +53,8 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
         console.log(error.stack);
       }`;
     const { stdout } = await packed.node("--input-type=module", "--eval", script);
-    const [, file = "", line = ""] = /new DeviceClient \(file:\/\/(.+\.js):(\d+):\d+\)/.exec(stdout) ?? [];
-    assert.equal(file, await realpath(join(packed.installed, "dist", "src", "device", "client.js")), stdout);
+    const [, file = "", line = ""] = /readOptions \(file:\/\/(.+\.js):(\d+):\d+\)/.exec(stdout) ?? [];
+    assert.equal(file, await realpath(join(packed.installed, "dist", "src", "device", "options.js")), stdout);
     const lines = (await readFile(file, "utf8")).split("\n");
     assert.match(lines[Number(line) - 1] ?? "", /throw new DimensionerError\("configInvalid"/);
   });

@@ -36,7 +36,8 @@ Connect the scan node directly to the node that receives the scans, without chan
 | MQTT, HTTP, a page that takes keystrokes | _mqtt in_, _http in_, _ui-template_ | complete, if it is a string: default |
 | strings that can end within a scan | _tcp in_ without a delimiter | choose “a part of a stream” |
 
-The examples 07, 08 and 11 show them; [nodes.md](nodes.md) lists all examples.
+The examples 07, 08 and 11 show them; [nodes.md](nodes.md) lists all examples. If you have no scanner at hand, use
+[the simulator's](simulator.md#the-scanner): it sends what real scanners send, and its labels can be read from the screen.
 
 ## Where a scan ends
 

@@ -1,5 +1,5 @@
 import type { ScanElement } from "../../model/shapes.ts";
-import { readElement } from "./element.ts";
+import { checkElement, readElement } from "./element.ts";
 import { identifierAt, identifiers } from "./table.ts";
 
 /** What scanners send for FNC1 between elements: the group separator. */
@@ -26,9 +26,10 @@ export function readElementString(data: string, today: Date): ScanElement[] {
     // One that reaches beyond a separator is none.
     const ai = found !== null && position + found.length <= end ? found : null;
     const start = position + (ai?.length ?? 0);
-    const predefined = ai === null ? null : (identifiers.get(ai)?.predefinedLength ?? null);
+    const identifier = ai === null ? undefined : identifiers.get(ai);
+    const predefined = identifier?.predefinedLength ?? null;
     position = predefined === null ? end : Math.min(end, start + predefined);
-    elements.push(readElement(ai, data.slice(start, position), today));
+    elements.push(checkElement(ai, identifier, data.slice(start, position), today));
   }
   return elements;
 }

@@ -5,7 +5,16 @@ import { identifiers, type Identifier } from "./table.ts";
 
 /** One element, checked as far as its application identifier is known; `ai` is null where none could be told from the value. */
 export function readElement(ai: string | null, value: string, today: Date): ScanElement {
-  const identifier = ai === null ? undefined : identifiers.get(ai);
+  return checkElement(ai, ai === null ? undefined : identifiers.get(ai), value, today);
+}
+
+/** The same for one whose identifier has been looked up; undefined where it is not in the table. */
+export function checkElement(
+  ai: string | null,
+  identifier: Identifier | undefined,
+  value: string,
+  today: Date,
+): ScanElement {
   if (identifier === undefined) {
     return { ai, title: null, value, checked: null };
   }

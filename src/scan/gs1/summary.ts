@@ -3,16 +3,19 @@ import { shiftPoint } from "./element.ts";
 
 type Summary = Pick<Scan, "sscc" | "gtin" | "lot" | "serial" | "expiry" | "labelDims" | "labelWeight">;
 
-/** The first element of each kind that is as it should be, by its application identifier; see kindOf. */
+/** The first element of each kind that is as it should be, by its application identifier. */
 type Found = ReadonlyMap<string, ScanElement>;
 
 /** What most flows want to know of a code, from elements that are as they should be. */
 export function summarize(elements: readonly ScanElement[]): Summary {
   const found = new Map<string, ScanElement>();
+  // Weights and logistic dimensions by their first three digits: the fourth only says how many decimals there are.
+  const sizes = new Map<string, ScanElement>();
   for (const element of elements) {
-    const kind = element.checked === true && element.ai !== null ? kindOf(element.ai) : undefined;
-    if (kind !== undefined && !found.has(kind)) {
-      found.set(kind, element);
+    const { ai, checked } = element;
+    if (ai !== null && checked === true) {
+      const isSize = ai.length === 4 && (ai.startsWith("33") || ai.startsWith("34"));
+      setFirst(isSize ? sizes : found, isSize ? ai.slice(0, 3) : ai, element);
     }
   }
   const valueOf = (ai: string) => found.get(ai)?.value ?? null;
@@ -22,14 +25,15 @@ export function summarize(elements: readonly ScanElement[]): Summary {
     lot: valueOf("10"),
     serial: valueOf("21"),
     expiry: dateIn(found, "17") ?? dateIn(found, "7003"),
-    labelDims: sidesIn(found, "cm") ?? sidesIn(found, "in"),
-    labelWeight: weightIn(found),
+    labelDims: sizes.size === 0 ? null : (sidesIn(sizes, "cm") ?? sidesIn(sizes, "in")),
+    labelWeight: sizes.size === 0 ? null : weightIn(sizes),
   };
 }
 
-/** Of weights and logistic dimensions the first three digits: the fourth only says how many decimals there are. */
-function kindOf(ai: string): string {
-  return ai.length === 4 && (ai.startsWith("33") || ai.startsWith("34")) ? ai.slice(0, 3) : ai;
+function setFirst(found: Map<string, ScanElement>, kind: string, element: ScanElement): void {
+  if (!found.has(kind)) {
+    found.set(kind, element);
+  }
 }
 
 function dateIn(found: Found, ai: string): string | null {
@@ -37,12 +41,12 @@ function dateIn(found: Found, ai: string): string | null {
   return typeof decoded === "string" ? decoded : null;
 }
 
-function weightIn(found: Found): LabelWeight | null {
-  const kilograms = numberIn(found, "330");
+function weightIn(sizes: Found): LabelWeight | null {
+  const kilograms = numberIn(sizes, "330");
   if (kilograms !== null) {
     return { weight: kilograms, unit: "kg" };
   }
-  const pounds = numberIn(found, "340");
+  const pounds = numberIn(sizes, "340");
   return pounds === null ? null : { weight: pounds, unit: "lb" };
 }
 
@@ -68,16 +72,16 @@ function inchesFeetYards(inches: string, feet: string, yards: string): readonly 
   ];
 }
 
-function sidesIn(found: Found, unit: LabelDimensions["unit"]): LabelDimensions | null {
-  const length = sideIn(found, sides[unit].length);
-  const width = sideIn(found, sides[unit].width);
-  const height = sideIn(found, sides[unit].height);
+function sidesIn(sizes: Found, unit: LabelDimensions["unit"]): LabelDimensions | null {
+  const length = sideIn(sizes, sides[unit].length);
+  const width = sideIn(sizes, sides[unit].width);
+  const height = sideIn(sizes, sides[unit].height);
   return length === null && width === null && height === null ? null : { length, width, height, unit };
 }
 
-function sideIn(found: Found, units: readonly Unit[]): number | null {
+function sideIn(sizes: Found, units: readonly Unit[]): number | null {
   for (const [ai, factor] of units) {
-    const side = numberIn(found, ai, factor);
+    const side = numberIn(sizes, ai, factor);
     if (side !== null) {
       return side;
     }
@@ -86,8 +90,8 @@ function sideIn(found: Found, units: readonly Unit[]): number | null {
 }
 
 /** The number of an element, times a whole number. */
-function numberIn(found: Found, kind: string, factor = 1): number | null {
-  const element = found.get(kind);
+function numberIn(sizes: Found, kind: string, factor = 1): number | null {
+  const element = sizes.get(kind);
   // Multiplied as a whole number: 0.35 m are 35 cm, and not 35.00000000000001.
   return element === undefined
     ? null
