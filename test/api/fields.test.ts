@@ -199,7 +199,17 @@ describe("the API, field by field", () => {
 
   /** The shape of a result is one for all surfaces, and the cloud's has all of its fields. */
   const ofAnotherSurface = ["newer device, measure", "earlier device, measure"];
-  const addedByDecoder = ["ok", "summary", "length", "width", "height", "device", "source"];
+  const addedByDecoder = [
+    "ok",
+    "summary",
+    "length",
+    "width",
+    "height",
+    "device",
+    "deviceSerialNumber",
+    "deviceCertificate",
+    "source",
+  ];
 
   for (const [surface, fields, read] of surfaces) {
     const needed = Object.fromEntries(

@@ -14,7 +14,16 @@ async function fits(value: unknown): Promise<boolean> {
 }
 
 /** What manifests of version 0.1 do not have. */
-const laterThan01 = ["store", "measuredBy", "recording", "expected", "leftOut", "supplements"];
+const laterThan01 = [
+  "store",
+  "measuredBy",
+  "recording",
+  "billable",
+  "scan",
+  "expected",
+  "leftOut",
+  "supplements",
+];
 
 describe("archive: the manifest and its schema", () => {
   /** Manifests of every kind, as the archive writes them. */

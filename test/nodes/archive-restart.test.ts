@@ -39,6 +39,7 @@ describe(`dimensioner-archive in a Node-RED ${nodeRedMajor} that is killed`, fun
         store: "store",
         transactionId: "payload.id",
         keep: "payload.shift",
+        settle: 0,
         wires: [["debug"]],
       },
       { id: "debug", z: "tab", type: "debug", active: true, console: true, complete: "true", wires: [] },

@@ -89,7 +89,7 @@ export function failingCases(folder: string, file: string): FailingCase[] {
     { code: "ERR_CONFIG", ...image({ image: "0" }), ...imageOf("1") },
     { code: "ERR_CONFIG", ...image({ output: "file" }), ...imageOf("1") },
     { code: "ERR_CONFIG", ...archive({ store: "store", layout: "{0}" }) },
-    { code: "ERR_CONFIG", ...archive({ store: "store", wait: "-1" }) },
+    { code: "ERR_CONFIG", ...archive({ cloud: "cloud", store: "store", wait: "-1" }) },
     { code: "ERR_INPUT", ...image() },
     { code: "ERR_INPUT", ...image(), ...imageOf("../1") },
     { code: "ERR_INPUT", ...image({ output: "file", folder, filename: "../1" }), ...imageOf("1") },

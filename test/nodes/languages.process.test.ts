@@ -32,12 +32,12 @@ async function englishWords(language: string): Promise<Set<string>> {
   return new Set(english.flatMap(wordsOf).filter((word) => !own.has(word)));
 }
 
-/** A path, an address, a property and a token of a layout are what they are in any language. */
+/** A path, an address, a property, the names of pictures and units and a token of a layout are what they are in any language. */
 const withoutPlaces = (text: string): string =>
   text
     .replaceAll("https://", "")
     .replace(/\S*\/\S+/g, "")
-    .replace(/127\.0\.0\.1\S*|\bmsg(?:\.\w+)+|\{\w*\}/g, "");
+    .replace(/127\.0\.0\.1\S*|\b(?:\w+, )+(?:depth|in|lb|msg)\b|\bmsg(?:\.\w+)+|\{\w*\}/g, "");
 
 /** Nothing listens there: a port that was free a moment ago may have been given to another test. */
 const closedPort = 1;

@@ -11,7 +11,7 @@ import { packAndInstall, packageName, repository, type Packed } from "./packed.t
 
 const largestPackedBytes = 1_500_000;
 /** With all that npm installs for it. */
-const largestInstalledBytes = 9_000_000;
+const largestInstalledBytes = 10_000_000;
 
 describe(`the packed package on Node ${process.versions.node} and Node-RED ${nodeRedMajor}`, function () {
   this.timeout(120_000);
@@ -38,7 +38,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     }
   });
 
-  it("is smaller than 1.5 MB, and installed with its dependencies than 9 MB", async () => {
+  it("is smaller than 1.5 MB, and installed with its dependencies than 10 MB", async () => {
     assert.ok(packed.tarball.size < largestPackedBytes, `${packed.tarball.size} bytes packed`);
     const installedBytes = await bytesIn(join(packed.userDir, "node_modules"));
     assert.ok(installedBytes < largestInstalledBytes, `${installedBytes} bytes installed`);

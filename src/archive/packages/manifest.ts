@@ -65,7 +65,7 @@ export const manifestSchema = described(
     ),
     source: described(
       "Only in packages of version 0.1: whether the media came from the cloud or with messages.",
-      v.optional(v.picklist(["cloud", "message"])),
+      v.exactOptional(v.picklist(["cloud", "message"])),
     ),
     cloud: optionalText("Origin of the cloud whose media were collected; null where none was asked."),
     transactionId: optionalText(
@@ -100,7 +100,7 @@ export const manifestSchema = described(
             imageIdentifier: optionalText("As the device sent it."),
             videoAt: described(
               "When the recording was stopped whose video the device kept (ISO 8601, UTC); only of such a package.",
-              v.optional(v.string()),
+              v.exactOptional(v.string()),
             ),
           }),
         ),
