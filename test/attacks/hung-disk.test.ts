@@ -21,15 +21,24 @@ const run = promisify(execFile);
 class HangingPipe {
   readonly path: string;
   #opened = 0;
+  /** Of a writer, as soon as nothing is to hang any more. */
+  #writer: number | undefined;
 
   private constructor(path: string) {
     this.path = path;
   }
 
-  static async make(folder: string): Promise<HangingPipe> {
+  /** A test that fails leaves no thread hanging in the pipe either: the next ones need them. */
+  static async use(folder: string, body: (pipe: HangingPipe) => Promise<void>): Promise<void> {
     const path = join(folder, "pipe");
     await run("mkfifo", [path]);
-    return new HangingPipe(path);
+    const pipe = new HangingPipe(path);
+    try {
+      await body(pipe);
+    } finally {
+      await pipe.release();
+      pipe.#close();
+    }
   }
 
   /** Hangs until `release`. */
@@ -40,14 +49,16 @@ class HangingPipe {
     await file.close();
   }
 
-  /** Lets every call go that hangs or is about to. */
+  /** Lets every call go that hangs, and every one that comes later. */
   async release(): Promise<void> {
-    await until(() => {
-      if (this.#opened > 0) {
-        closeSync(openSync(this.path, constants.O_RDWR | constants.O_NONBLOCK));
-      }
-      return this.#opened === 0;
-    }, "no call hangs");
+    this.#writer ??= openSync(this.path, constants.O_RDWR | constants.O_NONBLOCK);
+    await until(() => this.#opened === 0, "no call hangs");
+  }
+
+  #close(): void {
+    if (this.#writer !== undefined) {
+      closeSync(this.#writer);
+    }
   }
 }
 
@@ -75,21 +86,22 @@ describe("A8: a disk or share that hangs", function () {
     await withFolder(async (folder) => {
       const [bad, healthy] = [join(folder, "bad"), join(folder, "healthy")];
       await Promise.all([mkdir(bad), mkdir(healthy)]);
-      const pipe = await HangingPipe.make(folder);
-      const guard = new DiskGuard(rules);
-      const slow = watchedDisk(async (call) => {
-        if (call === "lstat") {
-          await pipe.hang();
+      await HangingPipe.use(folder, async (pipe) => {
+        const guard = new DiskGuard(rules);
+        const slow = watchedDisk(async (call) => {
+          if (call === "lstat") {
+            await pipe.hang();
+          }
+        });
+        const hung = guard.guard(slow, bad);
+        const calls = Array.from({ length: 10 }, () => hung.lstat(bad).then(String, String));
+        try {
+          await body({ guard, hung, healthy, calls, pipe });
+        } finally {
+          await pipe.release();
+          await Promise.all(calls);
         }
       });
-      const hung = guard.guard(slow, bad);
-      const calls = Array.from({ length: 10 }, () => hung.lstat(bad).then(String, String));
-      try {
-        await body({ guard, hung, healthy, calls, pipe });
-      } finally {
-        await pipe.release();
-        await Promise.all(calls);
-      }
     });
   }
 
@@ -134,54 +146,57 @@ describe("A8: a disk or share that hangs", function () {
 
   it("closes the files that were opened too late for whoever asked", async () => {
     await withFolder(async (folder) => {
-      const pipe = await HangingPipe.make(folder);
-      const guard = new DiskGuard({ ...rules, hungAfterMs: 50 });
-      const handles: fsPromises.FileHandle[] = [];
-      const slow = {
-        open: async (path: string): Promise<fsPromises.FileHandle> => {
-          const file = await open(path, "r");
-          await pipe.hang();
-          handles.push(file);
-          return file;
-        },
-      };
-      await run("touch", [join(folder, "file")]);
-      await assert.rejects(guard.guard(slow, folder).open(join(folder, "file")), { code: "ETIMEDOUT" });
-      await pipe.release();
-      await until(() => handles.length === 1 && handles[0]?.fd === -1, "the file is closed");
+      await HangingPipe.use(folder, async (pipe) => {
+        const guard = new DiskGuard({ ...rules, hungAfterMs: 50 });
+        const handles: fsPromises.FileHandle[] = [];
+        const slow = {
+          open: async (path: string): Promise<fsPromises.FileHandle> => {
+            const file = await open(path, "r");
+            await pipe.hang();
+            handles.push(file);
+            return file;
+          },
+        };
+        await run("touch", [join(folder, "file")]);
+        await assert.rejects(guard.guard(slow, folder).open(join(folder, "file")), { code: "ETIMEDOUT" });
+        await pipe.release();
+        await until(() => handles.length === 1 && handles[0]?.fd === -1, "the file is closed");
+      });
     });
   });
 
   it("is told at once where the calls that hang leave no thread for any folder", async () => {
     await withFolder(async (folder) => {
-      const pipe = await HangingPipe.make(folder);
-      const guard = new DiskGuard({ ...rules, hungAfterMs: 50 });
-      const calls = ["a", "b"].flatMap((name) => {
-        const disk = guard.guard({ hang: () => pipe.hang() }, join(folder, name));
-        return [disk.hang().then(String, String), disk.hang().then(String, String)];
+      await HangingPipe.use(folder, async (pipe) => {
+        const guard = new DiskGuard({ ...rules, hungAfterMs: 50 });
+        const calls = ["a", "b"].flatMap((name) => {
+          const disk = guard.guard({ hang: () => pipe.hang() }, join(folder, name));
+          return [disk.hang().then(String, String), disk.hang().then(String, String)];
+        });
+        await Promise.all(calls);
+        await assert.rejects(guard.guard(fsPromises, folder).readdir(folder), { code: "ETIMEDOUT" });
+        await lookup("localhost");
+        await pipe.release();
       });
-      await Promise.all(calls);
-      await assert.rejects(guard.guard(fsPromises, folder).readdir(folder), { code: "ETIMEDOUT" });
-      await lookup("localhost");
-      await pipe.release();
     });
   });
 
   it("ends an archive job's message in ERR_FILE fileHung, which may be sent again", async () => {
     await withFolder(async (root) => {
       mkdirSync(join(root, ".dimensioner-archive"));
-      const pipe = await HangingPipe.make(root);
-      const guard = new DiskGuard({ ...rules, hungAfterMs: 100 });
-      const disk = watchedDisk(async (call) => {
-        if (call === "readdir") {
-          await pipe.hang();
-        }
+      await HangingPipe.use(root, async (pipe) => {
+        const guard = new DiskGuard({ ...rules, hungAfterMs: 100 });
+        const disk = watchedDisk(async (call) => {
+          if (call === "readdir") {
+            await pipe.hang();
+          }
+        });
+        const archives = new Archives({ disk: guard.guard(disk, root) });
+        const error = await rejectsWith(archives.open(storeIn(root)), "ERR_FILE", "fileHung");
+        assert.equal(error.details.retryable, true);
+        await pipe.release();
+        assert.ok((await readdir(root)).length > 0);
       });
-      const archives = new Archives({ disk: guard.guard(disk, root) });
-      const error = await rejectsWith(archives.open(storeIn(root)), "ERR_FILE", "fileHung");
-      assert.equal(error.details.retryable, true);
-      await pipe.release();
-      assert.ok((await readdir(root)).length > 0);
     });
   });
 });
