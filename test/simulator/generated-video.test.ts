@@ -71,7 +71,7 @@ describe("simulator: generated video", () => {
   });
 
   it("is sent as the client reads it, without piling up in memory", async () => {
-    const sim = await start({ mode: "video-only", videoBytes: 1024 * 2 ** 20 });
+    const sim = await start({ mode: "video-only", videoBytes: 512 * 2 ** 20 });
     await video(sim, "start");
     await video(sim, "stop");
     const before = process.memoryUsage().rss;
@@ -85,10 +85,10 @@ describe("simulator: generated video", () => {
         most = Math.max(most, process.memoryUsage().rss);
       }
     }
-    assert.equal(bytes, 1024 * 2 ** 20);
-    // Both ends of the transfer live in this process, and a busy computer collects late: far below the gigabyte will do.
+    assert.equal(bytes, 512 * 2 ** 20);
+    // Both ends of the transfer live in this process, and a busy computer collects late: half of the video will do.
     assert.ok(most - before < 256 * 2 ** 20, `${most - before} bytes more`);
-  }).timeout(20_000);
+  }).timeout(60_000);
 
   it("serves the end of a huge one at once", async () => {
     const sim = await start({ mode: "video-only", videoBytes: 64 * 2 ** 30 });
