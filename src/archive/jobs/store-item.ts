@@ -69,10 +69,10 @@ export async function storeItem(
   const name = suggestedName(base, content.extension);
   try {
     await placeFile({ part, folder, name, ifExists: "error", disk, facts: about });
-    await disk.unlink(part).catch(() => undefined);
   } catch (error) {
-    await disk.unlink(part).catch(() => undefined);
     throw diskError(error, join(folder, name), about, root.folder);
+  } finally {
+    await disk.unlink(part).catch(() => undefined);
   }
   return {
     ...own,
