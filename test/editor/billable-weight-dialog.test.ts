@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { openBoth, type Both } from "./both.ts";
+import { bothOfSuite } from "./both.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -21,20 +21,7 @@ async function lines(page: Page): Promise<string[]> {
 
 describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", function () {
   this.timeout(60_000);
-  let both: Both;
-
-  before(async () => {
-    both = await openBoth([{ id: "tab", type: "tab", label: "Dock" }]);
-  });
-  after(() => both?.close());
-  afterEach(() =>
-    both.run(async ({ page, problems }) => {
-      assert.deepEqual(problems, []);
-      if ((await page.locator("#node-dialog-cancel").count()) > 0) {
-        await closeDialog(page, "cancel");
-      }
-    }),
-  );
+  const both = bothOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
 
   it("shows what each rule makes of a parcel, at once, and where it comes from", () =>
     both.run(async ({ page }) => {

@@ -1,6 +1,8 @@
+import assert from "node:assert/strict";
 import type { Browser } from "playwright-core";
 import { launchBrowser, openEditor, type Editor } from "../support/browser.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { closeDialog } from "./dialog.ts";
 
 /** One Node-RED with its editor open in a browser. */
 export interface Bench extends Pick<Editor, "page" | "problems"> {
@@ -56,6 +58,28 @@ export async function openBoth(flows: readonly object[]): Promise<Both> {
       await Promise.all(editors.map((editor) => editor.close()));
     },
   };
+}
+
+/** The same for all tests of a suite; what a failed one left open would fail those that follow. */
+export function bothOfSuite(flows: readonly object[]): Pick<Both, "run"> {
+  let both: Both | undefined;
+  const run: Both["run"] = async (work) => {
+    assert.ok(both !== undefined, "the editors are open");
+    await both.run(work);
+  };
+  before(async () => {
+    both = await openBoth(flows);
+  });
+  after(() => both?.close());
+  afterEach(() =>
+    run(async ({ page, problems }) => {
+      assert.deepEqual(problems, []);
+      if ((await page.locator("#node-dialog-cancel").count()) > 0) {
+        await closeDialog(page, "cancel");
+      }
+    }),
+  );
+  return { run };
 }
 
 async function start(): Promise<Running> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { showyTexts } from "../support/hostile.ts";
-import { openBoth, type Both } from "./both.ts";
+import { bothOfSuite } from "./both.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -25,20 +25,7 @@ async function scan(page: Page, code: string): Promise<string[]> {
 
 describe("the dialog of scan, in Node-RED 4.1 and 5.0", function () {
   this.timeout(60_000);
-  let both: Both;
-
-  before(async () => {
-    both = await openBoth([{ id: "tab", type: "tab", label: "Dock" }]);
-  });
-  after(() => both?.close());
-  afterEach(() =>
-    both.run(async ({ page, problems }) => {
-      assert.deepEqual(problems, []);
-      if ((await page.locator("#node-dialog-cancel").count()) > 0) {
-        await closeDialog(page, "cancel");
-      }
-    }),
-  );
+  const both = bothOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
 
   it("shows how a code is read with the settings as they stand, and stays open at Enter", () =>
     both.run(async ({ page }) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
-import { openBoth, type Both } from "./both.ts";
+import { bothOfSuite } from "./both.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -47,21 +47,7 @@ async function visible(page: Page, properties: readonly string[], prefix = "node
 
 describe("the dialogs of what comes by itself, in Node-RED 4.1 and 5.0", function () {
   this.timeout(60_000);
-  let both: Both;
-
-  before(async () => {
-    both = await openBoth(flows);
-  });
-  after(() => both?.close());
-  afterEach(() =>
-    both.run(async ({ page, problems }) => {
-      assert.deepEqual(problems, []);
-      // What a failed test left open would fail all that follow.
-      if ((await page.locator("#node-dialog-cancel").count()) > 0) {
-        await closeDialog(page, "cancel");
-      }
-    }),
-  );
+  const both = bothOfSuite(flows);
 
   it("transaction in: shows the address to register, and explains what is wrong", () =>
     both.run(async ({ page }) => {
