@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { build, type BuildOptions, type Plugin } from "esbuild";
-import type { PropertyTable } from "../src/saved/properties.ts";
+import type { PropertyTable } from "../src/properties/property-table.ts";
 import { writeCredentials, writeDefaults } from "./editor-html/defaults.ts";
 import { writeForm } from "./editor-html/form.ts";
 

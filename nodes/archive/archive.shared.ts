@@ -3,8 +3,8 @@ import {
   contentType,
   nodeName,
   transactionIdIfKnown,
-} from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+} from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const packages = { legend: "group.package" } as const;
 const media = { legend: "group.media", note: "note.media" } as const;
@@ -14,7 +14,7 @@ const jobs = { legend: "group.jobs" } as const;
 /** The saved properties of `dimensioner-archive`, in the order of its form. */
 export const properties = {
   name: nodeName,
-  /** Where the packages lie, and where jobs are kept until their package is whole. */
+  /** The store: where packages are kept, and where jobs are kept until their package is whole. */
   store: {
     kind: "config",
     of: "dimensioner-store",
@@ -22,7 +22,7 @@ export const properties = {
     required: "problem.store",
     group: packages,
   },
-  /** The package's folder below the store's. */
+  /** The package's folder, below the store's folder. */
   layout: {
     kind: "text",
     default: "{date}/{reference}-{transactionId}",
@@ -33,17 +33,17 @@ export const properties = {
     note: "note.layout",
     group: packages,
   },
-  /** What is fetched from the device on the local network that has measured, separated by commas. */
+  /** The images to fetch from the device on the local network that measured, separated by commas. */
   images: { kind: "text", default: "annotated,color", icon: "picture-o", group: media },
-  /** Also the video that a device keeps itself, where a stop has ended this parcel's recording. */
+  /** Whether to archive the video that the device itself keeps after a stop ended this parcel's recording. */
   deviceVideo: { kind: "flag", default: false, icon: "film", note: "note.deviceVideo", group: media },
-  /** Whose media are collected; none: only what the message and the device have. */
+  /** The cloud whose media are collected; none: only those of the message and the device. */
   cloud: { ...cloudProperties.cloud, isOptional: true, group: media },
   cloudFrom: cloudProperties.cloudFrom,
-  /** Blank or not on the message: the one that the cloud gives a local measurement is found. */
+  /** If it is blank, or the message does not have it, the transaction of a local measurement is searched for. */
   transactionId: { ...transactionIdIfKnown, group: media },
   contentType: { ...contentType, group: media },
-  /** What makes a package complete. */
+  /** Which media make a package complete. */
   media: {
     kind: "choice",
     of: ["all", "pictures", "list", "none"],
@@ -64,7 +64,7 @@ export const properties = {
     group: completeness,
     when: { media: ["list"] },
   },
-  /** So long the cloud's list must not have grown. */
+  /** The list of the cloud's media is complete when it has not grown for this many seconds. */
   settle: {
     kind: "number",
     of: "wait",
@@ -82,7 +82,7 @@ export const properties = {
     icon: "exclamation-triangle",
     group: completeness,
   },
-  /** Jobs that download at once. */
+  /** How many jobs may download at the same time. */
   concurrency: {
     kind: "number",
     of: "amount",
@@ -90,7 +90,7 @@ export const properties = {
     icon: "tasks",
     group: jobs,
   },
-  /** A job that cannot go on ends in its error after so long; 0: never. */
+  /** After this many hours a job that cannot continue ends in its error; 0: never. */
   giveUp: {
     kind: "number",
     of: "hours",
@@ -99,7 +99,7 @@ export const properties = {
     note: "note.giveUp",
     group: jobs,
   },
-  /** After so long the second output tells of a job that is not archived yet; 0: never. */
+  /** After this many seconds the second output reports a parcel that is not archived yet; 0: never. */
   warnAfter: {
     kind: "number",
     of: "wait",
@@ -121,5 +121,5 @@ export const properties = {
 
 export type ArchiveProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

@@ -32,7 +32,7 @@ import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve, type Job } from "../../src/runtime/action/serve.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
-import { isKnown } from "../../src/saved/migrations.ts";
+import { isKnown } from "../../src/properties/migrations.ts";
 import { defaults, properties as table, type ArchiveProperties } from "./archive.shared.ts";
 
 const operationOf = (surface: Operation["surface"]): Operation => ({
@@ -41,7 +41,9 @@ const operationOf = (surface: Operation["surface"]): Operation => ({
   acts: false,
 });
 
-/** `dimensioner-archive`: a transaction's media as an evidence package in a store, whatever happens in between. */
+/**
+ * `dimensioner-archive`: stores a transaction's media as an evidence package, also if Node-RED restarts in between.
+ */
 export default function (RED: NodeAPI): void {
   // Nodes with the same store share one archive.
   const archives = new Archives();
@@ -60,7 +62,7 @@ export default function (RED: NodeAPI): void {
         (mayUseCloud ? clouds.problem() : undefined) ?? (hasStore() ? undefined : "configMissing"),
       surface: () => (mayUseCloud ? clouds.surface() : "disk"),
     } as const;
-    /** The jobs that were open at the start come in like messages, so that they end like messages. */
+    /** Jobs that were open at the start enter `serve()` like messages, so that they end like messages. */
     const resumed = new WeakMap<object, Submission>();
     const status = new ArchiveStatus(RED, () => session.jobs);
     const heldUp = new HeldUpLog(RED, this, status, () => session.jobs.length);
@@ -80,7 +82,7 @@ export default function (RED: NodeAPI): void {
       if (job.node === this.id) {
         return true;
       }
-      // The node that took it is gone: its evidence is not.
+      // The node that accepted the job was deleted, but its evidence must not be lost.
       if (isDeployed(RED, job.node)) {
         return false;
       }
@@ -110,7 +112,7 @@ export default function (RED: NodeAPI): void {
       cloud: (job) => jobCloud(RED, clouds, properties.cloudFrom, job),
       device: (job) => jobDevice(RED, job.intent.measuredBy?.id ?? ""),
       findMissing: missingMedia,
-      // An archive saves too: what one has archived may be given to another one.
+      // An archive saves files as well: a message may name a file that another archive has archived.
       outputFolders: async () => [...(await outputFolders.all()), ...(await archives.openFolders())],
       onChange: (running) => {
         status.update(running);
@@ -178,12 +180,12 @@ export default function (RED: NodeAPI): void {
         config,
         properties,
         settings: () => undefined,
-        // Its jobs are counted where they are kept: those of an earlier run come in all at once.
+        // The archive itself limits the number of open jobs: those of an earlier run all come in at once.
         most: Number.POSITIVE_INFINITY,
         onReset: () => session.dropResumed(),
       },
       async (job) => {
-        status.board = job.status;
+        status.nodeStatus = job.status;
         const submission = resumed.get(job.msg) ?? (await submit(job));
         status.update(submission.running);
         if (submission.running !== undefined) {
@@ -195,7 +197,8 @@ export default function (RED: NodeAPI): void {
         if (job.waitSignal.aborted) {
           drop();
         }
-        // By then the message is out, unless the node was closed at this very moment: then it goes out after the start.
+        // The message was sent by then, unless the node was closed at this very moment: then it is sent after the next
+        // start.
         const endJobLater = (error?: DimensionerError): void => {
           setImmediate(() => {
             if (!job.signal.aborted && submission.sendsMessage) {
@@ -229,7 +232,7 @@ export default function (RED: NodeAPI): void {
       this.status({ fill: "red", shape: "ring", text: text.slice(0, 31) });
     };
 
-    /** Goes on with what was open; says at the deploy what would fail every message. */
+    /** Resumes the open jobs, and shows at the deploy what would make every message fail. */
     const begin = async (): Promise<void> => {
       try {
         const operation = operationOf("config");
@@ -250,7 +253,7 @@ export default function (RED: NodeAPI): void {
         showFailure(error);
       }
     };
-    // Not before the nodes behind this one are there.
+    // Not earlier, because the nodes behind this one may not be there yet.
     const forget = started.next(() => {
       if (isKnown(this.type, properties) && hasStore()) {
         void begin();

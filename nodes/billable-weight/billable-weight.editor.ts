@@ -1,7 +1,7 @@
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle } from "../../src/editor/labels.ts";
 import { textsOf } from "../../src/editor/texts.ts";
-import { weightTrial } from "../../src/editor/weight-trial.ts";
+import { tryWeightRule } from "../../src/editor/try-weight-rule.ts";
 import { defaults, properties, type BillableWeightProperties } from "./billable-weight.shared.ts";
 
 const type = "dimensioner-billable-weight";
@@ -26,6 +26,6 @@ RED.nodes.registerType<BillableWeightProperties>("dimensioner-billable-weight", 
   inputLabels: () => texts("port.input"),
   outputLabels: () => texts("port.output"),
   oneditprepare() {
-    weightTrial(openForm(this, fields), texts);
+    tryWeightRule(openForm(this, fields), texts);
   },
 });

@@ -1,5 +1,5 @@
-import { nodeName } from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+import { nodeName } from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const ownRule = { group: { legend: "group.rule" }, when: { preset: ["own", "msg"] } } as const;
 const weight = { legend: "group.weight" } as const;
@@ -8,7 +8,7 @@ const checks = { legend: "group.checks" } as const;
 /** The saved properties of `dimensioner-billable-weight`, in the order of its form. */
 export const properties = {
   name: nodeName,
-  /** A carrier of the table, the own rule, or what msg.preset says. */
+  /** A carrier of the table, a rule of one's own, or the carrier that msg.preset names. */
   preset: {
     kind: "choice",
     of: ["ups", "fedex", "usps", "dhl-express", "dhl-express-us", "dhl-parcel", "dpd", "own", "msg"],
@@ -54,7 +54,7 @@ export const properties = {
     group: weight,
     tips: { key: "tip", of: ["none"] },
   },
-  /** The weight of a scale of its own. */
+  /** The weight from a separate scale. */
   weightValue: {
     kind: "typed",
     default: "weight",
@@ -72,9 +72,9 @@ export const properties = {
     group: weight,
     when: { weight: ["given"] },
   },
-  /** Anything that is not certainly legal for trade ends in ERR_NOT_BILLABLE. */
+  /** Whether a measurement that is not certainly legal for trade ends in ERR_NOT_BILLABLE. */
   requireLegalForTrade: { kind: "flag", default: false, note: "note.requireLegalForTrade", group: checks },
-  /** Limits beside those of the carrier, separated by semicolons. */
+  /** Limits in addition to those of the carrier, separated by semicolons. */
   extras: {
     kind: "text",
     default: "",
@@ -88,5 +88,5 @@ export const properties = {
 
 export type BillableWeightProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

@@ -1,7 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { billableWeightOf } from "../../src/billing/billable-weight.ts";
 import { billingFacts } from "../../src/billing/billing-error.ts";
-import { dayHere, readWeight } from "../../src/billing/measured.ts";
+import { dayHere, readWeight } from "../../src/billing/measured-parcel.ts";
 import { readChoice } from "../../src/runtime/action/message-choice.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { noConfig, serve } from "../../src/runtime/action/serve.ts";

@@ -1,5 +1,5 @@
-import { checkInterval, nodeName, queueProperties, timeout } from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+import { checkInterval, nodeName, queueProperties, timeout } from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const connection = { legend: "group.connection" } as const;
 
@@ -32,5 +32,5 @@ export const properties = {
 
 export type CloudProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

@@ -18,11 +18,11 @@ interface CloudCredentials {
 
 /** `dimensioner-cloud`: owns the connections to the cloud and keeps the token; everything ends when it is closed. */
 export default function (RED: NodeAPI): void {
-  // One queue a device of the cloud, however many config nodes lead to it.
+  // One queue for each device of the cloud, even if several config nodes lead to it.
   const queues = new CommandQueues();
   const healths = new HealthWatch(RED);
   const named = new NamedNodes();
-  // Also over deploys: a recording goes on while its flow is deployed.
+  // Kept over deploys, because a recording goes on while its flow is deployed.
   const recordings = new Recordings();
 
   function CloudNode(

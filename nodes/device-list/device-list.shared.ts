@@ -1,5 +1,5 @@
-import { cloudProperties, nodeName } from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+import { cloudProperties, nodeName } from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 /** The saved properties of `dimensioner-device-list`, in the order of its form. */
 export const properties = {
@@ -8,7 +8,7 @@ export const properties = {
   emit: { kind: "choice", of: ["array", "split"], default: "array", icon: "sign-out" },
   /** Send only what has changed since the last message. */
   changesOnly: { kind: "flag", default: false },
-  /** Without a heartbeat for so long, a device has fallen silent, which counts as a change; 0: never. */
+  /** A device without a heartbeat for this many seconds counts as silent, which is a change; 0: never. */
   silentAfter: {
     kind: "number",
     of: "wait",
@@ -21,5 +21,5 @@ export const properties = {
 
 export type DeviceListProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

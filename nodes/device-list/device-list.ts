@@ -13,7 +13,7 @@ export default function (RED: NodeAPI): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
     const clouds = cloudChoice(RED, properties);
-    // What was last seen, for each cloud that messages have chosen.
+    // The last list of each cloud that messages have chosen.
     const watches = new WeakMap<CloudClient, FleetWatch>();
 
     const settings = settingsOf(table, properties);

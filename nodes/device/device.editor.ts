@@ -32,5 +32,5 @@ RED.nodes.registerType<DeviceProperties>("dimensioner-device", {
   },
 });
 
-// Once for all types of the package: this one is loaded first.
+// Done once for all types of the package, because this type is loaded first.
 migrateOnArrival();

@@ -1,5 +1,5 @@
-import { checkInterval, nodeName, queueProperties, timeout } from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+import { checkInterval, nodeName, queueProperties, timeout } from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const instrument = { legend: "group.instrument", note: "note.instrument" } as const;
 
@@ -25,7 +25,7 @@ export const properties = {
   timeout: { ...timeout, default: 30 },
   checkInterval: { ...checkInterval, when: { generation: ["newer", "earlier"] } },
   ...queueProperties,
-  /** As on the plate of the device; no API says it. */
+  /** As on the device's type plate; no API reports it. */
   serialNumber: { kind: "text", default: "", icon: "hashtag", group: instrument },
   /** The number of its type approval or of its verification for trade. */
   certificate: { kind: "text", default: "", icon: "certificate", group: instrument },
@@ -33,5 +33,5 @@ export const properties = {
 
 export type DeviceProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

@@ -12,11 +12,11 @@ import { defaults, properties, type DeviceProperties } from "./device.shared.ts"
 
 /** `dimensioner-device`: owns the connections to one device; everything ends when it is closed. */
 export default function (RED: NodeAPI): void {
-  // One queue a machine, however many config nodes have its address.
+  // One queue for each physical device, even if several config nodes have its address.
   const queues = new CommandQueues();
   const healths = new HealthWatch(RED);
   const named = new NamedNodes();
-  // Also over deploys: a recording goes on while its flow is deployed.
+  // Kept over deploys, because a recording goes on while its flow is deployed.
   const recordings = new Recordings();
 
   function DeviceNode(this: ConfigNode<DeviceClient>, config: NodeDef & Partial<DeviceProperties>): void {

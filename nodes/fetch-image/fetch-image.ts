@@ -10,7 +10,7 @@ import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, properties as table, type FetchImageProperties } from "./fetch-image.shared.ts";
 
-/** `dimensioner-fetch-image`: a picture of an earlier measure, into the message or into a file. */
+/** `dimensioner-fetch-image`: downloads an image of an earlier measurement into the message or a file. */
 export default function (RED: NodeAPI): void {
   const folders = new OutputFolders(RED);
   const previews = new Previews(RED, "fetch-image");

@@ -3,8 +3,8 @@ import {
   nodeName,
   outputProperties,
   transactionId,
-} from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+} from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 /** The saved properties of `dimensioner-fetch-media`, in the order of its form. */
 export const properties = {
@@ -23,5 +23,5 @@ export const properties = {
 
 export type FetchMediaProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

@@ -8,7 +8,9 @@ import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, properties as table, type FetchMediaProperties } from "./fetch-media.shared.ts";
 
-/** `dimensioner-fetch-media`: one image or video of a transaction from the cloud, into the message or into a file. */
+/**
+ * `dimensioner-fetch-media`: downloads one image or video of a transaction from the cloud into the message or a file.
+ */
 export default function (RED: NodeAPI): void {
   const folders = new OutputFolders(RED);
 

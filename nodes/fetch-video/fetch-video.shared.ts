@@ -1,5 +1,5 @@
-import { newerDeviceProperties, nodeName, outputProperties } from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+import { newerDeviceProperties, nodeName, outputProperties } from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 /** The saved properties of `dimensioner-fetch-video`, in the order of its form. */
 export const properties = {
@@ -13,5 +13,5 @@ export const properties = {
 
 export type FetchVideoProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

@@ -9,7 +9,9 @@ import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, properties as table, type FetchVideoProperties } from "./fetch-video.shared.ts";
 
-/** `dimensioner-fetch-video`: the video that the device keeps, once it is encoded, into the message or into a file. */
+/**
+ * `dimensioner-fetch-video`: downloads the video that the device keeps, once it is encoded, into the message or a file.
+ */
 export default function (RED: NodeAPI): void {
   const folders = new OutputFolders(RED);
 
@@ -21,7 +23,7 @@ export default function (RED: NodeAPI): void {
     const settings = settingsOf(table, properties);
     const served = { operation: "video", acts: false, config: devices, properties, settings };
     serve(RED, this, served, async (job, { method, waitMs }) => {
-      const { client, operation, machine, recordings } = devices.choose(job, "video", false);
+      const { client, operation, deviceKey, recordings } = devices.choose(job, "video", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const output = await readOutput(values, properties, operation);
       job.status.say("working", "fetching");
@@ -45,7 +47,7 @@ export default function (RED: NodeAPI): void {
       );
       const { transactionReference: reference } = job.msg;
       const given = typeof reference === "string" && reference !== "" ? reference : null;
-      tellRecording(job.msg, recordings.kept(machine, given));
+      tellRecording(job.msg, recordings.savedVideoOf(deviceKey, given));
       return outputs;
     });
   }
@@ -53,7 +55,7 @@ export default function (RED: NodeAPI): void {
   RED.nodes.registerType("dimensioner-fetch-video", FetchVideoNode);
 }
 
-/** The device keeps one video and gives it no name; a reference that travels with the message tells whose it is. */
+/** The device keeps one video without a name. The reference on the message says which parcel it shows. */
 function suggestedName(reference: unknown): string {
   return typeof reference === "string" && reference !== "" ? `${reference}-video` : "video";
 }

@@ -5,8 +5,8 @@ import {
   ignoreRepeats,
   nodeName,
   referenceProperties,
-} from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+} from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const { transactionReference, ...customReferences } = referenceProperties;
 
@@ -19,7 +19,7 @@ export const properties = {
   ...customReferences,
   ignoreRepeats,
   ...failureProperties,
-  /** Which reference gets a unique id, by which the cloud's record of this very measure is found. */
+  /** The reference that gets a unique id, by which the cloud's record of this measurement is found. */
   tag: {
     kind: "choice",
     of: ["none", "customReference1", "customReference2", "customReference3"],
@@ -33,5 +33,5 @@ export const properties = {
 
 export type MeasureProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

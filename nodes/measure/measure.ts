@@ -11,7 +11,7 @@ import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { errorBeforeSending } from "../../src/runtime/failure.ts";
 import { defaults, properties as table, type MeasureProperties } from "./measure.shared.ts";
 
-/** `dimensioner-measure`: one message in, one measure of what lies on the table (contract: MeasureResult). */
+/** `dimensioner-measure`: measures once, for each message, what is on the table (contract: MeasureResult). */
 export default function (RED: NodeAPI): void {
   function MeasureNode(this: Node, config: NodeDef & Partial<MeasureProperties>): void {
     RED.nodes.createNode(this, config);
@@ -30,7 +30,7 @@ export default function (RED: NodeAPI): void {
     } as const;
     serve(RED, this, served, async (job, { ifBlank, ignoreRepeatsMs, failures, tag: tagged }) => {
       const { client, ...target } = devices.choose(job, "measure", true);
-      const { operation, machine, recordings } = target;
+      const { operation, deviceKey, recordings } = target;
       const values = new ValueReader(RED, this, job.msg, operation);
       if (isTagTaken(properties)) {
         const setting = { what: phrase("node"), field: field("tag"), problem: phrase("referenceTaken") };
@@ -41,7 +41,7 @@ export default function (RED: NodeAPI): void {
       if (ifBlank === "error") {
         demandReference(values, properties, references);
       }
-      const wanted = { reference, scope: machine, windowMs: ignoreRepeatsMs, status: job.status };
+      const wanted = { reference, scope: deviceKey, windowMs: ignoreRepeatsMs, status: job.status };
       return repeats.unlessRepeated(wanted, async () => {
         const tag = tagged === "none" || !client.takesReferences ? null : randomUUID();
         const given = client.takesReferences ? references : {};
@@ -50,7 +50,7 @@ export default function (RED: NodeAPI): void {
         const options = commandOptions(job, "measuring", () => {
           sentAt = new Date();
         });
-        const measurement = await recordings.during(machine, () => client.measure(sent, options));
+        const measurement = await recordings.track(deviceKey, () => client.measure(sent, options));
         return deliverMeasurement(job, target, { measurement, reference, sent, sentAt, tag, failures });
       });
     });
@@ -58,7 +58,7 @@ export default function (RED: NodeAPI): void {
   RED.nodes.registerType("dimensioner-measure", MeasureNode);
 }
 
-/** A reference that carries the tag cannot carry a value of the flow's too. */
+/** A reference that carries the tag cannot also carry a value of the flow. */
 function isTagTaken(properties: MeasureProperties): boolean {
   const { tag } = properties;
   return tag !== "none" && properties[tag] !== "";

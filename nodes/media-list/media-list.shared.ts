@@ -1,5 +1,10 @@
-import { cloudProperties, contentType, nodeName, transactionId } from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+import {
+  cloudProperties,
+  contentType,
+  nodeName,
+  transactionId,
+} from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const completeness = { legend: "group.wait" } as const;
 
@@ -31,5 +36,5 @@ export const properties = {
 
 export type MediaListProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

@@ -11,7 +11,7 @@ import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, properties as table, type MediaListProperties } from "./media-list.shared.ts";
 
-/** `dimensioner-media-list`: what images and videos a transaction has, once all that is expected is there. */
+/** `dimensioner-media-list`: lists the images and videos of a transaction, once all expected ones are there. */
 export default function (RED: NodeAPI): void {
   function MediaListNode(this: Node, config: NodeDef & Partial<MediaListProperties>): void {
     RED.nodes.createNode(this, config);

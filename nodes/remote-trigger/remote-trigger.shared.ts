@@ -6,8 +6,8 @@ import {
   nodeName,
   reference,
   transactionReference,
-} from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+} from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const customReference = {
   ...reference,
@@ -40,7 +40,7 @@ export const properties = {
     icon: "cube",
     placeholder: "placeholder.deviceReference",
   },
-  /** The cloud wants one with a recording and with a measurement, and takes none with the rest. */
+  /** The cloud requires a reference with a start and a measure, and accepts none with the other actions. */
   transactionReference: {
     ...transactionReference,
     required: "shared:common.problem.reference",
@@ -56,5 +56,5 @@ export const properties = {
 
 export type RemoteTriggerProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

@@ -6,7 +6,7 @@ import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { commandOptions, serve } from "../../src/runtime/action/serve.ts";
 import { demandReference, readParcel, readReferences, ValueReader } from "../../src/runtime/action/values.ts";
-import { behind, cloudChoice } from "../../src/runtime/config/config-choice.ts";
+import { throughCloud, cloudChoice } from "../../src/runtime/config/config-choice.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { defaults, properties as table, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
 
@@ -45,14 +45,14 @@ export default function (RED: NodeAPI): void {
       const options = commandOptions(job, working, () => {
         sentAt = new Date();
       });
-      const target = behind(chosen, client.peer, device);
-      const { machine } = target;
+      const target = throughCloud(chosen, client.peer, device);
+      const { deviceKey } = target;
       if (action === "stop" || action === "cancel") {
         const { transactionReference = null } = await readReferences(values, given);
-        await recordings.during(machine, () =>
+        await recordings.track(deviceKey, () =>
           action === "stop" ? client.stopVideo(device, options) : client.cancelVideo(device, options),
         );
-        // A start for the same parcel behind it is no repeat.
+        // After another command, a start for the same parcel is not a repeat.
         repeats.clear();
         return deliverVideo(job, target, action, transactionReference);
       }
@@ -60,16 +60,16 @@ export default function (RED: NodeAPI): void {
       const reference = demandReference(values, given, references);
       const wanted = {
         reference,
-        scope: `${action} ${machine}`,
+        scope: `${action} ${deviceKey}`,
         windowMs: ignoreRepeatsMs,
         status: job.status,
       };
       return repeats.unlessRepeated(wanted, async () => {
         if (action === "start") {
-          await recordings.during(machine, () => client.startVideo(device, references, options), reference);
+          await recordings.track(deviceKey, () => client.startVideo(device, references, options), reference);
           return deliverVideo(job, target, action, reference);
         }
-        const measurement = await recordings.during(machine, () =>
+        const measurement = await recordings.track(deviceKey, () =>
           client.measure(device, reference, options),
         );
         job.msg["transactionId"] = measurement.result.transactionId;

@@ -1,6 +1,6 @@
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle } from "../../src/editor/labels.ts";
-import { scanTrial } from "../../src/editor/scan-trial.ts";
+import { tryScan } from "../../src/editor/try-scan.ts";
 import { textsOf } from "../../src/editor/texts.ts";
 import { checkBoxes } from "../../src/editor/widgets.ts";
 import { codeKinds } from "../../src/rules/scans.ts";
@@ -33,6 +33,6 @@ RED.nodes.registerType<ScanProperties>("dimensioner-scan", {
       form.field("symbologies"),
       codeKinds.map((kind) => [kind, texts(`symbologies.${kind}`)]),
     );
-    scanTrial(form, texts);
+    tryScan(form, texts);
   },
 });

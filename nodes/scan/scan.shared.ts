@@ -1,5 +1,5 @@
-import { nodeName } from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+import { nodeName } from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const codes = { legend: "group.codes" } as const;
 const transfer = { isAdvanced: true } as const;
@@ -7,7 +7,7 @@ const transfer = { isAdvanced: true } as const;
 /** The saved properties of `dimensioner-scan`, in the order of its form. */
 export const properties = {
   name: nodeName,
-  /** What of a scan becomes msg.transactionReference. */
+  /** Which part of a scan becomes msg.transactionReference. */
   which: { kind: "choice", of: ["auto", "ai", "pattern", "text"], default: "auto", icon: "barcode" },
   ai: {
     kind: "text",
@@ -19,7 +19,7 @@ export const properties = {
     note: "note.ai",
     when: { which: ["ai"] },
   },
-  /** Matched in linear time: without back-references and look-around. */
+  /** Matched in linear time, so without back-references and look-around. */
   pattern: {
     kind: "text",
     default: "",
@@ -30,7 +30,7 @@ export const properties = {
     note: "note.pattern",
     when: { which: ["pattern"] },
   },
-  /** What scans may be read as, separated by commas; anything else is ERR_INPUT. */
+  /** The kinds of codes that are accepted, separated by commas; any other ends in ERR_INPUT. */
   symbologies: {
     kind: "text",
     default: "gs1,digitalLink,ean,other",
@@ -39,7 +39,7 @@ export const properties = {
     icon: "check-square-o",
     group: codes,
   },
-  /** What happens to a code whose reference has a wrong check digit or the like. */
+  /** What happens to a code whose reference is wrong, such as by its check digit. */
   invalid: {
     kind: "choice",
     of: ["error", "send"],
@@ -47,7 +47,7 @@ export const properties = {
     icon: "exclamation-triangle",
     group: codes,
   },
-  /** Codes that are no parcels, separated by commas; they go to the second output. */
+  /** Control codes, separated by commas; they go to the second output. */
   controls: {
     kind: "text",
     default: "VIDEO_START, VIDEO_RESET",
@@ -56,7 +56,7 @@ export const properties = {
     note: "note.controls",
     group: codes,
   },
-  /** A scan that comes again within so many milliseconds is dropped; 0: never. */
+  /** The same scan within this many milliseconds is dropped; 0: never. */
   dedupe: {
     kind: "number",
     of: "milliseconds",
@@ -83,7 +83,7 @@ export const properties = {
     when: { framing: ["auto", "stream"] },
     ...transfer,
   },
-  /** What the scanner sends in place of the group separator, beside the usual replacements. */
+  /** The text that the scanner sends in place of the group separator, beside the usual replacements. */
   separator: {
     kind: "text",
     default: "",
@@ -96,5 +96,5 @@ export const properties = {
 
 export type ScanProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

@@ -2,7 +2,7 @@ import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { isTooDeepToCopy } from "../../src/runtime/action/message-depth.ts";
 import { noConfig, serve } from "../../src/runtime/action/serve.ts";
-import { serveScanTrial } from "../../src/runtime/admin/scan-routes.ts";
+import { serveTryScan } from "../../src/runtime/admin/scan-routes.ts";
 import type { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { errorBeforeSending } from "../../src/runtime/failure.ts";
 import type { Message, Outputs } from "../../src/runtime/messages.ts";
@@ -21,7 +21,7 @@ type Addition =
   | { readonly control: string }
   | { readonly transactionReference: string; readonly scan: object };
 
-/** `dimensioner-scan`: what any barcode scanner sends becomes a parcel's reference, or a control code. */
+/** `dimensioner-scan`: turns what a barcode scanner sends into a parcel's reference or a control code. */
 export default function (RED: NodeAPI): void {
   function ScanNode(this: Node, config: NodeDef & Partial<ScanProperties>): void {
     RED.nodes.createNode(this, config);
@@ -45,7 +45,7 @@ export default function (RED: NodeAPI): void {
         throw errorBeforeSending(operation, "messageTooDeep");
       }
       const references = await rules.references();
-      // All of them before any is remembered: a message ends either in what it has brought or in an error.
+      // All scans are read before any is remembered: a message ends either in its scans or in an error.
       const read = frames.map((frame) => {
         const reading = readFrame(frame, { separator });
         const code = rules.controls.get(controlKey(reading.scan.text));
@@ -74,7 +74,7 @@ export default function (RED: NodeAPI): void {
   }
 
   RED.nodes.registerType("dimensioner-scan", ScanNode);
-  serveScanTrial(RED);
+  serveTryScan(RED);
 }
 
 function nameOf(addition: Addition): string {

@@ -10,7 +10,7 @@ import { defaults, type StoreProperties } from "./store.shared.ts";
 
 /** `dimensioner-store`: names the folder of packages, and the database in which nodes keep what must survive a restart. */
 export default function (RED: NodeAPI): void {
-  // A file can be open once, so nodes of one store share it, also while a deploy replaces one by another.
+  // A database file can be open only once, so the nodes of one store share it, also while a deploy replaces them.
   const databases = new StoreDatabases();
 
   function StoreConfigNode(this: StoreNode, config: NodeDef & Partial<StoreProperties>): void {

@@ -1,5 +1,5 @@
-import { nodeName } from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+import { nodeName } from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const records = { legend: "group.filter" } as const;
 
@@ -15,7 +15,7 @@ export const properties = {
     icon: "globe",
     placeholder: { text: "dimensioner/transaction" },
   },
-  /** Where the cloud shows its secret. */
+  /** Where in its requests the cloud sends the secret. */
   secretIn: {
     kind: "choice",
     of: ["header", "path", "none"],
@@ -38,7 +38,7 @@ export const properties = {
     placeholder: "placeholder.secret",
     when: { secretIn: ["header", "path"] },
   },
-  /** Where records are kept before the cloud gets its answer; blank: in memory only. */
+  /** The store that keeps records before the cloud gets its response; blank: they are kept in memory only. */
   store: { kind: "config", of: "dimensioner-store", icon: "database", note: "note.store" },
   onlyOk: { kind: "flag", default: false, group: records },
   /** Ids of devices, separated by commas; blank: all. */
@@ -50,7 +50,7 @@ export const properties = {
     note: "note.deviceClientId",
     group: records,
   },
-  /** Within so many seconds the same record counts as a duplicate; 0: never. */
+  /** The same record within this many seconds counts as a duplicate; 0: never. */
   dedupe: {
     kind: "number",
     of: "wait",
@@ -65,5 +65,5 @@ export const properties = {
 
 export type TransactionInProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

@@ -12,7 +12,7 @@ import type { StoredRecords } from "../../src/runtime/webhook/stored-records.ts"
 import { openOrExplain } from "../../src/runtime/config/config-node.ts";
 import { followFlows, FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import { LogThrottle } from "../../src/runtime/status/log-throttle.ts";
-import { StatusBoard } from "../../src/runtime/status/status-board.ts";
+import { NodeStatus } from "../../src/runtime/status/node-status.ts";
 import { translateError, translateStatus, translateValue } from "../../src/runtime/status/translate.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { RecordSender } from "../../src/runtime/webhook/record-sender.ts";
@@ -37,9 +37,9 @@ const refusals = {
 
 const operation = { operation: "transaction in", surface: "config", acts: false } as const;
 
-/** `dimensioner-transaction-in`: what the cloud's webhook tells of a measurement becomes a message. */
+/** `dimensioner-transaction-in`: sends a message for each measurement that the cloud's webhook reports. */
 export default function (RED: NodeAPI): void {
-  /** Another one for each start of the process: what an earlier one has sent may be lost with it. */
+  /** Different for each start of the process: what an earlier process sent may have been lost with it. */
   const runId = randomUUID();
   const paths = new WebhookPaths();
   const budget = new BodyBudget();
@@ -49,7 +49,7 @@ export default function (RED: NodeAPI): void {
   };
   const memories = new WebhookMemories();
 
-  /** After a deploy: what belongs to no node any more goes. */
+  /** After a deploy: deletes what belongs to no node any more. */
   const settle = (): void => {
     paths.settle();
     for (const { nodeId, records } of memories.settle()) {
@@ -63,7 +63,7 @@ export default function (RED: NodeAPI): void {
     config: NodeDef & Partial<TransactionInProperties>,
   ): void {
     RED.nodes.createNode(this, config);
-    const status = new StatusBoard(RED, this);
+    const status = new NodeStatus(RED, this);
     const { memory, release } = memories.hold(this.id);
     this.on("close", () => {
       release();
@@ -122,7 +122,7 @@ export default function (RED: NodeAPI): void {
       stored,
     );
 
-    // While the flows stop and start, some of the nodes behind this one are not there, whatever is deployed.
+    // While the flows stop and start, some of the nodes behind this one do not exist, whatever kind of deploy it is.
     const forget = followFlows(flows, {
       onStarted: () => {
         receiver.resume();
@@ -143,7 +143,7 @@ export default function (RED: NodeAPI): void {
       onServed: () => status.say("done", "ready"),
       onProblem: (problem) => {
         status.say("failed", problem);
-        // Also in the log: nobody may look at this flow when it is deployed.
+        // Logged as well, because nobody may be looking at this flow when it is deployed.
         this.warn(translateStatus(RED, problem));
       },
     });
@@ -152,7 +152,7 @@ export default function (RED: NodeAPI): void {
       forget();
       leave();
       receiver.close();
-      // What is stored comes again by itself.
+      // Stored records are sent again by themselves.
       if (stored === undefined && receiver.waiting > 0) {
         this.warn(translateStatus(RED, "undelivered", { count: receiver.waiting }));
       }
@@ -165,7 +165,10 @@ export default function (RED: NodeAPI): void {
   });
 }
 
-/** A message that comes back says that its transaction is handled: its records are not sent again after a restart. */
+/**
+ * A message that returns to this node reports its transaction as handled: its records are not sent again after a
+ * restart.
+ */
 async function noteHandled(
   RED: NodeAPI,
   node: Node,

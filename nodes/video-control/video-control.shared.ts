@@ -5,10 +5,10 @@ import {
   newerDeviceProperties,
   nodeName,
   referenceProperties,
-} from "../../src/saved/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/saved/properties.ts";
+} from "../../src/properties/common-properties.ts";
+import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
-/** References go with the start of a recording alone. */
+/** Only the start of a recording takes references. */
 const starts = { when: { action: ["start", "msg"] } } as const;
 
 /** The saved properties of `dimensioner-video-control`, in the order of its form. */
@@ -35,5 +35,5 @@ export const properties = {
 
 export type VideoControlProperties = Saved<typeof properties>;
 
-/** What holds where a flow says nothing. */
+/** The defaults: the value of each property that a saved node does not have. */
 export const defaults = defaultsOf(properties);

@@ -20,16 +20,16 @@ export default function (RED: NodeAPI): void {
     const served = { operation: "video", acts: true, config: devices, properties, settings };
     serve(RED, this, served, async (job, { action: given, ifBlank, ignoreRepeatsMs }) => {
       const { client, ...target } = devices.choose(job, "video", true);
-      const { operation, machine, recordings } = target;
+      const { operation, deviceKey, recordings } = target;
       const values = new ValueReader(RED, this, job.msg, operation);
       const action = readChoice(job.msg, operation, "action", given, table.action.of);
       const options = commandOptions(job, "sending");
       if (action !== "start") {
         const { transactionReference = null } = await readReferences(values, properties);
-        await recordings.during(machine, () =>
+        await recordings.track(deviceKey, () =>
           action === "stop" ? client.stopVideo(options) : client.cancelVideo(options),
         );
-        // A start for the same parcel behind it is no repeat.
+        // After another command, a start for the same parcel is not a repeat.
         repeats.clear();
         return deliverVideo(job, target, action, transactionReference);
       }
@@ -38,10 +38,10 @@ export default function (RED: NodeAPI): void {
       if (ifBlank === "error") {
         demandReference(values, properties, references);
       }
-      const wanted = { reference, scope: machine, windowMs: ignoreRepeatsMs, status: job.status };
+      const wanted = { reference, scope: deviceKey, windowMs: ignoreRepeatsMs, status: job.status };
       return repeats.unlessRepeated(wanted, async () => {
         const startFor = reference ?? null;
-        await recordings.during(machine, () => client.startVideo(references, options), startFor);
+        await recordings.track(deviceKey, () => client.startVideo(references, options), startFor);
         return deliverVideo(job, target, action, startFor);
       });
     });

@@ -1,36 +1,36 @@
 import type { BillableWeight } from "../model/shapes.ts";
 import { calculate, weightStep, type Calculation } from "../tariffs/calculate.ts";
 import { english, explain } from "../tariffs/explain.ts";
-import { toNumber } from "../tariffs/exact.ts";
+import { toNumber } from "../tariffs/fraction.ts";
 import { checkLimits, unitOf } from "../tariffs/limits.ts";
 import { presets, ruleOn, surchargesOn, type PresetName } from "../tariffs/presets.ts";
 import { ruleUnits, type WeightLimit, type WeightRule } from "../tariffs/rule.ts";
 import { weightUnits } from "../tariffs/units.ts";
 import { billingError } from "./billing-error.ts";
 import { deviationOf, readLabel, type Label } from "./deviation.ts";
-import { readMeasured, type Legality, type Measured, type Weight } from "./measured.ts";
+import { readMeasured, type Legality, type MeasuredParcel, type Weight } from "./measured-parcel.ts";
 
-/** Where the actual weight comes from: the measurement, the label, a scale of its own, or nowhere. */
+/** Where the actual weight comes from: the measurement, the label, a separate scale, or nowhere. */
 export type WeightSource = "measured" | "label" | "given" | "none";
 
-/** What is known when a billable weight is worked out. */
+/** What a billable weight is calculated from. */
 export interface BillingTask {
-  /** A carrier of the table, or an own rule. */
+  /** A carrier of the table, or a rule of one's own. */
   readonly rule: PresetName | WeightRule;
   readonly weightFrom: WeightSource;
-  /** The weight of a scale of its own. */
+  /** The weight from a separate scale. */
   readonly given: Weight | null;
-  /** What was read from the label: `msg.scan`. */
+  /** The scan of the label: `msg.scan`. */
   readonly scan: unknown;
   readonly mustBeLegal: boolean;
-  /** Limits beside those of the carrier. */
+  /** Limits in addition to those of the carrier. */
   readonly extras: readonly WeightLimit[];
   /** The day for a measurement that has none (YYYY-MM-DD). */
   readonly today: string;
 }
 
-/** A rule with where it comes from. */
-interface Chosen {
+/** A rule and its source. */
+interface ChosenRule {
   readonly rule: WeightRule;
   readonly ruleId: string;
   readonly ruleDate: string | null;
@@ -92,7 +92,7 @@ export function billableWeightOf(measurement: unknown, task: BillingTask): Billa
 
 const sourceNames = { measured: "measured", label: "label", given: "given", none: null } as const;
 
-function choose(rule: BillingTask["rule"], day: string): Chosen {
+function choose(rule: BillingTask["rule"], day: string): ChosenRule {
   if (typeof rule !== "string") {
     return { rule, ruleId: "own", ruleDate: null, source: null, ruleVerified: null, limits: [] };
   }
@@ -114,7 +114,7 @@ function choose(rule: BillingTask["rule"], day: string): Chosen {
 
 function weightOf(
   { weightFrom, given }: BillingTask,
-  { weight: ofMeasurement, otherWeightUnit }: Measured,
+  { weight: ofMeasurement, otherWeightUnit }: MeasuredParcel,
   { weight: ofLabel }: Label,
 ): Weight | null {
   if (weightFrom === "none") {
@@ -130,8 +130,11 @@ function weightOf(
   return weight;
 }
 
-/** Whether what is billed may be: where it is the weight, the device has to speak of that too. */
-function legalityOf({ billed }: Calculation, measured: Measured, weightFrom: WeightSource): Legality {
+/**
+ * Whether the billed weight is legal for trade. If the actual weight is billed, the device has to state it of the
+ * weight too.
+ */
+function legalityOf({ billed }: Calculation, measured: MeasuredParcel, weightFrom: WeightSource): Legality {
   const { legality, weightLegality } = measured;
   if (legality !== true || billed?.basis !== "actual") {
     return legality;

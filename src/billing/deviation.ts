@@ -1,22 +1,31 @@
 import type { LabelDeviation } from "../model/shapes.ts";
-import { compare, dividedBy, exact, minus, readExact, times, toDecimal, toNumber } from "../tariffs/exact.ts";
-import type { Exact } from "../tariffs/exact.ts";
+import {
+  compare,
+  dividedBy,
+  fraction,
+  minus,
+  readFraction,
+  times,
+  toDecimal,
+  toNumber,
+} from "../tariffs/fraction.ts";
+import type { Fraction } from "../tariffs/fraction.ts";
 import { readLengthUnit, toLength, toWeight } from "../tariffs/units.ts";
-import { fieldsOf, readWeight, type Measured, type Weight } from "./measured.ts";
+import { fieldsOf, readWeight, type MeasuredParcel, type Weight } from "./measured-parcel.ts";
 
-/** What the label of a parcel says of it: `labelWeight` and `labelDims` of a scan. */
+/** The weight and the size that the label states: `labelWeight` and `labelDims` of a scan. */
 export interface Label {
   readonly weight: Weight | null;
-  readonly sides: readonly Exact[] | null;
+  readonly sides: readonly Fraction[] | null;
   readonly sidesUnit: "cm" | "in";
 }
 
-/** Reads what a scan says of the label; whatever else it may hold is not looked at. */
+/** Reads the label's weight and size from a scan; its other fields are ignored. */
 export function readLabel(scan: unknown): Label {
   const { labelWeight, labelDims } = fieldsOf(scan) ?? {};
   const { weight, unit } = fieldsOf(labelWeight) ?? {};
   const { length, width, height, unit: sidesUnit } = fieldsOf(labelDims) ?? {};
-  const sides = [length, width, height].map(readExact).filter((side) => side !== null);
+  const sides = [length, width, height].map(readFraction).filter((side) => side !== null);
   const known = readLengthUnit(sidesUnit);
   return {
     weight: readWeight(weight, unit),
@@ -25,8 +34,14 @@ export function readLabel(scan: unknown): Label {
   };
 }
 
-/** How far the measurement is from what the label says, in the label's units; null where the label says nothing of it. */
-export function deviationOf({ sides, lengthUnit, weight }: Measured, label: Label): LabelDeviation | null {
+/**
+ * The differences between the measurement and the label, in the label's units; null if the label states neither size
+ * nor weight.
+ */
+export function deviationOf(
+  { sides, lengthUnit, weight }: MeasuredParcel,
+  label: Label,
+): LabelDeviation | null {
   const { sidesUnit } = label;
   const weights =
     label.weight === null || weight === null
@@ -35,7 +50,7 @@ export function deviationOf({ sides, lengthUnit, weight }: Measured, label: Labe
           ...difference(toWeight(weight.value, weight.unit, label.weight.unit), label.weight.value),
           unit: label.weight.unit,
         };
-  // A parcel lies on the table as it comes: the longest side is compared with the longest one.
+  // A parcel can lie on the table in any position, so the longest side is compared with the longest one, and so on.
   const measured = longestFirst(sides.map((side) => toLength(side, lengthUnit, sidesUnit)));
   const stated = label.sides === null ? null : longestFirst(label.sides);
   const bySide = stated?.map((side, index) => difference(measured[index] ?? side, side));
@@ -47,18 +62,18 @@ export function deviationOf({ sides, lengthUnit, weight }: Measured, label: Labe
       };
 }
 
-function longestFirst(sides: readonly Exact[]): Exact[] {
+function longestFirst(sides: readonly Fraction[]): Fraction[] {
   return sides.toSorted((a, b) => compare(b, a));
 }
 
 /** The percentage is null where the label says 0. */
-function difference(measured: Exact, label: Exact) {
+function difference(measured: Fraction, label: Fraction) {
   const more = minus(measured, label);
   return {
     label: toNumber(label),
     measured: toNumber(measured),
     difference: toNumber(more),
     percent:
-      label.numerator === 0n ? null : Number(toDecimal(times(dividedBy(more, label), exact("100")), 1)),
+      label.numerator === 0n ? null : Number(toDecimal(times(dividedBy(more, label), fraction("100")), 1)),
   };
 }

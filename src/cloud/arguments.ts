@@ -36,11 +36,14 @@ const callArguments = {
   transactionReference: aText,
   references,
   options: callOptions,
-  /** Of a list of all devices: a client, by what is asked of it. */
+  /** Arguments of the methods that list or read devices and terminals, by method. */
   client: anObject({ devices: aFunction, terminals: aFunction }, ["devices", "terminals"]),
 };
 
-/** Throws ERR_CONFIG where an option of the client cannot be used. The token is read apart: it is never shown. */
+/**
+ * Throws ERR_CONFIG if an option of the client is not valid. The token is checked separately, because it must never be
+ * shown.
+ */
 export function checkClientOptions(options: unknown): void {
   checkOptions("cloud", options, clientOptions);
 }

@@ -6,7 +6,7 @@ import { registrationCodeProblem } from "../rules/names.ts";
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** What a trigger may do (spec 4.1; `measure` from the cloud's further documentation). */
+/** The actions of a remote trigger (spec 4.1; `measure` from the cloud's further documentation). */
 export type TriggerAction = "start" | "stop" | "cancel" | "measure";
 
 const triggerNames: Readonly<Record<TriggerAction, string>> = {
@@ -16,7 +16,7 @@ const triggerNames: Readonly<Record<TriggerAction, string>> = {
   measure: "measure",
 };
 
-/** Builds the cloud's calls; every path is `basePath` and what the API says. */
+/** Builds the calls of the cloud's API. Every path is `basePath` followed by the path in the API. */
 export class CloudCalls {
   readonly #basePath: string;
 

@@ -1,12 +1,12 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { field, phrase } from "../errors/interpolation.ts";
-import { readShape, refuseHtml, type Answer } from "../http/answer.ts";
-import { machineOf, type Command, type Peer, type Read } from "../http/call.ts";
+import { readShape, refuseHtml, type HttpResponse } from "../http/response.ts";
+import { deviceKeyOf, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import type { TlsOptions } from "../http/connections.ts";
 import { startDownload, type DownloadOptions } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
-import { readAnswer } from "../http/read.ts";
+import { readResponse } from "../http/read.ts";
 import { poll } from "../http/retry.ts";
 import {
   defaultQueueRules,
@@ -33,7 +33,7 @@ import { CloudCalls } from "./calls.ts";
 import { missingMedia } from "./expected-media.ts";
 import { readToken } from "./token.ts";
 
-/** Whoever opens several clients to one machine gives them one of these. */
+/** Pass the same queues to all clients that command the same device. */
 export { CommandQueues };
 
 export interface CloudClientOptions extends Partial<QueueRules> {
@@ -45,7 +45,7 @@ export interface CloudClientOptions extends Partial<QueueRules> {
   /** Deadline of a call, and for downloads the longest time without a byte; 60 s. */
   readonly timeoutMs?: number;
   readonly tls?: TlsOptions | undefined;
-  /** May hold user name and password; the environment is not asked. */
+  /** May contain a user name and a password. The environment's proxy variables are not used. */
   readonly proxyUrl?: string | undefined;
   /** Shared by all clients that may command the same devices. */
   readonly queues?: CommandQueues;
@@ -63,7 +63,7 @@ export interface MediaWaitOptions extends CallOptions {
   readonly onWaiting?: (() => void) | undefined;
 }
 
-/** A list and what is missing from it. */
+/** The listed media, and which of the expected ones are missing. */
 export interface MediaWaitResult {
   readonly items: MediaItem[];
   readonly missing: readonly string[];
@@ -162,7 +162,7 @@ export class CloudClient {
     return startDownload(this.#transport, read, `${transactionId}-${contentId}`, options);
   }
 
-  /** Begins a recording on a device in a video mode. */
+  /** Starts a recording on a device in a video mode. */
   async startVideo(
     deviceReference: string,
     references: References,
@@ -201,11 +201,11 @@ export class CloudClient {
   ): Promise<Measurement> {
     checkCall("remote measure", "not-sent", { deviceReference, transactionReference, options });
     const command = this.#calls.trigger("measure", deviceReference, { transactionReference });
-    const answer = await this.#send(deviceReference, command, options);
+    const response = await this.#send(deviceReference, command, options);
     const { text: rawResponse, value: result } = readShape(
       this.peer,
       command,
-      answer,
+      response,
       recordLimits,
       (value) => decodeMeasureResult(value, "cloud"),
     );
@@ -223,7 +223,7 @@ export class CloudClient {
     return this.#readOne(this.#calls.device(id), options, decodeDevice);
   }
 
-  /** Lists the terminals, which are groupings of devices. */
+  /** Lists the terminals; a terminal is a group of devices. */
   async terminals(options: CallOptions = {}): Promise<Terminal[]> {
     checkCall("terminal list", null, { options });
     return this.#readList(this.#calls.terminals(), options, decodeTerminals);
@@ -234,14 +234,18 @@ export class CloudClient {
     return this.#readOne(this.#calls.terminal(id), options, decodeTerminal);
   }
 
-  /** Ends all that runs and waits with ERR_CANCELLED, and every connection. */
+  /** Aborts all calls and waits with ERR_CANCELLED, and closes every connection. */
   close(): Promise<void> {
     return this.#transport.close();
   }
 
-  /** One queue a device, so that a slow dock holds up no other. */
-  #send(deviceReference: string, command: Command, options: CommandOptions): Promise<Answer> {
-    return this.#transport.send(command, { machine: machineOf(this.peer, deviceReference) }, options);
+  /** One queue for each device, so that a slow device delays no other. */
+  #send(deviceReference: string, command: Command, options: CommandOptions): Promise<HttpResponse> {
+    return this.#transport.sendCommand(
+      command,
+      { deviceKey: deviceKeyOf(this.peer, deviceReference) },
+      options,
+    );
   }
 
   async #sendVideo(deviceReference: string, command: Command, options: CommandOptions): Promise<void> {
@@ -249,15 +253,20 @@ export class CloudClient {
   }
 
   async #readOne<T>(read: Read, options: CallOptions, decode: (value: unknown) => T): Promise<T> {
-    return readShape(this.peer, read, await readAnswer(this.#transport, read, options), recordLimits, decode)
-      .value;
+    return readShape(
+      this.peer,
+      read,
+      await readResponse(this.#transport, read, options),
+      recordLimits,
+      decode,
+    ).value;
   }
 
   async #readList<T>(read: Read, options: CallOptions, decodeList: (value: unknown) => T[]): Promise<T[]> {
     return readShape(
       this.peer,
       read,
-      await readAnswer(this.#transport, read, options),
+      await readResponse(this.#transport, read, options),
       listLimits,
       decodeList,
     ).value;

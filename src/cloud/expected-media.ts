@@ -1,8 +1,8 @@
 import type { MediaItem } from "../model/shapes.ts";
 
 /**
- * What is expected and not there. An entry is met by an item of that content type or description, whatever the case; an
- * entry that is named twice wants two items.
+ * Returns the expected media that are missing. An entry stands for an item with that content type or description, in
+ * any letter case; an entry that is given twice stands for two items.
  */
 export function missingMedia(items: readonly MediaItem[], expect: readonly string[]): string[] {
   const wanted = expect.map((entry) => entry.toLowerCase());

@@ -1,16 +1,16 @@
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
-import { follow } from "../http/retry.ts";
+import { abortWithAny } from "../http/retry.ts";
 import type { CallOptions } from "../http/transport.ts";
 import type { CloudDevice, FleetDevice, Terminal } from "../model/shapes.ts";
 import { checkCall } from "./arguments.ts";
 import type { CloudClient } from "./client.ts";
 
-/** Lists the devices with their terminals, within the one deadline of both calls. */
+/** Lists the devices with their terminals, with one deadline for both calls. */
 export async function listFleet(client: CloudClient, options: CallOptions = {}): Promise<FleetDevice[]> {
   checkCall("device list", null, { client, options });
   const failed = new AbortController();
   const { signal } = failed;
-  const release = follow(options.signal === undefined ? [] : [options.signal], failed);
+  const release = abortWithAny(options.signal === undefined ? [] : [options.signal], failed);
   try {
     const [devices, terminals] = await Promise.all([
       client.devices({ signal }),
@@ -20,7 +20,7 @@ export async function listFleet(client: CloudClient, options: CallOptions = {}):
     const now = Date.now();
     return devices.map((device) => join(device, byId, now));
   } catch (error) {
-    // One of the two has failed: the other is not waited for.
+    // One of the two calls has failed, so the other one is aborted.
     failed.abort();
     throw error;
   } finally {
@@ -28,7 +28,7 @@ export async function listFleet(client: CloudClient, options: CallOptions = {}):
   }
 }
 
-/** Terminals may be unknown to a cloud; its devices are worth a list all the same. */
+/** A cloud may have no terminals; the list of its devices is useful without them. */
 function noneWhereUnknown(error: unknown): Terminal[] {
   if (isDimensionerError(error) && error.code === "ERR_NOT_FOUND") {
     return [];
@@ -49,20 +49,21 @@ function join(device: CloudDevice, terminals: ReadonlyMap<string, Terminal>, now
   };
 }
 
-/** A time without a zone is UTC here, as the field's name says; never negative where the clocks disagree. */
+/** A time without a zone is taken as UTC, as the field's name says. Never negative, also if the clocks disagree. */
 function secondsSince(timeUtc: string | null, now: number): number | null {
   const text = timeUtc?.trim() ?? "";
   const at = Date.parse(/(?:z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
   return Number.isNaN(at) ? null : Math.max(0, Math.round((now - at) / 1000));
 }
 
-/** Tells what has changed in a fleet from one look at it to the next. */
+/** Finds out what has changed in a fleet since it was last looked at. */
 export class FleetWatch {
   #seen: ReadonlyMap<string, string> | undefined;
 
   /**
-   * The devices that are new or have changed since the last look; at the first look all. A heartbeat that moves on is no
-   * change, but a device that falls silent for `silentAfterSeconds` or is heard again is one; 0: silence is none.
+   * Returns the devices that are new or have changed since the last call; at the first call all. A later heartbeat is
+   * no change, but a device that becomes silent for `silentAfterSeconds`, or is heard again, has changed; 0: silence is
+   * ignored.
    */
   changes(devices: readonly FleetDevice[], silentAfterSeconds: number): FleetDevice[] {
     const before = this.#seen;

@@ -1,6 +1,6 @@
 /**
- * Reads a token as people paste it: white space around it and a "Bearer " before it are no part of it. Undefined when
- * nothing is left or when it has characters that cannot stand in a header field (RFC 6750, 2.1).
+ * Reads a token as people paste it: surrounding white space and a leading "Bearer " are removed. Returns undefined if
+ * nothing is left, or if it has characters that a header field cannot contain (RFC 6750, 2.1).
  */
 export function readToken(pasted: unknown): string | undefined {
   const token = (typeof pasted === "string" ? pasted : "").trim().replace(/^bearer(\s+|$)/i, "");

@@ -1,9 +1,9 @@
-import { readShape } from "../http/answer.ts";
-import { machineOf, type Command, type Peer, type Read } from "../http/call.ts";
+import { readShape } from "../http/response.ts";
+import { deviceKeyOf, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import type { DownloadOptions } from "../http/download.ts";
 import { encodePart } from "../http/path-part.ts";
-import { readAnswer } from "../http/read.ts";
+import { readResponse } from "../http/read.ts";
 import { Transport, type CallOptions, type CommandOptions } from "../http/transport.ts";
 import { decode, text } from "../model/decode.ts";
 import type { Download } from "../model/download.ts";
@@ -25,10 +25,10 @@ import { startImage } from "./images.ts";
 import { readOptions, type DeviceClientOptions } from "./options.ts";
 import { DeviceVideo, type VideoOptions } from "./video.ts";
 
-/** Whoever opens several clients to one machine gives them one of these. */
+/** Pass the same queues to all clients that command the same device. */
 export { CommandQueues };
 
-/** A list would pass for an object of nothing. */
+/** An array would be accepted as an object without fields. */
 const echo = v.pipe(
   v.unknown(),
   v.check((value) => !Array.isArray(value)),
@@ -59,19 +59,19 @@ export class DeviceClient {
     return this.#transport.peer;
   }
 
-  /** Whether a measure of this generation takes references. */
+  /** Whether a measure of this generation accepts references. */
   get takesReferences(): boolean {
     return this.#profile.takesReferences;
   }
 
-  /** Whether there is a ping in this generation's API. */
+  /** Whether this generation's API has a ping. */
   get canPing(): boolean {
     return this.#profile.pingPath !== null;
   }
 
   /**
-   * Measures what lies on the table, once. A result that is not `ok` is returned, not thrown. The earlier generation
-   * takes no references; they are left out there.
+   * Measures once what is on the table. A result that is not `ok` is returned, not thrown. The earlier generation
+   * accepts no references; they are not sent to it.
    */
   async measure(references: References = {}, options: CommandOptions = {}): Promise<Measurement> {
     checkCall(this.peer, "measure", "not-sent", { references, options });
@@ -82,11 +82,12 @@ export class DeviceClient {
       path: this.#profile.measurePath,
       query: this.#profile.takesReferences ? writeReferences(references) : "",
     };
-    const answer = await this.#transport.send(command, { machine: machineOf(this.peer) }, options);
+    const target = { deviceKey: deviceKeyOf(this.peer) };
+    const response = await this.#transport.sendCommand(command, target, options);
     const { text: rawResponse, value: result } = readShape(
       this.peer,
       command,
-      answer,
+      response,
       recordLimits,
       (value) => decodeMeasureResult(value, this.#profile.surface),
     );
@@ -98,7 +99,7 @@ export class DeviceClient {
     return this.#video.command("start", references, options);
   }
 
-  /** Ends the recording and has it encoded; works in Video Only mode alone. */
+  /** Ends the recording, which the device then encodes; works in Video Only mode only. */
   stopVideo(options: CommandOptions = {}): Promise<void> {
     return this.#video.command("stop", {}, options);
   }
@@ -124,17 +125,17 @@ export class DeviceClient {
     return this.#video.download(method, options);
   }
 
-  /** Asks whether the device is there, without any effect; returns what it echoes. */
+  /** Pings the device, which changes nothing on it; returns the echo. */
   async ping(message = "ping", options: CallOptions = {}): Promise<{ msg: string | null }> {
     checkCall(this.peer, "ping", null, { message, options });
     const part = encodePart(this.peer.surface, "ping", "message", message);
     const path = this.#profile.pingPath ?? refuseMissing(this.generation, "ping", "ping", null);
     const read: Read = { acts: false, operation: "ping", method: "GET", path: `${path}/${part}`, query: "" };
-    const answer = await readAnswer(this.#transport, read, options);
-    return readShape(this.peer, read, answer, recordLimits, (value) => decode(echo, value)).value;
+    const response = await readResponse(this.#transport, read, options);
+    return readShape(this.peer, read, response, recordLimits, (value) => decode(echo, value)).value;
   }
 
-  /** Ends all that runs and waits with ERR_CANCELLED, and every connection. */
+  /** Aborts all calls and waits with ERR_CANCELLED, and closes every connection. */
   close(): Promise<void> {
     return this.#transport.close();
   }

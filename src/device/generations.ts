@@ -9,9 +9,9 @@ export type ImageKind = "annotated" | "color" | "depth";
 export type VideoAction = "start" | "stop" | "cancel";
 export type VideoMethod = "download" | "stream";
 
-/** What the API of one generation has, and where (spec 4.2 and 4.3). What it lacks is null. */
+/** The endpoints of one generation's API (spec 4.2 and 4.3); null if the API has no such endpoint. */
 export interface GenerationProfile {
-  /** Whose API it is, in results and errors. */
+  /** The surface in results and errors. */
   readonly surface: MeasureSource;
   readonly measurePath: string;
   /** Whether the measure takes references in its query. */
@@ -41,12 +41,12 @@ export const generations: Readonly<Record<Generation, GenerationProfile>> = {
     measurePath: "/api/measure",
     takesReferences: false,
     pingPath: "/api/ping",
-    // Its documentation names an images endpoint without a path: nothing is guessed.
+    // Its documentation mentions an endpoint for images without its path, and a path must not be guessed.
     imagePaths: null,
     videoActionPath: null,
     videoPaths: null,
   },
-  /** The desktop companion program: one measure, in the cloud's shape. It goes by the cloud's name for that. */
+  /** The desktop companion program: one measure, in the cloud's format. In results its surface is the cloud. */
   gateway: {
     surface: "cloud",
     measurePath: "/measure",
@@ -58,7 +58,7 @@ export const generations: Readonly<Record<Generation, GenerationProfile>> = {
   },
 };
 
-/** References in the names of the device's query (spec 4.2, rule 3). */
+/** The references as parameters of the device's query (spec 4.2, rule 3). */
 export function writeReferences(references: References): string {
   return writeQuery({
     TransactionReference: references.transactionReference,
@@ -68,7 +68,7 @@ export function writeReferences(references: References): string {
   });
 }
 
-/** Throws ERR_CONFIG: the API of this generation does not have what is asked for. */
+/** Throws ERR_CONFIG: the API of this generation lacks the requested function. */
 export function refuseMissing(
   generation: Generation,
   feature: "images" | "ping" | "video",

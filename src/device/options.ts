@@ -20,7 +20,7 @@ export interface DeviceClientOptions extends Partial<QueueRules> {
   readonly generation?: Generation;
   /** Deadline of a call, and for downloads the longest time without a byte; 30 s. */
   readonly timeoutMs?: number;
-  /** Shared by all clients that may command the same machine. */
+  /** To be shared by all clients that may command the same device. */
   readonly queues?: CommandQueues;
 }
 
@@ -36,7 +36,7 @@ const clientOptions = anObject(
   ["address"],
 );
 
-/** Fills in what is not given. Throws ERR_CONFIG where the address, or any other option, cannot be one. */
+/** Fills in the defaults. Throws ERR_CONFIG if the address or any other option is not valid. */
 export function readOptions(options: DeviceClientOptions): {
   readonly generation: Generation;
   readonly transport: TransportOptions;

@@ -1,6 +1,6 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { refuseHtml } from "../http/answer.ts";
-import { machineOf, type Command, type Read } from "../http/call.ts";
+import { refuseHtml } from "../http/response.ts";
+import { deviceKeyOf, type Command, type Read } from "../http/call.ts";
 import type { CommandQueues } from "../http/command-queue.ts";
 import { startDownload, type DownloadOptions } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
@@ -21,7 +21,7 @@ import {
 export interface VideoOptions extends DownloadOptions {
   /** How long to wait for a video that is still being encoded; 0. */
   readonly waitMs?: number;
-  /** Aborting ends the wait, but not a transfer. */
+  /** Aborting ends the wait, but not the transfer that follows it. */
   readonly waitSignal?: AbortSignal | undefined;
   readonly onWaiting?: (() => void) | undefined;
 }
@@ -60,11 +60,11 @@ export class DeviceVideo {
       query: writeReferences(references),
       statuses: commandStatuses[action],
     };
-    const target = { machine: machineOf(peer), sparesVideo: action !== "stop" };
-    refuseHtml(peer, command, await this.#transport.send(command, target, options));
+    const target = { deviceKey: deviceKeyOf(peer), destroysVideo: action !== "stop" };
+    refuseHtml(peer, command, await this.#transport.sendCommand(command, target, options));
   }
 
-  /** Begins to download the saved video; while there is none it asks again for `waitMs`. */
+  /** Starts the download of the saved video; if there is none yet, it asks again for `waitMs`. */
   async download(method: VideoMethod, options: VideoOptions): Promise<Download> {
     const { peer } = this.#transport;
     const operation = "video";
@@ -95,7 +95,7 @@ export class DeviceVideo {
     read: Read,
     options: VideoOptions,
   ): Promise<{ isThere: true; download: Download } | { isThere: false; error: DimensionerError }> {
-    const hold = (): (() => void) => this.#queues.of(machineOf(this.#transport.peer)).holdVideo();
+    const hold = (): (() => void) => this.#queues.of(deviceKeyOf(this.#transport.peer)).holdVideo();
     try {
       return { isThere: true, download: await startDownload(this.#transport, read, "video", options, hold) };
     } catch (error) {

@@ -1,13 +1,13 @@
 import { sharedSentence } from "./texts.ts";
 
-/** One question to the runtime's half of this package; the answer never rejects, and is undefined where none came. */
-export interface Asked {
+/** A request to the admin API of this package. `answer` never rejects; it is undefined if there was no response. */
+export interface AdminCall {
   readonly request: JQueryXHR;
   readonly answer: Promise<unknown>;
 }
 
-/** The path has no slash in front: then the editor adds its own root and the login. */
-export function askRuntime(method: "GET" | "POST", path: string, body?: object): Asked {
+/** The path has no leading slash, so that the editor adds its own root path and the login. */
+export function callAdmin(method: "GET" | "POST", path: string, body?: object): AdminCall {
   const request = $.ajax(path, {
     method,
     dataType: "json",
@@ -26,7 +26,10 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** The sentence that an answer names, in the editor's language; it may quote a machine, so it is text and never html. */
+/**
+ * The sentence that a response names, in the editor's language. It may quote a device, so it is inserted as text, never
+ * as HTML.
+ */
 export function sentenceOf(answer: unknown): string {
   const { from, key, values } = isRecord(answer) ? answer : {};
   if (typeof key !== "string" || !isRecord(values)) {

@@ -1,20 +1,20 @@
-import { askRuntime, isRecord, sentenceOf } from "./admin.ts";
+import { callAdmin, isRecord, sentenceOf } from "./admin.ts";
 import type { Form } from "./form.ts";
 import { shared } from "./texts.ts";
 import { button as makeButton, rowAfter } from "./widgets.ts";
 
-/** What of a config node its test needs, by the names of the saved properties. */
-interface Tested {
+/** What the test of a config node needs, by the names of saved properties. */
+interface TestOptions {
   readonly type: "dimensioner-device" | "dimensioner-cloud" | "dimensioner-store";
-  /** The property behind whose row, and its tips, the button stands. */
+  /** The button is placed below the row of this property and its tips. */
   readonly after: string;
-  /** Sent as they stand in the dialog; a change of one makes an answer out of date. */
+  /** Sent with their values in the dialog; the result of a test is cleared when one of them changes. */
   readonly properties: readonly string[];
-  /** A test makes no sense while one of these is wrong. */
+  /** The test is not started while one of these properties is not valid. */
   readonly needed: readonly string[];
 }
 
-/** From the worst to the best. */
+/** In order, the worst first. */
 const states = ["bad", "unsure", "good"] as const;
 
 type State = (typeof states)[number];
@@ -26,15 +26,19 @@ const signs = {
   bad: "fa-times",
 } as const;
 
-/** One thing that the test has found out. */
+/** One result of the test. */
 interface Line {
   readonly state: State | "busy";
   readonly sentence: string;
   readonly facts?: readonly string[];
 }
 
-/** The button that tries the dialog's values, saved or not, from where Node-RED runs. */
-export function connectionTest(node: object, form: Form, { type, after, properties, needed }: Tested): void {
+/** Adds the button that tests the dialog's values, saved or not, from the computer that runs Node-RED. */
+export function connectionTest(
+  node: object,
+  form: Form,
+  { type, after, properties, needed }: TestOptions,
+): void {
   const button = makeButton("plug", shared("test.button")).addClass("dimensioner-test");
   const answerPlace = $("<div>", { class: "dimensioner-answer", role: "status" });
   const row = form.row(after);
@@ -69,10 +73,10 @@ export function connectionTest(node: object, form: Form, { type, after, properti
       valueOf(form, property),
     ]);
     const body = { id, z: z ?? "", ...Object.fromEntries<string | boolean>(values) };
-    const { request, answer } = askRuntime("POST", `${type}/test`, body);
+    const { request, answer } = callAdmin("POST", `${type}/test`, body);
     running = request;
     const said = await answer;
-    // Another test or a change has made it out of date.
+    // Another test was started, or a value was changed.
     if (running !== request) {
       return;
     }
@@ -82,14 +86,14 @@ export function connectionTest(node: object, form: Form, { type, after, properti
 
   form.follow(properties, clear);
   button.on("click", () => {
-    // It keeps the focus while it is busy: a button that is disabled would lose it.
+    // The button keeps the focus while it is busy, which a disabled button would lose.
     if (running === undefined) {
       void test();
     }
   });
 }
 
-/** The lines of an answer; the runtime's answer is from outside, like that of a machine. */
+/** The lines of a response. The response is checked like any other data from outside. */
 function linesOf(said: unknown): readonly Line[] {
   const lines: unknown = isRecord(said) ? said["lines"] : undefined;
   return (Array.isArray(lines) ? lines : [undefined]).map((line: unknown): Line => {

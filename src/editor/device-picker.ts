@@ -1,19 +1,22 @@
-import { askRuntime, isRecord, sentenceOf } from "./admin.ts";
+import { callAdmin, isRecord, sentenceOf } from "./admin.ts";
 import type { Form } from "./form.ts";
 import { shared } from "./texts.ts";
 import { ago } from "./times.ts";
 import { button as makeButton } from "./widgets.ts";
 
-interface Listed {
+interface ListedDevice {
   readonly code: string;
-  /** Name, code and last heartbeat, as one line for people. */
+  /** Name, code and last heartbeat in one line of text. */
   readonly line: string;
 }
 
-/** As many lines as a browser shows at once without delay. */
+/** How many lines a browser shows without a noticeable delay. */
 const mostShown = 500;
 
-/** The button that lists the devices of the chosen, deployed cloud; choosing one fills the field with its code. */
+/**
+ * Adds the button that lists the devices of the chosen cloud, once it is deployed. Choosing a device fills its code
+ * into the field.
+ */
 export function devicePicker(form: Form, property: string, cloud: string): void {
   const cell = form.field(property).closest(".dimensioner-field");
   const button = makeButton("list", shared("picker.open"))
@@ -31,7 +34,7 @@ export function devicePicker(form: Form, property: string, cloud: string): void 
     .append(filter, list, status)
     .insertAfter(button)
     .hide();
-  let devices: readonly Listed[] = [];
+  let devices: readonly ListedDevice[] = [];
   let running: JQueryXHR | undefined;
 
   const close = () => {
@@ -47,7 +50,7 @@ export function devicePicker(form: Form, property: string, cloud: string): void 
     list
       .empty()
       .append(...shown.map(({ code, line }) => $("<option>", { value: code, title: line }).text(line)));
-    // None is chosen until somebody chooses: the first would look chosen without being so.
+    // No line is selected at first: the first one would look chosen without being so.
     list.prop("selectedIndex", -1);
     status.text(shared("picker.shown", { shown: shown.length, count: devices.length }));
   };
@@ -63,7 +66,7 @@ export function devicePicker(form: Form, property: string, cloud: string): void 
       status.text(shared("test.notDeployed"));
       return;
     }
-    const { request, answer } = askRuntime("GET", `dimensioner-cloud/${encodeURIComponent(id)}/devices`);
+    const { request, answer } = callAdmin("GET", `dimensioner-cloud/${encodeURIComponent(id)}/devices`);
     running = request;
     const said = await answer;
     if (running !== request) {
@@ -120,14 +123,14 @@ export function devicePicker(form: Form, property: string, cloud: string): void 
     } else {
       return;
     }
-    // Else it would end the whole dialog.
+    // Otherwise the key would close the whole dialog.
     event.preventDefault();
     event.stopPropagation();
   });
   form.follow([cloud], close);
 }
 
-function listedDevice(device: Readonly<Record<string, unknown>>): Listed {
+function listedDevice(device: Readonly<Record<string, unknown>>): ListedDevice {
   const { name, registrationCode, lastHeartbeatUtc } = device;
   const code = String(registrationCode);
   const heartbeat = typeof lastHeartbeatUtc === "string" ? ago(lastHeartbeatUtc) : undefined;

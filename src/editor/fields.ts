@@ -11,7 +11,7 @@ import { readNumber } from "../rules/numbers.ts";
 import type { Problem } from "../rules/problem.ts";
 import { applicationIdentifierProblem, patternProblem, readCodeKinds } from "../rules/scans.ts";
 import { readLimits } from "../tariffs/limits.ts";
-import { isKnown } from "../saved/migrations.ts";
+import { isKnown } from "../properties/migrations.ts";
 import {
   defaultsOf,
   valueTypes,
@@ -21,7 +21,7 @@ import {
   type PropertyTable,
   type TextRule,
   type TypedProperty,
-} from "../saved/properties.ts";
+} from "../properties/property-table.ts";
 import { sayProblem, shared, textsOf } from "./texts.ts";
 
 /** The saved properties of one type, as its dialog knows them. */
@@ -29,23 +29,23 @@ export interface Fields {
   readonly type: string;
   readonly table: PropertyTable;
   label(property: string): string;
-  /** What the editor asks for a property's `validate`: true, or in a sentence why the value cannot be used. */
+  /** The editor's `validate` of a property: true, or a sentence that says why the value is not valid. */
   check(
     node: object,
     property: string,
     value: SavedValue | null | undefined,
     options?: CheckOptions,
   ): true | string;
-  /** What is wrong with a node beside its fields, or in one that the editor checks in an open dialog only. */
+  /** What is wrong with the node as a whole, or with a field that the editor checks in an open dialog only. */
   checkNode(node: object, version: unknown): true | string;
 }
 
 type SavedValue = string | number | boolean;
 
-/** How another property of the node is set now. */
+/** Reads the present value of another property of the node. */
 type Now = (property: string) => string;
 
-/** `now` reads what the open dialog of a node holds, else what is saved. */
+/** `now` reads a value from the open dialog of the node if there is one, else the saved value. */
 export function fieldsOf(
   type: string,
   table: PropertyTable,
@@ -88,14 +88,14 @@ export function fieldsOf(
   };
 }
 
-/** Node-RED replaces `${NAME}` when it deploys: what it will be is not known here. */
+/** Node-RED replaces `${NAME}` when it deploys, so the value is not known in the editor. */
 function isEnvironment(value: string): boolean {
   return /^\$(?:\{[^}]+\}|\([^)]+\))$/.test(value);
 }
 
 /**
- * Whether it is certain that a node has no value for a credential. The editor gets to know of those that are stored when
- * the node's dialog is opened; of a node that was never deployed there are none.
+ * Whether a credential is certainly missing. The editor learns of stored credentials when the node's dialog is opened;
+ * a node that was never deployed has none.
  */
 function lacksCredential(node: object, name: string): boolean {
   const credentials: unknown = Reflect.get(node, "credentials");
@@ -105,12 +105,12 @@ function lacksCredential(node: object, name: string): boolean {
     return !isStored && (typeof given !== "string" || given.trim() === "");
   }
   const id: unknown = Reflect.get(node, "id");
-  // The flows as this editor has loaded or deployed them last.
+  // The flows as the editor last loaded or deployed them.
   const deployed: unknown = RED.nodes.originalFlow();
   return Array.isArray(deployed) && !deployed.some((known: { readonly id?: unknown }) => known.id === id);
 }
 
-/** Whether a property matters, given how the others are set; one that does not is hidden and never wrong. */
+/** Whether a property is used with the present values of the others; one that is not is hidden and never invalid. */
 export function matters({ when = {} }: Property, now: Now): boolean {
   return Object.entries(when).every(([other, values]) =>
     values === "given" ? now(other).trim() !== "" : values.map(String).includes(now(other)),

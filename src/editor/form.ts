@@ -1,18 +1,23 @@
-import { defaultsOf, newValuesOf, type ConfigProperty, type PropertyTable } from "../saved/properties.ts";
+import {
+  defaultsOf,
+  newValuesOf,
+  type ConfigProperty,
+  type PropertyTable,
+} from "../properties/property-table.ts";
 import { fieldsOf, matters, type Fields } from "./fields.ts";
-import { messagePropertyInput, reachableByKeyboard, typedInput } from "./widgets.ts";
+import { messagePropertyInput, makeKeyboardAccessible, typedInput } from "./widgets.ts";
 
 /** One open edit dialog. */
 export interface Form {
-  /** The field of a saved property: the input as Node-RED knows it, or the select of a config node. */
+  /** The field of a saved property: an input of Node-RED, or the select of a config node. */
   field(property: string): JQuery;
-  /** What the field holds now, as it would be saved. */
+  /** The field's present value, as it would be saved. */
   value(property: string): string;
   /** The row of a property. */
   row(property: string): JQuery;
   /** Runs `act` now and whenever one of these fields changes. */
   follow(properties: readonly string[], act: () => void): void;
-  /** What is wrong with what a field holds now; "" where nothing is. */
+  /** Why the field's present value is not valid; "" if it is. */
   problem(property: string): string;
 }
 
@@ -30,17 +35,17 @@ function dialogOf(node: object): (typeof dialogs)[keyof typeof dialogs] {
   return dialogs[(node as Edited)._def.category === "config" ? "config" : "node"];
 }
 
-/** The saved properties of a type, checked against the open dialog or what is saved. */
+/** The saved properties of a type, validated with the values of the open dialog or the saved ones. */
 export function formFields(type: string, table: PropertyTable): Fields {
   const defaults: Readonly<Record<string, unknown>> = defaultsOf(table);
   return fieldsOf(type, table, (node, property) => currentValue(node, property, defaults));
 }
 
-/** The dialog that has just been opened for this node: to be called in its oneditprepare. */
+/** The dialog that was just opened for this node; to be called in `oneditprepare`. */
 export function openForm(node: object, { table, check }: Fields): Form {
   const { form: dialog, prefix } = dialogOf(node);
   $(dialog).data("dimensionerNode", (node as Edited).id);
-  // The editor does it too, but later: names for screen readers are made of the labels' texts.
+  // The editor does the same later, but the names for screen readers are made of the labels' texts.
   $(dialog).i18n();
   const field = (property: string) => $(prefix + property);
   const form: Form = {
@@ -65,7 +70,7 @@ export function openForm(node: object, { table, check }: Fields): Form {
     } else if (property.kind === "nameFrom") {
       messagePropertyInput(field(name));
     } else if (property.kind === "config") {
-      reachableByKeyboard(field(name));
+      makeKeyboardAccessible(field(name));
     }
   }
   followConditions(form, table);
@@ -75,7 +80,7 @@ export function openForm(node: object, { table, check }: Fields): Form {
   return form;
 }
 
-/** A property that an imported flow does not have shows what holds for it in the runtime. */
+/** Shows the default of a property that an imported flow does not have, because the runtime uses it. */
 function showDefaults(node: object, form: Form, table: PropertyTable): void {
   for (const [property, value] of Object.entries(defaultsOf(table))) {
     if (Reflect.get(node, property) === undefined && typeof value !== "boolean") {
@@ -84,7 +89,7 @@ function showDefaults(node: object, form: Form, table: PropertyTable): void {
   }
 }
 
-/** Shows a row only while it matters, and a frame only while it has rows. */
+/** Shows a row only while its property is used, and a group only while it has rows. */
 function followConditions(form: Form, table: PropertyTable): void {
   for (const [name, property] of Object.entries(table)) {
     if (property.when !== undefined && property.kind !== "outputs") {
@@ -101,7 +106,7 @@ function followConditions(form: Form, table: PropertyTable): void {
   }
 }
 
-/** Shows what to know about the choice that is made. */
+/** Shows the tip of the selected choice. */
 function followTips(form: Form, table: PropertyTable): void {
   for (const [name, property] of Object.entries(table)) {
     if (property.kind === "choice" && property.tips !== undefined) {
@@ -116,7 +121,9 @@ function followTips(form: Form, table: PropertyTable): void {
   }
 }
 
-/** Opens the fold where one of its properties is set; notes of names stand there for those alone that are given. */
+/**
+ * Opens the section if one of its properties is set. The note about a message property is shown only when it is given.
+ */
 function foldAdvanced(form: Form, table: PropertyTable): void {
   const fresh = newValuesOf(table);
   for (const [name, { kind, isAdvanced }] of Object.entries(table)) {
@@ -133,8 +140,8 @@ function foldAdvanced(form: Form, table: PropertyTable): void {
 }
 
 /**
- * Says below each wrong field what is wrong with it. The editor itself says so only in a tooltip, which neither a
- * keyboard nor a screen reader reaches, and on typed inputs not even a mouse.
+ * Shows below each invalid field what is wrong with it. The editor itself shows that only in a tooltip, which neither a
+ * keyboard nor a screen reader reaches, and on typed inputs not even the mouse.
  */
 function explainProblems(form: Form, table: PropertyTable): void {
   const names = Object.keys(table).filter((name) => form.field(name).length > 0);
@@ -143,7 +150,7 @@ function explainProblems(form: Form, table: PropertyTable): void {
       tell(form.field(name), form.problem(name));
     }
   };
-  // Also for the types beside the values, and for choices on which others depend.
+  // Follows also the types of typed values, and the choices that other properties depend on.
   const types = names.map((name) => `${name}Type`).filter((name) => form.field(name).length > 0);
   form.follow([...names, ...types], explain);
 }
@@ -168,8 +175,8 @@ function tell(field: JQuery, problem: string): void {
 }
 
 /**
- * What a property is now: the dialog's field while this very node is being edited, else what is saved. The editor
- * validates other nodes too while a dialog is open, and their fields have the same ids.
+ * The present value of a property: the dialog's field while this node is being edited, else the saved value. The editor
+ * also validates other nodes while a dialog is open, and their fields have the same ids.
  */
 function currentValue(node: object, property: string, defaults: Readonly<Record<string, unknown>>): string {
   const { form, prefix } = dialogOf(node);
@@ -181,7 +188,7 @@ function currentValue(node: object, property: string, defaults: Readonly<Record<
   return typeof saved === "string" ? saved : (JSON.stringify(saved) ?? "");
 }
 
-/** A node's saved properties, each with its default where an imported flow does not have it. */
+/** A node's saved properties, with defaults for those that an imported flow does not have. */
 export function settingsOf<P extends object>(node: object, defaults: P): P {
   const saved = Object.keys(defaults)
     .map((property): [string, unknown] => [property, Reflect.get(node, property)])
@@ -189,7 +196,10 @@ export function settingsOf<P extends object>(node: object, defaults: P): P {
   return Object.assign({ ...defaults }, Object.fromEntries<unknown>(saved));
 }
 
-/** A new node takes the only device, cloud or store that it can use. To be called in a type's onadd. */
+/**
+ * Selects the device, cloud or store of a new node if there is only one that it can use. To be called in a type's
+ * `onadd`.
+ */
 export function chooseOnly(node: object, { table }: Fields): void {
   for (const [name, property] of Object.entries(table)) {
     if (property.kind !== "config" || !property.of.startsWith("dimensioner-")) {
@@ -203,7 +213,7 @@ export function chooseOnly(node: object, { table }: Fields): void {
   }
 }
 
-/** Ids of the config nodes that are enabled, in reach of the node's tab, and of the generation that it needs. */
+/** The ids of the enabled config nodes that nodes on this tab can use, and that have the required generation. */
 function usableBy(node: object, { of, generation }: ConfigProperty): string[] {
   const found: string[] = [];
   RED.nodes.eachConfig((config) => {
@@ -218,7 +228,7 @@ function usableBy(node: object, { of, generation }: ConfigProperty): string[] {
   return found;
 }
 
-/** What the editor knows of a config node. */
+/** A config node as the editor holds it. */
 interface ConfigNode {
   readonly id: string;
   readonly type: string;
@@ -233,6 +243,6 @@ function fieldValue(input: JQuery): string {
     return String(input.prop("checked"));
   }
   const value = String(input.val() ?? "");
-  // The editor's own mark for "no config node chosen".
+  // The editor's value for "no config node selected".
   return value === "_ADD_" ? "" : value;
 }

@@ -1,6 +1,6 @@
 import { shared } from "./texts.ts";
 
-/** Where a node's work happens, for its label: a config node's name, or the message property that names one. */
+/** The device or cloud in a node's label: a config node's name, or the message property that names one. */
 export function targetOf(configId: string, from: string): string {
   if (from !== "") {
     return `msg.${from}`;
@@ -9,7 +9,7 @@ export function targetOf(configId: string, from: string): string {
   return chosen === null || chosen === undefined ? "" : configLabel(chosen);
 }
 
-/** A value's place in a label: the value itself, or where it comes from. */
+/** A typed value in a label: the value itself, or where it comes from. */
 export function shownValue(value: string, type: string): string {
   if (value === "") {
     return "";
@@ -21,7 +21,7 @@ export function shownValue(value: string, type: string): string {
       : "";
 }
 
-/** "measure: Dock 3"; without a target the act alone. */
+/** "measure: Dock 3"; without a target only the action. */
 export function actAt(act: string, target: string): string {
   return target === "" ? act : shared("labelled", { act, target });
 }
@@ -37,7 +37,7 @@ function configLabel(node: object): string {
   return typeof name === "string" ? name : "";
 }
 
-/** What the output carries, for the label of its port. */
+/** The label of an output port: what it sends. */
 export function outputLabel(output: string): string {
   return shared(output === "file" ? "port.file" : "port.buffer");
 }

@@ -1,6 +1,6 @@
-import { migrate, type Steps } from "../saved/migrations.ts";
+import { migrate, type Steps } from "../properties/migrations.ts";
 
-/** Brings nodes up to date as the editor loads or imports them, before their dialogs are opened. */
+/** Migrates older nodes when the editor loads or imports them, before their dialogs are opened. */
 export function migrateOnArrival(steps?: Steps): void {
   RED.events.on("nodes:add", (node: { type: string }) => {
     if (node.type.startsWith("dimensioner-")) {

@@ -1,18 +1,18 @@
 import { isRecord } from "./admin.ts";
 import type { Form } from "./form.ts";
 
-/** How a type says what is to be seen. */
+/** The texts of a type's preview. */
 export interface PreviewTexts {
   last(): string;
   none(): string;
   large(size: string): string;
 }
 
-/** Of an image of which the editor has heard. */
-interface Heard {
+/** An image that the runtime has announced. */
+interface ImageNotice {
   readonly version: number;
   readonly bytes: number;
-  /** Whether the runtime has kept it. */
+  /** Whether the runtime kept it; a large one is not kept. */
   readonly isKept: boolean;
 }
 
@@ -20,22 +20,22 @@ interface Heard {
 export interface PreviewWatch {
   readonly type: string;
   readonly texts: PreviewTexts;
-  readonly heard: ReadonlyMap<string, Heard>;
-  /** Told the id of the node that has another image, or none any more. */
+  readonly heard: ReadonlyMap<string, ImageNotice>;
+  /** Called with the id of a node whose last image has changed. */
   readonly listeners: Set<(id: string) => void>;
 }
 
 const topic = "dimensioner/preview/";
 
-/** Listens for new images from now on, and hears of those that there are. */
+/** Starts to listen for new images; those that exist are announced again. */
 export function watchPreviews(type: string, texts: PreviewTexts): PreviewWatch {
-  const heard = new Map<string, Heard>();
+  const heard = new Map<string, ImageNotice>();
   const listeners = new Set<(id: string) => void>();
   RED.comms.subscribe(`${topic}#`, (from: string, told: unknown) => {
     const id = from.slice(topic.length);
     const { version, bytes, shown } = isRecord(told) ? told : {};
     if (version === heard.get(id)?.version) {
-      // Told again after the connection was lost.
+      // Announced again after the connection was lost.
       return;
     }
     if (typeof version === "number" && typeof bytes === "number" && version > 0) {
@@ -71,7 +71,7 @@ export function previewInDialog(node: object, form: Form, watch: PreviewWatch): 
   form.follow(["preview"], refresh);
 }
 
-/** A sign above each node that has an image; a click opens it. Only Node-RED 5 gives such signs a popover. */
+/** A badge above each node that has an image; a click opens it. Only in Node-RED 5 can a badge open a popover. */
 export function previewBadge(watch: PreviewWatch): void {
   if (Number.parseInt(String(Reflect.get(RED.settings, "version")), 10) < 5) {
     return;
@@ -102,7 +102,7 @@ export function previewBadge(watch: PreviewWatch): void {
   });
 }
 
-/** A picture: a frame with a hill in it. */
+/** The icon of an image. */
 function badge(): SVGElement {
   const draw = (name: string, attributes: Readonly<Record<string, string>>): SVGElement => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -127,7 +127,7 @@ function showLast(place: JQuery, id: string, watch: PreviewWatch): void {
     say(texts.none());
   } else if (last.isKept) {
     void fetchLast(watch, id).then((content) => {
-      // Unless a later one has overtaken it.
+      // Unless a later image has arrived meanwhile.
       if (heard.get(id) === last) {
         if (content === undefined) {
           say(texts.none());
@@ -150,7 +150,10 @@ function show(place: JQuery, content: Blob, alt: string): void {
   place.empty().append(image);
 }
 
-/** As the editor fetches, with its login, which an address in an image would not carry. Undefined where there is none. */
+/**
+ * Fetches the image with the editor's login, which the address of an `<img>` would not carry. Undefined if there is
+ * none.
+ */
 function fetchLast({ type }: PreviewWatch, id: string): Promise<Blob | undefined> {
   const path = `${type}/${encodeURIComponent(id)}/preview`;
   return new Promise((resolve) => {

@@ -7,7 +7,10 @@ const sharedCatalog = "dimensioner-device";
 
 export type Texts = (key: string, values?: Record<string, string | number>) => string;
 
-/** The texts of one node type's own catalog; a key that begins with `shared:` is of the catalog that all types share. */
+/**
+ * The texts of one node type's catalog; a key with the prefix `shared:` is looked up in the catalog that all types
+ * share.
+ */
 export function textsOf(type: string): Texts {
   return (key, values) => {
     const [catalog, name] = key.startsWith("shared:") ? [sharedCatalog, key.slice(7)] : [type, key];
@@ -17,18 +20,18 @@ export function textsOf(type: string): Texts {
 
 const deviceTexts = textsOf(sharedCatalog);
 
-/** The texts that all types share; they live in the catalog of the device config node. */
+/** The catalog that all types share is that of the device config node. */
 export const shared: Texts = (key, values) => deviceTexts(`common.${key}`, values);
 
-/** A problem that a rule has found, as a sentence of its own: the runtime says the same behind a colon. */
+/** The problem that a rule has found, as a sentence of its own; the runtime puts the same text behind a colon. */
 export function sayProblem(problem: Problem): string {
   const said = say(problem);
   return said.charAt(0).toLocaleUpperCase() + said.slice(1);
 }
 
 /**
- * What fills the marks of a sentence: phrases by their keys and plain text, as the runtime's src/errors/interpolation.ts
- * knows them, and sizes and times.
+ * The values for the placeholders of a sentence: phrases by their keys, plain text, sizes and times; see
+ * src/errors/interpolation.ts.
  */
 function say(value: unknown): string {
   if (Array.isArray(value)) {
@@ -54,7 +57,7 @@ function sayEach(values: object): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, say(value)]));
 }
 
-/** A sentence that the runtime names by its key: what can go wrong in a flow too, or what a test has shown. */
+/** A sentence that the runtime names by its key: an error of a flow, or a result of a test. */
 export function sharedSentence(
   from: "errors" | "test",
   key: string,

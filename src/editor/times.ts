@@ -5,14 +5,17 @@ const units = [
   ["second", 1],
 ] as const;
 
-/** "3 minutes ago", in the editor's language; undefined where it is no time. Times are UTC, said or not, as the cloud has them. */
+/**
+ * "3 minutes ago", in the editor's language; undefined for an invalid time. A time without a zone is UTC, as in the
+ * cloud's API.
+ */
 export function ago(time: string): string | undefined {
   const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(time);
   const seconds = (Date.parse(hasZone ? time : `${time}Z`) - Date.now()) / 1000;
   if (Number.isNaN(seconds)) {
     return undefined;
   }
-  // A clock that is ahead shall not promise anything for tomorrow.
+  // If the other clock is ahead, the time must not appear to be in the future.
   const past = Math.min(0, seconds);
   const [unit, length] = units.find(([, one]) => -past >= one) ?? ["second", 1];
   return new Intl.RelativeTimeFormat(RED.i18n.lang(), { numeric: "auto" }).format(

@@ -3,7 +3,7 @@ import type { Form } from "./form.ts";
 import type { Texts } from "./texts.ts";
 import { button } from "./widgets.ts";
 
-/** Shows the address that the cloud has to be given, and makes secrets. */
+/** Shows the address to register in the cloud, and makes secrets. */
 export function webhookTools(form: Form, texts: Texts): void {
   const address = $("<div>", { class: "dimensioner-note dimensioner-webhook-address" });
   const copy = button("clipboard", texts("button.copy")).addClass("dimensioner-copy");
@@ -24,12 +24,12 @@ export function webhookTools(form: Form, texts: Texts): void {
   generate.on("click", () => {
     const secret = randomSecret();
     form.field("secret").val(secret).trigger("change");
-    // It is stored encrypted and cannot be read again: this is the moment to give it to the cloud.
+    // The secret is stored encrypted and cannot be read again, so this is the moment to copy it.
     note.text(texts(copyText(secret) ? "button.generated" : "button.generatedOnly"));
   });
 }
 
-/** Where the cloud reaches the webhook, as far as the editor knows: by the way that the editor itself came. */
+/** The webhook's address as far as the editor can know it: on the host by which the editor itself was opened. */
 function addressOf(form: Form, secret: string): string {
   const root: unknown = Reflect.get(RED.settings, "httpNodeRoot");
   const last = form.value("secretIn") === "path" ? `/${secret}` : "";
@@ -37,19 +37,19 @@ function addressOf(form: Form, secret: string): string {
   return location.origin + path.replace(/\/{2,}/g, "/");
 }
 
-/** The secret that stands in the field; the editor does not know one that is stored already. */
+/** The secret in the field; one that is stored already is not known to the editor. */
 function secretOf(form: Form): string | undefined {
   const secret = form.value("secret").trim();
   return secret === "" || secret === "__PWRD__" ? undefined : encodeURIComponent(secret);
 }
 
-/** 256 bits, in letters and digits that stand in a header and in a path alike. */
+/** 256 random bits as letters and digits, which are valid in a header and in a path. */
 function randomSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Whether it worked: without https, browsers let pages copy by the old way alone. */
+/** Returns whether it worked: without HTTPS, browsers allow copying only in the old way. */
 function copyText(text: string): boolean {
   const field = $("<textarea>").val(text).css({ position: "fixed", opacity: 0 }).appendTo("body");
   const before = document.activeElement;

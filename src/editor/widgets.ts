@@ -1,4 +1,4 @@
-import { valueTypes, type TypedProperty } from "../saved/properties.ts";
+import { valueTypes, type TypedProperty } from "../properties/property-table.ts";
 import { shared } from "./texts.ts";
 
 /** Turns a property's field into a typed input; its type is saved in `typeField`. */
@@ -8,24 +8,27 @@ export function typedInput(
   typeField: JQuery,
 ): void {
   input.typedInput({ default: type, types: [...types], typeField });
-  nameForReaders(input);
+  nameForScreenReaders(input);
 }
 
 /** Turns a field into one that holds the name of a message property. */
 export function messagePropertyInput(input: JQuery): void {
   input.typedInput({ types: ["msg"] });
-  nameForReaders(input);
+  nameForScreenReaders(input);
 }
 
-/** The widget hides the field that the label names, and its icon buttons have no name: both are mended here. */
-function nameForReaders(input: JQuery): void {
+/**
+ * The widget hides the field that the label refers to, and its icon buttons have no accessible name; this corrects
+ * both.
+ */
+function nameForScreenReaders(input: JQuery): void {
   const id = input.attr("id") ?? "";
   const container = input.next(".red-ui-typedInput-container");
   const label = $(`label[for="${id}"]`).attr("for", `${id}-value`);
   container.find(".red-ui-typedInput-input").attr("id", `${id}-value`);
   const trigger = container.find(".red-ui-typedInput-type-select");
   const name = shared("reader.type", { label: label.text().trim() });
-  // With the type that it shows, which a name given by us would hide.
+  // Including the selected type, which a name of our own would hide.
   const tell = () => trigger.attr("aria-label", `${name}, ${trigger.attr("title") ?? ""}`);
   input.on("change", tell);
   tell();
@@ -33,8 +36,10 @@ function nameForReaders(input: JQuery): void {
   container.find(".red-ui-typedInput-option-expand").attr("aria-label", shared("reader.expand"));
 }
 
-/** The editor's own buttons beside a config node's select are links without an address, out of a keyboard's reach. */
-export function reachableByKeyboard(select: JQuery): void {
+/**
+ * The editor's buttons beside the select of a config node are links without an address, which a keyboard cannot reach.
+ */
+export function makeKeyboardAccessible(select: JQuery): void {
   const buttons = select.siblings("a.red-ui-button");
   const label = $(`label[for="${select.attr("id") ?? ""}"]`)
     .text()
@@ -49,7 +54,7 @@ export function reachableByKeyboard(select: JQuery): void {
   });
 }
 
-/** A button of the editor's look, with an icon. */
+/** A button with an icon, in the editor's style. */
 export function button(icon: string, text: string): JQuery {
   return $("<button>", { type: "button", class: "red-ui-button" }).append(
     $("<i>", { class: `fa fa-${icon}`, "aria-hidden": "true" }),
@@ -58,7 +63,7 @@ export function button(icon: string, text: string): JQuery {
   );
 }
 
-/** A row without a label, put behind another one. */
+/** Adds a row without a label behind another one. */
 export function rowAfter(row: JQuery, ...content: JQuery[]): void {
   const cell = $("<div>", { class: "dimensioner-field" }).append(...content);
   $("<div>", { class: "form-row" })
@@ -67,8 +72,8 @@ export function rowAfter(row: JQuery, ...content: JQuery[]): void {
 }
 
 /**
- * Shows a text that lists some of several choices, separated by commas, as check boxes. The field of the text stays where it is,
- * hidden, and is what is saved.
+ * Shows a comma-separated list of choices as check boxes. The text field stays where it is, hidden, and is what is
+ * saved.
  */
 export function checkBoxes(
   field: JQuery,

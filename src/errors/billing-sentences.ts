@@ -1,6 +1,6 @@
 import type { Sentence } from "./sentence.ts";
 
-/** Why a parcel has no billable weight: said to whoever has it on the table. */
+/** Why a parcel has no billable weight: sentences for the person who handles it. */
 export const billing = {
   billNoMeasurement: {
     code: "ERR_INPUT",

@@ -3,21 +3,22 @@ import { field, onOneLine, phrase, verbatim, type Phrase, type Problem } from ".
 import { fields } from "./phrases.ts";
 
 /**
- * What options and arguments of the public functions may be. TypeScript knows it too; this is for those who call without
- * its compiler, and for values that come from elsewhere: they get a documented error, never a TypeError from within.
+ * Checks options and arguments of the public functions. TypeScript's compiler knows their types too; these checks are
+ * for callers without it, and for values from outside: they get a documented error, never a TypeError from inside the
+ * library.
  */
 
-/** Where in a value something is wrong, what is there, and why it cannot be. */
+/** A part of a value that is not valid: its path, the part itself, and why it is not valid. */
 interface Fault {
   readonly path: readonly string[];
   readonly value: unknown;
   readonly problem: Phrase;
 }
 
-/** Undefined where the value may be. */
+/** Returns undefined if the value is valid. */
 export type Rule = (value: unknown) => Fault | undefined;
 
-/** A timer of Node.js holds no more; a longer one would fire at once. */
+/** The longest time of a Node.js timer; with a longer one it would fire at once. */
 const longestMs = 2 ** 31 - 1;
 
 function rule(isRight: (value: unknown) => boolean, problem: Phrase): Rule {
@@ -40,7 +41,7 @@ export const aDate = rule(
   (value) => value instanceof Date && !Number.isNaN(value.getTime()),
   phrase("instance", { name: "Date" }),
 );
-/** By what it can do, since a signal may come from another realm. */
+/** Recognized by its methods, since a signal may come from another realm. */
 export const aSignal = rule(
   (value) =>
     typeof value === "object" &&
@@ -71,7 +72,10 @@ export function anInstance(type: abstract new (...given: never[]) => unknown): R
   return rule((value) => value instanceof type, phrase("instance", { name: type.name }));
 }
 
-/** An object with these properties; one that is not required may be missing or undefined. Others are not looked at. */
+/**
+ * An object with these properties. A property that is not required may be missing or undefined; other properties are
+ * ignored.
+ */
 export function anObject(rules: Readonly<Record<string, Rule>>, required: readonly string[] = []): Rule {
   const checks = Object.entries(rules);
   return (value) => {
@@ -89,7 +93,7 @@ export function anObject(rules: Readonly<Record<string, Rule>>, required: readon
   };
 }
 
-/** What a caller may say with a call, whichever. */
+/** The options of every call. */
 export const callOptions = anObject({
   signal: aSignal,
   waitSignal: aSignal,
@@ -108,7 +112,7 @@ export const references = anObject({
   customReference3: aText,
 });
 
-/** Throws ERR_CONFIG where the options of a client cannot be used. No value is shown: it may be a token. */
+/** Throws ERR_CONFIG if the options of a client are not valid. The error shows no value, because it may be a token. */
 export function checkOptions(what: "cloud" | "device", options: unknown, check: Rule): void {
   const fault = check(options);
   if (fault !== undefined) {
@@ -124,7 +128,7 @@ export function checkOptions(what: "cloud" | "device", options: unknown, check: 
   }
 }
 
-/** Throws ERR_INPUT where an argument cannot be used: nothing is sent then. */
+/** Throws ERR_INPUT if an argument is not valid, before anything is sent. */
 export function checkArguments(
   facts: FailureFacts,
   given: Readonly<Record<string, unknown>>,
@@ -144,7 +148,7 @@ export function checkArguments(
       });
 }
 
-/** A property that the forms have too goes by its name there, where a node says it. */
+/** A property that the dialogs have too is named as they name it when a node reports the error. */
 function nameOf(path: readonly string[]): Problem {
   const known = fields.find((name) => name === path.at(-1));
   return known === undefined ? verbatim(path.join(".")) : field(known);
@@ -154,7 +158,7 @@ function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-/** A value as a sentence shows it: what is no text, number or the like may not even have a `toString()`. */
+/** A value for a sentence. An object may not even have a `toString()`. */
 function describe(value: unknown): string {
   switch (typeof value) {
     case "string":

@@ -1,4 +1,4 @@
-/** Every way an operation can end in an error: the public contract, never renamed. */
+/** The codes of all errors: a part of the public contract, so they are never renamed. */
 export const errorCodes = [
   "ERR_CONFIG",
   "ERR_INPUT",

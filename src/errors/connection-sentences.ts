@@ -8,7 +8,7 @@ const proxy = {
   },
 } as const;
 
-/** Connections that do not come about, take too long or break. */
+/** Connections that cannot be made, take too long or break. */
 export const connections = {
   unreachableRefused: {
     code: "ERR_UNREACHABLE",

@@ -1,4 +1,4 @@
-/** Where it went wrong. */
+/** Where the error comes from. */
 export type Surface = "newer-device" | "earlier-device" | "cloud" | "disk" | "store" | "config";
 
 /**
@@ -7,17 +7,17 @@ export type Surface = "newer-device" | "earlier-device" | "cloud" | "disk" | "st
  */
 export type Outcome = "not-sent" | "refused" | "failed" | "unknown";
 
-/** What an error says beside its code and its sentence: a plain object. Flows see it as `msg.error.cause`. */
+/** The facts of an error as a plain object. Flows see it as `msg.error.cause`. */
 export interface ErrorDetails {
   surface: Surface;
-  /** What was asked for, in the API's words: "measure", "video start", "media list". */
+  /** The operation in the API's words: "measure", "video start", "media list". */
   operation: string;
   outcome: Outcome | null;
-  /** Whether doing the same again is safe and may help. */
+  /** Whether repeating the operation is safe and may help. */
   retryable: boolean;
   /**
-   * In Node-RED: the device by the name of its config node, or by its address; through the cloud the device reference, or
-   * the cloud's name.
+   * In Node-RED: the name of the device's config node, or its address if it has no name; for a device behind the cloud,
+   * the device reference, or the cloud's name.
    */
   device?: string;
   statusCode?: number;
@@ -28,7 +28,7 @@ export interface ErrorDetails {
   url?: string;
 }
 
-/** What the place that fails knows; the rest of the details follows from the sentence. */
+/** The facts that are known where the error is created; the other details follow from the sentence. */
 export interface FailureFacts {
   readonly surface: Surface;
   readonly operation: string;
@@ -36,6 +36,6 @@ export interface FailureFacts {
   readonly statusCode?: number;
   readonly errorCode?: number;
   readonly url?: string;
-  /** The error underneath. What is kept of it as the error's `cause` holds no credentials. */
+  /** The underlying error. It is kept as the error's `cause`, without credentials. */
   readonly cause?: unknown;
 }

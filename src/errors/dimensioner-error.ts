@@ -8,9 +8,9 @@ export { errorCodes, type ErrorCode } from "./codes.ts";
 export type { ErrorDetails, FailureFacts, Outcome, Surface } from "./details.ts";
 
 /**
- * The one error of this package. `message` is a sentence that says what happened and what to do, `cause` the error
- * underneath (the system's, undici's) where there is one. `textKey`, the sentence with its variant, and `values` let a
- * caller say the same in another language.
+ * The only error class of this package. `message` is a sentence that says what happened and what to do, `cause` the
+ * underlying error (the system's, undici's) if there is one. `textKey`, the sentence with its variant, and `values` let
+ * a caller show the sentence in another language.
  */
 export class DimensionerError extends Error {
   override readonly name = "DimensionerError";
@@ -38,7 +38,7 @@ export function isDimensionerError(error: unknown): error is DimensionerError {
   return error instanceof DimensionerError;
 }
 
-/** The same call may be made again: that is safe, and may help. Nothing has been executed that a second one would repeat. */
+/** The same call may be repeated, which is safe and may help: nothing was executed that it would execute twice. */
 export function isRetryable(error: unknown): error is DimensionerError {
   return isDimensionerError(error) && error.details.retryable;
 }

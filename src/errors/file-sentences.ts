@@ -1,6 +1,6 @@
 import type { Sentence } from "./sentence.ts";
 
-/** The disk. The hint is the path alone, so that flows find it there. */
+/** Errors of the disk. The hint is the path alone, so that flows find it there. */
 export const files = {
   fileFull: {
     code: "ERR_FILE",

@@ -1,17 +1,20 @@
 import { phrases, type fields } from "./phrases.ts";
 
-/** Below which keys the catalogs have a phrase. */
+/** The keys of the phrases in the catalogs. */
 type PhraseKey = `phrases.${keyof typeof phrases}` | `fields.${FieldName}`;
 
 export type FieldName = (typeof fields)[number];
 
-/** What this package itself says, for whoever shows it to say in the reader's language. */
+/** A text of this package, which can be shown in the reader's language. */
 export interface Phrase {
   readonly phrase: PhraseKey;
   readonly values?: Values;
 }
 
-/** What a system, a machine or a person said, or a name of the API: shown as it is, in any language. */
+/**
+ * A text from outside, such as from a system, a device or a person, or a name of the API: shown unchanged in every
+ * language.
+ */
 interface Verbatim {
   readonly verbatim: string;
 }
@@ -21,8 +24,8 @@ export type Problem = Phrase | Verbatim;
 export type Value = string | number | Problem | readonly Value[];
 
 /**
- * What fills the marks of sentences and phrases, by their names. Only what always comes from outside is text: of what
- * could be this package's own words the compiler wants to know whose they are.
+ * The values for the placeholders of sentences and phrases, by name. Only values that always come from outside can be
+ * plain text: for all others the compiler requires a decision between `phrase` and `verbatim`.
  */
 export type Values = {
   readonly [name in "address" | "computer" | "host" | "name" | "origin" | "path"]?: string;
@@ -39,7 +42,7 @@ export type Values = {
 } & {
   readonly [name in "field" | "problem"]?: Problem;
 } & {
-  /** As the API calls them. */
+  /** The names of the API. */
   readonly choices?: readonly string[];
   readonly missing?: readonly Problem[];
 };
@@ -50,7 +53,7 @@ export function phrase(key: keyof typeof phrases, values?: Values): Phrase {
   return values === undefined ? { phrase: `phrases.${key}` } : { phrase: `phrases.${key}`, values };
 }
 
-/** A property as the forms call it. */
+/** A property by its name in the dialogs. */
 export function field(name: FieldName): Phrase {
   return { phrase: `fields.${name}` };
 }
@@ -59,7 +62,7 @@ export function verbatim(text: string): Verbatim {
   return { verbatim: text };
 }
 
-/** An error that a sentence is still to be made of. */
+/** An error that is to become the value of a sentence. */
 export class ProblemError extends Error {
   readonly problem: Problem;
 
@@ -69,17 +72,17 @@ export class ProblemError extends Error {
   }
 }
 
-/** What went wrong, as a sentence goes on with it. */
+/** An error as the value of a sentence. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) {
     return error.problem;
   }
-  // Cut first: over a text of megabytes the pattern would take hours.
+  // Cut before it is searched: in a text of megabytes the pattern would take hours.
   const text = beginning(error instanceof Error ? error.message : String(error)).replace(/[.\s]+$/, "");
   return text === "" ? phrase("unknownCause") : verbatim(text);
 }
 
-/** Fills the `__name__` marks in English; a mark without a value stays, so that a slip is seen. */
+/** Fills the `__name__` placeholders in English; one without a value stays, so that the mistake is seen. */
 export function interpolate(text: string, values: Readonly<Record<string, Value | undefined>>): string {
   return text.replace(/__(\w+?)__/g, (mark, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
@@ -94,13 +97,13 @@ export function inEnglish(value: Value): string {
   });
 }
 
-/** How a language says what is not text already. */
+/** How a language shows phrases, sizes and numbers. */
 interface Language {
   readonly number: (value: number) => string;
   readonly phrase: (value: Phrase) => string;
 }
 
-/** A value as text. */
+/** Converts a value to text. */
 export function render(value: Value, language: Language): string {
   if (typeof value === "number") {
     return language.number(value);
@@ -117,14 +120,14 @@ export function render(value: Value, language: Language): string {
 }
 
 /**
- * Text from outside as a log, a status or a sentence shows it: no control character forges a line or a colour, and no
- * direction mark turns around what stands behind it.
+ * Text from outside as a log, a status or a sentence may show it: control characters cannot forge a line or a colour,
+ * and direction marks cannot reverse the text behind them.
  */
 export function onOneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").replace(/\p{Bidi_Control}/gu, "");
 }
 
-/** As much of what a system or a machine says as a sentence has room for. */
+/** The beginning of a text from outside, as much as fits into a sentence. */
 export function beginning(text: string): string {
   return text.length > longestVerbatim ? `${text.slice(0, longestVerbatim).toWellFormed()}…` : text;
 }

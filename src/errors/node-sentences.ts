@@ -1,6 +1,6 @@
 import type { Sentence } from "./sentence.ts";
 
-/** What only the nodes say, so in Node-RED's words alone. */
+/** Sentences that only the nodes use, so they are in Node-RED's words only. */
 export const nodes = {
   configMissing: {
     code: "ERR_CONFIG",

@@ -1,10 +1,10 @@
 /**
- * What fills the marks of a sentence, where this package itself says it: data, so that whoever shows the sentence says
- * it in the reader's language. Here is the English; the catalogs translate each under `phrases.<key>`, and a test holds
- * them equal. A phrase that stands before a full stop of its sentence's has none.
+ * Phrases: the values of sentences that are texts of this package. They are data, so that they can be shown in the
+ * reader's language. This is the English text; the catalogs translate each under `phrases.<key>`, and a test holds them
+ * equal. A phrase before the full stop of its sentence has no full stop of its own.
  */
 export const phrases = {
-  // What kind of node a setting belongs to, and what a device's generation is or lacks.
+  // Kinds of nodes, and what a device's generation is or lacks.
   device: "device",
   cloud: "cloud",
   webhook: "webhook",
@@ -161,8 +161,8 @@ export const phrases = {
 } as const;
 
 /**
- * Properties that sentences name. The catalogs have below `fields.<name>` how the forms call them; who uses the library
- * knows them by these names.
+ * Names of properties in sentences. The catalogs have the labels of the dialogs under `fields.<name>`; users of the
+ * library know the properties by the names here.
  */
 export const fields = [
   "action",

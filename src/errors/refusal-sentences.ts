@@ -1,6 +1,6 @@
 import type { Sentence } from "./sentence.ts";
 
-/** What a device or the cloud says no to, and what it does not have. */
+/** Requests that a device or the cloud refuses, and what it does not have. */
 export const refusals = {
   unauthorized: {
     code: "ERR_UNAUTHORIZED",

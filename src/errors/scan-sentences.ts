@@ -1,6 +1,6 @@
 import type { Sentence } from "./sentence.ts";
 
-/** What can be wrong with a scan: said to whoever holds the scanner. */
+/** What can be wrong with a scan: sentences for the person who holds the scanner. */
 export const scans = {
   scanEmpty: {
     code: "ERR_INPUT",

@@ -1,23 +1,26 @@
 import type { ErrorCode } from "./codes.ts";
 
 /**
- * What happened and what to do next. A name between two underscores each is filled in when the error is made;
- * src/errors/interpolation.ts says with what.
+ * A text that says what happened and what to do next. A name between two underscores on each side is a placeholder;
+ * src/errors/interpolation.ts fills it in.
  */
 export interface Wording {
   readonly text: string;
   readonly hint: string;
-  /** What the nodes say instead: they speak of settings, messages and deploying, the library of options and calls. */
+  /**
+   * The text in the nodes, which speak of settings, messages and deploying where the library speaks of options and
+   * calls.
+   */
   readonly inNode?: { readonly text?: string; readonly hint?: string };
 }
 
-/** One way to fail, in words. */
+/** The texts of one kind of failure. */
 export interface Sentence extends Wording {
   readonly code: ErrorCode;
-  /** The same request may succeed later with nothing changed. */
+  /** Whether the same request may succeed later although nothing was changed. */
   readonly retryable?: true;
-  /** Said where a command may have been executed: what to do next is another thing then. */
+  /** The text if a command may have been executed, because then something else is to be done next. */
   readonly unknownOutcome?: Wording;
-  /** Said of the cloud, and of a gateway that stands for it: neither has a power switch or Enable Local API. */
+  /** The text for the cloud, and for a gateway: neither has a power switch or Enable Local API. */
   readonly cloud?: Wording;
 }

@@ -26,16 +26,16 @@ const entries = {
 
 export type SentenceKey = keyof typeof entries;
 
-/** Every way to fail, in words. The types of the parts hold no key twice. */
+/** All sentences. The types ensure that no key is in two of the parts. */
 export const sentences: Readonly<Record<SentenceKey, Sentence>> = entries;
 
-/** Another wording of the same sentence; i18next calls this a context. */
+/** A variant of a sentence; i18next calls this a context. */
 type Variant = "cloud" | "unknownOutcome";
 
-/** Below which key, of `errors` and of `hints`, the catalogs have a wording. */
+/** The key of a text in the catalogs, under `errors` and `hints`. */
 export type TextKey = SentenceKey | `${SentenceKey}_${Variant}`;
 
-/** The words for where it happened and for what it left behind. */
+/** The variant for the surface and the outcome of an error. */
 export function wordingOf(
   key: SentenceKey,
   surface: Surface,
@@ -51,7 +51,7 @@ export function wordingOf(
   return { ...sentence, textKey: key };
 }
 
-/** Every wording as the nodes say it, by its key: what the English catalog holds. */
+/** All texts as the nodes use them, by key: the content of the English catalog. */
 export const nodeWordings: ReadonlyMap<TextKey, { readonly text: string; readonly hint: string }> = new Map(
   (Object.keys(sentences) as SentenceKey[]).flatMap((key) => {
     const { cloud, unknownOutcome } = sentences[key];

@@ -1,6 +1,6 @@
 import type { Sentence } from "./sentence.ts";
 
-/** Options, settings and values that cannot be right: nothing was sent. */
+/** Options, settings and values that are not valid, so that nothing was sent. */
 export const settings = {
   configInvalid: {
     code: "ERR_CONFIG",

@@ -1,6 +1,6 @@
 import type { Sentence } from "./sentence.ts";
 
-/** The database of a store. */
+/** Errors of a store's database. */
 export const stores = {
   storeInUse: {
     code: "ERR_STORE",

@@ -1,11 +1,11 @@
 /** Longest message that is kept: some systems quote what they were given. */
 const longestMessage = 300;
-/** An error underneath may have one underneath itself; more than this is of no help to anybody. */
+/** An underlying error may have a cause of its own; a longer chain helps nobody. */
 const deepest = 3;
 
 /**
- * What may be shown and logged of an error that another layer threw: its name, its message, its code and where it was
- * thrown. Everything else is left out, since such errors carry the request's headers, the answer's bytes or the input.
+ * The part of an underlying error that may be shown and logged: its name, message, code, and where it was thrown.
+ * Everything else is left out, since such errors hold the request's headers, the response's bytes or the input.
  */
 export function withoutSecrets(error: unknown, depth = 1): Error {
   const { name, code, message, frames, cause } = readError(error);
@@ -33,7 +33,7 @@ function readError(error: unknown): ReadError {
     return { name: "Error", code: undefined, message: mask(String(error)), frames: [], cause: undefined };
   }
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
-  // A connect that tried several addresses has its messages one layer down.
+  // A connection attempt to several addresses has its messages in the errors below it.
   const attempts: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
   const [first] = attempts;
   const message = error.message === "" && first instanceof Error ? first.message : error.message;
@@ -46,7 +46,10 @@ function readError(error: unknown): ReadError {
   return { name: error.name, code, message: mask(message), frames, cause: error.cause };
 }
 
-/** Cut, and without what names a user or lets one in: passwords and queries of addresses, and what an authentication scheme sends. */
+/**
+ * Cuts the message, and removes what identifies a user or grants access: user names, passwords and queries in
+ * addresses, and the credentials of authentication schemes.
+ */
 function mask(message: string): string {
   return message
     .slice(0, longestMessage)

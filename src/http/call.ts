@@ -9,22 +9,22 @@ interface CallFacts {
   readonly path: string;
   /** Without the question mark; "" for none. */
   readonly query: string;
-  /** What a status means on this call where it differs from the general table. */
+  /** Sentences of statuses that mean something special for this call. */
   readonly statuses?: Readonly<Record<number, SentenceKey>>;
   /** Values for the sentences above. */
   readonly values?: Values;
 }
 
 /**
- * A call that acts on a physical machine. It goes out at most once, so nothing that repeats takes one: `acts` keeps the
- * two kinds apart in the types, although both devices' measures are GETs.
+ * A call that acts on a physical device. It is sent at most once, so no function that repeats accepts one: `acts`
+ * separates the two types, although the measures of both generations are GETs.
  */
 export interface Command extends CallFacts {
   readonly acts: true;
   readonly method: "GET" | "POST";
 }
 
-/** A call that changes nothing and may be repeated within its deadline. */
+/** A call that changes nothing, so it may be repeated within its deadline. */
 export interface Read extends CallFacts {
   readonly acts: false;
   readonly method: "GET";
@@ -32,7 +32,7 @@ export interface Read extends CallFacts {
 
 export type Call = Command | Read;
 
-/** The peer of a transport: what every failure of its calls tells. */
+/** The other end of a connection, as the errors of calls name it. */
 export interface Peer {
   readonly surface: Surface;
   /** Scheme, host and port, as the URL standard writes them. */
@@ -41,12 +41,12 @@ export interface Peer {
   readonly host: string;
 }
 
-/** By what the commands to one machine are known: a device's address; through the cloud, also its registration code. */
-export function machineOf({ origin }: Peer, deviceReference?: string): string {
+/** The key of a device's queue: its origin; behind the cloud, the cloud's origin and the registration code. */
+export function deviceKeyOf({ origin }: Peer, deviceReference?: string): string {
   return deviceReference === undefined ? origin : `${origin} ${deviceReference.toUpperCase()}`;
 }
 
-/** Writes a query of the values that are given, with %20 for a space, which every server reads alike. */
+/** Writes a query with all values that are given. A space becomes %20, which every server understands. */
 export function writeQuery(values: Readonly<Record<string, string | undefined>>): string {
   let query = "";
   for (const name of Object.keys(values)) {

@@ -1,35 +1,35 @@
 import type { DimensionerError } from "../errors/dimensioner-error.ts";
 import type { Values } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
-import { cancelSentence, follow } from "./retry.ts";
+import { cancelSentence, abortWithAny } from "./retry.ts";
 
-/** How long and how one command may wait. */
-export interface Wait {
-  /** How many may wait in this queue, this one counted; 0: none. */
+/** How a command waits in the queue. */
+export interface WaitOptions {
+  /** How many commands may wait in this queue, this one included; 0: none. */
   readonly queueLimit: number;
   /** Longest wait; 0: no limit. */
   readonly maxWaitMs: number;
-  /** Aborting one of them drops the command while it waits; the reason "reset" says so in the error. */
+  /** Aborting one of these removes the command while it waits; the reason "reset" selects the error's sentence. */
   readonly signals: readonly AbortSignal[];
-  /** Told when the command has to wait, with how many wait then. */
+  /** Called when the command has to wait, with the number of waiting commands. */
   readonly onWaiting?: ((count: number) => void) | undefined;
   readonly fail: (sentence: SentenceKey, values: Values) => DimensionerError;
 }
 
-/** What a command asks of its queue. */
-export interface Turn {
-  /** A command that would destroy the saved video waits until no transfer of it runs. */
-  readonly sparesVideo: boolean;
-  /** Asked only if the command has to wait: few do. */
-  readonly howToWait: () => Wait;
+/** What a queue has to know of a command. */
+export interface QueueRequest {
+  /** True for a command that would destroy the saved video: it waits while the video is being downloaded. */
+  readonly destroysVideo: boolean;
+  /** Called only if the command has to wait, which is rare. */
+  readonly waitOptions: () => WaitOptions;
 }
 
 interface Entry {
-  readonly turn: Turn;
+  readonly request: QueueRequest;
   readonly start: () => void;
 }
 
-/** The commands to one machine: first in, first out, one in flight. */
+/** The commands to one device: first in, first out, and one at a time. */
 class CommandQueue {
   readonly #waiting: Entry[] = [];
   readonly #onIdle: () => void;
@@ -40,12 +40,12 @@ class CommandQueue {
     this.#onIdle = onIdle;
   }
 
-  /** Waits for the command's turn; what it returns has to be called when the command has ended. */
-  async take(turn: Turn): Promise<() => void> {
-    if (this.#mayStart(turn)) {
+  /** Waits for the command's turn. Returns a function to be called when the command has ended. */
+  async waitForTurn(request: QueueRequest): Promise<() => void> {
+    if (this.#mayStart(request)) {
       this.#isBusy = true;
     } else {
-      await this.#wait(turn, turn.howToWait());
+      await this.#wait(request, request.waitOptions());
     }
     return () => {
       this.#isBusy = false;
@@ -53,7 +53,7 @@ class CommandQueue {
     };
   }
 
-  /** Says that the saved video is being transferred; call what it returns when that has ended. */
+  /** Marks the saved video as being downloaded. Returns a function to be called when the download has ended. */
   holdVideo(): () => void {
     this.#transfers++;
     return () => {
@@ -62,19 +62,20 @@ class CommandQueue {
     };
   }
 
-  #mayStart(turn: Turn): boolean {
-    return !this.#isBusy && !(turn.sparesVideo && this.#transfers > 0);
+  #mayStart(request: QueueRequest): boolean {
+    return !this.#isBusy && !(request.destroysVideo && this.#transfers > 0);
   }
 
-  async #wait(turn: Turn, { queueLimit, maxWaitMs, signals, onWaiting, fail }: Wait): Promise<void> {
+  async #wait(request: QueueRequest, options: WaitOptions): Promise<void> {
+    const { queueLimit, maxWaitMs, signals, onWaiting, fail } = options;
     if (this.#waiting.length >= queueLimit) {
       throw fail("queueFull", { limit: queueLimit });
     }
-    // Told first: if that throws, nothing has begun to wait.
+    // Called first: if it throws, the command is not in the queue yet.
     onWaiting?.(this.#waiting.length + 1);
     const controller = new AbortController();
     const { signal } = controller;
-    const release = follow(signals, controller);
+    const release = abortWithAny(signals, controller);
     await new Promise<void>((resolve, reject) => {
       const leave = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(entry), 1);
@@ -90,7 +91,7 @@ class CommandQueue {
         reject(fail("expired", { seconds: maxWaitMs / 1000 }));
       };
       const entry: Entry = {
-        turn,
+        request,
         start: () => {
           leave();
           resolve();
@@ -105,11 +106,11 @@ class CommandQueue {
     });
   }
 
-  /** Starts the first that may go: only commands that spare the video let others pass. */
+  /** Starts the first command that may start. One that waits for the end of a download is passed over. */
   #startNext(): void {
-    const next = this.#waiting.find((entry) => this.#mayStart(entry.turn));
+    const next = this.#waiting.find((entry) => this.#mayStart(entry.request));
     if (next !== undefined) {
-      // Taken at once, so that nothing slips in before the promise of its wait has settled.
+      // Marked as busy at once, so that no other command starts before the promise has settled.
       this.#isBusy = true;
       next.start();
     } else if (!this.#isBusy && this.#waiting.length === 0 && this.#transfers === 0) {
@@ -119,22 +120,22 @@ class CommandQueue {
 }
 
 /**
- * The queues of all machines, by the machine's address. Whoever may command the same machine has to share one: the
- * nodes share one a runtime, users of the library pass one to their clients. An idle machine has no queue.
+ * The queues of all devices, by device key. All clients that may command the same device have to share one of these:
+ * the nodes share one in each runtime, users of the library pass one to their clients. An idle device has no queue.
  */
 export class CommandQueues {
   readonly #queues = new Map<string, CommandQueue>();
 
-  /** Machines that are busy now. */
+  /** How many devices have a queue now. */
   get size(): number {
     return this.#queues.size;
   }
 
-  of(machine: string): CommandQueue {
-    let queue = this.#queues.get(machine);
+  of(deviceKey: string): CommandQueue {
+    let queue = this.#queues.get(deviceKey);
     if (queue === undefined) {
-      queue = new CommandQueue(() => this.#queues.delete(machine));
-      this.#queues.set(machine, queue);
+      queue = new CommandQueue(() => this.#queues.delete(deviceKey));
+      this.#queues.set(deviceKey, queue);
     }
     return queue;
   }

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import type * as Undici from "undici";
 import type { buildConnector, Dispatcher } from "undici";
-import { openProxied } from "./proxied.ts";
+import { openThroughProxy } from "./proxy-connections.ts";
 import { skipInterim } from "./skip-interim.ts";
 
 type Connector = buildConnector.connector;
@@ -29,23 +29,23 @@ export interface Route {
 /** The connections to one origin, for commands or for reads. */
 export interface Connections {
   readonly dispatcher: Dispatcher;
-  /** Whether `destroy` has been called: what goes wrong from then on goes wrong because of that. */
+  /** Whether `destroy` was called: errors after that are a consequence of it. */
   readonly isClosed: boolean;
-  /** Whether an error says that a connection could not be made; any other is one of a connection that was there. */
+  /** Whether an error means that no connection could be made; any other error is of an established connection. */
   couldNotConnect(error: Error): boolean;
-  /** Ends every connection, also those that are still being made, which undici alone would let run on. */
+  /** Closes every connection, also those that are being established, which undici alone would leave open. */
   destroy(): Promise<void>;
 }
 
-/** Long enough for a burst, short enough that a command seldom meets a connection that the device has given up. */
+/** Long enough for a burst, short enough that a command is rarely sent on a connection that the device has closed. */
 const commandKeepAliveMs = 1_000;
 const readKeepAliveMs = 4_000;
 
 /**
- * Opens a pool of connections to one origin. Commands and reads never share one: a command meets no request of another
- * kind on its connection, and pipelining stays at 1, without HTTP/2, since undici re-sends what a shared connection held
- * when it breaks. A pool also where there is one command at a time: the next one, if it follows at once, gets a new
- * connection and does not meet the one that the device may be closing after its answer.
+ * Opens a pool of connections to one origin. Commands and reads never share a pool: on its connection a command meets
+ * no request of another kind, and pipelining stays at 1, without HTTP/2, since undici sends again what a shared
+ * connection held when it breaks. There is a pool also where only one command is sent at a time: a command that follows
+ * at once gets a new connection, not the one that the device may be closing after its response.
  */
 export function openConnections(use: "commands" | "reads", route: Route): Connections {
   const undici = loadUndici();
@@ -71,7 +71,7 @@ export function openConnections(use: "commands" | "reads", route: Route): Connec
   const dispatcher =
     route.proxyUrl === undefined
       ? new Pool(route.origin, { ...options, connect: watch(buildConnector(tls)) })
-      : openProxied(undici, route.proxyUrl, options, { tls, proxy: http1 }, watch);
+      : openThroughProxy(undici, route.proxyUrl, options, { tls, proxy: http1 }, watch);
   return {
     dispatcher,
     get isClosed() {
@@ -89,10 +89,11 @@ export function openConnections(use: "commands" | "reads", route: Route): Connec
   };
 }
 
-/** Keeps track of the connections that are being made, and readies those that are. */
+/** Keeps track of the connections that are being established, and prepares those that are. */
 function watched(connect: Connector, connecting: Set<Socket>, explain: (error: Error) => Error): Connector {
   return (options, callback) => {
-    // Undici's types say void, but its own connector returns the socket it has begun to connect.
+    // According to undici's types it returns nothing, but undici's own connector returns the socket that is being
+    // connected.
     const begun: unknown = connect(options, (error, socket) => {
       if (begun instanceof Socket) {
         connecting.delete(begun);
@@ -117,8 +118,8 @@ function same(error: Error): Error {
 const require = createRequire(import.meta.url);
 
 /**
- * undici, with the first connection that is opened: loading it takes as long as half of this package, and Node-RED
- * loads the package at every start, used or not.
+ * Loads undici with the first connection: it takes as long to load as half of this package, and Node-RED loads every
+ * installed package when it starts, used or not.
  */
 function loadUndici(): typeof Undici {
   const loaded: unknown = require("undici");

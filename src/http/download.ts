@@ -3,14 +3,14 @@ import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { ContentCheck } from "../media/content-check.ts";
 import { ReceivedBody } from "../media/received-body.ts";
 import type { Download, DownloadSource, Framing } from "../model/download.ts";
-import { readRange, refusePart, refuseUnusable } from "./answer.ts";
+import { readRange, refusePart, refuseUnusable } from "./response.ts";
 import type { Peer, Read } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure } from "./failures.ts";
-import { delayMs, follow, isTransient, readPolicy, readRetryAfterMs, wait } from "./retry.ts";
+import { delayMs, abortWithAny, isTransient, readPolicy, readRetryAfterMs, wait } from "./retry.ts";
 import type { Transport } from "./transport.ts";
 
-/** Told with every chunk; `totalBytes` is null while the peer has not said it. */
+/** Called with every chunk; `totalBytes` is null as long as the peer has not sent the length. */
 export type OnProgress = (doneBytes: number, totalBytes: number | null) => void;
 
 export interface DownloadOptions {
@@ -19,19 +19,20 @@ export interface DownloadOptions {
   readonly onProgress?: OnProgress | undefined;
 }
 
-/** What is downloaded, and by which way. */
-interface Order {
+/** What is to be downloaded, and how. */
+interface DownloadRequest {
   readonly transport: Transport;
   readonly read: Read;
   readonly suggestedName: string;
   readonly options: DownloadOptions;
-  /** Called when a transfer begins; what it returns is called when that has ended. */
+  /** Called when a transfer begins; the returned function is called when it has ended. */
   readonly hold: (() => () => void) | undefined;
 }
 
 /**
- * Begins a download of any size; resolves with the headers of the first good answer. Its body ends when no byte has come for
- * the transport's `timeoutMs`, or after three tries in a row that brought nothing new, and is otherwise unbounded.
+ * Starts a download of any size; resolves with the headers of the first good response. The body fails when no byte has
+ * arrived for the transport's `timeoutMs`, or after three tries in a row without a new byte; apart from that it has no
+ * time limit.
  */
 export function startDownload(
   transport: Transport,
@@ -43,15 +44,15 @@ export function startDownload(
   return new Transfer({ transport, read, suggestedName, options, hold }, new Tries()).start();
 }
 
-/** Counts the tries of one download, over all its transfers. */
+/** Counts the tries of one download, including those of restarts. */
 class Tries {
   #failures = 0;
-  /** Most bytes that any try has brought: a try that brings no more has brought nothing. */
+  /** The largest number of bytes that a try has reached: a try that reaches no more has failed. */
   #mostBytes = 0;
-  /** When the last byte came, in `performance.now()`. */
+  /** When the last byte arrived, in `performance.now()`. */
   lastByteAt = performance.now();
 
-  /** How long to wait before the next try; undefined where another one cannot help. */
+  /** The wait before the next try; undefined if another try cannot help. */
   next(
     error: unknown,
     bytes: number,
@@ -62,7 +63,7 @@ class Tries {
     this.#mostBytes = Math.max(this.#mostBytes, bytes);
     const waitMs = delayMs(readPolicy, Math.max(this.#failures, 1), retryAfterMs);
     const isLate = performance.now() + waitMs >= this.lastByteAt + timeoutMs;
-    // A peer that was there and cannot be reached for a moment may have restarted.
+    // A peer that has responded before and cannot be reached now may be restarting.
     const wasThere = this.#mostBytes > 0 && isDimensionerError(error) && error.code === "ERR_UNREACHABLE";
     const canHelp = (isTransient(error) || wasThere) && !isLate && this.#failures < readPolicy.tries;
     return canHelp ? waitMs : undefined;
@@ -70,8 +71,9 @@ class Tries {
 }
 
 /**
- * One body over as many connections as it takes. It goes on where it stopped only when the peer named the exact bytes by
- * a strong ETag and confirms them (RFC 9110, 13.1.5), so that a body is never spliced from two versions.
+ * One body over as many connections as it takes. It is continued after an interruption only if the peer identified the
+ * exact bytes by a strong ETag and confirms them (RFC 9110, 13.1.5), so that a body never consists of parts of two
+ * versions.
  */
 class Transfer implements Receiver, Download {
   readonly body: Readable;
@@ -80,32 +82,32 @@ class Transfer implements Receiver, Download {
   framing: Framing = "close";
   readonly suggestedName: string;
   readonly source: DownloadSource;
-  readonly #order: Order;
+  readonly #request: DownloadRequest;
   readonly #peer: Peer;
   readonly #signals: readonly AbortSignal[];
   readonly #tries: Tries;
   readonly #head = Promise.withResolvers<Download>();
-  /** Aborts with what ends the transfer, the destruction of its body included. */
+  /** Aborts when the transfer ends for any reason, such as the destruction of its body. */
   readonly #end = new AbortController();
   #flow: Flow | undefined;
   #etag: string | undefined;
   #hasHead = false;
-  /** Bytes that were handed to the body. */
+  /** Bytes that were pushed into the body. */
   #bytes = 0;
-  /** Bytes of the answer that is coming which the body has already. */
+  /** Bytes of the present response that the body already has, to be skipped. */
   #skip = 0;
   #retryAfterMs: number | undefined;
-  /** How long to wait before a restart; undefined where there shall be none. */
+  /** The wait before a restart; undefined if a restart cannot help. */
   #restartAfterMs: number | undefined;
-  /** For a body whose end only its format can show. */
+  /** Checks a body whose end is visible in its format only. */
   #content: ContentCheck | undefined;
 
-  constructor(order: Order, tries: Tries) {
-    const { read, suggestedName } = order;
-    const { peer } = order.transport;
-    this.#order = order;
+  constructor(request: DownloadRequest, tries: Tries) {
+    const { read, suggestedName } = request;
+    const { peer } = request.transport;
+    this.#request = request;
     this.#peer = peer;
-    this.#signals = order.transport.signals(order.options.signal);
+    this.#signals = request.transport.signals(request.options.signal);
     this.#tries = tries;
     this.suggestedName = suggestedName;
     this.source = {
@@ -121,15 +123,15 @@ class Transfer implements Receiver, Download {
         callback(error);
       },
     });
-    // Whoever reads it is told of a failure; one that nobody reads must not end the process.
+    // A reader gets the failure from the stream; without a reader it must not end the process.
     this.body.on("error", () => undefined);
   }
 
   start(): Promise<Download> {
-    const release = this.#order.hold?.();
-    const unfollow = follow(this.#signals, this.#end);
+    const release = this.#request.hold?.();
+    const releaseSignals = abortWithAny(this.#signals, this.#end);
     void this.#run().finally(() => {
-      unfollow();
+      releaseSignals();
       release?.();
     });
     return this.#head.promise;
@@ -140,14 +142,14 @@ class Transfer implements Receiver, Download {
       throw this.body.errored ?? this.#failure();
     }
     await this.#pause(this.#restartAfterMs, this.#signals);
-    return new Transfer(this.#order, this.#tries).start();
+    return new Transfer(this.#request, this.#tries).start();
   }
 
   async #run(): Promise<void> {
-    const { transport, read } = this.#order;
+    const { transport, read } = this.#request;
     for (;;) {
       try {
-        await transport.ask(read, this, {
+        await transport.sendRead(read, this, {
           headers: this.#rangeHeaders(),
           limit: { kind: "stall", ms: transport.timeoutMs, since: this.#tries.lastByteAt },
           signal: this.#end.signal,
@@ -174,7 +176,7 @@ class Transfer implements Receiver, Download {
   }
 
   onHead(statusCode: number, headers: Headers, flow: Flow): void {
-    const { read } = this.#order;
+    const { read } = this.#request;
     const peer = this.#peer;
     this.#flow = flow;
     this.#tries.lastByteAt = performance.now();
@@ -202,12 +204,12 @@ class Transfer implements Receiver, Download {
     if (!this.body.push(bytes)) {
       this.#flow?.pause();
     }
-    this.#order.options.onProgress?.(this.#bytes, this.contentLength);
+    this.#request.options.onProgress?.(this.#bytes, this.contentLength);
   }
 
-  /** The first good answer: what it says of itself holds for the whole. */
+  /** Handles the first good response: its headers apply to the whole download. */
   #begin(statusCode: number, headers: Headers): void {
-    const { read } = this.#order;
+    const { read } = this.#request;
     const peer = this.#peer;
     const range = readRange(headers);
     if (statusCode === 206 && range?.isWhole !== true) {
@@ -230,7 +232,7 @@ class Transfer implements Receiver, Download {
     this.#head.resolve(this);
   }
 
-  /** A later answer is good when it is of the same bytes, and brings the rest of them. */
+  /** Handles a later response, which has to be of the same version and to continue the body. */
   #resume(statusCode: number, headers: Headers): void {
     const range = readRange(headers);
     const isSame = strongEtag(headers) === this.#etag;
@@ -248,10 +250,10 @@ class Transfer implements Receiver, Download {
     }
   }
 
-  /** The peer cannot go on where we stopped: what has come counts no more. */
+  /** The peer cannot continue the body: the bytes so far are of no use. */
   #refuseToResume(statusCode: number): never {
     this.#etag = undefined;
-    throw callFailure(this.#peer, this.#order.read, "connectionLost", null, {}, { statusCode });
+    throw callFailure(this.#peer, this.#request.read, "connectionLost", null, {}, { statusCode });
   }
 
   #rangeHeaders(): Record<string, string> {
@@ -274,11 +276,11 @@ class Transfer implements Receiver, Download {
   }
 
   #failure(): Error {
-    return callFailure(this.#peer, this.#order.read, "connectionLost", null);
+    return callFailure(this.#peer, this.#request.read, "connectionLost", null);
   }
 
   #pause(waitMs: number, signals: readonly AbortSignal[]): Promise<void> {
-    const { read } = this.#order;
+    const { read } = this.#request;
     const peer = this.#peer;
     return wait(waitMs, signals, (sentence) => callFailure(peer, read, sentence, null));
   }

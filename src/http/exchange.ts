@@ -2,31 +2,31 @@ import type { Dispatcher } from "undici";
 import type { SentenceKey } from "../errors/sentences.ts";
 import type { Call, Peer } from "./call.ts";
 import type { Connections } from "./connections.ts";
-import { callFailure, connectFailure, outcomeOf, wireFailure, type Reach } from "./failures.ts";
+import { callFailure, connectFailure, outcomeOf, wireFailure, type RequestProgress } from "./failures.ts";
 
-/** Header fields of an answer, names in lower case. */
+/** Header fields of a response, with lower-case names. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What the receiver may do to the flow of data while it comes. */
+/** Lets the receiver pause and resume the response. */
 export interface Flow {
   pause(): void;
   resume(): void;
 }
 
-/** Takes one answer. What it throws ends the exchange. */
+/** Receives one response. What it throws ends the exchange. */
 export interface Receiver {
   onHead(statusCode: number, headers: Headers, flow: Flow): void;
   onData(chunk: Buffer): void;
 }
 
 /**
- * `deadline`: the whole exchange ends within `ms`. `stall`: a byte comes at least every `ms`; time in which the receiver
- * has paused the flow counts too, so that a disk that hangs cannot hide a hang.
+ * `deadline`: the whole exchange ends within `ms`. `stall`: at least one byte arrives every `ms`; time in which the
+ * receiver has paused counts as well, so that a hanging disk cannot hide a hanging peer.
  */
 export interface TimeLimit {
   readonly kind: "deadline" | "stall";
   readonly ms: number;
-  /** From when to count, in `performance.now()`; now when it is left out. */
+  /** The start of the limit in `performance.now()`; now if it is not given. */
   readonly since?: number;
 }
 
@@ -36,14 +36,14 @@ export interface ExchangeOptions {
   readonly limit: TimeLimit;
   /** Longest time for making a connection. */
   readonly connectMs: number;
-  /** Its aborting ends the exchange with ERR_CANCELLED, as the end of its connections does. */
+  /** Aborting it ends the exchange with ERR_CANCELLED, as closing its connections does. */
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * One request and its answer, on one connection, with no repetition below it. Resolves when the whole body has been
- * handed to the receiver. Whether anything went out is decided where undici writes the request: `onRequestStart` runs
- * right before that, and an exchange that has ended by then is aborted there, unsent.
+ * Sends one request on one connection, without any repetition, and receives its response. Resolves when the whole body
+ * was passed to the receiver. Whether anything was sent is decided when undici writes the request: `onRequestStart` is
+ * called right before that, and aborts an exchange that has ended by then, unsent.
  */
 export function exchange(
   peer: Peer,
@@ -56,7 +56,7 @@ export function exchange(
   return one.end;
 }
 
-/** More idle connections than a pool is left with: each of them may turn out dead. */
+/** More connections than a pool usually keeps idle; each of them may turn out to be closed. */
 const mostDeadConnections = 64;
 
 class Exchange implements Dispatcher.DispatchHandler, Flow {
@@ -68,11 +68,11 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   readonly #onAbort = (): void => this.#endWith("cancelledClose");
   #controller: Dispatcher.DispatchController | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #reach: Reach = "not-sent";
+  #progress: RequestProgress = "not-sent";
   #ended = false;
   #paused = false;
   #deadConnections = 0;
-  /** From when the limit counts: the start, and for a stall limit the last byte. */
+  /** The start of the limit: the start of the exchange, or for a stall limit the last byte. */
   #since: number;
 
   constructor(peer: Peer, call: Call, receiver: Receiver, options: ExchangeOptions) {
@@ -83,7 +83,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     this.#since = options.limit.since ?? performance.now();
   }
 
-  /** Resolves with the whole answer. */
+  /** Resolves when the whole response was received. */
   get end(): Promise<void> {
     return this.#end.promise;
   }
@@ -121,7 +121,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
       return;
     }
     this.#controller = controller;
-    this.#reach = "sent";
+    this.#progress = "sent";
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
@@ -131,7 +131,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // When a connection ends, undici may hand over a chunk of nothing.
+    // When a connection ends, undici may deliver an empty chunk.
     if (chunk.length > 0) {
       this.#take(() => this.#receiver.onData(chunk));
     }
@@ -151,10 +151,10 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     }
     if (connections.isClosed) {
       this.#endWith("cancelledClose");
-    } else if (this.#reach === "sent") {
+    } else if (this.#progress === "sent") {
       this.#fail(wireFailure(this.#peer, this.#call, error));
     } else if (!connections.couldNotConnect(error) && ++this.#deadConnections <= mostDeadConnections) {
-      // An idle connection was dead. Nothing of the request was written, so on another one it still goes out once.
+      // An idle connection turned out to be closed. Nothing was written, so the request is still sent only once.
       this.#dispatch();
     } else {
       this.#fail(connectFailure(this.#peer, this.#call, error, this.#connectSeconds()));
@@ -199,9 +199,9 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
   }
 
-  /** One timer an exchange: it fires at the earliest moment that could be too late, and looks what time it is. */
+  /** The one timer: it fires at the earliest time at which the limit can have passed, and compares the clock. */
   #onTimer(): void {
-    if (this.#reach === "not-sent") {
+    if (this.#progress === "not-sent") {
       this.#endWith("unreachableSilent", this.#connectSeconds());
       return;
     }
@@ -225,7 +225,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
 
   #endWith(sentence: SentenceKey, seconds = 0): void {
     this.#fail(
-      callFailure(this.#peer, this.#call, sentence, outcomeOf(this.#call, this.#reach), { seconds }),
+      callFailure(this.#peer, this.#call, sentence, outcomeOf(this.#call, this.#progress), { seconds }),
     );
   }
 }

@@ -3,24 +3,27 @@ import { verbatim, ProblemError, problemOf, type Problem, type Values } from "..
 import type { SentenceKey } from "../errors/sentences.ts";
 import type { Call, Peer } from "./call.ts";
 
-/** How far a request got: the line between "certainly not executed" and "it may have been executed". */
-export type Reach = "not-sent" | "sent";
+/** Whether a request was sent: the difference between "certainly not executed" and "may have been executed". */
+export type RequestProgress = "not-sent" | "sent";
 
 const knownHostCodes = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
 const silentCodes = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
 const tlsCodes = /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|EPROTO$)/;
 
-/** What OpenSSL makes of an answer that is no TLS, mostly of plain HTTP at an address with https. */
+/**
+ * OpenSSL's errors for a response that is not TLS, mostly from a plain HTTP server whose address was entered with
+ * https.
+ */
 const notTlsCodes = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",
   "ERR_SSL_PACKET_LENGTH_TOO_LONG",
   "ERR_SSL_DATA_LENGTH_TOO_LONG",
 ]);
 
-/** The proxy cannot be reached or does not connect. */
+/** The proxy cannot be reached, or refuses the tunnel. */
 export class ProxyError extends ProblemError {}
 
-/** The failure of a call, with the outcome that its kind and its reach allow. */
+/** Creates the error of a call. */
 export function callFailure(
   peer: Peer,
   call: Call,
@@ -36,15 +39,15 @@ export function callFailure(
   );
 }
 
-/** What a command did when its answer is missing or unusable; null for reads. */
-export function outcomeOf(call: Call, reach: Reach): Outcome | null {
+/** The outcome of a command whose response is missing or unusable; null for reads. */
+export function outcomeOf(call: Call, progress: RequestProgress): Outcome | null {
   if (!call.acts) {
     return null;
   }
-  return reach === "sent" ? "unknown" : "not-sent";
+  return progress === "sent" ? "unknown" : "not-sent";
 }
 
-/** Before the request went out: no connection could be made. `seconds` is the limit for making one. */
+/** The error if no connection could be made, so that nothing was sent. `seconds` is the limit for making one. */
 export function connectFailure(peer: Peer, call: Call, error: Error, seconds: number): DimensionerError {
   const code = codeOf(error);
   const outcome = outcomeOf(call, "not-sent");
@@ -72,9 +75,9 @@ export function connectFailure(peer: Peer, call: Call, error: Error, seconds: nu
   return fail("unreachableOther");
 }
 
-/** After the request went out: the connection ended or what came was not HTTP. */
+/** The error after the request was sent: the connection ended, or the response was not HTTP. */
 export function wireFailure(peer: Peer, call: Call, error: Error): DimensionerError {
-  // Undici's parser errors have no code; an answer that ends too early is one of them.
+  // Undici's parser errors have no code. A response that ends too early is one of them.
   const notHttp =
     (error.name === "HTTPParserError" && !error.message.includes("EOF")) ||
     codeOf(error) === "UND_ERR_HEADERS_OVERFLOW";
@@ -82,7 +85,7 @@ export function wireFailure(peer: Peer, call: Call, error: Error): DimensionerEr
   return callFailure(peer, call, sentence, outcomeOf(call, "sent"), {}, { cause: error });
 }
 
-/** Any status that is not the one the API promises. */
+/** The error for a status that the API does not promise. */
 export function statusFailure(peer: Peer, call: Call, statusCode: number): DimensionerError {
   const passing = statusCode === 408 || statusCode === 429 || statusCode >= 500;
   let sentence: SentenceKey = passing ? "httpBusy" : "http";
@@ -103,7 +106,7 @@ export function statusFailure(peer: Peer, call: Call, statusCode: number): Dimen
   );
 }
 
-/** Whether TLS could not be agreed on with the peer, its certificate included. */
+/** Whether the TLS handshake failed, for instance because of the certificate. */
 export function isUntrusted(error: Error): boolean {
   return tlsCodes.test(codeOf(error));
 }
@@ -112,14 +115,17 @@ function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** A dual-stack connect that fails has a code and no words; OpenSSL's words have numbers and file names around them. */
+/**
+ * A failed connection to several addresses has a code and no message; OpenSSL's messages have numbers and file names
+ * around the reason.
+ */
 export function connectProblem(error: Error): Problem {
   const code = codeOf(error);
   if (code.startsWith("ERR_SSL_") && "reason" in error && typeof error.reason === "string") {
     return verbatim(error.reason);
   }
   if (tlsCodes.test(code)) {
-    // Node.js advises how to start it: that is not for whoever reads this.
+    // Node.js adds advice about its own options, which is of no use to the reader.
     return verbatim(error.message.replace(/;.*/s, ""));
   }
   return error.message === "" && code !== "" ? verbatim(code) : problemOf(error);

@@ -4,8 +4,8 @@ import { field, phrase, type FieldName, type Phrase } from "../errors/interpolat
 const longestId = 200;
 
 /**
- * Encodes a value that becomes one part of a path. Ids are opaque, yet one that a server could read as more than one
- * part, after decoding it once or twice, is refused with ERR_INPUT: `../measure` would arrive as a measure.
+ * Encodes a value as one part of a path. Ids are opaque, but one that a server could read as several parts, after
+ * decoding it once or twice, is refused with ERR_INPUT: `../measure` would arrive as a measure.
  */
 export function encodePart(surface: Surface, operation: string, name: FieldName, value: string): string {
   const fail = (problem: Phrase): DimensionerError =>
@@ -27,7 +27,7 @@ export function encodePart(surface: Surface, operation: string, name: FieldName,
   return encodeURIComponent(value.toWellFormed());
 }
 
-/** A value from a message as a sentence shows it, however long it is. */
+/** Shortens a value from a message for a sentence. */
 export function shorten(value: string): string {
   return value.length > 60 ? `${value.slice(0, 60)}…` : value;
 }

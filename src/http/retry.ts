@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
 
-/** How a read is repeated. Commands have no such thing. */
+/** How reads are repeated. Commands are never repeated. */
 export interface RetryPolicy {
-  /** Tries in a row that may bring nothing. */
+  /** How many tries in a row may fail. */
   readonly tries: number;
-  /** The wait before the second try; it doubles with each further one. */
+  /** The wait before the second try; it doubles with each further try. */
   readonly firstDelayMs: number;
   readonly longestDelayMs: number;
 }
 
 export const readPolicy: RetryPolicy = { tries: 3, firstDelayMs: 200, longestDelayMs: 5_000 };
 
-/** True for a read that is worth another try by itself: after a lost connection, 408, 429 and 5xx. */
+/** Whether repeating a read may help: after a lost connection, 408, 429 and 5xx. */
 export function isTransient(error: unknown): boolean {
   if (!isDimensionerError(error)) {
     return false;
@@ -25,20 +25,20 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * The wait before the next try after `failures` in a row: exponential with up to half of it as jitter, so that forty
- * docks do not come back at the same moment; longer where the peer asked for it.
+ * The wait before the next try after `failures` in a row: exponential with up to half of it as jitter, so that many
+ * clients do not repeat at the same moment; longer if the peer asks for it.
  */
 export function delayMs(policy: RetryPolicy, failures: number, retryAfterMs = 0): number {
   const fullMs = Math.min(policy.firstDelayMs * 2 ** (failures - 1), policy.longestDelayMs);
   return Math.max(fullMs * (0.5 + Math.random() / 2), retryAfterMs);
 }
 
-/** Longest time that a peer may ask to wait; a longer one is cut to this. */
+/** The longest wait that a peer can ask for; a longer one is shortened to this. */
 export const longestRetryAfterMs = 30_000;
 
 /**
- * Reads a Retry-After field (RFC 9110, 10.2.3): seconds or an HTTP date. Undefined when there is none or when it is
- * rubbish; a time in the past means now.
+ * Reads a Retry-After field (RFC 9110, 10.2.3): seconds or an HTTP date. Undefined if it is missing or not valid; a
+ * time in the past means now.
  */
 export function readRetryAfterMs(
   field: string | string[] | undefined,
@@ -52,12 +52,12 @@ export function readRetryAfterMs(
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), longestRetryAfterMs);
 }
 
-/** HTTP dates only: Date.parse alone would take "-5" for a year. */
+/** Only HTTP dates are accepted: Date.parse alone would read "-5" as a year. */
 function dateMs(text: string): number {
   return /^[A-Za-z]{3,9},? .*GMT$/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-/** Why something that waited was dropped: a controller aborted with the reason "reset" says so, all others mean the end. */
+/** Why a wait was aborted: the reason "reset" means a reset, any other means that the client or node was closed. */
 export type CancelSentence = "cancelledReset" | "cancelledClose";
 
 export type FailCancelled = (sentence: CancelSentence) => DimensionerError;
@@ -67,10 +67,10 @@ export function cancelSentence(signal: AbortSignal): CancelSentence {
 }
 
 /**
- * Aborts the controller with whichever of the signals aborts first, until what it returns is called. Not AbortSignal.any:
- * on Node.js 22 each one leaves 170 bytes behind with a signal that lives long.
+ * Aborts the controller when the first of the signals aborts, until the returned function is called. Not
+ * `AbortSignal.any()`: on Node.js 22 each call leaves 170 bytes in memory as long as one of the signals lives.
  */
-export function follow(signals: readonly AbortSignal[], controller: AbortController): () => void {
+export function abortWithAny(signals: readonly AbortSignal[], controller: AbortController): () => void {
   const release = (): void => signals.forEach((signal) => signal.removeEventListener("abort", abort));
   const abort = (): void => {
     release();
@@ -84,11 +84,11 @@ export function follow(signals: readonly AbortSignal[], controller: AbortControl
   return release;
 }
 
-/** Waits; throws ERR_CANCELLED when one of the signals aborts before or meanwhile. */
+/** Waits for a time. Throws ERR_CANCELLED if one of the signals aborts before or meanwhile. */
 export async function wait(ms: number, signals: readonly AbortSignal[], fail: FailCancelled): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
-  const release = follow(signals, controller);
+  const release = abortWithAny(signals, controller);
   try {
     await sleep(ms, undefined, { signal });
   } catch {
@@ -99,11 +99,11 @@ export async function wait(ms: number, signals: readonly AbortSignal[], fail: Fa
 }
 
 export interface PollOptions {
-  /** How long to go on asking; 0: once. */
+  /** How long to repeat the request; 0: it is sent once. */
   readonly waitMs: number;
-  /** Aborting one of them ends the wait between two questions. */
+  /** Aborting one of these signals ends a wait between two requests. */
   readonly signals: readonly AbortSignal[];
-  /** Told each time there is nothing yet. */
+  /** Called each time there is nothing yet. */
   readonly onWaiting?: (() => void) | undefined;
   readonly fail: FailCancelled;
 }
@@ -111,17 +111,17 @@ export interface PollOptions {
 const firstIntervalMs = 250;
 const longestIntervalMs = 2_000;
 
-/** Asks until the answer says that it is there or the time is over; the last answer is returned either way. */
+/** Repeats a request until its result is there or the time is over. Returns the last result in both cases. */
 export async function poll<T extends { readonly isThere: boolean }>(
   ask: () => Promise<T>,
   options: PollOptions,
 ): Promise<T> {
   const until = performance.now() + options.waitMs;
   for (let intervalMs = firstIntervalMs; ; intervalMs = Math.min(intervalMs * 1.5, longestIntervalMs)) {
-    const answer = await ask();
+    const result = await ask();
     const leftMs = until - performance.now();
-    if (answer.isThere || leftMs <= 0) {
-      return answer;
+    if (result.isThere || leftMs <= 0) {
+      return result;
     }
     options.onWaiting?.();
     await wait(Math.min(intervalMs, leftMs), options.signals, options.fail);

@@ -1,19 +1,19 @@
 import type { Socket } from "node:net";
 
-/** 101 alone changes what follows. */
+/** The interim statuses except 101, which changes the protocol. */
 const interim = /^HTTP\/1\.1 1(?!01)\d\d/;
 const shortestBytes = "HTTP/1.1 100".length;
 const beginning = "HTTP/1.1 1";
 const one = 0x31;
 const end = "\r\n\r\n";
-/** A server that sends more than this without an end to it means something else. */
+/** An interim response that is longer is not treated as one. */
 const longestHeadBytes = 4096;
 
 /**
- * Takes interim responses (RFC 9110, 15.2), which nobody has asked for, out of what comes over a connection. Clients have to
- * pass over them; undici ends the connection on 100 Continue, and the answer that follows would be lost. It reads by
- * `read`, so the bytes are taken out there, and only at the beginning of an answer: requests have no body here, so an
- * answer begins after each write.
+ * Removes interim responses (RFC 9110, 15.2) from the data of a connection. Clients have to ignore them, but undici
+ * ends the connection on 100 Continue, and the response that follows would be lost. undici reads the socket with
+ * `read`, so they are removed there, and only at the beginning of a response: requests have no body here, so a response
+ * begins after each write.
  */
 export function skipInterim(socket: Socket): void {
   const read = socket.read.bind(socket);
@@ -31,13 +31,13 @@ export function skipInterim(socket: Socket): void {
       return chunk;
     }
     if (held.length === 0 && chunk.length >= shortestBytes && chunk[beginning.length - 1] !== one) {
-      // Nearly every answer: its status begins with another digit.
+      // The usual case: the status of the response begins with another digit.
       isStart = false;
       return chunk;
     }
     held = afterInterim(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
     if (mayBeInterim(held) && held.length < longestHeadBytes) {
-      // The rest of it comes with the next read.
+      // The rest of the interim response arrives with a later read.
       return null;
     }
     isStart = false;
@@ -47,7 +47,7 @@ export function skipInterim(socket: Socket): void {
   };
 }
 
-/** What follows the interim responses that are whole. */
+/** The data behind all complete interim responses. */
 function afterInterim(bytes: Buffer): Buffer {
   let left = bytes;
   for (let ends = 0; ends >= 0 && interim.test(startOf(left));) {
@@ -57,7 +57,7 @@ function afterInterim(bytes: Buffer): Buffer {
   return left;
 }
 
-/** Whether these bytes begin, or could begin, an interim response of which the end is missing. */
+/** Whether the data begin, or may begin, an interim response that is not complete yet. */
 function mayBeInterim(bytes: Buffer): boolean {
   const start = startOf(bytes);
   return start.length < shortestBytes

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { AnswerReceiver, type Answer } from "./answer.ts";
+import { ResponseReceiver, type HttpResponse } from "./response.ts";
 import type { Call, Command, Peer, Read } from "./call.ts";
 import type { CommandQueues } from "./command-queue.ts";
 import { openConnections, type Connections, type TlsOptions } from "./connections.ts";
@@ -24,7 +24,7 @@ export interface TransportOptions extends QueueRules {
   /** Sent with every request, to this peer's origin only. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly tls?: TlsOptions | undefined;
-  /** Blank: no proxy. The environment is never asked here. */
+  /** Blank: no proxy. The environment's proxy variables are not used here. */
   readonly proxyUrl?: string | undefined;
 }
 
@@ -34,11 +34,11 @@ export interface CallOptions {
 }
 
 export interface CommandOptions extends CallOptions {
-  /** Aborting drops the command only while it waits for its turn. */
+  /** Aborting removes the command only while it waits in the queue. */
   readonly waitSignal?: AbortSignal | undefined;
-  /** Told when the command has to wait, with how many wait then. */
+  /** Called when the command has to wait, with the number of waiting commands. */
   readonly onWaiting?: ((count: number) => void) | undefined;
-  /** Told when its turn has come. */
+  /** Called when the command is about to be sent. */
   readonly onTurn?: (() => void) | undefined;
 }
 
@@ -49,14 +49,14 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Which machine a command is for, and whether it would destroy the video that the machine keeps. */
+/** The device that a command is for, and whether the command would destroy the video that the device keeps. */
 export interface Target {
-  readonly machine: string;
-  readonly sparesVideo?: boolean;
+  readonly deviceKey: string;
+  readonly destroysVideo?: boolean;
 }
 
 const longestConnectMs = 10_000;
-/** One for all: what a call goes through is what a thousand devices have to keep at hand. */
+/** A single object for all clients, because a thousand devices would need memory for a thousand. */
 const anyBody = { accept: "*/*", "accept-encoding": "identity" };
 
 /** The one way to a peer: owns its connections and its deadline, and the rules for commands. */
@@ -67,7 +67,7 @@ export class Transport {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #connectMs: number;
   readonly #closing = new AbortController();
-  /** Opened by the first call that needs one: a config node that nobody uses costs no pool. Null once closed. */
+  /** The pools, each opened by the first call that needs it: an unused config node costs none. Null once closed. */
   #open: { commands?: Connections; reads?: Connections } | null = {};
 
   constructor(options: TransportOptions) {
@@ -79,18 +79,18 @@ export class Transport {
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** What ends a wait before or between calls: the transport's own closing, and these. */
+  /** The signals that end a wait before or between calls: the close of this transport, and the given ones. */
   signals(...given: readonly (AbortSignal | undefined)[]): readonly AbortSignal[] {
     return [this.#closing.signal, ...given.filter((signal) => signal !== undefined)];
   }
 
-  /** Sends a command when its machine's queue says that its turn has come; once, whatever happens. */
-  async send(command: Command, target: Target, options: CommandOptions = {}): Promise<Answer> {
+  /** Sends a command when it is its turn in the device's queue; at most once, whatever happens. */
+  async sendCommand(command: Command, target: Target, options: CommandOptions = {}): Promise<HttpResponse> {
     const { signal, waitSignal, onWaiting, onTurn } = options;
     const { queues, queueLimit, maxWaitMs } = this.#options;
-    const release = await queues.of(target.machine).take({
-      sparesVideo: target.sparesVideo ?? false,
-      howToWait: () => ({
+    const release = await queues.of(target.deviceKey).waitForTurn({
+      destroysVideo: target.destroysVideo ?? false,
+      waitOptions: () => ({
         queueLimit,
         maxWaitMs,
         onWaiting,
@@ -100,21 +100,21 @@ export class Transport {
     });
     try {
       onTurn?.();
-      const receiver = new AnswerReceiver(this.peer, command);
+      const receiver = new ResponseReceiver(this.peer, command);
       const limit = { kind: "deadline", ms: this.timeoutMs } as const;
       await this.#exchange("commands", command, receiver, { limit, signal });
-      return receiver.answer();
+      return receiver.response();
     } finally {
       release();
     }
   }
 
-  /** Sends a read, once; who repeats it decides when. */
-  ask(read: Read, receiver: Receiver, how: RequestOptions): Promise<void> {
+  /** Sends a read once. The caller decides whether to repeat it. */
+  sendRead(read: Read, receiver: Receiver, how: RequestOptions): Promise<void> {
     return this.#exchange("reads", read, receiver, how);
   }
 
-  /** Ends all that runs with ERR_CANCELLED and every connection with it. Calls made afterwards fail the same way. */
+  /** Aborts all calls with ERR_CANCELLED and closes every connection. Later calls fail in the same way. */
   async close(): Promise<void> {
     this.#closing.abort();
     const open = Object.values(this.#open ?? {});

@@ -1,10 +1,10 @@
 import { billableWeightOf } from "../billing/billable-weight.ts";
 import { billingFacts } from "../billing/billing-error.ts";
-import { dayHere, readWeight } from "../billing/measured.ts";
+import { dayHere, readWeight } from "../billing/measured-parcel.ts";
 import { aDate, anObject, checkArguments, oneOf, trueOrFalse, type Rule } from "../errors/check.ts";
 import { phrase } from "../errors/interpolation.ts";
 import type { BillableWeight, MeasureResult, Scan, TransactionRecord } from "../model/shapes.ts";
-import { readExact } from "../tariffs/exact.ts";
+import { readFraction } from "../tariffs/fraction.ts";
 import { readLimits } from "../tariffs/limits.ts";
 import { presetNames, type PresetName } from "../tariffs/presets.ts";
 import { ruleUnits, sideRoundings, type RuleUnit, type WeightRule } from "../tariffs/rule.ts";
@@ -51,7 +51,7 @@ export interface BillableWeightOptions {
 /** A decimal number from 0 on, or above 0. */
 function decimal(least: "zeroOrMore" | "aboveZero"): Rule {
   return (value) => {
-    const number = readExact(value);
+    const number = readFraction(value);
     const isRight = number !== null && number.numerator >= (least === "aboveZero" ? 1n : 0n);
     return isRight ? undefined : { path: [], value, problem: phrase(least) };
   };

@@ -7,23 +7,23 @@ import type { SavedFile } from "../model/shapes.ts";
 import { readArguments, saveArguments } from "./arguments.ts";
 
 interface MediaOptions {
-  /** For a suggested file name: what stands before the extension; the download's own where it is not given. */
+  /** The suggested file name without its extension; the download's own if it is not given. */
   readonly suggestedName?: string | undefined;
   /** Aborting ends the transfer with ERR_CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface SaveOptions extends MediaOptions {
-  /** It has to be there, and nothing is saved outside it. */
+  /** The folder must exist; nothing is saved outside it. */
   readonly folder: string;
-  /** Perhaps with sub-folders, which are made. Not given: `suggestedName`, with an extension by content. */
+  /** May contain sub-folders, which are created. If it is not given: `suggestedName`, with an extension by content. */
   readonly filename?: string | undefined;
   /** `rename` (a number behind the name; this where it is not given), `replace` or `error`. */
   readonly ifExists?: "error" | "rename" | "replace";
 }
 
 export interface ReadOptions extends MediaOptions {
-  /** Over it the download ends in ERR_TOO_LARGE; 256 MB where it is not given. */
+  /** A larger download ends in ERR_TOO_LARGE; 256 MB if it is not given. */
   readonly limitBytes?: number | undefined;
 }
 
@@ -70,7 +70,7 @@ export async function readToBuffer(
   );
 }
 
-/** A body comes once; whatever becomes of it, nothing of it stays open. */
+/** Reads a body that was not read before, and destroys it at the end in every case. */
 async function unread<T>({ body, source }: Download, use: () => Promise<T>): Promise<T> {
   if (body.readableDidRead || (body.destroyed && body.errored === null)) {
     const { surface, operation } = source;

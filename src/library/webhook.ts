@@ -6,9 +6,9 @@ import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
 
 /**
- * Reads what the cloud's webhook has posted, of either version, for those who take it with a server of their own. Text and
- * bytes are better than what JSON.parse makes of them: ids beyond 2^53 keep their last digits. Throws ERR_BAD_RESPONSE where
- * it is no transaction record.
+ * Reads a record of either version that the cloud's webhook has posted, for applications with a server of their own.
+ * Pass the text or the bytes rather than the result of JSON.parse, which rounds ids beyond 2^53. Throws
+ * ERR_BAD_RESPONSE if it is not a transaction record.
  */
 export function readTransactionRecord(body: unknown): TransactionRecord {
   try {

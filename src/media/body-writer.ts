@@ -7,13 +7,15 @@ import { ContentCheck } from "./content-check.ts";
 import { cannotSync } from "./disk.ts";
 import { ReceivedBody } from "./received-body.ts";
 
-/** As much is given to the thread pool at once, while the main thread receives and hashes the next such batch. */
+/** The bytes of one write. While the thread pool writes them, the main thread receives and hashes the next batch. */
 const batchBytes = 1024 * 1024;
-/** What a chunk costs beside its bytes, so that a drip of single bytes cannot pile up either. */
+/** What a chunk counts for in addition to its bytes, so that many chunks of single bytes cannot pile up either. */
 const chunkBytes = 256;
-/** A file is synced whenever so much more is written, so that little is left to wait for at its end. */
+/** A file is synced after each so many bytes, so that little is left to sync at its end. */
 const syncEveryBytes = 64 * 1024 * 1024;
-/** On a disk that takes longer for one sync, others would only keep it from writing: the file is then synced at its end alone. */
+/**
+ * If a sync takes longer than this, more of them would only delay the writing: the file is then synced at its end only.
+ */
 const slowSyncMs = 500;
 
 /** What was written. */
@@ -25,16 +27,16 @@ export interface WrittenBody {
 }
 
 /**
- * Writes a body to an empty open file, hashing and looking at it on the way. One batch is on its way to the disk while the
- * next one is gathered; the body waits while both are full, so that memory stays at two batches, whatever its size. What
- * is hashed is the very memory that is written, and nobody else writes to that.
+ * Writes a body to an empty open file, and hashes and checks it at the same time. One batch is being written while the
+ * next one is gathered; the body is paused while both are full, so that two batches are the most that is in memory,
+ * whatever the size. The hashed memory is the one that is written, and nothing else writes to it.
  */
 export class BodyWriter {
   readonly #body: Readable;
   readonly #file: FileHandle;
   readonly #hash = createHash("sha256");
   readonly #content = new ContentCheck();
-  /** Rejects with what the disk says. */
+  /** Rejects with the first error of a sync. */
   readonly #failure = Promise.withResolvers<never>();
   readonly #sync: EarlySync;
   #bytes = 0;
@@ -49,12 +51,12 @@ export class BodyWriter {
   }
 
   /**
-   * Writes the whole body, once; its last bytes are not synced yet. Throws what the body fails with, also while the disk
-   * hangs, and what the disk says. The body is destroyed then.
+   * Writes the whole body, once; its last bytes are not synced yet. Throws the error of the body, also while the disk
+   * hangs, and the errors of the disk. The body is destroyed then.
    */
   async write(): Promise<WrittenBody> {
     const { promise: failure, reject: fail } = this.#failure;
-    // A loop over the body (for await) would take a turn, and garbage, for each chunk.
+    // A loop over the body (`for await`) would take a turn of the event loop, and garbage, for each chunk.
     this.#body.on("data", (chunk: unknown) => {
       if (chunk instanceof Uint8Array) {
         this.#take(chunk);
@@ -62,7 +64,7 @@ export class BodyWriter {
         fail(new TypeError("The body of a download has to be one of bytes."));
       }
     });
-    // One that was paused before would stay so.
+    // A body that was paused before would otherwise stay paused.
     this.#body.resume();
     try {
       await Promise.race([finished(this.#body, { writable: false }), failure]);
@@ -74,7 +76,9 @@ export class BodyWriter {
     return { bytes: this.#bytes, sha256: this.#hash.digest("hex"), content: this.#content };
   }
 
-  /** Writes no more, and waits until the disk has taken what it was given: from then on the file can be used otherwise. */
+  /**
+   * Stops writing, and waits until the disk has finished what it was given, so that the file can be used otherwise.
+   */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.allSettled([this.#writing, this.#sync.running]);
@@ -92,7 +96,7 @@ export class BodyWriter {
     }
   }
 
-  /** Begins to write what was gathered, after what is being written. */
+  /** Writes the gathered chunks after those that are being written. */
   async #flush(): Promise<void> {
     await this.#writing;
     this.#sync.startIfDue(this.#batch.position);
@@ -101,7 +105,7 @@ export class BodyWriter {
     this.#batch = { chunks: [], position: this.#bytes, weight: 0 };
   }
 
-  /** Writes the chunks and gives their memory back. */
+  /** Writes the chunks and frees their memory. */
   async #writeBatch({ chunks, position: start }: Batch): Promise<void> {
     let position = start;
     for (let left = chunks; left.length > 0 && !this.#isStopped;) {
@@ -128,7 +132,7 @@ interface Batch {
   weight: number;
 }
 
-/** What a short write has left of its chunks. */
+/** The chunks that a short write has not written. */
 function afterBytes(chunks: Uint8Array[], bytesWritten: number): Uint8Array[] {
   let passed = 0;
   for (const [index, chunk] of chunks.entries()) {
@@ -164,7 +168,7 @@ class EarlySync {
     try {
       await this.#file.datasync();
     } catch (error) {
-      // Another sync would not repeat the failure: systems report lost bytes only once.
+      // Another sync would not report the failure again: systems report lost bytes only once.
       if (!cannotSync(error)) {
         throw error;
       }

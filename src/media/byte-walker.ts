@@ -1,17 +1,17 @@
-/** What a walk over a format wants next: bytes to look at, bytes to pass over, or the next byte of a value. */
+/** What a walk over a format wants next: bytes to read, bytes to skip, or a byte of this value to skip to. */
 export type Want = { take: number } | { skip: number } | { find: number };
 
-/** Reads a format as if all its bytes were there; what it yields decides which of them it gets. */
+/** Reads a format as if all its bytes were there; each value that it yields requests some of them. */
 export type Walk<T = void> = Generator<Want, T, Buffer>;
 
-/** Feeds chunks to a walk over a format, which asks for bytes as if it had them all. */
+/** Passes chunks to a walk over a format, which requests bytes as if it had them all. */
 export class ByteWalker {
   readonly #walk: Walk;
   #want: Want | undefined;
-  /** Bytes still due for the current take or skip. */
+  /** Bytes that are missing for the current request. */
   #due = 0;
   #taken: Buffer[] = [];
-  /** Bytes that came after the walk had ended. */
+  /** Bytes that followed after the walk had ended. */
   extra = 0;
 
   constructor(walk: Walk) {
@@ -23,7 +23,7 @@ export class ByteWalker {
     return this.#want === undefined;
   }
 
-  /** True between two parts of the format: the walk asks for bytes and has none of them. */
+  /** Whether the walk is between two parts of the format: it has requested bytes and received none of them. */
   get atBoundary(): boolean {
     return this.#want !== undefined && "take" in this.#want && this.#due === this.#want.take;
   }

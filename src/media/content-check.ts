@@ -5,17 +5,17 @@ import { errorFacts } from "./disk.ts";
 import { createFormatEnd, type FormatEnd } from "./format-end.ts";
 import { extensionFor, looksLikeHtml, sniffBytes, sniffKind, type ContentKind } from "./sniff.ts";
 
-/** What a body turned out to be. */
+/** What is known of a body after the check. */
 export interface CheckedContent {
-  /** As announced, else as found. */
+  /** The announced type, else the one that was found. */
   contentType: string;
-  /** What the bytes themselves show; null where they show nothing reliable. */
+  /** The type that the bytes show; null if they show none reliably. */
   found: string | null;
   /** Without the dot. */
   extension: string;
 }
 
-/** Looks at a body as it comes by, keeping its first kilobyte at most. */
+/** Checks a body while it arrives, and keeps at most its first kilobyte. */
 export class ContentCheck {
   #head = Buffer.alloc(0);
   #kind: ContentKind | undefined;

@@ -1,13 +1,13 @@
 import * as fsPromises from "node:fs/promises";
 import { volumeOf } from "./volume.ts";
 
-/** How many calls to the disk may be under way, and when one counts as hung. */
+/** How many calls to the disk may run at the same time, and after which time a call counts as hung. */
 export interface GuardRules {
-  /** Threads that Node.js has for files, name look-ups and some others. */
+  /** How many threads Node.js has for files, name look-ups and some other tasks. */
   readonly threads: number;
-  /** Longer than a disk needs to start up. */
+  /** Longer than a disk needs to spin up. */
   readonly hungAfterMs: number;
-  /** A sync writes out whatever the system has buffered, which on a slow disk takes minutes. */
+  /** A sync writes everything that the system has buffered, which takes minutes on a slow disk. */
   readonly syncHungAfterMs: number;
 }
 
@@ -29,16 +29,16 @@ interface Volume {
 }
 
 /**
- * Keeps disks that hang from taking all of Node's threads. A file call that hangs keeps its thread until the disk answers, and
- * the same few threads look up host names and save Node-RED's flows: four hung calls stop the process. So at most two calls to one
- * volume are under way, and one thread always stays free. Once a call counts as hung, every call to its volume
- * fails at once with ETIMEDOUT until the hung one returns.
+ * Prevents disks that hang from blocking all of Node's threads. A file call that hangs keeps its thread until the disk
+ * answers, and the same few threads look up host names and save Node-RED's flows: four hung calls would stop the
+ * process. So at most two calls to one volume run at the same time, and one thread always stays free. Once a call
+ * counts as hung, every call to its volume fails at once with ETIMEDOUT until the hung call returns.
  */
 export class DiskGuard {
   readonly #rules: GuardRules;
   readonly #most: number;
   readonly #mostOfVolume: number;
-  /** Those with calls under way; the one that has waited longest for a turn comes first. */
+  /** The volumes with calls; the one that has waited longest for its turn comes first. */
   readonly #volumes = new Map<string, Volume>();
   #running = 0;
   #hung = 0;
@@ -49,7 +49,7 @@ export class DiskGuard {
     this.#mostOfVolume = Math.max(1, Math.min(2, this.#most - 1));
   }
 
-  /** The same file system, for work in this folder: its calls count as the folder's volume's. */
+  /** Returns the same file system, with its calls counted for the volume of this folder. */
   guard<T extends object>(disk: T, folder: string): T {
     return this.#wrap(disk, volumeOf(folder));
   }
@@ -83,7 +83,7 @@ export class DiskGuard {
   }
 
   #startNext(): void {
-    // A volume that is put to the end is met again, until none can start a call.
+    // A volume that is moved to the end is reached again, until none of them can start a call.
     for (const [key, volume] of this.#volumes) {
       if (this.#running >= this.#most) {
         return;
@@ -116,7 +116,7 @@ export class DiskGuard {
     try {
       const result = await call();
       if (isHung && isFile(result)) {
-        // Nobody is there any more who would close it.
+        // The caller has got its error already, so nothing else would close the file.
         await result.close();
       }
       resolve(result);
@@ -141,7 +141,7 @@ export class DiskGuard {
   }
 }
 
-/** Ends the calls that wait in vain. Files are closed all the same, once the volume answers again. */
+/** Rejects the calls that wait for a hung volume. Files are still closed, as soon as the volume answers again. */
 function refuseWaiting(volume: Volume): void {
   for (const { name, reject } of volume.waiting) {
     reject(timedOut(name));
@@ -149,7 +149,7 @@ function refuseWaiting(volume: Volume): void {
   volume.waiting = volume.waiting.filter(({ name }) => name === "close");
 }
 
-/** As the system says it of a network disk that gives up by itself. */
+/** The error that a system reports for a network disk that does not answer. */
 function timedOut(call: string): Error {
   return Object.assign(new Error(`ETIMEDOUT: the disk does not answer, ${call}`), {
     code: "ETIMEDOUT",
@@ -163,7 +163,7 @@ function isFile(result: unknown): result is { close: () => Promise<void> } {
   );
 }
 
-/** Node's threads are the process's, and so is what is left of them: this guard counts for all nodes and clients. */
+/** The threads belong to the process, so this guard counts for all nodes and clients in it. */
 const processGuard = new DiskGuard({
   threads: Number(process.env["UV_THREADPOOL_SIZE"]) || 4,
   hungAfterMs: 30_000,

@@ -3,34 +3,34 @@ import { getSystemErrorMap } from "node:util";
 import { DimensionerError, type Surface } from "../errors/dimensioner-error.ts";
 import { verbatim, type Problem } from "../errors/interpolation.ts";
 
-/** The file system as this pipeline uses it. Another one can be passed, to slow it down or to make it fail. */
+/** The functions of node:fs/promises that are used here. Tests pass another one that is slow or fails. */
 export type Disk = Pick<
   typeof fsPromises,
   "link" | "lstat" | "mkdir" | "open" | "readdir" | "realpath" | "rename" | "stat" | "unlink"
 >;
 
-/** What the errors of one transfer say of where it came from. */
+/** The facts of a transfer that its errors carry. */
 export interface TransferFacts {
   /** In the API's words: "fetch image". */
   operation: string;
   surface: Surface;
-  /** How sentences name the peer. */
+  /** The name of the peer in sentences. */
   host: string;
   /** Origin and path of the download; never a query. */
   url?: string | undefined;
-  /** Ends the transfer; its reason is thrown where it is a DimensionerError, else ERR_CANCELLED. */
+  /** Ends the transfer. If its reason is a DimensionerError, that is thrown, else ERR_CANCELLED. */
   signal?: AbortSignal | undefined;
 }
 
-/** The system's name of an error ("ENOSPC"), or undefined for what is not a system error. */
+/** The system's code of an error ("ENOSPC"); undefined if it is not a system error. */
 export function systemCode(error: unknown): string | undefined {
   const isSystem = error instanceof Error && "errno" in error && "code" in error;
   return isSystem && typeof error.code === "string" ? error.code : undefined;
 }
 
 /**
- * The ERR_FILE that a failed file operation ends in; what is no system error passes through. `folder` is named where
- * it is the folder that is gone.
+ * Converts the error of a file operation to ERR_FILE; other errors are returned unchanged. `folder` is named if it is
+ * the folder that is missing.
  */
 export function diskError(error: unknown, path: string, facts: TransferFacts, folder = path): unknown {
   const code = systemCode(error);
@@ -92,14 +92,14 @@ export function errorFacts(
   return { surface, operation, ...(url === undefined ? {} : { url }) };
 }
 
-/** Throws what an aborted transfer ends in. */
+/** Throws if the transfer was aborted. */
 export function throwIfAborted(facts: TransferFacts): void {
   if (facts.signal?.aborted === true) {
     throw abortError(facts);
   }
 }
 
-/** Waits for `work`, but no longer than until the transfer is aborted: a share that hangs must not hold up a deploy. */
+/** Waits for `work`, but only until the transfer is aborted: a share that hangs must not delay a deploy. */
 export async function unlessAborted<T>(work: Promise<T>, facts: TransferFacts): Promise<T> {
   const { signal } = facts;
   if (signal === undefined) {
@@ -121,12 +121,12 @@ export async function unlessAborted<T>(work: Promise<T>, facts: TransferFacts): 
   }
 }
 
-/** How long an aborted save may clean up after itself. */
+/** How long an aborted save is waited for while it cleans up. */
 const cleanUpMs = 2_000;
 
 /**
- * Waits for work that ends by itself when its transfer is aborted. On a disk that hangs it cannot end: it is then left behind
- * two seconds after the abort, and cleans up whenever the disk answers again.
+ * Waits for work that ends by itself when its transfer is aborted. On a disk that hangs it cannot end: two seconds
+ * after the abort it is no longer waited for, and cleans up when the disk answers again.
  */
 export async function endWithAbort<T>(work: Promise<T>, facts: TransferFacts): Promise<T> {
   const { signal } = facts;
@@ -155,7 +155,10 @@ export async function endWithAbort<T>(work: Promise<T>, facts: TransferFacts): P
 
 const unsupported: ReadonlySet<string> = new Set(["EINVAL", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"]);
 
-/** True where a file system has no way to sync, as some shares: what it keeps is then its own affair. */
+/**
+ * Whether an error means that the file system has no sync, like some shares. Such a system decides itself when data are
+ * safe.
+ */
 export function cannotSync(error: unknown): boolean {
   return unsupported.has(systemCode(error) ?? "");
 }

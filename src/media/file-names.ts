@@ -5,35 +5,35 @@ import { field } from "../errors/interpolation.ts";
 import { fileNameProblem, partsOf } from "../rules/names.ts";
 import { errorFacts, type TransferFacts } from "./disk.ts";
 
-/** What every file system in use takes as one name, in bytes of UTF-8. */
+/** The longest name, in bytes of UTF-8, that every common file system accepts. */
 const nameBytes = 255;
-/** Kept free for " (12)", so that a second file of the same name has the same beginning. */
+/** Bytes kept free for " (12)", so that a second file of the same name has the same beginning. */
 const numberBytes = Buffer.byteLength(" (12)");
 const longestExtensionBytes = 32;
 
-/** Names of files that are being written; nothing else may be called that. */
+/** The form of the names of unfinished files; no other file can be given such a name. */
 export const partName = /^\.dimensioner-[0-9a-f-]{36}\.(?:part|name)$/i;
 
-/** The first half of every unfinished file's name tells which process writes it. */
+/** The beginning of the names of this process's unfinished files. */
 const ownBeginning = `.dimensioner-${randomUUID().slice(0, 18)}`;
 
-/** A name for a file that is about to be written. */
+/** Creates a name for an unfinished file. */
 export function newPartName(): string {
   return `${ownBeginning}${randomUUID().slice(18)}.part`;
 }
 
-/** True for the name of a file that this very process writes, or has failed to remove. */
+/** Whether this is the name of a file that this process is writing, or has failed to remove. */
 export function isOwnPart(name: string): boolean {
   return name.startsWith(ownBeginning);
 }
 
-/** What Windows, macOS or a file share refuses in a name, and control characters. */
+/** Characters that Windows, macOS or file shares do not allow in a name, and control characters. */
 const unsafeCharacter = /[/\\?<>:*|"\p{Cc}]/gu;
 const windowsReserved = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(?:\.|$)/i;
 
 /**
  * The parts of a name that a message gave, each safe to create: sub-folders first, the file's name last. Throws
- * ERR_INPUT for what is absolute, climbs up, or names nothing.
+ * ERR_INPUT if the name is absolute, leads upwards, or is empty.
  */
 export function safeParts(filename: string, facts: TransferFacts): string[] {
   const problem = fileNameProblem(filename);
@@ -48,12 +48,12 @@ export function safeParts(filename: string, facts: TransferFacts): string[] {
   return named.map((part, index) => safeName(part, index === named.length - 1 ? numberBytes : 0));
 }
 
-/** One safe file name from a base that is not given by a person, and an extension. */
+/** Builds one safe file name from a base that no person has typed, and an extension. */
 export function suggestedName(base: string, extension: string): string {
   return safeName(`${base.trim() || "file"}.${extension}`, numberBytes);
 }
 
-/** The name with a number before its extension, as file managers write it; 0 is the name itself. */
+/** The name with a number before its extension, as file managers write it; number 0 is the name itself. */
 export function numberedName(name: string, number: number): string {
   if (number === 0) {
     return name;
@@ -63,7 +63,7 @@ export function numberedName(name: string, number: number): string {
   return cut(stem, nameBytes - Buffer.byteLength(tail)) + tail;
 }
 
-/** The numbers that `entries` of a folder hold of this name, 0 for the name itself. */
+/** The numbers of this name that exist among the entries of a folder; number 0 is the name itself. */
 export function numbersInUse(name: string, entries: readonly string[]): number[] {
   const { extension } = split(name);
   return entries.flatMap((entry) => {
@@ -79,7 +79,7 @@ export function numbersInUse(name: string, entries: readonly string[]): number[]
 }
 
 function safeName(raw: string, reservedBytes: number): string {
-  // What the disk would make of half a character is made of it here, so that the name in the answer is the disk's.
+  // Half of a surrogate pair is replaced as the disk would do it, so that the reported name is the disk's.
   const wellFormed = Buffer.from(raw.normalize("NFC")).toString();
   const { stem, extension } = split(wellFormed);
   const name = cut(stem, nameBytes - reservedBytes - Buffer.byteLength(extension)) + extension;
@@ -87,7 +87,9 @@ function safeName(raw: string, reservedBytes: number): string {
   return withSafeEnd(cut(free.replace(unsafeCharacter, "_"), nameBytes));
 }
 
-/** Windows drops dots and spaces at the end of a name. A loop, since a regular expression takes quadratic time here. */
+/**
+ * Removes dots and spaces at the end, as Windows does. A loop, since a regular expression takes quadratic time here.
+ */
 function withSafeEnd(name: string): string {
   let end = name.length;
   while (end > 0 && (name[end - 1] === "." || name[end - 1] === " ")) {
@@ -103,7 +105,7 @@ function split(name: string): { stem: string; extension: string } {
     : { stem: name.slice(0, name.length - extension.length), extension };
 }
 
-/** Cuts between characters. */
+/** Cuts a text between two characters. */
 function cut(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) {
     return text;

@@ -3,12 +3,12 @@ import { ByteWalker, type Walk } from "./byte-walker.ts";
 import type { CheckedFormat } from "./sniff.ts";
 
 /**
- * Follows a body as it comes by and says at its end whether its format ends there. It keeps a few bytes, whatever the
- * size, and chunks may be cut anywhere.
+ * Follows a body while it arrives, and reports at its end whether its format is complete. It keeps a few bytes only,
+ * whatever the size, and chunks may be cut anywhere.
  */
 export interface FormatEnd {
   update(chunk: Uint8Array): void;
-  /** Null when the format ends properly with the last byte that was given, else what is missing. */
+  /** Null if the format ends properly with the last byte, else what is missing. */
   problem(): Phrase | null;
 }
 
@@ -83,10 +83,7 @@ function* pngChunks(): Walk {
   }
 }
 
-/**
- * JPEG: the last two bytes are the end mark, and they are that of the picture itself: a preview inside the header has
- * one too.
- */
+/** JPEG: it has to end with the end mark of the picture itself, since a preview in the header has an end mark too. */
 class JpegEnd implements FormatEnd {
   readonly #walker = new ByteWalker(jpegSegments());
   #last = -1;
@@ -106,7 +103,7 @@ class JpegEnd implements FormatEnd {
   }
 }
 
-/** Ends after the picture's end mark, or where the bytes are no segments that can be followed. */
+/** Ends after the picture's end mark, or where the bytes are not segments that can be followed. */
 function* jpegSegments(): Walk {
   const startOfScan = 0xda;
   const endOfImage = 0xd9;
@@ -134,7 +131,7 @@ function* jpegMark(): Walk<number | undefined> {
   return yield* afterFill();
 }
 
-/** In the picture's data FF is data when 00 follows, and a restart mark belongs to the data too. */
+/** In the picture's data, FF followed by 00 is data, and a restart mark belongs to the data as well. */
 function* jpegMarkAfterScan(): Walk<number> {
   for (;;) {
     yield { find: 0xff };
@@ -163,10 +160,10 @@ function standsAlone(mark: number): boolean {
 }
 
 /**
- * MP4 and QuickTime: boxes on the top level, each with its size. Whole is what ends between two boxes, has an index
- * (moov or moof), media data, and no index of a fragment without its data. A box of size 0 runs to the end of the
- * file, wherever that is, so nothing can be said of it. A fragmented file that was cut between two fragments looks
- * whole: the format has no mark for its end.
+ * MP4 and QuickTime: boxes on the top level, each with its size. A file is complete if it ends between two boxes and
+ * has an index (moov or moof), media data, and no index of a fragment without its data. A box of size 0 runs to the end
+ * of the file, wherever that is, so that such a file cannot be checked. A fragmented file that was cut between two
+ * fragments looks complete: the format has no mark for its end.
  */
 class Mp4End implements FormatEnd {
   readonly #walker: ByteWalker;

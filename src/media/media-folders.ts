@@ -6,21 +6,24 @@ const hourMs = 3_600_000;
 const leftOverMs = 24 * hourMs;
 
 /**
- * What saves know of each other: where they have looked for the unfinished files that a killed process left. Whoever saves
- * again and again shares one; without one, each save looks anew.
+ * The state that saves share: which folders were searched for the unfinished files of a killed process. Without a
+ * shared state, each save searches anew.
  */
 export interface MediaFolders {
   /**
-   * Removes unfinished files in this folder that are older than a day and another process's, once an hour at most: a clock
-   * that is put forward makes old what is being written. What can't be removed stays; this never throws.
+   * Removes files of other processes that are unfinished for more than a day, at most once an hour in each folder: a
+   * clock that is put forward makes files look old that are being written. A file that cannot be removed stays; this
+   * never throws.
    */
   sweep(folder: string, disk: Disk): Promise<void>;
-  /** Remembers an unfinished file of this process that could not be removed; the next sweep of its folder tries again. */
-  leave(part: string): void;
+  /**
+   * Remembers an unfinished file of this process that could not be removed; the next sweep of its folder tries again.
+   */
+  addLeftover(part: string): void;
 }
 
 export function createMediaFolders(): MediaFolders {
-  /** The folder that was swept longest ago comes first. */
+  /** By folder, the one that was swept longest ago first. */
   const sweptAtMs = new Map<string, number>();
   const leftParts = new Map<string, string[]>();
 
@@ -31,29 +34,29 @@ export function createMediaFolders(): MediaFolders {
     }
   }
 
-  async function removeLeft(parts: readonly string[], disk: Disk): Promise<void> {
+  async function removeLeftovers(parts: readonly string[], disk: Disk): Promise<void> {
     for (const part of parts) {
       await disk.unlink(part).catch((error: unknown) => {
         if (systemCode(error) !== "ENOENT") {
-          leave(part);
+          addLeftover(part);
         }
       });
     }
   }
 
-  function leave(part: string): void {
+  function addLeftover(part: string): void {
     const folder = dirname(part);
     leftParts.set(folder, [...(leftParts.get(folder) ?? []), part]);
   }
 
   return {
-    leave,
+    addLeftover,
     async sweep(folder, disk) {
       const nowMs = Date.now();
       const left = leftParts.get(folder);
       if (left !== undefined) {
         leftParts.delete(folder);
-        await removeLeft(left, disk);
+        await removeLeftovers(left, disk);
       }
       for (const [swept, atMs] of sweptAtMs) {
         if (Math.abs(nowMs - atMs) < hourMs) {
@@ -69,7 +72,7 @@ export function createMediaFolders(): MediaFolders {
         const parts = (await disk.readdir(folder)).filter((name) => partName.test(name) && !isOwnPart(name));
         await Promise.allSettled(parts.map((name) => removeIfLeftOver(join(folder, name), nowMs, disk)));
       } catch {
-        // A folder that can be written but not listed keeps its leftovers.
+        // A folder that can be written but not listed keeps its unfinished files.
       }
     },
   };

@@ -6,14 +6,14 @@ import { numberedName, numbersInUse } from "./file-names.ts";
 import { compareWith } from "./same-content.ts";
 import { sha256Of } from "../model/sha256.ts";
 
-/** What happens when the name is taken by other content. */
+/** What to do if the name is taken by other content. */
 export type IfExists = "error" | "rename" | "replace";
 
 const mostNumbers = 100_000;
 const claimPollMs = 20;
 const claimStaleMs = 3_000;
 
-/** Everything that moving one finished file needs. */
+/** What is needed to give a finished file its name. */
 export interface Placement {
   /** The finished file, in `folder` too. */
   part: string;
@@ -25,8 +25,9 @@ export interface Placement {
 }
 
 /**
- * Gives a finished file its name and returns its path, or that of a file there with the same content. The unfinished
- * name may still be there afterwards; the caller removes it. Throws what the disk says, or ERR_FILE fileExists.
+ * Gives a finished file its final name and returns its path, or the path of a file there with the same content. The
+ * unfinished name may still exist afterwards; the caller removes it. Throws the errors of the disk, or ERR_FILE
+ * fileExists.
  */
 export async function placeFile(placement: Placement): Promise<string> {
   const { folder, name, facts } = placement;
@@ -53,7 +54,7 @@ async function replace({ part, disk, facts }: Placement, path: string): Promise<
   try {
     await disk.rename(part, path);
   } catch (error) {
-    // A folder of that name is never replaced; Windows says EPERM for it.
+    // A folder of that name is never replaced; Windows reports EPERM then.
     const isFolder = await disk.lstat(path).then(
       (stats) => stats.isDirectory(),
       () => false,
@@ -63,7 +64,7 @@ async function replace({ part, disk, facts }: Placement, path: string): Promise<
   return path;
 }
 
-/** The first free number; files of other numbers may hold the same content already. */
+/** Takes the first free number, unless a file of another number has the same content. */
 async function numbered(placement: Placement): Promise<string> {
   const { folder, name, part, disk, facts } = placement;
   const used = new Set(numbersInUse(name, await listOf(folder, disk)));
@@ -85,7 +86,7 @@ async function numbered(placement: Placement): Promise<string> {
   throw fileError("fileExists", join(folder, name), facts);
 }
 
-/** A folder that may be written but not listed: its names are found by trying them. */
+/** The folder may not be listed: its names are found by trying them. */
 async function listOf(folder: string, disk: Disk): Promise<string[]> {
   try {
     return await disk.readdir(folder);
@@ -97,7 +98,7 @@ async function listOf(folder: string, disk: Disk): Promise<string[]> {
   }
 }
 
-/** Takes a name that must be free: "taken", or "same" or "other" for what was there first. */
+/** Takes a free name: "taken", or "same" or "other" for the content that already has it. */
 async function take(placement: Placement, path: string): Promise<"other" | "same" | "taken"> {
   const { part, disk, facts } = placement;
   for (;;) {
@@ -112,7 +113,7 @@ async function take(placement: Placement, path: string): Promise<"other" | "same
   }
 }
 
-/** What systems answer whose folders know no second name for a file (FAT, exFAT, some shares). */
+/** The errors of file systems without hard links (FAT, exFAT, some shares). */
 const cannotLink: ReadonlySet<string> = new Set([
   "EACCES",
   "EMLINK",
@@ -124,7 +125,10 @@ const cannotLink: ReadonlySet<string> = new Set([
   "UNKNOWN",
 ]);
 
-/** False when something has that name. A link can't overwrite, so of many at once each gets a name of its own. */
+/**
+ * Returns false if the name is taken. A hard link cannot overwrite, so each of several simultaneous saves gets a name
+ * of its own.
+ */
 async function moveIfFree(placement: Placement, path: string): Promise<boolean> {
   try {
     await placement.disk.link(placement.part, path);
@@ -142,9 +146,9 @@ async function moveIfFree(placement: Placement, path: string): Promise<boolean> 
 }
 
 /**
- * Where links are not known: look and rename, while a hidden file claims the name against all other saves, those of
- * other processes too. Only a foreign program that makes just that name in just that moment could lose its file; an
- * empty file under the final name, the usual way out, would be seen by everybody who watches the folder.
+ * For file systems without hard links: checks and renames while a hidden file claims the name against all other saves,
+ * those of other processes too. Only another program that creates exactly that name at exactly that moment could lose
+ * its file. The usual solution, an empty file under the final name, would be seen by everybody who watches the folder.
  */
 async function moveUnderClaim({ part, folder, disk, facts }: Placement, path: string): Promise<boolean> {
   const digest = sha256Of(basename(path));
@@ -162,7 +166,10 @@ async function moveUnderClaim({ part, folder, disk, facts }: Placement, path: st
   }
 }
 
-/** Waits for the claim to be free; one that nobody touches for seconds, though it takes moments, is a dead process's. */
+/**
+ * Waits until the claim is free. A claim takes moments only, so one that was not touched for seconds is that of a
+ * killed process.
+ */
 async function holdClaim(claim: string, disk: Disk, facts: TransferFacts): Promise<FileHandle> {
   let seen = "";
   let seenAtMs = 0;

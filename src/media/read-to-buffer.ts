@@ -13,20 +13,20 @@ const defaultLimitBytes = 256 * megabyte;
 export interface BufferedMedia {
   payload: Buffer;
   contentType: string;
-  /** Suggested, safe as a file name, extension by content. */
+  /** A suggested file name: safe, with an extension by content. */
   filename: string;
 }
 
 export interface BufferOptions extends TransferFacts {
-  /** What stands before the extension; the download's own where it is not given. */
+  /** The suggested file name without its extension; the download's own if it is not given. */
   suggestedBase?: string | undefined;
-  /** Over it the download ends in ERR_TOO_LARGE; 256 MB where it is not given. */
+  /** A larger download ends in ERR_TOO_LARGE; 256 MB if it is not given. */
   limitBytes?: number | undefined;
 }
 
 /**
- * Reads a download into memory; one that fails and may begin again does so. Throws ERR_TOO_LARGE, ERR_BAD_RESPONSE (empty,
- * a web page, cut short) and, untouched, what the download fails with.
+ * Reads a download into memory, and restarts it where that helps. Throws ERR_TOO_LARGE, ERR_BAD_RESPONSE (empty, a web
+ * page, cut short), and the download's own errors unchanged.
  */
 export async function readToBuffer(
   start: () => Promise<Download>,
@@ -54,7 +54,7 @@ export async function readToBuffer(
   }
 }
 
-/** Leaving the loop for any reason ends the transfer. */
+/** Leaving the loop in any way ends the transfer. */
 async function readBody(
   { body, contentLength }: Download,
   options: BufferOptions,

@@ -6,7 +6,7 @@ import { BodyWriter } from "./body-writer.ts";
 import type { CheckedContent } from "./content-check.ts";
 import { cannotSync, diskError, fileError, throwIfAborted, type Disk, type TransferFacts } from "./disk.ts";
 
-/** A download that is on the disk, whole and verified. */
+/** A download that is completely on the disk, and checked. */
 export interface ReceivedFile {
   readonly bytes: number;
   /** Lower-case hexadecimal. */
@@ -16,24 +16,24 @@ export interface ReceivedFile {
 
 interface NewFile {
   readonly path: string;
-  /** The folder that is missing where the path cannot be opened. */
+  /** The folder that is missing if the path cannot be opened. */
   readonly folder: string;
-  /** What errors call it. */
+  /** The name of the file in errors. */
   readonly about: string;
   readonly disk: Disk;
-  /** Told of an unfinished file that could not be removed. */
-  readonly onLeft: (path: string) => void;
+  /** Called for an unfinished file that could not be removed. */
+  readonly onLeftover: (path: string) => void;
 }
 
 /**
- * Runs a download into a new file, which is checked, synced and closed afterwards; where that fails there is no file. The name is
- * not synced: that is for whoever gives the file its last one.
+ * Saves a download to a new file, which is checked, synced and closed; if that fails there is no file. The name is not
+ * synced: that is left to the function that gives the file its final name.
  *
- * Throws ERR_FILE, ERR_BAD_RESPONSE (empty, a web page, cut short) and, untouched, what the download rejects with.
+ * Throws ERR_FILE, ERR_BAD_RESPONSE (empty, a web page, cut short), and the download's own errors unchanged.
  */
 export async function receiveFile(
   start: () => Promise<Download>,
-  { path, folder, about, disk, onLeft }: NewFile,
+  { path, folder, about, disk, onLeftover }: NewFile,
   facts: TransferFacts,
 ): Promise<ReceivedFile> {
   const explain = (error: unknown): unknown =>
@@ -53,13 +53,13 @@ export async function receiveFile(
     return received;
   } catch (error) {
     if (!(await discard(path, file, disk))) {
-      onLeft(path);
+      onLeftover(path);
     }
     throw explain(error);
   }
 }
 
-/** Brings the body into the file; one that fails and may begin again does so, in the emptied file. */
+/** Writes the body into the file, and restarts the download with an emptied file where that helps. */
 async function transfer(
   start: () => Promise<Download>,
   file: FileHandle,
@@ -81,7 +81,7 @@ async function transfer(
       }
     }
     download = await download.restart();
-    // What a slow disk has not taken yet would otherwise come between the new bytes.
+    // Earlier bytes that a slow disk has not written yet would otherwise mix with the new ones.
     await writer.stop();
     await file.truncate(0);
   }
@@ -104,7 +104,7 @@ async function syncFile(file: FileHandle): Promise<void> {
   }
 }
 
-/** Removes the unfinished file; false where the disk does not let it. */
+/** Removes the unfinished file; returns false if the disk does not allow it. */
 async function discard(path: string, file: FileHandle, disk: Disk): Promise<boolean> {
   const remove = (): Promise<boolean> =>
     disk.unlink(path).then(
@@ -113,6 +113,6 @@ async function discard(path: string, file: FileHandle, disk: Disk): Promise<bool
     );
   const removed = await remove();
   await file.close().catch(() => undefined);
-  // Some systems remove no open file.
+  // Some systems do not remove an open file.
   return removed || (await remove());
 }

@@ -5,9 +5,9 @@ import { systemCode, throwIfAborted, type Disk, type TransferFacts } from "./dis
 const blockBytes = 256 * 1024;
 
 /**
- * How what stands at a path compares with a file just written. Byte by byte rather than by hash: pictures of equal size
- * differ in their first block, and then the rest need not be read. A link, a folder or a device is "other" and is
- * never opened.
+ * Compares what is at a path with a file that was just written. It compares bytes rather than hashes, because pictures
+ * of equal size differ in their first block, so that the rest need not be read. A link, a folder or a device is
+ * "other", and is never opened.
  */
 export async function compareWith(
   existing: string,
@@ -25,7 +25,7 @@ export async function compareWith(
   }
   const handles: FileHandle[] = [];
   try {
-    // It may be swapped for a link or a pipe after the look: neither is followed or waited for.
+    // The path may be replaced by a link or a pipe after the check: neither is followed or waited for.
     const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
     for (const path of [existing, part]) {
       handles.push(await disk.open(path, flags));
@@ -61,7 +61,7 @@ async function sameBytes(a: FileHandle, b: FileHandle, facts: TransferFacts): Pr
   }
 }
 
-/** A whole block, but for the end of the file: reads may be short. */
+/** Reads a whole block, or up to the end of the file: a single read may return less. */
 async function readBlock(file: FileHandle, block: Buffer, position: number): Promise<number> {
   let filled = 0;
   while (filled < block.length) {
@@ -74,7 +74,7 @@ async function readBlock(file: FileHandle, block: Buffer, position: number): Pro
   return filled;
 }
 
-/** What can't be read can't be shown to be the same. */
+/** A file that cannot be read counts as other content. */
 function verdict(error: unknown): "gone" | "other" {
   const code = systemCode(error);
   if (code === "ENOENT") {

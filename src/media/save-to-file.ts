@@ -11,26 +11,29 @@ import { checkRoot, makeSubfolders, syncFolder } from "./target-folder.ts";
 
 /** Where a download is to be saved. */
 export interface FileTarget {
-  /** The root: it must be there, and nothing is saved outside it. */
+  /** The root folder: it must exist, and nothing is saved outside it. */
   folder: string;
-  /** As a message gave it, perhaps with sub-folders. Not given: `suggestedBase` with an extension by content. */
+  /**
+   * A name from a message, which may contain sub-folders. If it is not given: `suggestedBase` with an extension by
+   * content.
+   */
   filename?: string | undefined;
   suggestedBase: string;
   ifExists: IfExists;
 }
 
-/** What a save knows of its transfer, and what it shares with the other saves of the process. */
+/** The facts of the transfer, and the state that is shared with the other saves of the process. */
 export interface SaveFacts extends TransferFacts {
   folders?: MediaFolders;
   disk?: Disk;
 }
 
 /**
- * Runs a download into a file. Under its final name the file is whole and verified, or it is not there at all: the
- * bytes go to a hidden name in the same folder, are checked and synced, and only then get their name.
+ * Saves a download to a file. Under its final name the file is complete and checked, or it does not exist: the bytes go
+ * to a hidden name in the same folder, are checked and synced, and only then get their final name.
  *
- * Throws ERR_CONFIG (blank folder), ERR_INPUT (a filename that can't be used; nothing was sent), ERR_FILE,
- * ERR_BAD_RESPONSE (empty, a web page, cut short) and, untouched, what the download rejects with.
+ * Throws ERR_CONFIG (blank folder), ERR_INPUT (the file name is not valid; nothing was sent), ERR_FILE,
+ * ERR_BAD_RESPONSE (empty, a web page, cut short), and the download's own errors unchanged.
  */
 export async function saveToFile(
   start: () => Promise<Download>,
@@ -51,7 +54,7 @@ async function save(
   const root = await checkRoot(target.folder, disk, facts);
   const folder = await makeSubfolders(root, parts.slice(0, -1), disk, facts);
   const givenName = parts.at(-1);
-  /** What errors call it as long as the content has not decided the extension. */
+  /** The name of the file in errors until the content decides the extension. */
   const about = join(
     folder,
     givenName ?? suggestedName(target.suggestedBase, "part").slice(0, -".part".length),
@@ -60,8 +63,8 @@ async function save(
 
   const sweep = folders.sweep(folder, disk);
   try {
-    const onLeft = (path: string): void => folders.leave(path);
-    const received = await receiveFile(start, { path: part, folder, about, disk, onLeft }, facts);
+    const onLeftover = (path: string): void => folders.addLeftover(path);
+    const received = await receiveFile(start, { path: part, folder, about, disk, onLeftover }, facts);
     try {
       const { bytes, sha256, content } = received;
       const name = givenName ?? suggestedName(target.suggestedBase, content.extension);
@@ -70,7 +73,7 @@ async function save(
       await syncFolder(folder, disk, facts);
       return { path, bytes, sha256, contentType: content.contentType };
     } catch (error) {
-      await disk.unlink(part).catch(() => folders.leave(part));
+      await disk.unlink(part).catch(() => folders.addLeftover(part));
       throw diskError(error, about, facts, folder);
     }
   } finally {

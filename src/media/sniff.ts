@@ -1,7 +1,7 @@
-/** Formats whose end can be checked. */
+/** Formats whose end is checked. */
 export type CheckedFormat = "bmp" | "jpeg" | "mp4" | "png" | "webp";
 
-/** What the first bytes of a body say it is. */
+/** What the first bytes show. */
 export interface ContentKind {
   contentType: string;
   /** Without the dot. */
@@ -9,12 +9,12 @@ export interface ContentKind {
   format?: CheckedFormat;
 }
 
-/** How many bytes `sniffKind` and `looksLikeHtml` want to see, where the body has that many. */
+/** How many bytes `sniffKind` and `looksLikeHtml` need, if the body has that many. */
 export const sniffBytes = 1024;
 
 /**
- * What the first bytes of each format look like, read as Latin-1; the first that fits counts. Where text could begin with
- * a signature by chance ("BMW…", "The wide…"), a byte that no text has there is asked for too.
+ * The beginnings of the formats, read as Latin-1; the first that matches counts. Where a text could begin with a
+ * signature by chance ("BMW…", "The wide…"), a byte that no text has there is required too.
  */
 const signatures: readonly (readonly [RegExp, ContentKind])[] = [
   [/^\xff\xd8\xff/, { contentType: "image/jpeg", extension: "jpg", format: "jpeg" }],
@@ -52,13 +52,13 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ["video/x-matroska", "mkv"],
 ]);
 
-/** What a body is by its first bytes; undefined where they say nothing that can be relied on. */
+/** The kind of content by its first bytes; undefined if they show nothing reliable. */
 export function sniffKind(head: Uint8Array): ContentKind | undefined {
   const beginning = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1", 0, 18);
   return signatures.find(([signature]) => signature.test(beginning))?.[1];
 }
 
-/** The extension for a body: by content, else by the announced type, else "bin". */
+/** The extension for a body by its content, else by the announced type, else "bin". */
 export function extensionFor(kind: ContentKind | undefined, announced: string | null): string {
   return kind?.extension ?? extensions.get(announced ?? "") ?? "bin";
 }
@@ -66,7 +66,7 @@ export function extensionFor(kind: ContentKind | undefined, announced: string | 
 const htmlStart =
   /^\s*(?:<\?xml[^>]*>\s*)?<(?:!--|(?:!doctype\s+html|html|head|title|meta|body|script)[\s/>])/i;
 
-/** True for bytes that begin like a web page, as the sign-in page of a network does. */
+/** Whether the bytes begin like a web page, such as the sign-in page of a network. */
 export function looksLikeHtml(head: Uint8Array): boolean {
   const encoding =
     head[0] === 0xff && head[1] === 0xfe ? "utf-16le" : head[0] === 0xfe ? "utf-16be" : "utf-8";

@@ -24,7 +24,7 @@ export async function checkRoot(folder: string, disk: Disk, facts: TransferFacts
 }
 
 /**
- * The folder for a file: `parts` under `root`, created one by one. Throws ERR_FILE where a link leads out of the root.
+ * Creates the folder for a file, `parts` under `root`, one by one. Throws ERR_FILE if a link leads out of the root.
  */
 export async function makeSubfolders(
   root: string,
@@ -74,7 +74,7 @@ async function checkInside(
     real = await disk.realpath(folder);
     isFolder = (await disk.lstat(real)).isDirectory();
   } catch (error) {
-    // It exists, so what can't be followed is a link that leads nowhere or in a circle.
+    // The path exists, so it is a link that leads nowhere or in a circle.
     const code = systemCode(error);
     throw code === "ENOENT" || code === "ELOOP"
       ? fileError("fileOutside", folder, facts)
@@ -89,10 +89,10 @@ async function checkInside(
   }
 }
 
-/** What systems answer that open no folders as files (Windows) or not this one. */
+/** The errors of systems that do not open folders as files (Windows), or not this one. */
 const cannotOpen: ReadonlySet<string> = new Set(["EACCES", "EBADF", "EISDIR", "EPERM"]);
 
-/** Makes new names in a folder last through a loss of power, where the system can do that; says whether it can. */
+/** Syncs a folder, so that its new names survive a loss of power. Returns whether the system supports that. */
 export async function syncFolder(folder: string, disk: Disk, facts: TransferFacts): Promise<boolean> {
   try {
     const handle = await disk.open(folder, "r");

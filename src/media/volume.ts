@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { parse, resolve, sep } from "node:path";
 
-/** File systems that hang when a network or another program does not answer. */
+/** File systems that hang when a server or another program does not answer. */
 const remoteType = /^(?:9p|afs|ceph|cifs|fuse|glusterfs|lustre|ncpfs|nfs|smb|virtiofs)/;
 
 /**
- * What hangs as one with a folder: the network share that it is on, the drive on Windows. Otherwise the folder itself: a local
- * disk is not known to hang as a whole, and a link may lead from it to a share.
+ * The volume that hangs together with a folder: its network share, or on Windows its drive. Otherwise the folder
+ * itself: a local disk is not known to hang as a whole, and a link may lead from it to a share.
  */
 export function volumeOf(folder: string): string {
   const path = resolve(folder);
@@ -17,12 +17,12 @@ export function volumeOf(folder: string): string {
   return shares.sort((a, b) => b.length - a.length)[0] ?? path;
 }
 
-/** Whether this very folder is where a share is mounted. */
+/** Whether a share is mounted at this very folder. */
 export function isShareMount(folder: string): boolean {
   return remoteMounts().includes(resolve(folder));
 }
 
-/** Where shares are mounted. The kernel answers this from memory, so that it can be asked without waiting. */
+/** The mount points of shares. The kernel reads this list from memory, so the call does not block. */
 function remoteMounts(): string[] {
   let table: string;
   try {
@@ -37,7 +37,7 @@ function remoteMounts(): string[] {
   });
 }
 
-/** The kernel writes a space as \040. */
+/** Decodes a path of the list, in which a space is written as \040. */
 function unescapePoint(point: string): string {
   return point.replace(/\\([0-7]{3})/g, (_all, code: string) =>
     String.fromCharCode(Number.parseInt(code, 8)),

@@ -1,4 +1,4 @@
-/** What the commands that look after an archive say, and the library's functions for the same. */
+/** The reports of the commands that maintain an archive, and of the library's functions for the same. */
 
 /** Something that is not as it was archived. */
 export interface Finding {
@@ -41,7 +41,7 @@ export interface ArchiveNote {
   readonly text: string;
 }
 
-/** How far a command has come. */
+/** The progress of a command. */
 export interface ArchiveProgress {
   readonly packages: number;
   readonly bytes: number;
@@ -55,7 +55,7 @@ export interface ArchiveProgress {
  */
 export type Verdict = "ok" | "unchecked" | "wrong";
 
-/** What a verification has come to. */
+/** The result of a verification. */
 export interface VerifyReport {
   readonly verdict: Verdict;
   /** How many findings there were; each was given to `onFinding`. */
@@ -71,7 +71,7 @@ export interface VerifyReport {
   readonly expected: number | null;
 }
 
-/** What became of one package that is old enough to be deleted. */
+/** What pruning did with a package that is old enough to be deleted. */
 export interface PrunedPackage {
   readonly what: "deleted" | "failed" | "held" | "kept";
   /** Below the folder of packages, with slashes. */
@@ -81,7 +81,7 @@ export interface PrunedPackage {
   readonly reason?: string;
 }
 
-/** What pruning has come to. */
+/** The result of pruning. */
 export interface PruneReport {
   readonly deleted: number;
   readonly held: number;
@@ -104,7 +104,7 @@ export interface NotIndexed {
   readonly problem: string;
 }
 
-/** What a rebuild has come to. */
+/** The result of a rebuild. */
 export interface RebuildReport {
   /** `made`: there was none, or a damaged one. `completed`: it was whole, and all in it has stayed. */
   readonly database: "completed" | "made";
@@ -119,7 +119,7 @@ export interface RebuildReport {
   readonly notes: readonly ArchiveNote[];
 }
 
-/** What each of the three commands can be given. */
+/** Options of all three commands. */
 export interface ArchiveOptions {
   /** Called some times a second, and once at the end. */
   readonly onProgress?: ((progress: ArchiveProgress) => void) | undefined;

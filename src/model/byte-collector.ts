@@ -1,9 +1,9 @@
-/** Room that the second chunk makes, in bytes. */
+/** Bytes that are reserved when the second chunk arrives. */
 const firstRoomBytes = 16 * 1024;
 
 /**
- * Collects a body that comes in chunks into one piece of memory. A list of the chunks would cost some 100 bytes for each,
- * and a sender may well send a byte at a time.
+ * Collects the chunks of a body in one piece of memory. A list of chunks would cost some 100 bytes for each, and a
+ * sender may send single bytes.
  */
 export class ByteCollector {
   readonly #limitBytes: number;
@@ -14,7 +14,7 @@ export class ByteCollector {
     this.#limitBytes = limitBytes;
   }
 
-  /** False, and nothing is taken, where it would be more than the limit. */
+  /** Adds a chunk. Returns false, and adds nothing, if the limit would be exceeded. */
   add(chunk: Buffer): boolean {
     const length = this.#length + chunk.length;
     if (length > this.#limitBytes) {
@@ -31,7 +31,7 @@ export class ByteCollector {
     return true;
   }
 
-  /** What has come so far. */
+  /** The bytes so far. */
   bytes(): Buffer {
     return this.#memory.subarray(0, this.#length);
   }

@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { phrase, ProblemError } from "../errors/interpolation.ts";
 
 /**
- * A value from the wire that does not have the shape the API promises. The message names the field and never quotes its
- * value, which may be long or an echo of the token.
+ * A value from the network does not have the type that the API promises. The message names the field and never quotes
+ * its value, which may be long or contain the token.
  */
 export class ShapeError extends ProblemError {}
 
@@ -24,20 +24,20 @@ export function decode<const TSchema extends v.GenericSchema>(
   throw new ShapeError(phrase(isMissing ? "fieldMissing" : "fieldForm", { name }));
 }
 
-// Fields of the wire. Each says what it means and, as the last schema of its pipe, what it is once it has been read: types
-// and documentation come from there (tools/write-docs).
+// Schemas of fields in data from the network. Each has a description and, as the last schema of its pipe, the type of
+// the value once it was read: types and documentation are generated from there (tools/write-docs).
 
 const nullableText = v.nullable(v.string());
 const nullableNumber = v.nullable(v.number());
 const nullableFlag = v.nullable(v.boolean());
 
 const wireText = v.optional(v.nullable(v.pipe(v.union([v.string(), v.number()]), v.transform(String))), null);
-/** That first: what does not fit is written down in words. */
+/** This schema comes first, so that the error describes it in words. */
 const numberInWords = v.pipe(v.string(), v.trim(), v.decimal(), v.transform(Number));
 const wireDecimal = v.optional(v.nullable(v.union([numberInWords, v.number()])), null);
 const wireId = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty());
 
-/** Text that some surfaces send as a number; absent is null. */
+/** A text that some surfaces send as a number; null if it is missing. */
 export const text = (meaning: string) => v.pipe(wireText, nullableText, v.description(meaning));
 
 export const number = (meaning: string) =>

@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import type { Surface } from "../errors/dimensioner-error.ts";
 
-/** How the end of a body is marked on the wire. With `close` only the format itself can show that it is whole. */
+/** How the end of a body is marked in HTTP. With `close` only the body's format shows whether it is complete. */
 export type Framing = "length" | "chunked" | "close";
 
-/** Where a download comes from: what its errors tell. */
+/** The origin of a download, as its errors name it. */
 export interface DownloadSource {
   readonly surface: Surface;
   /** In the API's words: "image", "video", "media". */
@@ -15,25 +15,25 @@ export interface DownloadSource {
   readonly url?: string | undefined;
 }
 
-/** A picture or a video that has begun to come: what its headers say, and its body. */
+/** A picture or a video whose download has started: the facts of the headers, and the body. */
 export interface Download {
   /** The announced content type, without parameters, in lower case; null when there is none. */
   readonly contentType: string | null;
   /** Length of the whole body in bytes; null when it was not announced. */
   readonly contentLength: number | null;
   readonly framing: Framing;
-  /** For a file's name: what stands before the extension, which the content decides. */
+  /** A file name without its extension, which depends on the content. */
   readonly suggestedName: string;
   readonly source: DownloadSource;
   /**
-   * The bytes, once. It ends only after the whole body; otherwise it fails with a DimensionerError. Connections that
-   * break meanwhile are replaced underneath, where a strong ETag lets the rest be asked for. Destroying it, or leaving a
-   * loop over it, ends the transfer and its connection at once.
+   * The bytes, which can be read once. It ends only after the whole body; otherwise it fails with a DimensionerError.
+   * Connections that break meanwhile are replaced where a strong ETag allows the rest to be requested. Destroying it,
+   * or leaving a loop over it, ends the transfer and its connection at once.
    */
   readonly body: Readable;
   /**
-   * After `body` has failed: asks for the same again, from its first byte. Rejects with what it failed with, where
-   * another try cannot help or three in a row have brought nothing new.
+   * After `body` has failed: requests the same again, from its first byte. Rejects with the body's error if another try
+   * cannot help, or if three in a row have brought nothing new.
    */
   restart(): Promise<Download>;
 }

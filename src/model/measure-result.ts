@@ -22,7 +22,7 @@ export const measuredObjectSchema = v.pipe(
   v.description("One object on the table (spec 2.3 and 2.4)."),
 );
 
-/** What a device or the cloud sends, in the newer device's names (spec 2.3 and 2.4). */
+/** The result as a device or the cloud sends it, with the newer device's field names (spec 2.3 and 2.4). */
 const wireResult = v.looseObject({
   transactionId: text("For media list, fetch media and archive; null for a local measure."),
   transactionReference: text("What the host gave with the measure."),
@@ -62,8 +62,8 @@ const side = (name: "length" | "width" | "height") =>
   );
 
 /**
- * A measure of any surface as it leaves this package: first what most flows use, then the rest. Its type and its
- * documentation are made from it (tools/write-docs).
+ * A result of any surface as this package returns it: first what most flows use, then the rest. Its type and its
+ * documentation are generated from it (tools/write-docs).
  */
 export const measureResultSchema = v.pipe(
   v.looseObject({
@@ -112,7 +112,7 @@ export const measureResultSchema = v.pipe(
   ),
 );
 
-/** The earlier device's names for what the newer one calls otherwise (spec 2.4). */
+/** The earlier device's names of fields that have other names in the newer one (spec 2.4). */
 const earlierNames: ReadonlyMap<string, string> = new Map([
   ["elapsedMilliseconds", "elapsedMs"],
   ["unitOfMeasure", "dimsUnitOfMeasure"],
@@ -120,7 +120,7 @@ const earlierNames: ReadonlyMap<string, string> = new Map([
   ["imageId", "imageIdentifier"],
 ]);
 
-/** Reads a measure of any surface; throws a ShapeError where it is none. */
+/** Reads a result of any surface; throws a ShapeError if it is not one. */
 export function decodeMeasureResult(value: unknown, source: MeasureSource): MeasureResult {
   const fields = source === "earlier-device" ? rename(value) : value;
   const result = decode(wireResult, fields);
@@ -137,7 +137,8 @@ export function decodeMeasureResult(value: unknown, source: MeasureSource): Meas
     deviceSerialNumber: null,
     deviceCertificate: null,
   };
-  // Before the rest for the order, behind it for the values: these are ours, whatever a device may call so.
+  // Before the rest for their order, and behind it for their values: these fields are ours, even if a device uses the
+  // same names.
   return { ...first, ...result, ...first };
 }
 
@@ -146,7 +147,9 @@ type Figures = Pick<
   "ok" | "summary" | "length" | "width" | "height" | "weight" | "dimsUnitOfMeasure" | "weightUnitOfMeasure"
 >;
 
-/** What stands first in a result. The sides are those of the one object; the weight is that of the whole table. */
+/**
+ * The first fields of a result. The sides are those of the one object; the weight is that of everything on the table.
+ */
 function figuresOf(
   { weight, dimsUnitOfMeasure, weightUnitOfMeasure, measuredObjects }: v.InferOutput<typeof wireResult>,
   ok: boolean,
@@ -179,7 +182,7 @@ function rename(value: unknown): unknown {
     : value;
 }
 
-/** Why a result is not ok, for people: the device's own words where it has any. */
+/** Why a result is not ok, for people: in the device's own words if it sent any. */
 export function explainFailure(result: MeasureResult): { problem: Phrase; errorCode: number } {
   const failed = result.measuredObjects.find((object) => object.errorCode !== 0);
   if (result.errorCode !== 0) {
@@ -193,7 +196,7 @@ export function explainFailure(result: MeasureResult): { problem: Phrase; errorC
 }
 
 function describe(errorCode: number | null, errorMessage: string | null): Phrase {
-  // Cut first: over a text of megabytes the pattern would take hours.
+  // Cut before it is searched: in a text of megabytes the pattern would take hours.
   const words = beginning((errorMessage ?? "").trim()).replace(/[.\s]+$/, "");
   const code = errorCode ?? phrase("noErrorCode");
   return words === "" || words === "-"

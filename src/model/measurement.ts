@@ -3,7 +3,7 @@ import type { MeasureResult } from "./shapes.ts";
 /** Which API a measure came from. */
 export type MeasureSource = MeasureResult["source"];
 
-/** What the host says of a parcel; kept with the transaction and returned in its result. */
+/** The host's references of a parcel, which are stored with the transaction and returned in its result. */
 export interface References {
   readonly transactionReference?: string | undefined;
   readonly customReference1?: string | undefined;
@@ -11,7 +11,7 @@ export interface References {
   readonly customReference3?: string | undefined;
 }
 
-/** A measure's result and the exact text it was read from, which legal-for-trade data must stay provable by. */
+/** A result and the exact text that it was read from, by which legal-for-trade data can be proved. */
 export interface Measurement {
   readonly result: MeasureResult;
   readonly rawResponse: string;

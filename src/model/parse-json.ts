@@ -1,41 +1,47 @@
 import { phrase, ProblemError } from "../errors/interpolation.ts";
 
-/** How much a JSON text from outside may hold, beside the cap on its bytes that its reader has. */
+/** Limits of a JSON text from outside, in addition to the limit of its bytes. */
 export interface JsonLimits {
-  /** Lists and objects inside one another. */
+  /** How deeply lists and objects may be nested. */
   readonly depth: number;
   /** Items of one list, or fields of one object. */
   readonly entries: number;
-  /** Values altogether: texts, numbers, lists, objects and the rest. */
+  /** The number of all values: texts, numbers, lists, objects and the rest. */
   readonly values: number;
 }
 
 /**
- * What Node-RED can copy without a pause that anybody notices. It copies a message for each further wire, and does so
+ * What Node-RED can copy without a noticeable pause. It copies a message for each further wire, and does so
  * recursively: from about 1,900 levels on the copy fails, and one object with 100,000 fields takes 50 ms (measured on
  * Node-RED 4.1 and 5.0, Node 22.19 and 24; SECURITY.md has the numbers).
  */
 const depth = 64;
 const entries = 10_000;
 
-/** For one record: a measurement, a device, what a webhook is told. Real ones have fewer than a hundred values. */
+/**
+ * Limits for one record: a measurement, a device, or what a webhook receives. Real ones have fewer than a hundred
+ * values.
+ */
 export const recordLimits: JsonLimits = { depth, entries, values: 10_000 };
 
-/** For a list of records, of which each may have 25 values. */
+/** Limits for a list of records, each of which may have 25 values. */
 export const listLimits: JsonLimits = { depth, entries, values: 250_000 };
 
-/** A text that holds more than it may. */
+/** A text exceeds the limits. */
 export class JsonLimitError extends ProblemError {}
 
-/** What JSON.parse tells of a value: the text of a number, a string, `true`, `false` or `null`. The types lack it yet. */
+/**
+ * The third argument of JSON.parse's reviver: the source text of a number, a string, `true`, `false` or `null`. The
+ * types do not have it yet.
+ */
 interface ParseContext {
   readonly source?: string;
 }
 
 /**
- * JSON.parse for texts from outside: throws a JsonLimitError where there is more than `limits` allow, before any of it is
- * built. Two things that JSON.parse gets wrong without a word are put right: integers beyond 2^53, which are ids, stay
- * strings, and a `__proto__` key is dropped. Both are rare, so they are looked for in the text first.
+ * JSON.parse for texts from outside. It throws a JsonLimitError for a text that exceeds the limits, before anything is
+ * built from it. It also corrects two things that JSON.parse does without an error: integers beyond 2^53, which are
+ * ids, stay strings, and a `__proto__` key is dropped. Both are rare, so the text is searched for them first.
  */
 export function parseJson(text: string, limits: JsonLimits): unknown {
   checkLimits(text, limits);
@@ -56,12 +62,15 @@ function reviveExactly(key: string, value: unknown, context?: ParseContext): unk
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** One pass over the text, without recursion. What is no JSON may pass here: JSON.parse refuses it. */
+/**
+ * Checks the limits in one pass over the text, without recursion. It may accept a text that is not JSON, which
+ * JSON.parse then refuses.
+ */
 function checkLimits(text: string, limits: JsonLimits): void {
   if (cannotExceed(text, limits)) {
     return;
   }
-  /** How many entries each open list or object has so far, by depth. */
+  /** The number of entries so far of each open list or object, by depth. */
   const entriesAt = new Uint32Array(limits.depth + 1);
   let open = 0;
   let values = 1;
@@ -92,8 +101,8 @@ function checkLimits(text: string, limits: JsonLimits): void {
 }
 
 /**
- * Whether a text is too short and too flat to hold more than it may, as nearly all are: each value takes two characters, and
- * each level an opening bracket.
+ * Whether a text is too short and too flat to exceed the limits, as nearly all are: each value takes two characters,
+ * and each level an opening bracket.
  */
 function cannotExceed(text: string, { depth: levels, entries: most, values }: JsonLimits): boolean {
   return (
@@ -101,7 +110,7 @@ function cannotExceed(text: string, { depth: levels, entries: most, values }: Js
   );
 }
 
-/** How often a character is in a text; counts no further than to one more than `most`. */
+/** How often a text contains a character; it counts no further than to `most` + 1. */
 function count(text: string, character: string, most: number): number {
   let found = 0;
   for (let at = text.indexOf(character); at >= 0 && found <= most; at = text.indexOf(character, at + 1)) {
@@ -110,7 +119,7 @@ function count(text: string, character: string, most: number): number {
   return found;
 }
 
-/** The place of the quote that ends the string, or the end of the text. */
+/** The position of the quote that ends the string, or the end of the text. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);

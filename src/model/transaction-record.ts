@@ -2,7 +2,9 @@ import * as v from "valibot";
 import { decimal, decode, flag, id, text } from "./decode.ts";
 import type { TransactionRecord } from "./shapes.ts";
 
-/** What the webhook posts, in the names of a measure's result: numbers also where a version sends them as text. */
+/**
+ * A record as the webhook posts it, with the field names of a measurement's result; numbers may be text in one version.
+ */
 const wireRecord = v.looseObject({
   transactionId: id("For media list, fetch media and archive; opaque text."),
   legacyId: text("The integer beside a GUID (version 2 of the record), as text."),
@@ -33,7 +35,7 @@ const wireRecord = v.looseObject({
   transactionReference: text("What the host gave with the measure."),
 });
 
-/** A record as it leaves this package. Its type and its documentation are made from it (tools/write-docs). */
+/** A record as this package returns it. Its type and its documentation are generated from it (tools/write-docs). */
 export const transactionRecordSchema = v.pipe(
   v.looseObject({
     ok: v.pipe(v.boolean(), v.description("Whether errorCode is 0.")),
@@ -45,7 +47,7 @@ export const transactionRecordSchema = v.pipe(
   ),
 );
 
-/** The record's names for what a measure's result calls otherwise. */
+/** The record's names of fields that have other names in a measurement's result. */
 const recordNames: ReadonlyMap<string, string> = new Map([
   ["id", "transactionId"],
   ["errorDescription", "errorMessage"],
@@ -55,13 +57,13 @@ const recordNames: ReadonlyMap<string, string> = new Map([
   ["weightUnitOfMeasureCd", "weightUnitOfMeasure"],
 ]);
 
-/** Reads a transaction record of either version; throws a ShapeError where it is none. */
+/** Reads a transaction record of either version; throws a ShapeError if it is not one. */
 export function decodeTransactionRecord(value: unknown): TransactionRecord {
   const fields = decode(wireRecord, rename(value));
   return { ...fields, ok: fields.errorCode === 0, source: "webhook" };
 }
 
-/** A field of the wire that already has the name of another one gives way to it. */
+/** A field that already has the name of a renamed field is overwritten by it. */
 function rename(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return value;

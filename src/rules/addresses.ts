@@ -1,6 +1,6 @@
 import { problem, type Problem } from "./problem.ts";
 
-/** A piece of text that cannot be used, and why. */
+/** A text that is not valid, and why. */
 interface Unusable {
   readonly problem: Problem;
 }
@@ -35,19 +35,19 @@ export function readAddress(address: string): { origin: string; host: string } |
 function readOrigin(scheme: string, hostAndPort: string): { origin: string; host: string } | Unusable {
   const text = `${scheme}://${hostAndPort}`;
   const url = parseUrl(text);
-  // Nothing can listen at port 0.
+  // Port 0 is not a port that a server can listen on.
   if (url === null || url.port === "0") {
     return { problem: problem("addressUnreadable") };
   }
   const isIPv4 = /^\d{1,3}(?:\.\d{1,3}){3}$/.test(url.hostname);
-  // The URL standard completes and converts numbers ("192.168.1", "0x7f.1"): in a machine's address that is a slip.
+  // The URL standard completes and converts numbers ("192.168.1", "0x7f.1"): in a device's address that is a mistake.
   if (isIPv4 && hostAndPort.replace(/:\d*$/, "") !== url.hostname) {
     return { problem: problem("addressNumbers", { address: url.hostname }) };
   }
   return { origin: url.origin, host: url.host };
 }
 
-/** Where the cloud is: the origin gets the token, and the path stands before every call's own. */
+/** The cloud's address: the origin is what the token is sent to, and the path precedes the path of every call. */
 export interface CloudAddress {
   readonly origin: string;
   readonly host: string;

@@ -1,10 +1,10 @@
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 
-/** Bytes as the language writes them: "12.3 MB", in German "12,3 MB". */
+/** Formats bytes in a language: "12.3 MB", in German "12,3 MB". */
 export function formatBytes(bytes: number, language: string): string {
   let value = bytes;
   let step = 0;
-  // What would be rounded up to 1000 belongs to the next unit.
+  // A number that would be rounded up to 1000 is shown in the next unit.
   while (value >= 999.5 && step < units.length - 1) {
     value /= 1000;
     step++;

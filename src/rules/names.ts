@@ -47,7 +47,7 @@ export function layoutProblem(layout: string): Problem | null {
   return leadsOut(layout);
 }
 
-/** Reads the path of a webhook as people write it; or says what is wrong with it. */
+/** Reads the path of a webhook as people write it, or returns what is wrong with it. */
 export function readPath(given: string): { readonly base: string } | { readonly problem: Problem } {
   const base = trimSlashes(given);
   if (base === "") {

@@ -5,8 +5,8 @@ const mostSeconds = 2_000_000;
 const mostMilliseconds = mostSeconds * 1000;
 
 /**
- * What a number stands for: `timeout` seconds above 0, `wait` seconds from 0, `milliseconds` from 0, `hours` from 0, `count` a whole number from
- * 0, `amount` one from 1, `quantity` any from 0, `positive` any above 0.
+ * The kinds of numbers: `timeout` seconds above 0, `wait` seconds from 0, `milliseconds` from 0, `hours` from 0,
+ * `count` a whole number from 0, `amount` one from 1, `quantity` any from 0, `positive` any above 0.
  */
 export type NumberKind =
   | "timeout"
@@ -18,7 +18,7 @@ export type NumberKind =
   | "quantity"
   | "positive";
 
-/** Reads a number as dialogs, flows and environment variables hold it; null where nothing is given. */
+/** Reads a number as dialogs, flows and environment variables have it; null if it is blank. */
 export function readNumber(
   kind: NumberKind,
   given: unknown,
@@ -50,7 +50,7 @@ const problems: Readonly<Record<NumberKind, (value: number) => Problem | null>> 
   positive: (value) => (isOrdinary(value) ? null : problem("aboveZero")),
 };
 
-/** Whether it is above 0, and nothing that only looks like a size or a weight. */
+/** Whether the number is above 0 and in a range in which sizes and weights can be. */
 function isOrdinary(value: number): boolean {
   return value >= 1e-9 && value <= 1e9;
 }

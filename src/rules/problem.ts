@@ -1,6 +1,7 @@
 /**
- * Why a value cannot be used: the key of a phrase in the catalogs, below `phrases`, and what fills its marks. It is what
- * src/errors calls a phrase, written down here once more because the rules also run in the browser and import nothing.
+ * Why a value is not valid: the key of a phrase in the catalogs, under `phrases`, and the values of its placeholders.
+ * It is the same as a phrase in src/errors, defined here again because the rules also run in the browser and import
+ * nothing.
  */
 export interface Problem {
   readonly phrase: `phrases.${Key}`;

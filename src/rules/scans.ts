@@ -5,7 +5,7 @@ export const codeKinds = ["gs1", "digitalLink", "ean", "other"] as const;
 
 export type CodeKind = (typeof codeKinds)[number];
 
-/** Reads a list of kinds, separated by commas; or says what is wrong with it. */
+/** Reads a comma-separated list of kinds, or returns what is wrong with it. */
 export function readCodeKinds(
   given: string,
 ): { readonly kinds: readonly CodeKind[] } | { readonly problem: Problem } {
@@ -30,9 +30,9 @@ export function applicationIdentifierProblem(given: string): Problem | null {
 const longestPattern = 500;
 
 /**
- * What is wrong with a regular expression that takes the reference out of a scan; null for one that can be used. It has one
- * capturing group and nothing that RE2 leaves out, because it needs time that grows faster than the text: references back and
- * conditions on what stands before or behind.
+ * Returns what is wrong with a regular expression that takes the reference from a scan; null if it can be used. It has
+ * one capturing group, and nothing that RE2 omits because it cannot be matched in linear time: back-references and
+ * look-around.
  */
 export function patternProblem(given: string): Problem | null {
   if (given.length > longestPattern) {
@@ -44,7 +44,7 @@ export function patternProblem(given: string): Problem | null {
   } catch {
     return problem("patternSyntax");
   }
-  // Without what is escaped, and without what stands in square brackets.
+  // Ignores escaped characters, and what is in square brackets.
   const bare = given.replace(/\\[^1-9k]/g, "").replace(/\[[^\]]*\]/g, "");
   if (/\\[1-9k]|\(\?<?[=!]/.test(bare)) {
     return problem("patternUnsupported");

@@ -1,22 +1,24 @@
 import type { NodeAPI, NodeMessageInFlow } from "node-red";
 
-/** A message as it travels: what a node does not own stays as it is. */
+/** A message. Properties that a node does not own stay unchanged. */
 export type Message = NodeMessageInFlow & Partial<Record<string, unknown>>;
 
-/** What goes to each output, in order; null for nothing, a list for several messages in a row. */
+/** What to send to each output, in order; null for nothing, a list for several messages. */
 export type Outputs = readonly (Message | readonly Message[] | null)[];
 
-/** What goes out one after the other, where the order between the outputs counts. */
+/** What to send one after the other, if the order between the outputs matters. */
 export interface InTurn {
   readonly turns: readonly Outputs[];
 }
 
-/** A property of the message by its expression ("payload.contentId"); undefined where a step of it is missing. */
+/**
+ * Reads a property of the message by its expression ("payload.contentId"); undefined if a part of the path is missing.
+ */
 export function readMessageProperty(RED: NodeAPI, msg: Message, expression: string): unknown {
   try {
     return RED.util.getMessageProperty(msg, expression);
   } catch (error) {
-    // Node-RED throws a TypeError where a step on the way is missing, and an error with a code for a wrong expression.
+    // Node-RED throws a TypeError if a part of the path is missing, and an error with a code for an invalid expression.
     if (error instanceof TypeError) {
       return undefined;
     }

@@ -1,11 +1,11 @@
 import {
-  contentAnswer,
-  emptyAnswer,
-  jsonAnswer,
-  jsonTextAnswer,
-  type Answer,
+  contentResponse,
+  emptyResponse,
+  jsonResponse,
+  jsonTextResponse,
+  type SimResponse,
   type SimRequest,
-} from "./answers.ts";
+} from "./responses.ts";
 import type { Machine, VideoReply } from "./machine-types.ts";
 import { isVideoMode, noReferences } from "./machine.ts";
 import { cloudResult, measureParcel } from "./measurement.ts";
@@ -15,26 +15,26 @@ import type { SimulatorCore } from "./core.ts";
 const versions = { "api-supported-versions": "1.0" } as const;
 
 /** The cloud service: media of transactions, remote triggers, devices and terminals. */
-export function cloudService(core: SimulatorCore): (request: SimRequest) => Promise<Answer> {
+export function cloudService(core: SimulatorCore): (request: SimRequest) => Promise<SimResponse> {
   const { options, random, timers, parcels, registeredDevices, transactions, devices } = core;
 
-  function media(request: SimRequest, id: string, contentId: string | undefined): Answer {
+  function media(request: SimRequest, id: string, contentId: string | undefined): SimResponse {
     const transaction = transactions.find(id);
     if (transaction === undefined) {
       const list = contentId === undefined && options.unknownTransaction === "empty-list";
-      return list ? jsonAnswer([]) : emptyAnswer(404);
+      return list ? jsonResponse([]) : emptyResponse(404);
     }
     if (contentId !== undefined) {
       const item = transactions.media(transaction, contentId);
-      return item === undefined ? emptyAnswer(404) : contentAnswer(request, item.load());
+      return item === undefined ? emptyResponse(404) : contentResponse(request, item.load());
     }
     const type = request.query.get("contenttype")?.toLowerCase();
     const fits = transaction.media.filter((item) => type === undefined || item.contentType === type);
-    return jsonAnswer(fits);
+    return jsonResponse(fits);
   }
 
   /** Values as the portal's simulation makes them up: always a success, no device asked, nothing stored. */
-  function simulated(transactionReference: string): Answer {
+  function simulated(transactionReference: string): SimResponse {
     const table = parcels.pick(random.next());
     const facts = { ...noReferences, transactionReference, trackId: 1, legalForTrade: false };
     const units = { ...options, measureMs: 0 };
@@ -45,27 +45,27 @@ export function cloudService(core: SimulatorCore): (request: SimRequest) => Prom
         : options.transactionIds === "integer"
           ? id
           : String(id);
-    return jsonTextAnswer(cloudResult(measureParcel(table, units, random, facts), wireId), versions);
+    return jsonTextResponse(cloudResult(measureParcel(table, units, random, facts), wireId), versions);
   }
 
-  async function measure(machine: Machine, transactionReference: string): Promise<Answer> {
+  async function measure(machine: Machine, transactionReference: string): Promise<SimResponse> {
     const references = { ...noReferences, transactionReference };
     const taken = await machine.measure(references, "cloud");
     if (taken === "switched-off") {
-      return emptyAnswer(504, versions);
+      return emptyResponse(504, versions);
     }
     if (taken !== "never-measures") {
       const id = transactions.idOnTheWire(taken.transaction);
-      return jsonTextAnswer(cloudResult(taken.measurement, id), versions);
+      return jsonTextResponse(cloudResult(taken.measurement, id), versions);
     }
     const refusal = options.measureInVideoOnly;
     if (typeof refusal === "number") {
-      return emptyAnswer(refusal, versions);
+      return emptyResponse(refusal, versions);
     }
-    return jsonTextAnswer(cloudResult(videoOnlyFailure(options, references), ""), versions);
+    return jsonTextResponse(cloudResult(videoOnlyFailure(options, references), ""), versions);
   }
 
-  function video(machine: Machine, action: string, { query }: SimRequest): Answer {
+  function video(machine: Machine, action: string, { query }: SimRequest): SimResponse {
     const references = {
       transactionReference: query.get("transactionreference") ?? null,
       customReference1: query.get("cref1") ?? null,
@@ -75,7 +75,7 @@ export function cloudService(core: SimulatorCore): (request: SimRequest) => Prom
     const stopsHere = action !== "stoprecording" || machine.state.mode === "video-only";
     const allowed = isVideoMode(machine.state.mode) && stopsHere;
     if (!allowed) {
-      return emptyAnswer(options.remoteVideoInWrongMode, versions);
+      return emptyResponse(options.remoteVideoInWrongMode, versions);
     }
     const act: Readonly<Record<string, () => VideoReply>> = {
       startrecording: () => machine.start(references),
@@ -83,70 +83,70 @@ export function cloudService(core: SimulatorCore): (request: SimRequest) => Prom
       cancelrecording: () => machine.cancel(),
     };
     const reply = act[action]?.() ?? "done";
-    return emptyAnswer(typeof reply === "number" ? reply : 200, versions);
+    return emptyResponse(typeof reply === "number" ? reply : 200, versions);
   }
 
-  async function trigger(request: SimRequest, action: string): Promise<Answer> {
+  async function trigger(request: SimRequest, action: string): Promise<SimResponse> {
     const registration = registeredDevices.byCode(request.query.get("devicereference") ?? "");
     if (registration === undefined) {
-      return emptyAnswer(400, versions);
+      return emptyResponse(400, versions);
     }
     const reference = request.query.get("transactionreference") ?? "";
     const needsReference = action === "measure" || action === "startrecording";
     if (needsReference && reference === "") {
-      return emptyAnswer(400, versions);
+      return emptyResponse(400, versions);
     }
     if (action === "measure" && core.simulationMode) {
       return simulated(reference);
     }
-    const machine = devices.machineOf(registration);
+    const machine = devices.deviceKeyOf(registration);
     if (machine === null) {
       await timers.sleep(options.triggerTimeoutMs);
-      return emptyAnswer(504, versions);
+      return emptyResponse(504, versions);
     }
     return action === "measure" ? measure(machine, reference) : video(machine, action, request);
   }
 
-  function listDevices(id: string | undefined): Answer {
+  function listDevices(id: string | undefined): SimResponse {
     const listed = registeredDevices.registrations
       .filter((one) => id === undefined || one.id === id.toLowerCase())
       .map((one) => registeredDevices.deviceClient(one, devices.heartbeatOf(one)));
     if (id === undefined) {
-      return jsonAnswer(listed);
+      return jsonResponse(listed);
     }
-    return listed[0] === undefined ? emptyAnswer(404) : jsonAnswer(listed[0]);
+    return listed[0] === undefined ? emptyResponse(404) : jsonResponse(listed[0]);
   }
 
-  function listTerminals(id: string | undefined): Answer {
+  function listTerminals(id: string | undefined): SimResponse {
     if (id === undefined) {
-      return jsonAnswer(registeredDevices.terminals);
+      return jsonResponse(registeredDevices.terminals);
     }
     const terminal = registeredDevices.terminals.find((one) => String(one.id) === id);
-    return terminal === undefined ? emptyAnswer(404) : jsonAnswer(terminal);
+    return terminal === undefined ? emptyResponse(404) : jsonResponse(terminal);
   }
 
   return async (request) => {
     const [api = "", resource = "", first, second, ...rest] = request.segments;
     if (request.header("authorization") !== `Bearer ${options.token}`) {
-      return emptyAnswer(401, { "www-authenticate": "Bearer" });
+      return emptyResponse(401, { "www-authenticate": "Bearer" });
     }
     if (api.toLowerCase() !== "api" || rest.length > 0) {
-      return emptyAnswer(404);
+      return emptyResponse(404);
     }
-    const routes: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
-      transactionmedia: () => (first === undefined ? emptyAnswer(404) : media(request, first, second)),
+    const routes: Readonly<Record<string, () => SimResponse | Promise<SimResponse>>> = {
+      transactionmedia: () => (first === undefined ? emptyResponse(404) : media(request, first, second)),
       remotetrigger: () => {
         const action = (first ?? "").toLowerCase();
         const known = /^(startrecording|stoprecording|cancelrecording|measure)$/.test(action);
-        return known && second === undefined ? trigger(request, action) : emptyAnswer(404);
+        return known && second === undefined ? trigger(request, action) : emptyResponse(404);
       },
-      deviceclients: () => (second === undefined ? listDevices(first) : emptyAnswer(404)),
-      terminals: () => (second === undefined ? listTerminals(first) : emptyAnswer(404)),
+      deviceclients: () => (second === undefined ? listDevices(first) : emptyResponse(404)),
+      terminals: () => (second === undefined ? listTerminals(first) : emptyResponse(404)),
     };
     const name = resource.toLowerCase();
     if (!Object.hasOwn(routes, name)) {
-      return emptyAnswer(404);
+      return emptyResponse(404);
     }
-    return request.method === "GET" ? (routes[name]?.() ?? emptyAnswer(404)) : emptyAnswer(405);
+    return request.method === "GET" ? (routes[name]?.() ?? emptyResponse(404)) : emptyResponse(405);
   };
 }

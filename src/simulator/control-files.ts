@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { contentAnswer } from "./answers.ts";
+import { contentResponse } from "./responses.ts";
 import type { Content } from "./content.ts";
 import { ControlError } from "./control-routes.ts";
 import { normalPlan } from "./fault-plans.ts";
@@ -78,7 +78,7 @@ export async function serveFile(
   };
   const asked = { method: "GET", segments: [], query: new Map<string, string>(), header, contentFault: {} };
   const headers = { ...controlHeaders, "content-security-policy": served.policy, vary: "accept" };
-  const plan = normalPlan(contentAnswer(asked, served.content, headers), false);
+  const plan = normalPlan(contentResponse(asked, served.content, headers), false);
   await sendPlan(response, request.socket, plan, {
     sleep: (ms) => timers.sleep(ms),
     reset: () => request.socket.resetAndDestroy(),

@@ -9,7 +9,7 @@ export interface Devices {
   readonly powered: boolean;
   setPower(on: boolean): void;
   /** Null: it is switched off. */
-  machineOf(registration: Registration): Machine | null;
+  deviceKeyOf(registration: Registration): Machine | null;
   heartbeatOf(registration: Registration): Date;
   reset(): void;
 }
@@ -53,7 +53,7 @@ export function createDevices(
       return offSince === null;
     },
     setPower,
-    machineOf(registration) {
+    deviceKeyOf(registration) {
       if (registration.id !== first.id) {
         return other(registration);
       }

@@ -1,4 +1,10 @@
-import { emptyAnswer, jsonAnswer, jsonTextAnswer, type Answer, type SimRequest } from "./answers.ts";
+import {
+  emptyResponse,
+  jsonResponse,
+  jsonTextResponse,
+  type SimResponse,
+  type SimRequest,
+} from "./responses.ts";
 import { noReferences } from "./machine.ts";
 import { earlierResult, measureParcel, type Measurement } from "./measurement.ts";
 import type { SimulatorOptions } from "./options.ts";
@@ -20,7 +26,7 @@ export interface EarlierDevice {
   setParcel(parcel: TableParcel | null): void;
   setLegalForTrade(on: boolean): void;
   measure(): Promise<Measurement>;
-  handle(request: SimRequest): Promise<Answer>;
+  handle(request: SimRequest): Promise<SimResponse>;
   reset(): void;
 }
 
@@ -57,9 +63,9 @@ export function createEarlierDevice(
     return mine;
   }
 
-  async function answerMeasure(): Promise<Answer> {
+  async function respondToMeasure(): Promise<SimResponse> {
     const result = await measure();
-    return jsonTextAnswer(earlierResult(result, random.guid(), options.earlierImageFields), versions);
+    return jsonTextResponse(earlierResult(result, random.guid(), options.earlierImageFields), versions);
   }
 
   return {
@@ -84,12 +90,12 @@ export function createEarlierDevice(
       const measures = path === "api/measure" && message === undefined;
       const pings = path === "api/ping" && rest.length === 0;
       if (!measures && !pings) {
-        return emptyAnswer(404);
+        return emptyResponse(404);
       }
       if (method !== "GET") {
-        return emptyAnswer(405);
+        return emptyResponse(405);
       }
-      return measures ? answerMeasure() : jsonAnswer({ msg: message ?? "" });
+      return measures ? respondToMeasure() : jsonResponse({ msg: message ?? "" });
     },
     reset() {
       table = firstParcel;

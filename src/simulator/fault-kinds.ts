@@ -4,8 +4,8 @@ import type {
   ConnectionFault,
   FaultRule,
   HeaderFault,
-  LostAnswerFault,
-  OtherAnswerFault,
+  LostResponseFault,
+  ReplacedResponseFault,
   SlowFault,
 } from "./fault-types.ts";
 import { surfaces } from "./requests.ts";
@@ -35,7 +35,7 @@ export const connectionFault = v.variant("kind", [
   v.strictObject({ kind: v.literal("connect-reset") }),
 ]) satisfies Of<ConnectionFault>;
 
-export const lostAnswerFault = v.variant("kind", [
+export const lostResponseFault = v.variant("kind", [
   v.strictObject({ kind: v.literal("reset"), acts, afterMs: optional(ms) }),
   v.strictObject({ kind: v.literal("close"), acts, afterMs: optional(ms) }),
   v.strictObject({ kind: v.literal("silence"), acts }),
@@ -52,7 +52,7 @@ export const lostAnswerFault = v.variant("kind", [
     end: optional(end),
   }),
   v.strictObject({ kind: v.literal("no-framing"), ...place }),
-]) satisfies Of<LostAnswerFault>;
+]) satisfies Of<LostResponseFault>;
 
 export const slowFault = v.variant("kind", [
   v.strictObject({ kind: v.literal("delay"), ms, before: optional(v.picklist(["action", "answer"])) }),
@@ -61,7 +61,7 @@ export const slowFault = v.variant("kind", [
   v.strictObject({ kind: v.literal("provisional"), count: optional(positive), everyMs: optional(ms) }),
 ]) satisfies Of<SlowFault>;
 
-export const otherAnswerFault = v.variant("kind", [
+export const replacedResponseFault = v.variant("kind", [
   v.strictObject({
     kind: v.literal("not-http"),
     acts,
@@ -94,7 +94,7 @@ export const otherAnswerFault = v.variant("kind", [
     set: optional(v.record(v.string(), v.unknown())),
     remove: optional(v.array(v.string())),
   }),
-]) satisfies Of<OtherAnswerFault>;
+]) satisfies Of<ReplacedResponseFault>;
 
 export const headerFault = v.variant("kind", [
   v.strictObject({
@@ -118,7 +118,13 @@ export const headerFault = v.variant("kind", [
   v.strictObject({ kind: v.literal("headers"), set: v.record(v.string(), v.string()) }),
 ]) satisfies Of<HeaderFault>;
 
-const faultSchema = v.union([connectionFault, lostAnswerFault, slowFault, otherAnswerFault, headerFault]);
+const faultSchema = v.union([
+  connectionFault,
+  lostResponseFault,
+  slowFault,
+  replacedResponseFault,
+  headerFault,
+]);
 
 export const faultRuleSchema = v.strictObject({
   name: optional(v.string()),

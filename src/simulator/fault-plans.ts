@@ -1,4 +1,4 @@
-import { partOf, type Answer, type ContentFault } from "./answers.ts";
+import { partOf, type SimResponse, type ContentFault } from "./responses.ts";
 import { bytesBody, filledBody, type Body } from "./content.ts";
 import type { RequestFault } from "./fault-types.ts";
 import { patchedJson, repeatedJson } from "./json-bodies.ts";
@@ -10,7 +10,7 @@ const standardEnd = { framing: "length", end: "keep" } as const;
 const silentPlan: Plan = { head: null, body: null, framing: "length", end: "hold" };
 
 /** How an answer is sent without a fault. */
-export function normalPlan(answer: Answer, chunked: boolean): Plan {
+export function normalPlan(answer: SimResponse, chunked: boolean): Plan {
   const { status, headers, body } = answer;
   const framing = chunked && body !== null ? "chunked" : "length";
   return { head: { status, headers: Object.entries(headers) }, body, framing, end: "keep" };

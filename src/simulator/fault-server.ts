@@ -7,7 +7,7 @@ import {
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 
-import type { Handler, SimRequest } from "./answers.ts";
+import type { Handler, SimRequest } from "./responses.ts";
 import type { RequestFault } from "./fault-types.ts";
 import { faultActs, faultyPlan, normalPlan, contentFaultOf } from "./fault-plans.ts";
 import type { FaultRules, AppliedFault } from "./faults.ts";
@@ -72,7 +72,7 @@ export async function startFaultServer(parts: FaultServerParts): Promise<PortLis
     reset: () => listener.reset(socket),
   });
 
-  async function answerWithFault(
+  async function respondWithFault(
     applied: AppliedFault<RequestFault>,
     asked: SimRequest,
     response: ServerResponse,
@@ -124,7 +124,7 @@ export async function startFaultServer(parts: FaultServerParts): Promise<PortLis
     const applied = faults.faultForRequest(surface, asked.method, target.path);
     if (applied !== null) {
       record.outcome = `fault:${applied.name}`;
-      const status = await answerWithFault(applied, asked, response, socket);
+      const status = await respondWithFault(applied, asked, response, socket);
       if (status !== undefined) {
         record.statusCode = status;
       }

@@ -35,7 +35,7 @@ export type ConnectionFault =
   | { kind: "connect-reset" };
 
 /** Faults that leave the client without a whole answer. `acts` is true by default. */
-export type LostAnswerFault =
+export type LostResponseFault =
   | ({ kind: "reset"; afterMs?: number } & Acts)
   | ({ kind: "close"; afterMs?: number } & Acts)
   | ({ kind: "silence" } & Acts)
@@ -58,7 +58,7 @@ export type SlowFault =
   | { kind: "provisional"; count?: number; everyMs?: number };
 
 /** Faults that replace the correct answer. `acts` is false by default, true for `body`. */
-export type OtherAnswerFault =
+export type ReplacedResponseFault =
   /** Bytes that are not HTTP. */
   | ({ kind: "not-http"; text?: string; base64?: string } & Acts & Ending)
   /** Any status, with `body` or `bodyBytes` of filling. Redirects: give a `location` header. */
@@ -101,7 +101,7 @@ export type HeaderFault =
   /** Adds or replaces headers. */
   | { kind: "headers"; set: Record<string, string> };
 
-export type RequestFault = LostAnswerFault | SlowFault | OtherAnswerFault | HeaderFault;
+export type RequestFault = LostResponseFault | SlowFault | ReplacedResponseFault | HeaderFault;
 export type Fault = ConnectionFault | RequestFault;
 
 /** A fault and what it applies to. All conditions must hold; one that is left out always holds. */

@@ -1,11 +1,11 @@
 import {
-  contentAnswer,
-  emptyAnswer,
-  jsonAnswer,
-  jsonTextAnswer,
-  type Answer,
+  contentResponse,
+  emptyResponse,
+  jsonResponse,
+  jsonTextResponse,
+  type SimResponse,
   type SimRequest,
-} from "./answers.ts";
+} from "./responses.ts";
 import type { Machine, VideoReply } from "./machine-types.ts";
 import { isVideoMode } from "./machine.ts";
 import { newerResult, type Measurement, type References } from "./measurement.ts";
@@ -39,7 +39,7 @@ export function newerDevice(
   machine: Machine,
   options: SimulatorOptions,
   localApi: () => boolean,
-): (request: SimRequest) => Promise<Answer> {
+): (request: SimRequest) => Promise<SimResponse> {
   const versions: Record<string, string> = options.versionHeader ? { "api-supported-versions": "1.0" } : {};
 
   function referencesOf({ query }: SimRequest): References {
@@ -51,30 +51,30 @@ export function newerDevice(
     };
   }
 
-  async function measure(request: SimRequest): Promise<Answer> {
+  async function measure(request: SimRequest): Promise<SimResponse> {
     const references = referencesOf(request);
     const taken = await machine.measure(references, "local-api");
     if (taken === "switched-off") {
-      return emptyAnswer(503);
+      return emptyResponse(503);
     }
     if (taken !== "never-measures") {
-      return jsonTextAnswer(newerResult(taken.measurement, taken.imageIdentifier), versions);
+      return jsonTextResponse(newerResult(taken.measurement, taken.imageIdentifier), versions);
     }
     const refusal = options.measureInVideoOnly;
     if (typeof refusal === "number") {
-      return emptyAnswer(refusal, versions);
+      return emptyResponse(refusal, versions);
     }
-    return jsonTextAnswer(newerResult(videoOnlyFailure(options, references), ""), versions);
+    return jsonTextResponse(newerResult(videoOnlyFailure(options, references), ""), versions);
   }
 
-  function image(request: SimRequest, segments: readonly string[]): Answer {
+  function image(request: SimRequest, segments: readonly string[]): SimResponse {
     const [first = "", second] = segments;
     const kind = second === undefined ? "annotated" : imagePaths.get(first.toLowerCase());
     const content = kind === undefined ? null : machine.image(kind, second ?? first);
-    return content === null ? emptyAnswer(404) : contentAnswer(request, content);
+    return content === null ? emptyResponse(404) : contentResponse(request, content);
   }
 
-  function command(action: string, request: SimRequest): Answer {
+  function command(action: string, request: SimRequest): SimResponse {
     const replies: Readonly<Record<string, () => VideoReply>> = {
       start: () => machine.start(referencesOf(request)),
       stop: () => machine.stop(),
@@ -82,24 +82,24 @@ export function newerDevice(
     };
     const reply = replies[action]?.() ?? 404;
     if (reply === "done") {
-      return emptyAnswer(200, versions);
+      return emptyResponse(200, versions);
     }
-    return emptyAnswer(reply === "wrong-mode" ? 401 : reply, versions);
+    return emptyResponse(reply === "wrong-mode" ? 401 : reply, versions);
   }
 
-  function savedVideo(request: SimRequest, how: string): Answer {
+  function savedVideo(request: SimRequest, how: string): SimResponse {
     if (!isVideoMode(machine.state.mode)) {
-      return emptyAnswer(401, versions);
+      return emptyResponse(401, versions);
     }
     const content = machine.savedContent;
     if (content === null) {
-      return emptyAnswer(404, versions);
+      return emptyResponse(404, versions);
     }
     if (how === "download") {
       const name = { "content-disposition": 'attachment; filename="video.mp4"' };
-      return contentAnswer(request, content, { ...versions, ...name });
+      return contentResponse(request, content, { ...versions, ...name });
     }
-    const answer = contentAnswer(request, content, versions);
+    const answer = contentResponse(request, content, versions);
     if (answer.status !== 200 || !options.streamAnswers206) {
       return answer;
     }
@@ -107,14 +107,14 @@ export function newerDevice(
     return { ...answer, status: 206, headers: { ...answer.headers, ...whole } };
   }
 
-  function video(request: SimRequest, action: string | undefined): Answer {
+  function video(request: SimRequest, action: string | undefined): SimResponse {
     const reads = action === undefined || action === "stream" || action === "download";
     const commands = action === "start" || action === "stop" || action === "cancel";
     if (!reads && !commands) {
-      return emptyAnswer(404);
+      return emptyResponse(404);
     }
     if (request.method !== (reads ? "GET" : "POST")) {
-      return emptyAnswer(405);
+      return emptyResponse(405);
     }
     return reads ? savedVideo(request, action ?? "stream") : command(action, request);
   }
@@ -123,7 +123,7 @@ export function newerDevice(
     const [api = "", version = "", resource = "", ...rest] = request.segments;
     const path = [api, version].join("/").toLowerCase();
     if (!localApi() || path !== "api/v1") {
-      return emptyAnswer(404);
+      return emptyResponse(404);
     }
     const name = resource.toLowerCase();
     if (name === "video" && rest.length <= 1) {
@@ -131,14 +131,14 @@ export function newerDevice(
     }
     const isGet = request.method === "GET";
     if (name === "measure" && rest.length === 0) {
-      return isGet ? measure(request) : emptyAnswer(405);
+      return isGet ? measure(request) : emptyResponse(405);
     }
     if (name === "image" && (rest.length === 1 || rest.length === 2)) {
-      return isGet ? image(request, rest) : emptyAnswer(405);
+      return isGet ? image(request, rest) : emptyResponse(405);
     }
     if (name === "ping" && rest.length <= 1) {
-      return isGet ? jsonAnswer({ msg: rest[0] ?? "" }) : emptyAnswer(405);
+      return isGet ? jsonResponse({ msg: rest[0] ?? "" }) : emptyResponse(405);
     }
-    return emptyAnswer(404);
+    return emptyResponse(404);
   };
 }

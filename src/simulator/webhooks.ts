@@ -39,7 +39,7 @@ interface Delivery {
   readonly since: number;
 }
 
-const answerWithinMs = 10_000;
+const responseWithinMs = 10_000;
 const mostInFlight = 100;
 const mostWaiting = 10_000;
 const firstPauseMs = 1000;
@@ -105,7 +105,7 @@ function createSender(
       const { request } = hook.url.startsWith("https:") ? https : http;
       // No agent, so that no idle connection outlives the post.
       const call = request(hook.url, { method: "POST", headers, agent: false, signal: closing });
-      call.setTimeout(answerWithinMs, () => call.destroy(new Error("no answer in time")));
+      call.setTimeout(responseWithinMs, () => call.destroy(new Error("no answer in time")));
       call.on("response", (response) => {
         response.resume();
         done(response.statusCode ?? null, null);

@@ -1,24 +1,26 @@
-/** What a column can hold and a statement can be given. Times are ISO 8601 text in UTC, truth values are 0 and 1. */
+/** A value of a column or a parameter. Times are ISO 8601 text in UTC, booleans are 0 and 1. */
 export type SqlValue = string | number | null | Uint8Array;
 
 export type Row = Readonly<Record<string, SqlValue>>;
 
-/** One SQL statement with `?` for each of its values. */
+/** One SQL statement with a `?` for each of its values. */
 export interface Statement {
   readonly sql: string;
   readonly values?: readonly SqlValue[];
 }
 
 /**
- * Where a store keeps its jobs, records and index of packages. The statements are plain SQL that SQLite and PostgreSQL
- * both understand, so that either can stand behind this interface.
+ * The database of a store: jobs, records and the index of packages. The statements are plain SQL that SQLite and
+ * PostgreSQL both understand, so that either can be behind this interface.
  */
 export interface Database {
   /**
-   * Runs the statements in one transaction, all of them or none, and resolves when that is durable: with the rows that
-   * each statement returned. Rejects with ERR_STORE.
+   * Runs the statements in one transaction. Resolves when it is durable, with the rows of each statement. Rejects with
+   * ERR_STORE, and then none of the statements has an effect.
    */
   transaction(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
-  /** Ends open work and lets go of the database. Resolves within a few seconds, also when the disk hangs. */
+  /**
+   * Finishes running transactions and releases the database. Resolves within a few seconds, also if the disk hangs.
+   */
   close(): Promise<void>;
 }

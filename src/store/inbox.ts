@@ -5,45 +5,48 @@ import type { Database, Row, Statement } from "./database.ts";
 import { sha256Of } from "../model/sha256.ts";
 
 export interface InboxOptions {
-  /** The node whose records these are; it finds them again after a restart. */
+  /** The node that receives the records; it finds them again after a restart. */
   readonly nodeId: string;
-  /** Another one for each start of the process: what an earlier run has sent and nobody has handled comes out again. */
+  /**
+   * Different for each start of the process: records that an earlier run has sent and nobody has handled are sent
+   * again.
+   */
   readonly runId: string;
-  /** Told of each record that is kept. */
+  /** Notified of each record that is kept. */
   readonly arrivals?: RecordArrivals;
   /** For tests. */
   readonly now?: () => Date;
 }
 
-/** A record that waits to be sent. */
+/** A record that is to be sent. */
 export interface InboxRecord {
   readonly recordId: number;
   readonly record: TransactionRecord;
-  /** An earlier run of the process has received it. */
+  /** Whether an earlier run of the process has received it. */
   readonly isResumed: boolean;
 }
 
-/** Some of what is to be sent, in the order in which it arrived. */
+/** A page of the records that are to be sent, in the order of arrival. */
 export interface Unsent {
   readonly records: readonly InboxRecord[];
   /** Rows whose content is not what was written. They are left as they are. */
   readonly damaged: readonly number[];
-  /** The highest number that was read, to go on after; the one that was given where nothing was read. */
+  /** The highest number that was read, from which to continue; the given one if nothing was read. */
   readonly last: number;
-  /** Whether there may be more. */
+  /** Whether there may be more records. */
   readonly hasMore: boolean;
 }
 
-/** Beyond it a record that nobody has handled is not sent again: who waits for it has found another way by then. */
+/** A record that nobody has handled for longer is not sent again: by then its receiver has found another way. */
 const resendWithinMs = 7 * 24 * 3_600_000;
-/** So long a handled record is known as a duplicate at most, and can be looked up. */
+/** How long a handled record can be looked up, and recognized as a duplicate. */
 const keepHandledMs = 90 * 24 * 3_600_000;
-/** A year's records are not removed in one transaction. */
+/** How many records are removed in one transaction. */
 const mostRemoved = 1_000;
 
 /**
- * The records that a webhook has received: each is in the database before its sender is told so, and stays unhandled until
- * somebody says that it is handled.
+ * The records that a webhook has received. Each is in the database before the response to its sender, and stays
+ * unhandled until it is marked as handled.
  */
 export class Inbox {
   readonly #database: Database;
@@ -61,8 +64,8 @@ export class Inbox {
   }
 
   /**
-   * Keeps a record; resolves with its number when that is durable, or with null where the same transaction came within
-   * `dedupeMs` before. Rejects with ERR_STORE: then it is not kept, or nobody knows.
+   * Keeps a record. Resolves with its number when it is durable, or with null if the same transaction arrived within
+   * `dedupeMs` before. Rejects with ERR_STORE: then it is not kept, or it is not known whether it is.
    */
   async add(record: TransactionRecord, dedupeMs: number): Promise<number | null> {
     const { transactionId, legacyId, transactionReference } = record;
@@ -108,7 +111,7 @@ export class Inbox {
     return Number(added["record_id"]);
   }
 
-  /** What nobody has handled and this run has not sent, some at a time: behind the record number `after`. */
+  /** Returns a page of the records that nobody has handled and this run has not sent, beginning after this number. */
   async unsent(after: number, limit: number): Promise<Unsent> {
     const [rows = []] = await this.#database.transaction([
       {
@@ -128,7 +131,7 @@ export class Inbox {
     };
   }
 
-  /** How many records nobody has handled are too old to be sent again. They are left as they are. */
+  /** Counts the unhandled records that are too old to be sent again. They stay unchanged. */
   async countTooOld(): Promise<number> {
     const [rows = []] = await this.#database.transaction([
       {
@@ -140,7 +143,7 @@ export class Inbox {
     return Number(rows[0]?.["too_old"] ?? 0);
   }
 
-  /** Notes that these went to the flow in this run: a deploy does not send them again, a restart does. */
+  /** Notes that these records were sent in this run: a deploy does not send them again, a restart does. */
   async sent(recordIds: readonly number[]): Promise<void> {
     const now = this.#now().toISOString();
     await this.#database.transaction(
@@ -151,7 +154,7 @@ export class Inbox {
     );
   }
 
-  /** Marks the records of a transaction as handled; says how many there were. */
+  /** Marks the records of a transaction as handled; returns how many there were. */
   async handled(transactionId: string): Promise<number> {
     const id = identity(transactionId);
     const [rows = []] = await this.#database.transaction([
@@ -164,7 +167,7 @@ export class Inbox {
     return rows.length;
   }
 
-  /** Removes what was handled long ago; to be called now and then. */
+  /** Removes records that were handled long ago; to be called from time to time. */
   async removeOld(): Promise<void> {
     const before = new Date(this.#now().getTime() - keepHandledMs).toISOString();
     await this.#database.transaction([
@@ -182,8 +185,8 @@ export class Inbox {
 }
 
 /**
- * Marks the records of a transaction as handled by a job, whichever node has received them: in the transaction that accepts the
- * job, so that neither is there without the other.
+ * Returns the statement that marks the records of a transaction as handled by a job, whichever node has received them.
+ * It belongs to the transaction that accepts the job, so that neither happens without the other.
  */
 export function markHandled(transactionId: string, jobId: string, at: Date): Statement {
   const id = identity(transactionId);
@@ -194,12 +197,15 @@ export function markHandled(transactionId: string, jobId: string, at: Date): Sta
   };
 }
 
-/** An id as the database has it: GUIDs come in any case. Version 1 of the records calls a transaction by the integer that version 2 calls its legacyId. */
+/**
+ * Normalizes an id for the database: GUIDs may have any case. Version 1 of the records identifies a transaction by the
+ * integer that is the legacyId in version 2.
+ */
 export function identity(id: string): string {
   return id.toLowerCase();
 }
 
-/** The record of a row, or the row's number where it is not what was written. */
+/** Reads the record of a row, or returns the row's number if its content is not what was written. */
 function readRow(row: Row, runId: string): InboxRecord | number {
   const recordId = Number(row["record_id"]);
   const text = String(row["record"]);

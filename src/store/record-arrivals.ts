@@ -2,11 +2,11 @@ import type { TransactionRecord } from "../model/shapes.ts";
 
 type Listener = (record: TransactionRecord) => void;
 
-/** Tells who waits for a record that this process has just put it into the database. */
+/** Notifies those who wait for a record when this process has put it into the database. */
 export class RecordArrivals {
   readonly #listeners = new Map<string, Set<Listener>>();
 
-  /** Calls the listener for each record that has one of these references, until what is returned is called. */
+  /** Calls the listener for each record with one of these references, until the returned function is called. */
   on(references: readonly string[], listener: Listener): () => void {
     for (const reference of references) {
       const listeners = this.#listeners.get(reference) ?? new Set();

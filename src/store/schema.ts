@@ -1,6 +1,6 @@
 /**
- * The schema of a store's database, version by version: each list of statements leads from the version before to the next.
- * What has been released is never changed, only followed by another list. docs/store.md explains each table and column.
+ * The schema of a store's database, version by version: each list of statements leads from the version before to the
+ * next. A released list is never changed; another one is added. docs/store.md explains each table and column.
  */
 export const migrations: readonly (readonly string[])[] = [
   [

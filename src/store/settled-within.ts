@@ -1,4 +1,4 @@
-/** Waits for a promise, but only so long; says whether it has settled, however that went. */
+/** Waits for a promise, but no longer than this time. Resolves with whether the promise has settled, in either way. */
 export async function settledWithin(promise: Promise<unknown>, withinMs: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => late.resolve(false), withinMs);

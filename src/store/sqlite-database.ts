@@ -7,17 +7,20 @@ import { startThread, type SqliteThreads } from "./sqlite-threads.ts";
 
 export interface SqliteOptions {
   readonly file: string;
-  /** Statements that lead from each version of the schema to the next. */
+  /** The statements that lead from each version of the schema to the next. */
   readonly migrations: readonly (readonly string[])[];
   /** Whether a missing file is an error instead of a new database. */
   readonly mustExist?: boolean;
   /** How long a transaction waits for another program that is writing. */
   readonly busyTimeoutMs?: number;
-  /** How long the disk may take for one answer until the database counts as hung. */
+  /** How long a response of the thread may take before the disk counts as hung. */
   readonly answerWithinMs?: number;
-  /** How long close waits for what is open. */
+  /** How long `close` waits for running transactions. */
   readonly closeWithinMs?: number;
-  /** Where the thread comes from and goes back to; otherwise it is started for this database and ends with it. */
+  /**
+   * The pool that provides the thread and takes it back; without it the thread is started for this database and ends
+   * with it.
+   */
   readonly threads?: SqliteThreads;
 }
 
@@ -57,14 +60,15 @@ export class SqliteDatabase implements Database {
     this.#answerWithinMs = options.answerWithinMs ?? defaultAnswerMs;
     this.#closeWithinMs = options.closeWithinMs ?? defaultCloseMs;
     worker.on("message", this.#onMessage).on("error", this.#onError).on("exit", this.#onExit);
-    // What waits for an answer keeps the process, an open database does not. A listener added later would make it do so.
+    // A running transaction keeps the process alive, an open database does not. A listener that is added later would
+    // make it do so.
     worker.unref();
   }
 
   /**
-   * Opens the file, makes it where it is missing and brings its schema up to date. Rejects with ERR_STORE: in use by
-   * another process, damaged, made by a newer version, or whatever the disk says. It reads the whole file, and has no time
-   * limit; an aborted signal ends it as soon as the disk answers.
+   * Opens the file, creates it if it is missing, and migrates its schema. Rejects with ERR_STORE: it is in use by
+   * another process, damaged, or made by a newer version, or the disk reports an error. It reads the whole file and has
+   * no time limit; an aborted signal ends it as soon as the disk answers.
    */
   static async open(options: SqliteOptions, signal?: AbortSignal): Promise<SqliteDatabase> {
     const { file, migrations, mustExist = false, busyTimeoutMs = defaultBusyMs } = options;
@@ -86,12 +90,12 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** Resolves when the thread has let go of the file; a disk that hangs can hold that up after `close`. */
+  /** Resolves when the thread has closed the file, which a hanging disk can delay beyond `close`. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Whether nothing can be stored here any more: the thread was closed, has died, or its files were taken away. */
+  /** Whether nothing can be stored any more: the thread was closed or has died, or its files were removed. */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -122,7 +126,7 @@ export class SqliteDatabase implements Database {
     }
     if (!(await settledWithin(this.ended, this.#closeWithinMs))) {
       this.#failAll(closedError(this.#file));
-      // A thread that hangs in the disk ends when the disk answers, or with the process.
+      // A thread that waits for the disk ends when the disk answers, or with the process.
       void this.#worker.terminate();
     }
   }
@@ -169,7 +173,7 @@ export class SqliteDatabase implements Database {
   }
 }
 
-/** Lets go of a thread that has no database open. */
+/** Releases a thread that has no database open. */
 function release(worker: Worker, threads: SqliteThreads | undefined): void {
   worker.unref();
   if (threads === undefined) {
@@ -179,7 +183,7 @@ function release(worker: Worker, threads: SqliteThreads | undefined): void {
   }
 }
 
-/** Waits until the thread has opened the file, or says why not. */
+/** Waits until the thread has opened the file, or has reported why it could not. */
 async function untilOpened(worker: Worker, file: string): Promise<Opened | Failure> {
   const { promise, resolve, reject } = Promise.withResolvers<Opened | Failure>();
   const onMessage = (message: ThreadMessage): void => {

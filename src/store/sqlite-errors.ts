@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
 import type { Failure } from "./sqlite-messages.ts";
 
-/** SQLite's primary result codes (sqlite.org/rescode.html) that this code tells apart. */
+/** The primary result codes of SQLite (sqlite.org/rescode.html) that are treated differently. */
 export const resultCodes = {
   permission: 3,
   busy: 5,
@@ -16,7 +16,7 @@ export const resultCodes = {
   notADatabase: 26,
 } as const;
 
-/** What SQLite calls some errors of the system. */
+/** SQLite's result codes for some errors of the system. */
 const resultOfSystem: ReadonlyMap<string, number> = new Map([
   ["EACCES", resultCodes.readOnly],
   ["EPERM", resultCodes.readOnly],
@@ -25,7 +25,7 @@ const resultOfSystem: ReadonlyMap<string, number> = new Map([
   ["EDQUOT", resultCodes.full],
 ]);
 
-/** The primary result code of what node:sqlite threw; 0 where it is not SQLite's. */
+/** The primary result code of an error that node:sqlite threw; 0 if it is not SQLite's. */
 export function resultCodeOf(error: unknown): number {
   const code = error instanceof Error && "errcode" in error ? error.errcode : 0;
   // The upper bits hold the extension: 266 is SQLITE_IOERR_READ, one kind of SQLITE_IOERR (10).
@@ -40,7 +40,7 @@ export function describeFailure(error: unknown): Failure {
     : { reason: "failed", resultCode, message };
 }
 
-/** Like `describeFailure`; of a file that cannot be opened SQLite does not say why, so the system is asked. */
+/** Like `describeFailure`. SQLite does not say why a file cannot be opened, so the system is asked. */
 export function describeOpenFailure(error: unknown, file: string): Failure {
   const failure = describeFailure(error);
   if (failure.reason !== "failed") {

@@ -4,7 +4,7 @@ import type { SentenceKey } from "../errors/sentences.ts";
 import { resultCodes } from "./sqlite-errors.ts";
 import type { Failure } from "./sqlite-messages.ts";
 
-/** Of SQLite's result codes those that people can do something about. */
+/** The sentences for result codes that people can do something about. */
 const sentenceOfResult: ReadonlyMap<number, SentenceKey> = new Map([
   [resultCodes.permission, "storeDenied"],
   [resultCodes.busy, "storeLocked"],
@@ -13,7 +13,7 @@ const sentenceOfResult: ReadonlyMap<number, SentenceKey> = new Map([
   [resultCodes.full, "storeFull"],
 ]);
 
-/** ERR_STORE for a database that could not be opened, or a transaction that was not made. */
+/** Creates the ERR_STORE for a database that could not be opened, or a transaction that failed. */
 export function failureError(path: string, failure: Failure): DimensionerError {
   switch (failure.reason) {
     case "in-use":
@@ -33,17 +33,17 @@ export function failureError(path: string, failure: Failure): DimensionerError {
   }
 }
 
-/** ERR_STORE for what ended the thread. */
+/** Creates the ERR_STORE for an error that ended the thread. */
 export function threadError(path: string, error: unknown): DimensionerError {
   return storeError("storeFailed", { path, problem: problemOf(error) }, error);
 }
 
-/** ERR_STORE for a disk that does not answer. */
+/** Creates the ERR_STORE for a disk that does not answer. */
 export function unansweredError(path: string, withinMs: number): DimensionerError {
   return storeError("storeUnanswered", { path, seconds: withinMs / 1000 });
 }
 
-/** ERR_STORE for what comes when the database has been closed. */
+/** Creates the ERR_STORE for a transaction after the close. */
 export function closedError(path: string): DimensionerError {
   return storeError("storeClosed", { path });
 }

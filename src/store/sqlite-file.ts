@@ -12,15 +12,15 @@ import type {
 import { allRows } from "./sqlite-rows.ts";
 import { openOwned, type OpenDatabase } from "./sqlite-open.ts";
 
-/** Prepared statements that are kept; the store has fewer than that. */
+/** How many prepared statements are kept, which is more than the store has. */
 const mostPrepared = 200;
 
 /** One SQLite database that this process owns. Others can read it. */
 export class SqliteFile {
   readonly opened: Opened;
   /**
-   * Whether the file or its log was found removed or replaced after a commit. SQLite goes on writing to files that have no name
-   * any more, and everything would be gone with the end of the process.
+   * Whether the file or its log was removed or replaced after a commit. SQLite goes on writing to files without a name,
+   * and everything would be lost at the end of the process.
    */
   isLost = false;
   readonly #own: OpenDatabase;
@@ -41,7 +41,10 @@ export class SqliteFile {
     return "reason" in opened ? opened : new SqliteFile(opened, request.migrations.length);
   }
 
-  /** Runs each request in a savepoint of its own, all of them in one commit; what fails takes no other one with it. */
+  /**
+   * Runs each request in a savepoint of its own, and all of them in one commit; a failed one does not affect the
+   * others.
+   */
   commit(requests: readonly TransactionRequest[]): readonly TransactionResult[] {
     const results = this.#commitTogether(requests);
     if (!("failure" in results)) {
@@ -49,7 +52,7 @@ export class SqliteFile {
       return this.isLost ? fail(requests, { reason: "replaced" }) : results;
     }
     const { failure, hasBegun } = results;
-    // What does not fit on a full disk any more may be one request among others that do, or that only read.
+    // On a full disk, one request may fail while others still fit, or only read.
     return hasBegun && requests.length > 1
       ? requests.flatMap((request) => this.commit([request]))
       : fail(requests, failure);
@@ -86,7 +89,7 @@ export class SqliteFile {
       this.#database.exec("RELEASE request");
       return { id, rows };
     } catch (error) {
-      // A full disk or a failed read ends the whole transaction: then nothing of the batch is there.
+      // A full disk or a failed read ends the whole transaction, so that nothing of the batch is stored.
       if (!this.#database.isTransaction) {
         throw error;
       }
@@ -118,7 +121,7 @@ export class SqliteFile {
         this.#database.exec("ROLLBACK");
       }
     } catch {
-      // SQLite has rolled back by itself, or cannot read its file any more: the next transaction says so.
+      // SQLite has rolled back by itself, or cannot read its file any more, which the next transaction will report.
     }
   }
 

@@ -1,12 +1,12 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
 /**
- * A check of SQLite's write-ahead log (sqlite.org/fileformat2.html, section 4) before SQLite opens it.
+ * Checks SQLite's write-ahead log (sqlite.org/fileformat2.html, section 4) before SQLite opens it.
  *
- * SQLite takes the log as ended at the first frame whose checksum is wrong, without a word: that is how a commit looks that a
- * power failure has cut short. A flipped bit in an older frame looks the same, and all later commits would vanish. The two can
- * be told apart: each commit is synced before the next one is written, so that a commit with another one behind it cannot
- * have been cut short.
+ * SQLite takes the first frame with a wrong checksum as the end of the log, without an error, because a commit looks
+ * like that when a power failure has interrupted it. A flipped bit in an older frame looks the same, and all later
+ * commits would be lost. The two can be distinguished: each commit is synced before the next one is written, so a
+ * commit that is followed by another one cannot have been interrupted.
  */
 
 const headerBytes = 32;
@@ -14,7 +14,7 @@ const frameHeaderBytes = 24;
 /** The last bit says whether the words of the checksums are big-endian. */
 const magic = 0x377f0682;
 const usualPageBytes = 4_096;
-/** Read at once: several frames of any page size. */
+/** How many bytes are read at once: several frames of any page size. */
 const chunkBytes = 1_048_576;
 
 type Checksum = readonly [number, number];
@@ -27,17 +27,17 @@ interface LogHeader {
   readonly checksum: Checksum;
 }
 
-/** What a log holds. */
+/** The content of a log. */
 export interface LogFindings {
   /** Commits that SQLite will find. */
   readonly commits: number;
-  /** Whether synced commits follow a place that SQLite would take for the end. */
+  /** Whether synced commits follow a frame that SQLite would take for the end. */
   readonly isDamaged: boolean;
 }
 
 const nothing: LogFindings = { commits: 0, isDamaged: false };
 
-/** Reads the log at this path; one that is missing or empty holds nothing. Throws what the disk says. */
+/** Reads the log at this path; a missing or empty one contains nothing. Throws the errors of the disk. */
 export function readLog(path: string): LogFindings {
   let descriptor: number;
   try {
@@ -70,7 +70,7 @@ function readHeader(bytes: Buffer): LogHeader {
     isEqual(addToChecksum([0, 0], bytes.subarray(0, 24), isBigEndian), checksum);
   return {
     isIntact,
-    // This package's logs have little-endian checksums and pages of the usual size on all platforms that it runs on.
+    // The logs of this package have little-endian checksums and pages of the usual size on all its platforms.
     isBigEndian: isIntact && isBigEndian,
     pageBytes: isIntact ? pageBytes : usualPageBytes,
     salts: [bytes.readUInt32BE(16), bytes.readUInt32BE(20)],
@@ -104,24 +104,24 @@ function readFrames(descriptor: number, header: LogHeader): LogFindings {
 }
 
 interface Frame {
-  /** The last one of a commit. */
+  /** Whether it is the last frame of a commit. */
   readonly isCommit: boolean;
   readonly salts: Checksum;
-  /** Over all frames up to this one. */
+  /** The checksum of all frames up to this one. */
   readonly checksum: Checksum;
 }
 
-/** Follows the frames of a log, each of which continues the checksum of the one before it. */
+/** Follows the frames of a log. Each continues the checksum of the frame before it. */
 class FrameChain {
-  /** The checksum that the last frame says it has. */
+  /** The checksum in the last frame. */
   previous: Checksum;
   /** Commits before the first broken frame. */
   commits = 0;
   isDamaged = false;
-  /** The salts that count; each new run of the log has others, and what is left of an older run is no part of it. */
+  /** The salts of the present run of the log; frames that are left of an older run have others. */
   #salts: Checksum | undefined;
   #isBroken: boolean;
-  /** Commits in the frames behind the first broken one that continue each other, the one before them included. */
+  /** Commits in the frames behind the first broken one that continue each other, including the one before them. */
   #commitsBehind = 0;
   #isLastCommit = false;
 
@@ -132,7 +132,7 @@ class FrameChain {
   }
 
   add(frame: Frame, computed: Checksum): void {
-    // With a broken header nobody knows the right salts; frames that continue each other have the same ones.
+    // With a broken header the right salts are not known; consecutive frames have the same ones.
     const isOfThisRun = this.#salts === undefined || isEqual(frame.salts, this.#salts);
     const isContinued = isOfThisRun && isEqual(computed, frame.checksum);
     if (!this.#isBroken && isContinued) {
@@ -140,7 +140,7 @@ class FrameChain {
     } else if (this.#isBroken && isContinued) {
       this.#commitsBehind ||= this.#isLastCommit ? 1 : 0;
       this.#commitsBehind += frame.isCommit ? 1 : 0;
-      // The second commit was begun after the first one, and what is before it, had been synced.
+      // The second commit was started after the first one, and everything before it, had been synced.
       this.isDamaged ||= this.#commitsBehind >= 2;
     } else {
       this.#isBroken = true;

@@ -1,6 +1,6 @@
 import type { Row, Statement } from "./database.ts";
 
-/** Which database a thread opens. */
+/** Opens a database in the thread. */
 export interface OpenRequest {
   readonly file: string;
   /** Statements that lead from each version of the schema to the next. */
@@ -11,26 +11,29 @@ export interface OpenRequest {
   readonly mustExist: boolean;
 }
 
-/** One transaction that the thread is asked for. */
+/** One transaction for the thread. */
 export interface TransactionRequest {
   readonly id: number;
   readonly statements: readonly Statement[];
 }
 
-/** What a thread is told: to open a database, to make transactions in it, and to close it; then it can open another one. */
+/**
+ * A request to the thread: to open a database, to run transactions in it, or to close it, after which it can open
+ * another one.
+ */
 export type ThreadRequest = { readonly open: OpenRequest } | TransactionRequest | "close";
 
-/** Why a database could not be opened, or why a transaction was not made. */
+/** Why a database could not be opened, or a transaction failed. */
 export type Failure =
   /** Another process owns the database. */
   | { readonly reason: "in-use" }
   | { readonly reason: "newer-schema" }
-  /** A database of something else. */
+  /** The database belongs to another application. */
   | { readonly reason: "foreign" }
   | { readonly reason: "damaged"; readonly message: string }
-  /** The file or its log is no longer the one that was opened: what is written to it would be lost. */
+  /** The file or its log was replaced: what is written to it would be lost. */
   | { readonly reason: "replaced" }
-  /** What SQLite said: its primary result code, 0 where the failure is not SQLite's. */
+  /** The error of SQLite and its primary result code, 0 if the failure is not SQLite's. */
   | { readonly reason: "failed"; readonly resultCode: number; readonly message: string };
 
 export interface Opened {
@@ -40,7 +43,10 @@ export interface Opened {
   readonly isShared: boolean;
 }
 
-/** What the thread says: how opening went, then what came of transactions, several at once, and that it has let go of the file. */
+/**
+ * A response of the thread: whether the database was opened, the results of several transactions, or that the file is
+ * closed.
+ */
 export type ThreadMessage =
   | { readonly opened: Opened }
   | { readonly failure: Failure }

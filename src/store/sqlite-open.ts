@@ -15,20 +15,23 @@ export interface OpenDatabase {
   readonly isShared: boolean;
 }
 
-/** What SQLite says where it cannot share memory between processes, among other things. */
+/** The errors of SQLite if processes cannot share memory, among other reasons. */
 const sharedMemoryFailures: ReadonlySet<number> = new Set([
   resultCodes.ioError,
   resultCodes.cannotOpen,
   resultCodes.protocol,
 ]);
 
-/** What a look at a file that nothing changes has found. */
-interface Looked {
+/** The result of an inspection that changes nothing. */
+interface Inspection {
   readonly damage: string | undefined;
   readonly schemaVersion: number;
 }
 
-/** Opens the file, makes it where it is missing, checks it and brings its schema up to date. What is wrong stays as it is. */
+/**
+ * Opens the file, creates it if it is missing, checks it and migrates its schema. A file with a problem stays
+ * unchanged.
+ */
 export function openOwned(request: OpenRequest): OpenDatabase | Failure {
   let lock: SqliteLock | undefined;
   try {
@@ -43,14 +46,14 @@ export function openOwned(request: OpenRequest): OpenDatabase | Failure {
     return opened;
   } catch (error) {
     lock?.release();
-    // The lock waits for nobody; the database's own file does, and says then that it is busy.
+    // The lock does not wait. The database's own file does, and then reports that it is busy.
     return lock === undefined && resultCodeOf(error) === resultCodes.busy
       ? { reason: "in-use" }
       : describeOpenFailure(error, request.file);
   }
 }
 
-/** Makes the database's own folder, but not what it lies in: that may be a volume which is not mounted. */
+/** Creates the database's own folder, but not its parent: that may be a volume that is not mounted. */
 function makeFolder({ file, mustExist }: OpenRequest): void {
   const folder = dirname(file);
   if (!mustExist && !existsSync(folder)) {
@@ -74,14 +77,14 @@ function openLocked(
     return { reason: "damaged", message: "the file is missing or empty, and its write-ahead log is not" };
   }
   const { migrations } = request;
-  const looked = bytes > 0 ? lookWithoutChange(path, request) : undefined;
+  const looked = bytes > 0 ? inspectReadOnly(path, request) : undefined;
   const failure = looked && refuse(looked, migrations.length);
   if (failure !== undefined) {
     return failure;
   }
   const opened = openForWriting(path, request);
   try {
-    const found = looked ?? look(opened.database);
+    const found = looked ?? inspect(opened.database);
     const refused = refuse(found, migrations.length);
     if (refused !== undefined) {
       opened.database.close();
@@ -96,14 +99,15 @@ function openLocked(
 }
 
 /**
- * Checks the file on a connection that only reads. One that writes would, when it is closed, move the log into a file that is
- * damaged. Undefined where such a connection cannot look: where no memory can be shared, or a first start was cut short.
+ * Checks the file on a read-only connection. A connection that writes would, when it is closed, move the log into a
+ * damaged file. Undefined if a read-only connection is not possible: where no memory can be shared, or a first start
+ * was interrupted.
  */
-function lookWithoutChange(path: string, { busyTimeoutMs }: OpenRequest): Looked | undefined {
+function inspectReadOnly(path: string, { busyTimeoutMs }: OpenRequest): Inspection | undefined {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
-    return look(database);
+    return inspect(database);
   } catch (error) {
     const resultCode = resultCodeOf(error);
     if (resultCode === resultCodes.corrupt || resultCode === resultCodes.notADatabase) {
@@ -115,7 +119,7 @@ function lookWithoutChange(path: string, { busyTimeoutMs }: OpenRequest): Looked
   }
 }
 
-function look(database: DatabaseSync): Looked {
+function inspect(database: DatabaseSync): Inspection {
   const said = String(firstValue(database, "PRAGMA quick_check(1)"));
   return {
     damage: said === "ok" ? undefined : said,
@@ -123,7 +127,7 @@ function look(database: DatabaseSync): Looked {
   };
 }
 
-function refuse({ damage, schemaVersion }: Looked, known: number): Failure | undefined {
+function refuse({ damage, schemaVersion }: Inspection, known: number): Failure | undefined {
   if (damage !== undefined) {
     return { reason: "damaged", message: damage };
   }
@@ -135,7 +139,7 @@ function openForWriting(path: string, request: OpenRequest): Pick<OpenDatabase, 
   if (shared !== undefined) {
     return { database: shared, isShared: true };
   }
-  // Some network shares have no memory that processes can share. Alone SQLite needs none.
+  // Some network shares have no memory that processes can share. A single process needs none.
   const alone = connect(path, request, false);
   if (alone === undefined) {
     throw new Error("this file system cannot hold a write-ahead log");
@@ -143,7 +147,7 @@ function openForWriting(path: string, request: OpenRequest): Pick<OpenDatabase, 
   return { database: alone, isShared: false };
 }
 
-/** Undefined where this way is not possible on this file system. */
+/** Undefined if this is not possible on this file system. */
 function connect(path: string, { busyTimeoutMs }: OpenRequest, isShared: boolean): DatabaseSync | undefined {
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
@@ -156,7 +160,8 @@ function connect(path: string, { busyTimeoutMs }: OpenRequest, isShared: boolean
     }
     database.exec("PRAGMA synchronous = FULL");
     database.exec("PRAGMA foreign_keys = ON");
-    // Says now, not with the first change, whether the file can be written: SQLite opens one that cannot without a word.
+    // Finds out now, and not at the first change, whether the file can be written: SQLite opens a read-only file
+    // without an error.
     database.exec("BEGIN IMMEDIATE; PRAGMA application_id = 0; ROLLBACK");
     return database;
   } catch (error) {

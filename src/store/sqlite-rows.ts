@@ -2,8 +2,9 @@ import type { StatementSync } from "node:sqlite";
 import type { Row, SqlValue } from "./database.ts";
 
 /**
- * The rows of a statement. A changed bit on the disk can make a whole number larger than JavaScript's; node:sqlite would throw
- * for it, and one such row would keep all others from being read. It comes as text: no column of a store holds such numbers.
+ * Returns the rows of a statement. A flipped bit on the disk can make an integer larger than JavaScript's; node:sqlite
+ * would throw for it, so that one such row would prevent all others from being read. Such an integer is returned as
+ * text: no column of a store holds any.
  */
 export function allRows(statement: StatementSync, values: readonly SqlValue[]): readonly Row[] {
   statement.setReadBigInts(true);

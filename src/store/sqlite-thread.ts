@@ -1,12 +1,15 @@
 /**
- * The thread that owns one SQLite database at a time. SQLite's calls wait for the disk; here nothing else waits with them, and they
- * take none of the four threads in which Node.js runs file operations and name look-ups.
+ * The thread that owns one SQLite database at a time. SQLite's calls wait for the disk; in this thread nothing else
+ * waits with them, and they use none of the four threads in which Node.js runs file operations and name look-ups.
  */
 import { isMainThread, parentPort, receiveMessageOnPort, type MessagePort } from "node:worker_threads";
 import { SqliteFile } from "./sqlite-file.ts";
 import type { ThreadMessage, ThreadRequest, TransactionRequest } from "./sqlite-messages.ts";
 
-/** Transactions in one commit: their answers arrive together, and a thousand at once would hold up the event loop. */
+/**
+ * How many transactions share one commit: their results arrive together, and a thousand at once would block the event
+ * loop.
+ */
 const mostTogether = 200;
 
 if (!isMainThread && parentPort !== null) {
@@ -31,7 +34,7 @@ function serve(port: MessagePort): void {
     if (file === undefined) {
       return;
     }
-    // What has come meanwhile shares one commit, and with it one sync of the disk.
+    // Requests that arrived meanwhile share one commit, and so one sync of the disk.
     const waiting = [first];
     while (waiting.length < mostTogether) {
       const next = receiveMessageOnPort(port);

@@ -1,17 +1,18 @@
 import { Worker } from "node:worker_threads";
 
-/** A deploy opens the next database sooner; after that an idle thread only takes memory. */
+/** Longer than a deploy takes to open the next database; after that an idle thread only takes memory. */
 const defaultIdleMs = 10_000;
 
 interface IdleThread {
   readonly worker: Worker;
-  /** Takes away what watches it. */
+  /** Removes the listeners for the end of the idle thread. */
   readonly release: () => void;
 }
 
 /**
- * Threads for databases, one for each that is open. To start a thread takes ten times as long as to open a database in it, and a deploy
- * closes and opens every store: one that has closed its database is kept for a while for the next.
+ * A pool of threads for databases, one for each open database. Starting a thread takes ten times as long as opening a
+ * database in it, and a deploy closes and opens every store: a thread that has closed its database is kept for a while
+ * for the next.
  */
 export class SqliteThreads {
   readonly #idleMs: number;
@@ -21,14 +22,14 @@ export class SqliteThreads {
     this.#idleMs = idleMs;
   }
 
-  /** One that has no database open. Nothing listens to it yet. */
+  /** Returns a thread that has no database open. Nothing listens to it yet. */
   take(): Worker {
     const idle = this.#idle.pop();
     idle?.release();
     return idle?.worker ?? startThread();
   }
 
-  /** Keeps a thread that has closed its database. It does not keep the process. */
+  /** Keeps a thread that has closed its database. It does not keep the process alive. */
   giveBack(worker: Worker): void {
     const remove = (): void => {
       const index = this.#idle.indexOf(idle);
@@ -47,15 +48,15 @@ export class SqliteThreads {
         worker.off("error", remove).off("exit", remove);
       },
     };
-    // An error that nobody listens to would end the process.
+    // An error without a listener would end the process.
     worker.on("error", remove).on("exit", remove);
     this.#idle.push(idle);
   }
 }
 
-/** A thread that serves databases; nothing listens to it yet. */
+/** Starts a thread that serves databases; nothing listens to it yet. */
 export function startThread(): Worker {
-  // TypeScript in the sources, JavaScript in the package.
+  // The file is TypeScript in the sources, and JavaScript in the package.
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   return new Worker(new URL(`./sqlite-thread.${extension}`, import.meta.url), {
     // Node.js 22 calls its SQLite experimental, once for each process that uses it. The process's own options are not passed on: a

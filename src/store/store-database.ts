@@ -9,9 +9,9 @@ export type StoreDatabaseOptions = Omit<SqliteOptions, "migrations" | "mustExist
 
 const defaultAnswerMs = 30_000;
 
-/** The embedded database of a store. Where its thread has ended, the next transaction opens it again. */
+/** The embedded database of a store. If its thread has ended, the next transaction opens it again. */
 export class StoreDatabase implements Database {
-  /** Made with the database. */
+  /** Created with the database. */
   readonly storeId: string;
   readonly #options: StoreDatabaseOptions;
   readonly #closing = new AbortController();
@@ -45,13 +45,13 @@ export class StoreDatabase implements Database {
     await this.#current.close();
   }
 
-  /** Resolves when no thread has the file any more; a disk that hangs can hold that up after `close`. */
+  /** Resolves when no thread has the file open any more, which a hanging disk can delay beyond `close`. */
   async ended(): Promise<void> {
     await this.#reopening?.catch(() => undefined);
     await this.#current.ended;
   }
 
-  /** A disk that hangs is waited for by all at once, each so long as for any answer. */
+  /** All transactions wait for a hanging disk at the same time, each as long as for any response. */
   async #reopened(): Promise<SqliteDatabase> {
     this.#reopening ??= this.#reopen().finally(() => {
       this.#reopening = undefined;
@@ -64,7 +64,7 @@ export class StoreDatabase implements Database {
     return reopening;
   }
 
-  /** Who uses it has read from this store: another one in its place, or an empty one, is no replacement. */
+  /** The users have read from this store: another database in its place, or an empty one, is no replacement. */
   async #reopen(): Promise<SqliteDatabase> {
     const { signal } = this.#closing;
     await this.#current.ended;
@@ -85,7 +85,7 @@ interface Identified {
   readonly storeId: string;
 }
 
-/** Opens the file and reads the id of its store, which it gets the first time. */
+/** Opens the file and reads the id of its store, which is created the first time. */
 async function openIdentified(
   options: StoreDatabaseOptions,
   mustExist: boolean,

@@ -9,9 +9,9 @@ import { StoreDatabase, type StoreDatabaseOptions } from "./store-database.ts";
 /** A use of a database; the last one to release it closes it. */
 export interface DatabaseLease {
   readonly database: Database;
-  /** Tells of the records that this process puts into it. */
+  /** Notifies of the records that this process puts into it. */
   readonly arrivals: RecordArrivals;
-  /** The id that the store has had since its database was made. */
+  /** The id of the store, created with its database. */
   readonly storeId: string;
   /** Resolves within a few seconds, also when the disk hangs; may be called twice. */
   release(): Promise<void>;
@@ -24,16 +24,18 @@ interface Shared {
 }
 
 interface StoreDatabasesOptions extends Omit<StoreDatabaseOptions, "file"> {
-  /** How long one use waits until the database is open: its whole file is checked. Opening itself goes on. */
+  /** How long one user waits until the database is open, while its whole file is checked. Opening itself goes on. */
   readonly openWithinMs?: number;
 }
 
-/** The embedded databases that this process has open. A file can be open once, so nodes that name the same one share it. */
+/**
+ * The embedded databases that this process has open. A file can be open only once, so nodes with the same one share it.
+ */
 export class StoreDatabases {
   readonly #options: StoreDatabasesOptions;
   readonly #openWithinMs: number;
   readonly #open = new Map<string, Shared>();
-  /** Until their threads have let go of the files. */
+  /** Databases that are being closed, until their threads have closed the files. */
   readonly #closing = new Map<string, Promise<void>>();
 
   constructor({ openWithinMs = 60_000, ...options }: StoreDatabasesOptions = {}) {
@@ -41,7 +43,7 @@ export class StoreDatabases {
     this.#openWithinMs = openWithinMs;
   }
 
-  /** Opens the file, makes it and its folder where they are missing. Rejects with ERR_STORE. */
+  /** Opens the file; creates it and its folder if they are missing. Rejects with ERR_STORE. */
   async open(file: string): Promise<DatabaseLease> {
     const path = resolve(file);
     const shared = this.#open.get(path) ?? this.#begin(path);
@@ -77,7 +79,7 @@ export class StoreDatabases {
   async #leave(path: string, shared: Shared): Promise<void> {
     shared.users -= 1;
     const database = await shared.database.catch(() => undefined);
-    // While it was being opened, another use may have come.
+    // Another user may have come while it was being opened.
     if (shared.users > 0 || this.#open.get(path) !== shared) {
       return;
     }

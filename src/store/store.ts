@@ -1,7 +1,7 @@
 import type { DimensionerError } from "../errors/dimensioner-error.ts";
 import type { DatabaseLease, StoreDatabases } from "./store-databases.ts";
 
-/** The folder of a store's packages as its settings name it, or why they name none. */
+/** The folder of a store's packages, or why its settings name none. */
 export type PackagesFolder = { readonly path: string } | { readonly problem: DimensionerError };
 
 /** What opens the databases of stores. */
@@ -11,7 +11,7 @@ type OpensDatabases = Pick<StoreDatabases, "open">;
 export class Store {
   /** The file of the embedded database. */
   readonly file: string;
-  /** Where packages lie. Nobody has looked yet whether it is there: it may be a share that is not mounted. */
+  /** The folder of packages. It was not checked whether it exists: it may be a share that is not mounted. */
   readonly folder: PackagesFolder;
   readonly #databases: OpensDatabases;
 
@@ -22,7 +22,7 @@ export class Store {
   }
 
   /**
-   * Opens the database, or shares it with who has it open. Each user takes a lease of its own and releases it when it has
+   * Opens the database, or shares it with its other users. Each user has a lease of its own and releases it when it has
    * finished, so that nobody's last writes depend on the order in which a deploy closes nodes. Rejects with ERR_STORE.
    */
   lease(): Promise<DatabaseLease> {

@@ -1,16 +1,16 @@
 import type { Database } from "./database.ts";
 
-/** What a store's database is, and what in it is not finished. */
+/** Facts of a store's database, and the unfinished work in it. */
 export interface StoreSummary {
   readonly sqliteVersion: string;
   readonly schemaVersion: number;
-  /** Of the file, without its log. */
+  /** The size of the file, without its log. */
   readonly bytes: number;
-  /** Jobs of archive nodes that have not ended. */
+  /** How many jobs of archive nodes have not ended. */
   readonly openJobs: number;
   /** When the oldest of them was accepted (ISO 8601, UTC); null where none is open. */
   readonly oldestJobAt: string | null;
-  /** Webhook records that nobody has handled. */
+  /** How many webhook records nobody has handled. */
   readonly unhandledRecords: number;
 }
 

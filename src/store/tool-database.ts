@@ -9,9 +9,9 @@ interface Waiting {
 }
 
 /**
- * A database as programs open it that are not its owner, in a thread of its own: to read a store's database, which its owner may
- * be writing, to write to it a little, to keep others from opening it, or a temporary one that goes when it is closed.
- * Unlike an owner's it waits as long as the disk takes: who runs a program can end it.
+ * A database for programs that are not its owner, in a thread of its own: to read a store's database while its owner
+ * may be writing, to write a little to it, to prevent others from opening it, or a temporary one that is deleted when
+ * it is closed. Unlike for an owner there is no time limit for the disk: whoever runs a program can end it.
  */
 export class ToolDatabase implements Database {
   readonly #file: string;
@@ -28,7 +28,7 @@ export class ToolDatabase implements Database {
     worker.once("exit", () => this.#end(closedError(file)));
   }
 
-  /** Rejects with ERR_STORE: damaged, in use, denied, or whatever the disk says. */
+  /** Rejects with ERR_STORE: damaged, in use, denied, or an error of the disk. */
   static async open(request: ToolRequest): Promise<ToolDatabase> {
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const worker = new Worker(new URL(`./tool-thread.${extension}`, import.meta.url), {
@@ -59,7 +59,7 @@ export class ToolDatabase implements Database {
     });
   }
 
-  /** The rows of one statement. */
+  /** Returns the rows of one statement. */
   async select(sql: string, values: Statement["values"] = []): Promise<readonly Row[]> {
     const [rows = []] = await this.transaction([{ sql, values }]);
     return rows;

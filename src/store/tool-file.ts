@@ -11,16 +11,19 @@ interface Open {
   readonly database: DatabaseSync;
   readonly prepared: Map<string, StatementSync>;
   readonly begin: "BEGIN" | "BEGIN IMMEDIATE";
-  /** What the file was when it was opened as one that nobody changes; undefined where somebody may. */
+  /** The state of the file when it was opened as immutable; undefined if it was not. */
   readonly unchanged: string | undefined;
 }
 
-/** A statement waits so long for another program that is writing. */
+/** How long a statement waits for another program that is writing. */
 const busyTimeoutMs = 2_000;
-/** A file that changes each time it is read is opened as one that changes. */
+/** A file that changes every time is not opened as immutable any more. */
 const mostReopened = 3;
 
-/** What a ToolDatabase does in its thread. Opens the file with the first transaction, and throws SQLite's errors. */
+/**
+ * The part of a ToolDatabase that runs in its thread. Opens the file with the first transaction, and throws SQLite's
+ * errors.
+ */
 export class ToolFile {
   readonly #request: ToolRequest;
   #open: Open | undefined;
@@ -48,7 +51,7 @@ export class ToolFile {
           throw error;
         }
       }
-      // Its owner has begun to write: what was read may be half old and half new.
+      // Its owner has started to write: the rows may be half old and half new.
       this.#reopened += 1;
       this.close();
     }
@@ -81,8 +84,8 @@ export class ToolFile {
   }
 
   /**
-   * To read a file with a write-ahead log SQLite makes two files beside it, and leaves them there. Where the log is empty or missing
-   * all is in the file, and it can be read as one that nobody changes, as long as nobody does.
+   * SQLite creates two files beside a file with a write-ahead log even to read it, and leaves them there. If the log is
+   * empty or missing, everything is in the file itself, and it can be read as immutable as long as nobody writes.
    */
   #openToRead(opened: (database: DatabaseSync, unchanged?: string) => Open): Open {
     const { file } = this.#request;
@@ -100,7 +103,7 @@ export class ToolFile {
   }
 }
 
-/** Changes with each change of the file; undefined while there is something in its log. */
+/** Changes with each change of the file; undefined while its log is not empty. */
 function stateOf(file: string): string | undefined {
   const { size, mtimeNs, ino } = statSync(file, { bigint: true });
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });

@@ -4,15 +4,16 @@ import type { Failure } from "./sqlite-messages.ts";
 /** How a program opens a database that it does not own. */
 export interface ToolRequest {
   /**
-   * `read`: changes nothing, neither in the file nor beside it, as long as its log is empty. `write`: beside the owner. `lock`: only keeps
-   * all owners out. `temporary`: a private one, on the disk where it is large.
+   * `read`: changes nothing, neither in the file nor beside it, as long as its log is empty. `write`: writes while its
+   * owner may be writing too. `lock`: only prevents all others from opening it. `temporary`: a private one, on the disk
+   * when it is large.
    */
   readonly as: "lock" | "read" | "temporary" | "write";
-  /** The database's file; of a temporary one its name for errors. */
+  /** The database's file; for a temporary one its name in errors. */
   readonly file: string;
 }
 
-/** One transaction that the thread is asked for. */
+/** One transaction for the thread. */
 export interface ToolTransaction {
   readonly id: number;
   readonly statements: readonly Statement[];

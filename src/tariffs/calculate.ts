@@ -1,70 +1,74 @@
 import {
   compare,
   dividedBy,
-  exact,
+  fraction,
   greaterOf,
   one,
   roundedToNearest,
   roundedUp,
   times,
-  type Exact,
-} from "./exact.ts";
+  type Fraction,
+} from "./fraction.ts";
 import { ruleUnits, type WeightRule } from "./rule.ts";
 import { toLength, toWeight, type LengthUnit, type WeightUnit } from "./units.ts";
 
-/** A parcel as it was measured. */
+/** A measured parcel. */
 export interface Parcel {
-  readonly sides: readonly [Exact, Exact, Exact];
+  readonly sides: readonly [Fraction, Fraction, Fraction];
   readonly lengthUnit: LengthUnit;
-  /** Null where it is not known. */
-  readonly weight: { readonly value: Exact; readonly unit: WeightUnit } | null;
+  /** Null if it is not known. */
+  readonly weight: { readonly value: Fraction; readonly unit: WeightUnit } | null;
 }
 
-/** What a rule makes of a parcel; lengths and weights are in the rule's units. */
+/** The result of a rule for a parcel; lengths and weights are in the rule's units. */
 export interface Calculation {
   readonly rule: WeightRule;
-  /** In the order of the parcel, rounded as the rule wants it. */
-  readonly sides: readonly [Exact, Exact, Exact];
-  readonly volume: Exact;
-  /** What the volume weighs, before it is rounded up; null where it is not above the threshold. */
-  readonly dimensional: Exact | null;
-  /** Before it is rounded up; null where it is not known. */
-  readonly actual: Exact | null;
-  /** What is billed; null where there is nothing to bill by. */
-  readonly billed: { readonly weight: Exact; readonly basis: Basis } | null;
+  /** The sides in the order of the parcel, rounded by the rule. */
+  readonly sides: readonly [Fraction, Fraction, Fraction];
+  readonly volume: Fraction;
+  /** The dimensional weight before it is rounded up; null if the volume is not above the threshold. */
+  readonly dimensional: Fraction | null;
+  /** The actual weight before it is rounded up; null if it is not known. */
+  readonly actual: Fraction | null;
+  /** The billed weight; null if there is neither a dimensional nor an actual weight. */
+  readonly billed: { readonly weight: Fraction; readonly basis: Basis } | null;
 }
 
-/** Which of the weights is billed; where two are the same after they were rounded up, the actual one. */
+/** Which weight is billed; if two are equal after rounding up, the actual one. */
 export type Basis = "actual" | "dimensional" | "minimum";
 
-const thousandth = exact("0.001");
+const thousandth = fraction("0.001");
 
-/** Works out the billable weight: every number stays exact, and each is rounded at most once. */
+/** Calculates the billable weight: every number stays exact, and each is rounded at most once. */
 export function calculate(parcel: Parcel, rule: WeightRule): Calculation {
   const units = ruleUnits[rule.unit];
   const round = roundings[rule.sideRounding];
-  const side = (value: Exact): Exact => round(toLength(value, parcel.lengthUnit, units.length));
+  const side = (value: Fraction): Fraction => round(toLength(value, parcel.lengthUnit, units.length));
   const [length, width, height] = parcel.sides;
   const sides = [side(length), side(width), side(height)] as const;
   const [first, second, third] = sides;
   const volume = times(times(first, second), third);
-  const isCounted = compare(volume, exact(rule.threshold)) > 0;
-  const dimensional = isCounted ? dividedBy(volume, exact(rule.divisor)) : null;
+  const isCounted = compare(volume, fraction(rule.threshold)) > 0;
+  const dimensional = isCounted ? dividedBy(volume, fraction(rule.divisor)) : null;
   const { weight } = parcel;
   const actual = weight === null ? null : toWeight(weight.value, weight.unit, units.weight);
   return { rule, sides, volume, dimensional, actual, billed: billedOf(dimensional, actual, rule) };
 }
 
-const roundings: Readonly<Record<WeightRule["sideRounding"], (side: Exact) => Exact>> = {
+const roundings: Readonly<Record<WeightRule["sideRounding"], (side: Fraction) => Fraction>> = {
   none: (side) => side,
   up: (side) => roundedUp(side, one),
-  // A side that was measured takes up space, however short it is.
+  // A measured side takes up space, however short it is.
   nearest: (side) => greaterOf(roundedToNearest(side, one), one),
 };
 
-function billedOf(dimensional: Exact | null, actual: Exact | null, rule: WeightRule): Calculation["billed"] {
-  const minimum = exact(rule.minimum);
-  const weights: readonly (readonly [Basis, Exact | null])[] = [
+function billedOf(
+  dimensional: Fraction | null,
+  actual: Fraction | null,
+  rule: WeightRule,
+): Calculation["billed"] {
+  const minimum = fraction(rule.minimum);
+  const weights: readonly (readonly [Basis, Fraction | null])[] = [
     ["actual", actual && weightStep(actual, rule)],
     ["dimensional", dimensional && weightStep(dimensional, rule)],
     ["minimum", minimum.numerator > 0n ? minimum : null],
@@ -78,8 +82,8 @@ function billedOf(dimensional: Exact | null, actual: Exact | null, rule: WeightR
   return billed;
 }
 
-/** A weight rounded up as the rule wants it. */
-export function weightStep(weight: Exact, { productRounding }: WeightRule): Exact {
-  const step = exact(productRounding);
+/** Rounds a weight up as the rule requires. */
+export function weightStep(weight: Fraction, { productRounding }: WeightRule): Fraction {
+  const step = fraction(productRounding);
   return roundedUp(weight, step.numerator > 0n ? step : thousandth);
 }

@@ -1,8 +1,8 @@
 import { weightStep, type Calculation } from "./calculate.ts";
-import { compare, exact, toDecimal, type Exact } from "./exact.ts";
+import { compare, fraction, toDecimal, type Fraction } from "./fraction.ts";
 import { ruleUnits, type WeightRule } from "./rule.ts";
 
-/** What an explanation says beside numbers, units and signs. */
+/** The words of an explanation. */
 export interface Words {
   number(decimal: string): string;
   upTo(weight: string): string;
@@ -19,7 +19,7 @@ export const english: Words = {
   atLeast: (weight) => `at least ${weight}`,
 };
 
-/** How the weight was found: "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb". */
+/** Explains how the weight was calculated: "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb". */
 export function explain(calculation: Calculation, words: Words): string {
   const { rule, sides, volume, dimensional, actual, billed } = calculation;
   const { length, weight: unit } = ruleUnits[rule.unit];
@@ -27,8 +27,8 @@ export function explain(calculation: Calculation, words: Words): string {
   const product = sides.map((side) => words.number(toDecimal(side, 3))).join(" × ");
   const cube = `${product} ${length} = ${words.number(toDecimal(volume, 2))} ${length}³`;
 
-  /** A weight, and how it is rounded up where it is the one that is billed. */
-  const weigh = (weight: Exact, isBilled: boolean): string => {
+  /** Shows a weight and, if it is the billed one, how it is rounded up. */
+  const weigh = (weight: Fraction, isBilled: boolean): string => {
     const up = weightStep(weight, rule);
     return !isBilled || compare(weight, up) === 0
       ? `${words.number(toDecimal(weight, isBilled ? 4 : 2))} ${unit}`
@@ -45,10 +45,13 @@ export function explain(calculation: Calculation, words: Words): string {
   ].join("; ");
 }
 
-/** With as many decimals, two at least, as it takes for the number that is shown to be rounded up to the same weight. */
-function shownBelow(weight: Exact, up: Exact, rule: WeightRule): string {
+/**
+ * Shows a weight with as many decimals, at least two, as are needed for the shown number to be rounded up to the same
+ * weight.
+ */
+function shownBelow(weight: Fraction, up: Fraction, rule: WeightRule): string {
   const shown = [2, 3, 4, 5, 6].map((decimals) => toDecimal(weight, decimals));
-  const isBelow = (text: string) => compare(exact(text), up) < 0;
-  const leadsUp = (text: string) => compare(weightStep(exact(text), rule), up) === 0;
+  const isBelow = (text: string) => compare(fraction(text), up) < 0;
+  const leadsUp = (text: string) => compare(weightStep(fraction(text), rule), up) === 0;
   return shown.find((text) => isBelow(text) && leadsUp(text)) ?? toDecimal(weight, 12);
 }

@@ -1,22 +1,22 @@
 import { problem, type Problem } from "../rules/problem.ts";
 import type { Calculation } from "./calculate.ts";
-import { compare, exact, one, plus, readExact, times, type Exact } from "./exact.ts";
+import { compare, fraction, one, plus, readFraction, times, type Fraction } from "./fraction.ts";
 import { ruleUnits, sizes, type Size, type WeightLimit } from "./rule.ts";
 import { readLengthUnit, readWeightUnit, toLength, toWeight } from "./units.ts";
 
-/** Where a parcel stands with regard to a limit. */
+/** A limit and the parcel's value. */
 export interface CheckedLimit {
   readonly limit: WeightLimit;
-  /** In the limit's unit; null where the parcel's weight is not known, and so whether it is over. */
-  readonly value: Exact | null;
+  /** The value in the limit's unit; null if the parcel's weight is not known, and so whether it is over the limit. */
+  readonly value: Fraction | null;
   readonly isOver: boolean | null;
 }
 
 const most = 50;
 
 /**
- * Reads limits as people write them, separated by semicolons or lines: "heavy: weight > 31.5 kg; long: longest > 120 cm".
- * Or says what is wrong with them.
+ * Reads limits as people write them, separated by semicolons or lines: "heavy: weight > 31.5 kg; long: longest > 120
+ * cm". Returns what is wrong with them if they are not valid.
  */
 export function readLimits(
   given: string,
@@ -42,7 +42,7 @@ export function readLimits(
 function readLimit(text: string): WeightLimit | null {
   const [, name = "", word = "", limit = "", symbol = ""] =
     /^([^:]{1,60}):\s*([a-z]+)\s*>\s*([\d.]{1,20})\s*([a-z"]+)[³3]?$/i.exec(text) ?? [];
-  if (readExact(limit) === null) {
+  if (readFraction(limit) === null) {
     return null;
   }
   const known = { name: name.trim(), limit };
@@ -56,7 +56,7 @@ function readLimit(text: string): WeightLimit | null {
   return size === undefined ? null : unit && { ...known, quantity: size, unit };
 }
 
-/** Compares a parcel, with its sides as the rule has rounded them, with limits in whichever units. */
+/** Compares a parcel, with its sides as the rule has rounded them, with limits in any units. */
 export function checkLimits(
   { rule, sides, actual }: Calculation,
   limits: readonly WeightLimit[],
@@ -70,14 +70,14 @@ export function checkLimits(
             limit.quantity,
             sides.map((side) => toLength(side, from.length, limit.unit)),
           );
-    return { limit, value, isOver: value && compare(value, exact(limit.limit)) > 0 };
+    return { limit, value, isOver: value && compare(value, fraction(limit.limit)) > 0 };
   });
 }
 
-function sizeOf(size: Size, sides: readonly Exact[]): Exact {
+function sizeOf(size: Size, sides: readonly Fraction[]): Fraction {
   const [longest = one, second = one, shortest = one] = [...sides].sort((a, b) => compare(b, a));
   const others = plus(second, shortest);
-  const values: Readonly<Record<Size, Exact>> = {
+  const values: Readonly<Record<Size, Fraction>> = {
     volume: times(times(longest, second), shortest),
     longest,
     second,
@@ -87,7 +87,7 @@ function sizeOf(size: Size, sides: readonly Exact[]): Exact {
   return values[size];
 }
 
-/** The unit that a limit and its value are in, as people write it. */
+/** The unit of a limit and its value, as people write it. */
 export function unitOf({ quantity, unit }: WeightLimit): string {
   return quantity === "volume" ? `${unit}³` : unit;
 }

@@ -1,8 +1,11 @@
 import type { Parcel } from "./calculate.ts";
-import { readExact } from "./exact.ts";
+import { readFraction } from "./fraction.ts";
 import { readLengthUnit, readWeightUnit } from "./units.ts";
 
-/** Reads a parcel as people write one, "40 × 30 × 20 cm, 2 kg", also without a weight; null where it is none. */
+/**
+ * Reads a parcel as people write it, "40 × 30 × 20 cm, 2 kg", with or without a weight; null if the text is not a
+ * parcel.
+ */
 export function readParcelText(text: string): Parcel | null {
   const number = String.raw`(\d+(?:[.,]\d+)?)`;
   const form = new RegExp(
@@ -25,6 +28,6 @@ export function readParcelText(text: string): Parcel | null {
 }
 
 function readPositive(text: string | undefined) {
-  const value = readExact(text?.replace(",", "."));
+  const value = readFraction(text?.replace(",", "."));
   return value !== null && value.numerator > 0n ? value : null;
 }

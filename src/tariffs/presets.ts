@@ -1,26 +1,26 @@
 import type { Size, WeightLimit, WeightRule } from "./rule.ts";
 
-/** What is known of a carrier, from when on, and where it was found. */
+/** A fact about a carrier, the day from which it applies, and its source. */
 interface Dated {
-  /** The first day on which it holds (YYYY-MM-DD); null where that is not known. */
+  /** The first day on which it applies (YYYY-MM-DD); null if that is not known. */
   readonly since: string | null;
   readonly source: string;
 }
 
-/** A carrier's rule as it holds from one day on. */
+/** A carrier's rule from one day on. */
 export interface DatedRule extends Dated, WeightRule {
   readonly id: string;
-  /** False where a part of it was found in one secondary source only. */
+  /** False if a part of it was found in one secondary source only. */
   readonly isVerified: boolean;
 }
 
-/** A carrier's surcharge limits as they hold from one day on. */
+/** A carrier's surcharge limits from one day on. */
 interface DatedLimits extends Dated {
   readonly limits: readonly WeightLimit[];
 }
 
 export interface Preset {
-  /** As people call it; the name of a carrier is the same in every language. */
+  /** The name of the carrier, which is the same in every language. */
   readonly name: string;
   /** The newest first. */
   readonly rules: readonly DatedRule[];
@@ -61,9 +61,9 @@ function inches(name: string, quantity: Size, limit: string): WeightLimit {
 }
 
 /**
- * Carriers' rules and surcharge limits, collected from public sources in November 2026. They are facts with a source and a date,
- * not a promise: what a contract with a carrier says comes first. Limits of length plus girth are
- * not among them: since August 2025 the volume has replaced them in a part of the tariffs, and no source says in which.
+ * Carriers' rules and surcharge limits, collected from public sources in November 2026. They are facts with a source
+ * and a date, not a promise: a contract with a carrier takes precedence. Limits of length plus girth are not included:
+ * since August 2025 the volume has replaced them in a part of the tariffs, and no source says in which.
  */
 const table = {
   ups: {
@@ -177,12 +177,12 @@ export const presets: Readonly<Record<PresetName, Preset>> = table;
 
 export const presetNames = Object.keys(table) as readonly PresetName[];
 
-/** The rule of a carrier on a day (YYYY-MM-DD); undefined where the table has none as old. */
+/** The rule of a carrier on a day (YYYY-MM-DD); undefined if the table has no rule that is as old. */
 export function ruleOn(preset: Preset, day: string): DatedRule | undefined {
   return newest(preset.rules, day);
 }
 
-/** The surcharge limits of a carrier on a day; none where none are known. */
+/** The surcharge limits of a carrier on a day; none if none are known. */
 export function surchargesOn(preset: Preset, day: string): readonly WeightLimit[] {
   return newest(preset.surcharges, day)?.limits ?? [];
 }

@@ -10,7 +10,7 @@ export type RuleUnit = keyof typeof ruleUnits;
 
 export const sideRoundings = ["none", "up", "nearest"] as const;
 
-/** How a carrier derives the weight that it bills from the size and the weight of a parcel. Decimal numbers are text. */
+/** How a carrier calculates the billed weight from the size and the weight of a parcel. Decimal numbers are text. */
 export interface WeightRule {
   readonly unit: RuleUnit;
   /** The volume is divided by it. */
@@ -25,14 +25,14 @@ export interface WeightRule {
   readonly minimum: string;
 }
 
-/** What of a parcel's size carriers set limits for: `girth` is the longest side plus twice the two others. */
+/** The sizes for which carriers set limits: `girth` is the longest side plus twice the two others. */
 export const sizes = ["volume", "longest", "second", "shortest", "girth"] as const;
 
 export type Size = (typeof sizes)[number];
 
 /**
- * A limit above which a carrier asks for more; a parcel that meets it exactly is not over it. A volume is limited in the cubes of
- * the unit.
+ * A limit above which a carrier adds a surcharge; a parcel exactly at the limit is not over it. A volume is limited in
+ * cubes of the unit.
  */
 export type WeightLimit = (
   | { readonly quantity: Size; readonly unit: LengthUnit }

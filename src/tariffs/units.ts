@@ -1,26 +1,26 @@
-import { dividedBy, exact, times, type Exact } from "./exact.ts";
+import { dividedBy, fraction, times, type Fraction } from "./fraction.ts";
 
 export type LengthUnit = keyof typeof millimeters;
 export type WeightUnit = keyof typeof grams;
 
 const millimeters = {
-  mm: exact("1"),
-  cm: exact("10"),
-  m: exact("1000"),
-  in: exact("25.4"),
+  mm: fraction("1"),
+  cm: fraction("10"),
+  m: fraction("1000"),
+  in: fraction("25.4"),
 };
 
 const grams = {
-  g: exact("1"),
-  kg: exact("1000"),
-  oz: exact("28.349523125"),
-  lb: exact("453.59237"),
+  g: fraction("1"),
+  kg: fraction("1000"),
+  oz: fraction("28.349523125"),
+  lb: fraction("453.59237"),
 };
 
 export const lengthUnits = Object.keys(millimeters);
 export const weightUnits = Object.keys(grams);
 
-/** How devices, scales and people write some of them beside the symbol. */
+/** Other spellings of units by devices, scales and people. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ["inch", "in"],
   ["inches", "in"],
@@ -33,13 +33,13 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ["pounds", "lb"],
 ]);
 
-/** Null where it is none that is known. */
+/** Null if the unit is not known. */
 export function readLengthUnit(given: unknown): LengthUnit | null {
   const name = symbolOf(given);
   return isKeyOf(millimeters, name) ? name : null;
 }
 
-/** Null where it is none that is known. */
+/** Null if the unit is not known. */
 export function readWeightUnit(given: unknown): WeightUnit | null {
   const name = symbolOf(given);
   return isKeyOf(grams, name) ? name : null;
@@ -54,10 +54,10 @@ function isKeyOf<T extends object>(table: T, name: string): name is string & key
   return Object.keys(table).includes(name);
 }
 
-export function toLength(value: Exact, from: LengthUnit, to: LengthUnit): Exact {
+export function toLength(value: Fraction, from: LengthUnit, to: LengthUnit): Fraction {
   return dividedBy(times(value, millimeters[from]), millimeters[to]);
 }
 
-export function toWeight(value: Exact, from: WeightUnit, to: WeightUnit): Exact {
+export function toWeight(value: Fraction, from: WeightUnit, to: WeightUnit): Fraction {
   return dividedBy(times(value, grams[from]), grams[to]);
 }

@@ -1,7 +1,9 @@
-/** What the bodies that have not come to their end may take together, for all webhooks of a runtime. */
+/** Limits of all bodies together that are being received, for all webhooks of a runtime. */
 const bodyLimits = { bodies: 500, bytes: 32_000_000 } as const;
 
-/** Counts the bodies under way, so that senders that begin many and end none cannot fill the memory. */
+/**
+ * Counts the bodies that are being received, so that senders that begin many and finish none cannot fill the memory.
+ */
 export class BodyBudget {
   readonly #most: { readonly bodies: number; readonly bytes: number };
   #bodies = 0;
@@ -11,7 +13,7 @@ export class BodyBudget {
     this.#most = most;
   }
 
-  /** Room for one more body; undefined when there is none. */
+  /** Reserves the place of one more body; undefined if there is none. */
   open(): BodyRoom | undefined {
     if (this.#bodies >= this.#most.bodies) {
       return undefined;
@@ -36,9 +38,9 @@ export class BodyBudget {
   }
 }
 
-/** The place of one body; closed once, when the body has come to its end or is given up. */
+/** The place of one body; to be closed once, when the body is complete or given up. */
 export interface BodyRoom {
-  /** False when so many bytes more would be too many. */
+  /** Reserves bytes; returns false if they would exceed the limit. */
   take(bytes: number): boolean;
   close(): void;
 }

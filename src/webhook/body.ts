@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http";
 import { ByteCollector } from "../model/byte-collector.ts";
 import type { BodyBudget } from "./body-budget.ts";
 
-/** Why a body was not read: HTTP's own status for it. */
+/** The HTTP status for a body that was not read. */
 export type BodyProblem = 408 | 413 | 503;
 
 /**
- * Reads a body whole, up to `limitBytes` and within `deadlineMs`, as long as `budget` has room; null when the other side
- * hung up. A body that a middleware of the site has read before is taken from it.
+ * Reads a whole body, up to `limitBytes` and within `deadlineMs`, as long as `budget` has room; null if the sender has
+ * closed the connection. A body that a middleware of the site has read before is taken from it.
  */
 export function readBody(
   request: IncomingMessage,
@@ -27,7 +27,7 @@ export function readBody(
     return Promise.resolve(503);
   }
   return new Promise((resolve) => {
-    // Let go of at the end: the listeners live as long as the request, and that may be refused and still be sent.
+    // Removed at the end, because the listeners live as long as the request, which may be refused and still be sent.
     let body: ByteCollector | null = new ByteCollector(limitBytes);
     const settle = (result: Buffer | BodyProblem | null): void => {
       if (body !== null) {
@@ -54,8 +54,8 @@ export function readBody(
 }
 
 /**
- * Throws away what is left of a body before a refusal is sent, since a sender that is cut off in the middle would not see
- * the answer; ends after `limitBytes` or `deadlineMs` all the same.
+ * Discards the rest of a body before an error response, which the sender would not receive if the connection ended in
+ * the middle; stops after `limitBytes` or `deadlineMs` in any case.
  */
 export function discardBody(request: IncomingMessage, limitBytes: number, deadlineMs: number): Promise<void> {
   if (request.readableEnded || request.destroyed) {
@@ -82,7 +82,7 @@ export function discardBody(request: IncomingMessage, limitBytes: number, deadli
   });
 }
 
-/** What a body parser has left, as the bytes that it may have come from. */
+/** Converts the result of a body parser back to the bytes that it may have come from. */
 function bodyOf(request: IncomingMessage): Buffer | undefined {
   const body: unknown = "body" in request ? request.body : undefined;
   if (!request.readableEnded || body === undefined) {

@@ -1,8 +1,8 @@
-/** Where the items go. */
+/** The receiver of the items. */
 export interface Target<T> {
-  /** Hands on one item, `waiting` others behind it. */
+  /** Delivers one item; `waiting` others are behind it. */
   deliver(item: T, waiting: number): void;
-  /** Of what was handed on in the turn before, the items that have to be handed on again. */
+  /** Returns the items of the last turn that have to be delivered again. */
   unreached(items: readonly T[]): readonly T[];
 }
 
@@ -11,22 +11,22 @@ interface Queued<T> {
   readonly bytes: number;
 }
 
-/** What is handed on in one turn of the event loop takes no longer, with what follows from it. */
+/** How long one turn of the event loop may take to deliver items, including what follows from them. */
 const longestTurnMs = 8;
 const largestBatch = 256;
 
 /**
- * What was taken and still has to be handed on: first in, first out, some in each turn of the event loop. How many
- * depends on what the turn before has taken: a burst on an idle flow is gone at once, and a slow flow holds up neither
- * the answers to new posts nor other flows. While nobody takes the items, they wait.
+ * A queue of accepted items: first in, first out, some in each turn of the event loop. Their number depends on how long
+ * the turn before has taken: a burst on an idle flow is delivered at once, and a slow flow delays neither the responses
+ * to new posts nor other flows. Without a target the items wait.
  */
 export class DeliveryQueue<T> {
   #waiting: Queued<T>[] = [];
-  /** Handed on, and not at its place before the next turn. */
+  /** Items that were delivered, but arrive with the next turn only. */
   #inFlight: readonly Queued<T>[] = [];
   #bytes = 0;
   #target: Target<T> | undefined;
-  /** Of those that are in flight; another one may have taken its place. */
+  /** The target of the items in flight; meanwhile another one may have replaced it. */
   #lastTarget: Target<T> | undefined;
   #turn: NodeJS.Immediate | undefined;
   #turnSince = 0;
@@ -37,7 +37,7 @@ export class DeliveryQueue<T> {
     return this.#waiting.length + this.#inFlight.length;
   }
 
-  /** Whether one more may wait. */
+  /** Whether one more item may wait. */
   hasRoom(bytes: number, most: { readonly items: number; readonly bytes: number }): boolean {
     return this.size < most.items && this.#bytes + bytes <= most.bytes;
   }
@@ -48,13 +48,13 @@ export class DeliveryQueue<T> {
     this.#schedule();
   }
 
-  /** From now on the items go there. */
+  /** Delivers all items to this target from now on. */
   resume(target: Target<T>): void {
     this.#target = target;
     this.#schedule();
   }
 
-  /** Hands on nothing until the next `resume`. */
+  /** Delivers nothing until the next `resume`. */
   hold(): void {
     this.#target = undefined;
   }
@@ -67,7 +67,7 @@ export class DeliveryQueue<T> {
         this.#turn = undefined;
         this.#settle();
         this.#deliver();
-        // Behind what the flow does with the items: when this turn comes, they have arrived.
+        // Scheduled behind the flow's own work with the items: when this turn comes, they have arrived.
         this.#schedule();
       });
     }
@@ -101,7 +101,7 @@ export class DeliveryQueue<T> {
     for (const { item } of this.#waiting.slice(0, this.#batch)) {
       count++;
       target.deliver(item, this.#waiting.length - count);
-      // A target may be taken away by what it does.
+      // Delivering an item may remove the target.
       if (this.#target !== target || performance.now() - since > longestTurnMs / 2) {
         break;
       }

@@ -3,23 +3,23 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 type Next = (error?: unknown) => void;
 export type Handler = (request: IncomingMessage, response: ServerResponse, next: Next) => unknown;
 
-/** As much of an express application as a route needs. */
+/** The part of an express application that a route needs. */
 export interface WebApp {
   all(path: RegExp, ...handlers: Handler[]): unknown;
   use(handler: Handler): unknown;
-  /** Where the application is mounted, seen from the outermost one. */
+  /** The path at which the application is mounted, relative to the outermost one. */
   path(): string;
 }
 
-/** Where a webhook is served, below the root that the application itself has. */
+/** The path of a webhook, below the root of the application. */
 export interface WebhookPath {
-  /** "dimensioner/transaction": its parts joined, without a slash at either end. */
+  /** "dimensioner/transaction": the joined parts, without a slash at either end. */
   readonly base: string;
   /** Whether one more part, the secret, may follow. */
   readonly takesPart: boolean;
 }
 
-/** What stands behind the base in the address of a request; undefined where nothing does. */
+/** The part behind the base in the path of a request; undefined if there is none. */
 export function partBehind({ base }: WebhookPath, url: string | undefined): string | undefined {
   const parts = (url ?? "")
     .replace(/[?#].*$/, "")
@@ -40,20 +40,20 @@ interface Claim {
   readonly onServed: () => void;
   readonly onTaken: () => void;
   isLeaving?: boolean;
-  /** There while the claim is served. */
+  /** Removes the route; only there while the claim is served. */
   remove?: () => void;
 }
 
 /**
- * Serves webhooks on an express application, each path once: a second claim to it is told, and served as soon as the
- * first one is gone. A claim that is given up is served on until another one wants its path or `settle` is called: its
- * handlers can then ask senders to come back, where no route at all would say that there is no such address. Nothing
- * stays in the application's routes when a claim ends.
+ * Serves webhooks on an express application, each path once: a second claim to a path is notified, and served as soon
+ * as the first one has ended. A claim that was given up is still served until another one needs its path or `settle` is
+ * called, so that its handlers can ask senders to repeat the request; without a route the response would be that there
+ * is no such address. No route is left when a claim has ended.
  */
 export class WebhookPaths {
   #claims: Claim[] = [];
 
-  /** Returns what gives the claim up. */
+  /** Claims a path. Returns a function that gives the claim up. */
   claim(claim: Omit<Claim, "isLeaving" | "remove">): () => void {
     const own: Claim = { ...claim };
     this.#claims.push(own);
@@ -63,7 +63,7 @@ export class WebhookPaths {
     };
   }
 
-  /** Ends the claims that were given up; who waited for their paths is served. */
+  /** Ends the claims that were given up; claims that wait for their paths are served. */
   settle(): void {
     for (const leaving of this.#claims.filter(({ isLeaving }) => isLeaving)) {
       this.#end(leaving);
@@ -107,23 +107,23 @@ function covers({ base, takesPart }: WebhookPath, other: WebhookPath): boolean {
   return own === given || (takesPart && given.slice(0, given.lastIndexOf("/")) === own);
 }
 
-/** A pattern of our own: in a path that is text, express would take some characters for more than they are. */
+/** A regular expression: in a path that is text, express would interpret some characters. */
 function routeOf({ base, takesPart }: WebhookPath): RegExp {
   const literal = base.replace(/[.~-]/g, "\\$&");
   return new RegExp(`^/${literal}${takesPart ? "(?:/[^/]*)?" : ""}/?$`, "i");
 }
 
-/** Adds a route; returns what takes it out again, for which express itself has nothing. */
+/** Adds a route; returns a function that removes it, for which express itself has nothing. */
 function addRoute(app: WebApp, path: RegExp, handlers: readonly Handler[]): () => void {
   app.all(path, ...handlers);
   return () => removeLayer(app, (layer) => propertyOf(propertyOf(layer, "route"), "path") === path);
 }
 
 /**
- * Keeps the body parsers of others from a webhook's requests. Where editor and flows have the same root, those of the
- * editor come first: they would read a body before any secret is looked at, round long ids, and answer what they cannot
- * read with a page of their own that shows where Node-RED is installed. Everything else on the way, logins above all,
- * stays as it is. Core's http in node stands in the same place for its raw bodies.
+ * Prevents other body parsers from reading a webhook's requests. If the editor and the flows have the same root, the
+ * editor's parsers come first: they would read a body before the secret is checked, round long ids, and respond to
+ * invalid bodies with a page of their own that shows where Node-RED is installed. All other middleware, such as logins,
+ * stays as it is. The core http in node is in the same place for its raw bodies.
  */
 function guardBody(app: WebApp, path: RegExp): () => void {
   const outermost = outermostOf(app);
@@ -134,7 +134,7 @@ function guardBody(app: WebApp, path: RegExp): () => void {
       .replace(/\/{2,}/g, "/")
       .replace(/\/$/, "");
     if (pathname.toLowerCase().startsWith(root.toLowerCase()) && path.test(pathname.slice(root.length))) {
-      // The mark of a body that has been read, which body-parser leaves alone.
+      // The property by which body-parser recognizes a body that was read already.
       Reflect.set(request, "_body", true);
     }
     next();
@@ -163,13 +163,13 @@ function removeLayer(app: WebApp, fits: (layer: unknown) => boolean): void {
   }
 }
 
-/** The routes of an application of express 4 (`_router`) or 5 (`router`, which throws in 4). */
+/** The router of an application of express 4 (`_router`) or 5 (`router`, which throws in 4). */
 function layersOf(app: WebApp): unknown[] {
   const stack = propertyOf(propertyOf(app, "_router") ?? propertyOf(app, "router"), "stack");
   return Array.isArray(stack) ? stack : [];
 }
 
-/** Of an object or a function, which routers and applications are. */
+/** Reads a property of an object or a function; routers and applications are functions. */
 function propertyOf(value: unknown, name: string): unknown {
   return (typeof value === "object" && value !== null) || typeof value === "function"
     ? Reflect.get(value, name)

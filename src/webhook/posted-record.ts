@@ -5,7 +5,7 @@ import { JsonLimitError, parseJson, recordLimits } from "../model/parse-json.ts"
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 
-/** A transaction record as a post brought it. */
+/** A transaction record as it was posted. */
 export interface PostedRecord {
   readonly record: TransactionRecord;
   /** In lower case; a record with one of these ids is the same one. */
@@ -14,10 +14,13 @@ export interface PostedRecord {
   readonly bytes: number;
 }
 
-/** Longest id, in characters: one that is longer could not be asked for, and would stay in the memory of duplicates. */
+/**
+ * The longest id in characters: a longer one could not be used in a request, and would stay in the memory of
+ * duplicates.
+ */
 const longestId = 200;
 
-/** Whether a body is said to be JSON in UTF-8, not compressed. */
+/** Whether the headers describe the body as JSON in UTF-8, not compressed. */
 export function isJson(headers: IncomingHttpHeaders): boolean {
   const [, type, parameters = ""] = /^\s*([^;\s]+)\s*(?:;(.*))?$/.exec(headers["content-type"] ?? "") ?? [];
   const charset = /charset\s*=\s*"?([^\s";]+)/i.exec(parameters)?.[1];
@@ -30,7 +33,7 @@ export function isJson(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** Reads the record in a body, or says why there is none. */
+/** Reads the record in a body, or returns why there is none. */
 export function readPosted(body: Buffer): PostedRecord | { readonly problem: Problem } {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
@@ -42,7 +45,10 @@ export function readPosted(body: Buffer): PostedRecord | { readonly problem: Pro
   }
 }
 
-/** Version 1 calls a transaction by the integer that version 2 calls its legacyId: either makes it the same one. */
+/**
+ * Version 1 identifies a transaction by the integer that is the legacyId in version 2: a record is the same one if
+ * either id is.
+ */
 function identitiesOf({ transactionId, legacyId }: TransactionRecord): string[] {
   const ids = legacyId === null ? [transactionId] : [transactionId, legacyId];
   if (ids.some((id) => id.length > longestId)) {

@@ -13,32 +13,32 @@ import {
 } from "./record-intake.ts";
 import { isSecret } from "./secret.ts";
 
-/** Where the sender shows its secret: in a header, or as the last part of the path. */
+/** Where the sender sends its secret: in a header, or as the last part of the path. */
 export type SecretRule =
   | { readonly in: "header"; readonly name: string; readonly value: string }
   | { readonly in: "path"; readonly value: string };
 
 export interface WebhookRules extends IntakeRules {
-  /** Null: whoever reaches the address may post. */
+  /** Null: no secret is needed. */
   readonly secret: SecretRule | null;
 }
 
-/** Why a post was not taken, for those who look after the receiver; the sender learns less. */
+/** Why a post was refused, for the operator of the receiver; the sender is told less. */
 export type Refusal = "secret" | "record" | "full" | "store";
 
 export interface WebhookEvents extends Target<Received> {
-  /** Called for each refused post; `problem` says what is wrong with a record, or with the store. */
+  /** Called for each refused post; `problem` is that of the record or of the store. */
   refused(refusal: Refusal, problem?: Problem): void;
 }
 
-/** Largest body; a record has about 1 kB. */
+/** The largest body that is accepted; a record has about 1 kB. */
 const longestBodyBytes = 1_000_000;
-/** How much of a refused body is read all the same, so that its sender sees the answer. */
+/** How much of a refused body is read, so that its sender receives the response. */
 const longestRefusedBytes = 32_000_000;
 const bodyWithinMs = 10_000;
 const retryAfterSeconds = 5;
 
-/** The statuses that are answered, each with what the sender is told: what to do, and nothing about this side. */
+/** The statuses of responses, and their texts: what the sender should do, and nothing about this computer. */
 const answers = {
   204: "",
   400: "The body is not a transaction record.",
@@ -60,8 +60,8 @@ const moreHeaders: Partial<Record<Status, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Answers the posts of the cloud's webhook: 204 as soon as the record is in the queue, with a keeper as soon as it is
- * durable, and before anything is done with it. A duplicate and a record that nobody wants are answered the same.
+ * Responds to the posts of the cloud's webhook: 204 as soon as the record is in the queue, or with a keeper as soon as
+ * it is durable, and before it is processed. The response to a duplicate or an unwanted record is the same.
  */
 export class WebhookReceiver {
   readonly #rules: WebhookRules;
@@ -70,7 +70,10 @@ export class WebhookReceiver {
   readonly #intake: RecordIntake;
   #isClosed = false;
 
-  /** `memory` is what the receiver before this one has left; `budget` may be shared with others. Takes, but hands on nothing before `resume`. */
+  /**
+   * `memory` is that of the receiver before this one; `budget` may be shared with others. Accepts records, but passes
+   * none on before `resume`.
+   */
   constructor(
     rules: WebhookRules,
     events: WebhookEvents,
@@ -84,22 +87,22 @@ export class WebhookReceiver {
     this.#intake = new RecordIntake(rules, memory, keeper);
   }
 
-  /** How many records are taken and not at their place. */
+  /** How many records were accepted and not delivered yet. */
   get waiting(): number {
     return this.#intake.waiting;
   }
 
-  /** Hands on what waits, and from now on what comes. */
+  /** Passes on the waiting records, and from now on those that arrive. */
   resume(): void {
     this.#intake.resume(this.#events);
   }
 
-  /** Takes what comes, and lets it wait. */
+  /** Accepts records that arrive, and lets them wait. */
   hold(): void {
     this.#intake.hold();
   }
 
-  /** Answers one request. `lastPart` is what stands in the path behind the address. Never rejects. */
+  /** Responds to one request. `lastPart` is the part of the path behind the address. Never rejects. */
   async receive(
     request: IncomingMessage,
     response: ServerResponse,
@@ -109,7 +112,7 @@ export class WebhookReceiver {
     if (status === null) {
       return;
     }
-    // Who was slow is not waited for a second time.
+    // A slow sender is not waited for a second time.
     if (status >= 400 && status !== 408) {
       await discardBody(request, longestRefusedBytes, bodyWithinMs);
     }
@@ -119,13 +122,13 @@ export class WebhookReceiver {
     response.end(text === "" ? undefined : `${text}\n`);
   }
 
-  /** Takes nothing any more and hands on nothing: each post is asked for again. */
+  /** Stops accepting and passing on records: all further posts are asked to come again. */
   close(): void {
     this.#isClosed = true;
     this.hold();
   }
 
-  /** Null: the other side is gone. */
+  /** Returns null if the sender has closed the connection. */
   async #judge(request: IncomingMessage, lastPart: string | undefined): Promise<Status | null> {
     if (request.method !== "POST") {
       return 405;
@@ -147,7 +150,7 @@ export class WebhookReceiver {
     if (body === null || typeof body === "number") {
       return body;
     }
-    // A node that was closed meanwhile takes nothing any more.
+    // A node that was closed meanwhile accepts nothing any more.
     if (this.#isClosed) {
       return 503;
     }

@@ -1,11 +1,11 @@
-/** So many ids are remembered at most, whatever the window: some 20 MB. */
+/** How many ids are remembered at most, whatever the window: some 20 MB. */
 const mostIds = 100_000;
 
-/** The ids that were seen of late. Memory is bounded: beyond `limit` the oldest are forgotten early. */
+/** The ids of recent records. Memory is limited: beyond `limit` the oldest ids are forgotten early. */
 export class RecentIds {
   readonly #limit: number;
   readonly #now: () => number;
-  /** In the order of arrival, so that the oldest stand first. */
+  /** In the order of arrival, the oldest first. */
   readonly #seenAt = new Map<string, number>();
 
   constructor(limit = mostIds, now: () => number = () => performance.now()) {
@@ -17,7 +17,7 @@ export class RecentIds {
     return this.#seenAt.size;
   }
 
-  /** True where one of a record's ids was first seen less than `windowMs` ago. */
+  /** Whether one of a record's ids was first seen less than `windowMs` ago. */
   knows(ids: readonly string[], windowMs: number): boolean {
     this.#forgetOld(windowMs);
     return ids.some((id) => this.#seenAt.has(id));

@@ -4,11 +4,11 @@ import { DeliveryQueue, type Target } from "./delivery-queue.ts";
 import type { PostedRecord } from "./posted-record.ts";
 import { RecentIds } from "./recent-ids.ts";
 
-/** Which records are taken. */
+/** Which records are accepted. */
 export interface IntakeRules {
-  /** How long a record is known as a duplicate; 0: never. */
+  /** How long a record is recognized as a duplicate; 0: never. */
   readonly dedupeMs: number;
-  /** How many records may wait to be handed on. */
+  /** How many records may wait to be delivered. */
   readonly queueLimit: number;
   readonly onlyOk: boolean;
   /** Only records of these devices; none: all. */
@@ -20,38 +20,38 @@ export interface Received {
   readonly record: TransactionRecord;
   /** Its number in the store; null where there is none. */
   readonly recordId: number | null;
-  /** It was received before the process was started. */
+  /** Whether it was received by an earlier process. */
   readonly isResumed: boolean;
 }
 
-/** Keeps records before their senders are told that they were taken. */
+/** Keeps records before their senders get a response. */
 export interface RecordKeeper {
   /**
-   * Resolves when the record is durable, and whether it is to be handed on now: a duplicate is not, and one behind others
-   * that wait in the store comes when it is its turn. Rejects where it may not be kept.
+   * Resolves when the record is durable, with whether it is to be delivered now: a duplicate is not, and a record
+   * behind others that wait in the store is delivered in its turn. Rejects if it could not be kept.
    */
   keep(record: TransactionRecord, dedupeMs: number): Promise<Received | null>;
 }
 
-/** What outlives a receiver, for the one that takes its place. */
+/** The state that a receiver passes on to the one that replaces it. */
 export class WebhookMemory {
   readonly recent = new RecentIds();
   readonly queue = new DeliveryQueue<Received>();
-  /** Numbers of the stored records that are in the queue, or were sent and are not noted as such yet. */
+  /** The numbers of the stored records that are in the queue, or were sent and are not noted as such yet. */
   readonly inHand = new Set<number>();
 }
 
-/** Why a record cannot be taken now: its sender has to post it again. */
+/** Why a record cannot be accepted now: its sender has to post it again. */
 export type NotTaken =
   | { readonly refusal: "full" }
   | { readonly refusal: "store"; readonly problem: Problem };
 
-/** Bodies of the records that wait, together. */
+/** Limit of the bodies of all waiting records together. */
 const mostWaitingBytes = 32_000_000;
 
 /**
- * Takes records into a queue, with a keeper once they are durable, and hands them on from there. A duplicate and a record
- * that nobody wants are dropped.
+ * Accepts records into a queue, with a keeper once they are durable, and delivers them from there. A duplicate and an
+ * unwanted record are dropped.
  */
 export class RecordIntake {
   readonly #rules: IntakeRules;
@@ -79,7 +79,7 @@ export class RecordIntake {
     this.#memory.queue.hold();
   }
 
-  /** Null: the record is taken or dropped. Never rejects. */
+  /** Returns null if the record was accepted or dropped. Never rejects. */
   async take(posted: PostedRecord): Promise<NotTaken | null> {
     if (!this.#isWanted(posted.record)) {
       return null;
@@ -93,7 +93,7 @@ export class RecordIntake {
     return (record.ok || !onlyOk) && (deviceClientIds.length === 0 || deviceClientIds.includes(device));
   }
 
-  /** Nothing waits in here, so that two posts of one record are told apart. */
+  /** There is no `await` in here, so that two posts of one record are recognized. */
   #takeInMemory({ record, ids, bytes }: PostedRecord): NotTaken | null {
     const { queue, recent } = this.#memory;
     const { dedupeMs } = this.#rules;
@@ -108,7 +108,7 @@ export class RecordIntake {
     return null;
   }
 
-  /** The store tells two posts of one record apart. */
+  /** Two posts of one record are recognized by the store. */
   async #keep(keeper: RecordKeeper, { record, bytes }: PostedRecord): Promise<NotTaken | null> {
     if (!this.#hasRoom(bytes)) {
       return { refusal: "full" };
@@ -116,7 +116,7 @@ export class RecordIntake {
     try {
       const received = await keeper.keep(record, this.#rules.dedupeMs);
       if (received !== null) {
-        // Also where the node was closed meanwhile: the one that takes its place hands it on.
+        // Also if the node was closed meanwhile: the node that replaces it delivers the record.
         this.#memory.queue.push(received, bytes);
       }
       return null;

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
 /**
- * Whether the given secret is the right one, in a time that tells neither how much of it is right nor how long the right
- * one is: digests of both are compared.
+ * Whether the secret is right. The time that this takes reveals neither how much of the given secret is right nor the
+ * length of the right one, because digests of both are compared.
  */
 export function isSecret(given: string | undefined, secret: string): boolean {
   return timingSafeEqual(digest(given ?? ""), digest(secret)) && given !== undefined;

@@ -9,7 +9,7 @@ import { fillArchive } from "./packages.ts";
 import { bundle, runChild } from "./processes.ts";
 import { databaseOf } from "./store.ts";
 
-/** Moves a terminal's cursor, turns the direction of what follows, and ends a line. */
+/** Moves a terminal's cursor, reverses the direction of the text that follows, and ends a line. */
 const hostile = "a\u001B[2Jb\u009Bc\u202Ed\u007Fe\nf";
 const unsafe = /[^\P{C}\n]/u;
 

@@ -213,7 +213,7 @@ describe("archive: a disk that is full, gone or closed", () => {
         const lease = await archives.open(storeIn(root)).catch(() => undefined);
         await lease?.release();
         const left = handles.filter(({ fd }) => fd !== -1);
-        assert.equal(left.length, 0, `call ${points.at}: ${points.struck}`);
+        assert.equal(left.length, 0, `call ${points.at}: ${points.reached}`);
       }),
     );
   });

@@ -9,27 +9,30 @@ import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { withFolder } from "../media/support.ts";
 import { testThreads } from "../store/support.ts";
-import type { Counter } from "../sweep/fault-points.ts";
-import { ArchiveLife } from "./archive-life.ts";
+import type { PointCounter } from "../sweep/fault-points.ts";
+import { DeployedArchive } from "./deployed-archive.ts";
 import { storeIn } from "./store.ts";
 import { intentOf, mediumOf, readPackages, until, workFolders } from "./support.ts";
 
 const closeLimitMs = 14_000;
 
-/** A database whose transactions are counted; from the one that is struck on, the store's thread hangs in SQLite until `answer`. */
+/**
+ * A database that counts its transactions. From the chosen one on, the store's thread hangs in SQLite until `answer` is
+ * called.
+ */
 class HangingDatabase {
   readonly databases = new StoreDatabases({
     threads: testThreads,
     answerWithinMs: 1_000,
     closeWithinMs: 1_000,
-    // Another program that writes for ever is waited for as a disk that does not answer.
+    // The database waits for another program that never stops writing, as it would for a disk that does not answer.
     busyTimeoutMs: 60_000,
   });
   readonly hung = Promise.withResolvers<void>();
-  readonly #points: Counter;
+  readonly #points: PointCounter;
   #other: DatabaseSync | undefined;
 
-  constructor(points: Counter) {
+  constructor(points: PointCounter) {
     this.#points = points;
   }
 
@@ -62,40 +65,40 @@ function submit(runner: JobRunner): Promise<Submission> {
   return runner.submitMedia(intentOf("message", { origin: null, raw: "{}" }), media, null);
 }
 
-/** Archives a message as if nothing were wrong. */
+/** Asserts that a message is archived as if nothing were wrong. */
 async function archiveOne(folder: string): Promise<void> {
   const root = join(folder, "other");
   await mkdir(root);
   const store = storeIn(root, new StoreDatabases({ threads: testThreads }), join(folder, "other.sqlite"));
-  const life = new ArchiveLife(new Archives(), store, noCloud);
-  const end = await life.take(submit);
+  const deployed = new DeployedArchive(new Archives(), store, noCloud);
+  const end = await deployed.take(submit);
   assert.equal(isDimensionerError(end), false);
-  await life.close();
+  await deployed.close();
 }
 
 const noCloud = (): never => assert.fail("no job asks a cloud");
 
 /**
- * Archives one message, with one transaction of the database that hangs until a deploy has closed the archive. Meanwhile another store
- * goes on; the close ends in time; afterwards the message has one package.
+ * Archives one message while one transaction of the database hangs until a deploy has closed the archive. Asserts that
+ * another store works meanwhile, that the close ends in time, and that the message has one package afterwards.
  */
-export async function hangInDatabase(points: Counter): Promise<void> {
+export async function hangInDatabase(points: PointCounter): Promise<void> {
   await withFolder(async (folder) => {
     const root = join(folder, "packages");
     await mkdir(root);
     const hanging = new HangingDatabase(points);
     const store = storeIn(root, hanging, join(folder, "store.sqlite"));
     const archives = new Archives();
-    const life = new ArchiveLife(archives, store, noCloud);
-    const end = life.take(submit);
+    const deployed = new DeployedArchive(archives, store, noCloud);
+    const end = deployed.take(submit);
     await Promise.race([hanging.hung.promise, end]);
     await archiveOne(folder);
     const startedMs = performance.now();
-    await life.close();
+    await deployed.close();
     const tookMs = performance.now() - startedMs;
     assert.ok(tookMs < closeLimitMs, `the close took ${tookMs} ms at transaction ${points.at}`);
     hanging.answer();
-    const last = new ArchiveLife(archives, store, noCloud);
+    const last = new DeployedArchive(archives, store, noCloud);
     await last.begin();
     const ended = await end;
     if (isDimensionerError(ended) && ended.sentence !== "cancelledKept") {

@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import { assert as check, asyncProperty, gen, nat } from "fast-check";
-import { playOrder } from "./interleavings.ts";
-import { Turns } from "./turns.ts";
+import { runOrder } from "./interleavings.ts";
+import { Scheduler } from "./scheduler.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-/** More take minutes: test/long/archive-orders.ts */
+/** More orders take minutes: test/long/archive-orders.ts */
 const orders = 40;
 
-describe("archive: whatever happens between two steps", () => {
+describe("archive: the order of concurrent steps", () => {
   it("happens in the order that is chosen, one step at a time", async () => {
     const clock = new VirtualClock(0);
     try {
-      const turns = new Turns((count) => count - 1, clock);
+      const scheduler = new Scheduler((count) => count - 1, clock);
       const steps = ["first", "second", "third"].map((name) =>
-        turns.take(name, async () => {
+        scheduler.schedule(name, async () => {
           await new Promise((resolve) => setImmediate(resolve));
-          return turns.log.at(-1);
+          return scheduler.log.at(-1);
         }),
       );
-      await turns.until(Promise.all(steps));
-      assert.deepEqual(turns.log, ["third", "second", "first"]);
+      await scheduler.runUntil(Promise.all(steps));
+      assert.deepEqual(scheduler.log, ["third", "second", "first"]);
       assert.deepEqual(await Promise.all(steps), ["first", "second", "third"]);
     } finally {
       clock.close();
@@ -30,7 +30,7 @@ describe("archive: whatever happens between two steps", () => {
     this.timeout(120_000);
     await check(
       asyncProperty(gen(), async (choose) => {
-        await playOrder((count) => choose(nat, { max: count - 1 }));
+        await runOrder((count) => choose(nat, { max: count - 1 }));
       }),
       { numRuns: orders, endOnFailure: true },
     );

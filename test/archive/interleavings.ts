@@ -12,75 +12,85 @@ import { isDimensionerError, type DimensionerError } from "../../src/errors/dime
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { withFolder } from "../media/support.ts";
 import { intentOf, pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
-import { cloudInTurns, cloudOrigin, deviceInTurns } from "./cloud-in-turns.ts";
+import { scheduledCloud, cloudOrigin, scheduledDevice } from "./scheduled-sources.ts";
 import { MemoryDatabase } from "./memory-databases.ts";
-import { databaseInTurns, diskInTurns, Turns, type Choose, type Life } from "./turns.ts";
+import {
+  scheduledDatabase,
+  scheduledDisk,
+  Scheduler,
+  type Choose,
+  type SimulatedProcess,
+} from "./scheduler.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-/** What became of one message. */
+/** A message and how it ended. */
 interface Message {
   readonly name: string;
-  /** The SHA-256 of what it brings; none for a job of the cloud. */
+  /** SHA-256 of each medium that the message brings; none for a job of the cloud. */
   readonly media: readonly string[];
   end?: Archived | DimensionerError;
 }
 
 const parts = 3;
-/** The limits of a disk that hangs, two seconds and more, are further ahead. */
+/** Timers beyond this limit are those of a disk that hangs, two seconds and more. */
 const soonMs = 1_000;
 
 /**
- * Plays one order of everything that can happen at once while an archive takes the parts of a sequence, a message alone and a
- * transaction of the cloud twice and a local measurement of it, is perhaps closed in the middle, and goes on in another life. Returns that order. Throws
- * where a promise of the archive did not hold.
+ * Runs one order of everything that can happen at once while an archive takes the parts of a sequence, a single
+ * message, one transaction of the cloud twice, and a local measurement of that transaction. The archive may be closed
+ * in the middle; a second process then goes on with it. Returns the order. Throws if a promise of the archive did not
+ * hold.
  */
-export async function playOrder(choose: Choose): Promise<readonly string[]> {
+export async function runOrder(choose: Choose): Promise<readonly string[]> {
   const clock = new VirtualClock(soonMs);
-  const turns = new Turns(choose, clock);
+  const scheduler = new Scheduler(choose, clock);
   try {
-    await withFolder((root) => new Play(root, turns, choose).run());
+    await withFolder((root) => new OrderRun(root, scheduler, choose).run());
   } catch (error) {
-    throw new Error(`${String(error)}\nin this order:\n${turns.log.join("\n")}`, { cause: error });
+    throw new Error(`${String(error)}\nin this order:\n${scheduler.log.join("\n")}`, { cause: error });
   } finally {
     clock.close();
   }
-  return turns.log;
+  return scheduler.log;
 }
 
-class Play {
+class OrderRun {
   readonly #root: string;
-  readonly #turns: Turns;
+  readonly #scheduler: Scheduler;
   readonly #choose: Choose;
   readonly #database = new MemoryDatabase();
   readonly #messages: Message[] = [];
   readonly #resumed: Message[] = [];
 
-  constructor(root: string, turns: Turns, choose: Choose) {
+  constructor(root: string, scheduler: Scheduler, choose: Choose) {
     this.#root = root;
-    this.#turns = turns;
+    this.#scheduler = scheduler;
     this.#choose = choose;
   }
 
   async run(): Promise<void> {
     const isClosedEarly = this.#choose(2) === 1;
-    await this.#turns.until(this.#live((runner) => this.#submitAll(runner), isClosedEarly));
-    await this.#turns.until(this.#live(async () => undefined, false));
+    await this.#scheduler.runUntil(this.#runProcess((runner) => this.#submitAll(runner), isClosedEarly));
+    await this.#scheduler.runUntil(this.#runProcess(async () => undefined, false));
     await this.#check();
     this.#database.close();
   }
 
-  /** One life: goes on with what is open, does what the flow does, and closes when all has ended, or at any moment. */
-  async #live(act: (runner: JobRunner) => Promise<void>, isClosedEarly: boolean): Promise<void> {
-    const life: Life = { isOver: false };
+  /**
+   * Runs one process: it goes on with the open jobs, does what the flow does, and closes when all has ended, or at any
+   * moment.
+   */
+  async #runProcess(act: (runner: JobRunner) => Promise<void>, isClosedEarly: boolean): Promise<void> {
+    const simulated: SimulatedProcess = { hasEnded: false };
     const lease = {
-      database: databaseInTurns(this.#database, this.#turns, life),
+      database: scheduledDatabase(this.#database, this.#scheduler, simulated),
       arrivals: new RecordArrivals(),
       storeId: "store",
       release: async () => undefined,
     };
-    const disk = diskInTurns(this.#turns, life);
-    const cloud = cloudInTurns(this.#turns, life);
-    const device = deviceInTurns(this.#turns, life);
+    const disk = scheduledDisk(this.#scheduler, simulated);
+    const cloud = scheduledCloud(this.#scheduler, simulated);
+    const device = scheduledDevice(this.#scheduler, simulated);
     const { archive } = await Archive.open(this.#root, lease, { disk });
     const runner = new JobRunner(archive, {
       node: "node",
@@ -98,13 +108,13 @@ class Play {
     });
     const acted = act(runner);
     if (isClosedEarly) {
-      await this.#turns.take("close", () => undefined);
+      await this.#scheduler.schedule("close", () => undefined);
     } else {
       await Promise.all([acted, ...resumed]);
     }
     await runner.close();
     await archive.release();
-    life.isOver = true;
+    simulated.hasEnded = true;
     await Promise.all([acted, ...resumed]);
   }
 
@@ -153,8 +163,8 @@ class Play {
       submits.map(async ([name, media, submit]) => {
         const message: Message = { name, media: media.map((text) => sha256Of(pictureOf(text))) };
         this.#messages.push(message);
-        // The turn is over when the message is in the node, not when its job has ended.
-        const { submitted } = await this.#turns.take(`flow: ${name}`, () => {
+        // The step ends when the message is in the node, not when its job has ended.
+        const { submitted } = await this.#scheduler.schedule(`flow: ${name}`, () => {
           const begun = submit();
           begun.catch(() => undefined);
           return { submitted: begun };
@@ -196,7 +206,7 @@ class Play {
   }
 
   async #check(): Promise<void> {
-    assert.deepEqual(this.#turns.tooLate, [], "asked for after the archive was closed");
+    assert.deepEqual(this.#scheduler.tooLate, [], "asked for after the archive was closed");
     assert.deepEqual(await workFolders(this.#root), []);
     assert.deepEqual(this.#database.openJobs(), [], "jobs that are open for ever");
     const manifests = [...(await readPackages(this.#root)).values()];
@@ -214,7 +224,7 @@ class Play {
   async #checkMessage({ name, media, end }: Message, manifests: readonly Manifest[]): Promise<void> {
     assert.ok(end !== undefined, `${name} never ended`);
     const kept = isDimensionerError(end) ? end.sentence === "cancelledKept" : false;
-    // A job that a close has left open ends in the next life.
+    // A job that was open at the close ends in the next process.
     const ends = kept ? this.#resumed.flatMap((one) => one.end ?? []) : [end];
     const places = manifests.map(({ items }) => new Set(items.map(({ sha256 }) => sha256)));
     for (const sha256 of media) {
@@ -233,7 +243,7 @@ class Play {
     }
   }
 
-  /** Whether a medium lies where one of these errors says. */
+  /** Whether a medium is at a path that one of these errors names. */
   async #isKept(sha256: string, errors: readonly DimensionerError[]): Promise<boolean> {
     for (const path of new Set(errors.flatMap(({ values }) => values.path ?? []))) {
       const folder = join(path, "media");

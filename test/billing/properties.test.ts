@@ -3,7 +3,14 @@ import { inspect } from "node:util";
 import * as fc from "fast-check";
 import { calculate, type Parcel } from "../../src/tariffs/calculate.ts";
 import { english, explain } from "../../src/tariffs/explain.ts";
-import { compare, exact, readExact, roundedUp, toDecimal, type Exact } from "../../src/tariffs/exact.ts";
+import {
+  compare,
+  fraction,
+  readFraction,
+  roundedUp,
+  toDecimal,
+  type Fraction,
+} from "../../src/tariffs/fraction.ts";
 import { presets } from "../../src/tariffs/presets.ts";
 import type { WeightRule } from "../../src/tariffs/rule.ts";
 import { toLength, toWeight } from "../../src/tariffs/units.ts";
@@ -11,7 +18,7 @@ import { toLength, toWeight } from "../../src/tariffs/units.ts";
 const decimal = (most: number) =>
   fc
     .tuple(fc.integer({ min: 0, max: most }), fc.integer({ min: 1, max: 999 }))
-    .map(([whole, part]) => exact(`${whole}.${String(part).padStart(3, "0")}`));
+    .map(([whole, part]) => fraction(`${whole}.${String(part).padStart(3, "0")}`));
 
 const side = decimal(300);
 type Weighed = Parcel & { readonly weight: NonNullable<Parcel["weight"]> };
@@ -31,7 +38,7 @@ const own: fc.Arbitrary<WeightRule> = fc.record({
 });
 const rule = fc.oneof(own, fc.constantFrom(...Object.values(presets).flatMap(({ rules }) => rules)));
 
-function billed(given: Parcel, by: WeightRule): Exact {
+function billed(given: Parcel, by: WeightRule): Fraction {
   return calculate(given, by).billed?.weight ?? assert.fail("nothing is billed");
 }
 
@@ -44,14 +51,14 @@ describe("any parcel by any rule", () => {
       const weight = billed(given, by);
       const actual = toWeight(given.weight.value, given.weight.unit, by.unit === "cm-kg" ? "kg" : "lb");
       assert.ok(compare(weight, actual) >= 0);
-      assert.ok(compare(weight, exact(by.minimum)) >= 0);
+      assert.ok(compare(weight, fraction(by.minimum)) >= 0);
     });
   });
 
   it("is billed no less where a side or its weight is greater", () => {
     fc.assert(
       fc.property(parcel, rule, fc.integer({ min: 0, max: 3 }), decimal(50), (given, by, index, more) => {
-        const add = (value: Exact, at: number) => (at === index ? sum(value, more) : value);
+        const add = (value: Fraction, at: number) => (at === index ? sum(value, more) : value);
         const [length, width, height] = given.sides;
         const greater: Parcel = {
           ...given,
@@ -69,7 +76,7 @@ describe("any parcel by any rule", () => {
       const expected = billed(given, by);
       for (const unit of ["mm", "cm", "m", "in"] as const) {
         const [length, width, height] = given.sides;
-        const to = (value: Exact) => toLength(value, given.lengthUnit, unit);
+        const to = (value: Fraction) => toLength(value, given.lengthUnit, unit);
         for (const weightUnit of ["g", "kg", "oz", "lb"] as const) {
           const { value, unit: from } = given.weight;
           const same: Parcel = {
@@ -86,7 +93,7 @@ describe("any parcel by any rule", () => {
   it("is billed a multiple of the step, less than one step above what decides", () => {
     holds((given, by) => {
       const { billed: found, actual, dimensional } = calculate(given, by);
-      const step = exact(by.productRounding === "0" ? "0.001" : by.productRounding);
+      const step = fraction(by.productRounding === "0" ? "0.001" : by.productRounding);
       const weight = found?.weight ?? assert.fail();
       if (found?.basis !== "minimum") {
         assert.equal(compare(weight, roundedUp(weight, step)), 0);
@@ -115,7 +122,7 @@ describe("a decimal number", () => {
       fc.property(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: 6 }), (digits, decimals) => {
         const text = toDecimal({ numerator: BigInt(digits), denominator: 10n ** BigInt(decimals) }, decimals);
         for (const given of [text, Number(text)]) {
-          assert.equal(toDecimal(readExact(given) ?? assert.fail(text), 6), text);
+          assert.equal(toDecimal(readFraction(given) ?? assert.fail(text), 6), text);
         }
       }),
       { numRuns: 5_000 },
@@ -135,7 +142,7 @@ describe("a decimal number", () => {
       [-2.5, "-2.5"],
     ];
     for (const [given, expected] of cases) {
-      assert.equal(toDecimal(readExact(given) ?? assert.fail(), 9), expected);
+      assert.equal(toDecimal(readFraction(given) ?? assert.fail(), 9), expected);
     }
     for (const given of [
       Number.NaN,
@@ -152,12 +159,12 @@ describe("a decimal number", () => {
       [1],
       true,
     ]) {
-      assert.equal(readExact(given), null, inspect(given));
+      assert.equal(readFraction(given), null, inspect(given));
     }
   });
 });
 
-function sum(a: Exact, b: Exact): Exact {
+function sum(a: Fraction, b: Fraction): Fraction {
   return {
     numerator: a.numerator * b.denominator + b.numerator * a.denominator,
     denominator: a.denominator * b.denominator,

@@ -9,16 +9,16 @@ import { symbologies } from "../../src/simulator/scanner-types.ts";
 import {
   connectionFault,
   headerFault,
-  lostAnswerFault,
-  otherAnswerFault,
+  lostResponseFault,
+  replacedResponseFault,
   slowFault,
 } from "../../src/simulator/fault-kinds.ts";
 
 const kinds = [
   ...connectionFault.options,
-  ...lostAnswerFault.options,
+  ...lostResponseFault.options,
   ...slowFault.options,
-  ...otherAnswerFault.options,
+  ...replacedResponseFault.options,
   ...headerFault.options,
 ];
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
-import { openBoth, type Both } from "./both.ts";
+import { openBothEditors, type BothEditors } from "./both-editors.ts";
 import { closeDialog, fill, openConfigDialog, openDialog } from "./dialog.ts";
 import { defaultsOf, names } from "./sources.ts";
 
@@ -75,10 +75,10 @@ async function flows(): Promise<object[]> {
 
 describe("the dialogs, to axe-core, in Node-RED 4.1 and 5.0", function () {
   this.timeout(60_000);
-  let both: Both;
+  let both: BothEditors;
 
   before(async () => {
-    both = await openBoth(await flows());
+    both = await openBothEditors(await flows());
     await both.run(async ({ page }) => {
       await page.evaluate(axe.source);
       // The editor's body has no height and hides what flows over: axe-core would take every text for hidden.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { bothOfSuite } from "./both.ts";
+import { bothEditorsOfSuite } from "./both-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -21,7 +21,7 @@ async function lines(page: Page): Promise<string[]> {
 
 describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", function () {
   this.timeout(60_000);
-  const both = bothOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
+  const both = bothEditorsOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
 
   it("shows what each rule makes of a parcel, at once, and where it comes from", () =>
     both.run(async ({ page }) => {

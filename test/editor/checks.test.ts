@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import type { Page } from "playwright-core";
 import { readAddress, readBaseUrl } from "../../src/rules/addresses.ts";
 import { readNumber } from "../../src/rules/numbers.ts";
-import { openBoth, type Both } from "./both.ts";
+import { openBothEditors, type BothEditors } from "./both-editors.ts";
 import { names } from "./sources.ts";
 
 interface Row {
@@ -219,10 +219,10 @@ function ask(page: Page, asked: readonly object[]): Promise<unknown[]> {
 
 describe("what the editor takes, in Node-RED 4.1 and 5.0", function () {
   this.timeout(60_000);
-  let both: Both;
+  let both: BothEditors;
 
   before(async () => {
-    both = await openBoth(flows);
+    both = await openBothEditors(flows);
   });
   after(() => both?.close());
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { openBoth, type Both } from "./both.ts";
+import { openBothEditors, type BothEditors } from "./both-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -203,10 +203,10 @@ async function visibleRows(page: Page, properties: readonly string[]): Promise<s
 
 describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
   this.timeout(60_000);
-  let both: Both;
+  let both: BothEditors;
 
   before(async () => {
-    both = await openBoth(flows);
+    both = await openBothEditors(flows);
   });
   after(() => both?.close());
   afterEach(() =>

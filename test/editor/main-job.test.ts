@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { simulatorSecret } from "../../tools/demo/examples.ts";
 import { readJson, sha256 } from "../examples/archive.ts";
-import { openBoth, type Both } from "./both.ts";
+import { openBothEditors, type BothEditors } from "./both-editors.ts";
 import { closeDialog, dragFromPalette, fill, openDialog, opened, type Entry } from "./dialog.ts";
 import { deploy, wire } from "./wires.ts";
 
@@ -74,16 +74,16 @@ async function packageOf(page: Page, [inject = "", ...others]: readonly string[]
 
 describe("the main job, built on an empty canvas with mouse and keyboard, in Node-RED 4.1 and 5.0", function () {
   this.timeout(120_000);
-  let both: Both;
+  let both: BothEditors;
 
   before(async () => {
-    both = await openBoth([{ id: "tab", type: "tab", label: "Dock" }]);
+    both = await openBothEditors([{ id: "tab", type: "tab", label: "Dock" }]);
   });
   after(() => both?.close());
 
   it("measures, films and archives in one package: with a newer device, with the cloud only, and with an earlier device", () =>
-    both.run(async (bench) => {
-      const { page, nodeRed, problems } = bench;
+    both.run(async (openEditor) => {
+      const { page, nodeRed, problems } = openEditor;
       await page.evaluate("$.fx.off = true");
       const folder = await mkdtemp(join(tmpdir(), "main-job-"));
       const header = { name: "x-webhook-secret", value: simulatorSecret };
@@ -128,7 +128,7 @@ describe("the main job, built on an empty canvas with mouse and keyboard, in Nod
           // It takes the only cloud there is, and the cloud has nothing of this device.
           ["dimensioner-archive", () => fill(page, "media", { choose: "none" })],
         ]);
-        await deploy(bench);
+        await deploy(openEditor);
 
         const fromDevice = await packageOf(page, local, folder);
         assert.equal(fromDevice.manifest["complete"], true);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { startServer, type RawServer } from "../support/servers.ts";
-import { openBoth, type Bench, type Both } from "./both.ts";
+import { openBothEditors, type OpenEditor, type BothEditors } from "./both-editors.ts";
 import { closeDialog, faultsOfDialog, fill, openDialog } from "./dialog.ts";
 
 /** A JPEG by its first and last bytes, and larger than what is kept. */
@@ -31,16 +31,16 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", function () {
   let simulator: Simulator;
   let device: RawServer;
   let folder: string;
-  let both: Both;
+  let both: BothEditors;
   let flows: object[];
 
-  const kept = ({ nodeRed }: Bench, id: string): Promise<Response> =>
+  const kept = ({ nodeRed }: OpenEditor, id: string): Promise<Response> =>
     nodeRed.adminFetch(`/dimensioner-fetch-image/${id}/preview`);
-  const inject = async ({ nodeRed }: Bench, id: string): Promise<void> => {
+  const inject = async ({ nodeRed }: OpenEditor, id: string): Promise<void> => {
     assert.equal((await nodeRed.adminFetch(`/inject/${id}`, { method: "POST" })).status, 200);
   };
   /** The editor hears of an image when the node has kept it. */
-  const heardOf = async ({ page }: Bench, id: string, act: () => Promise<void>): Promise<void> => {
+  const heardOf = async ({ page }: OpenEditor, id: string, act: () => Promise<void>): Promise<void> => {
     await page.evaluate(`void (window.heardOf = new Promise((resolve) => {
       const topic = "dimensioner/preview/${id}";
       const listen = (_topic, told) => {
@@ -93,7 +93,7 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", function () {
       { id: "go-large", ...place(100, 300), ...byHand, wires: [["large"]] },
       { id: "large", ...place(260, 300), ...image, device: "large-device" },
     ];
-    both = await openBoth(flows);
+    both = await openBothEditors(flows);
   });
   after(async () => {
     await both?.close();
@@ -104,8 +104,8 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", function () {
   afterEach(() => both.run(async ({ problems }) => assert.deepEqual(problems, [])));
 
   it("shows it in the dialog where the option is on, and the next one in its place", () =>
-    both.run(async (bench) => {
-      const { page } = bench;
+    both.run(async (openEditor) => {
+      const { page } = openEditor;
       await page.evaluate(`window.urls = { made: 0, revoked: 0 };
         for (const [name, count] of [["createObjectURL", "made"], ["revokeObjectURL", "revoked"]]) {
           const original = URL[name];
@@ -114,14 +114,14 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", function () {
       await openDialog(page, "image");
       const place = page.locator(".dimensioner-form .dimensioner-preview");
       await place.getByText("No image since the last deploy.").waitFor();
-      await heardOf(bench, "image", () => inject(bench, "go"));
+      await heardOf(openEditor, "image", () => inject(openEditor, "go"));
       const size = await sizeOf(shown(page));
       assert.ok(Math.min(...size) > 50, String(size));
       assert.equal(await shown(page).getAttribute("alt"), "Last image");
       assert.deepEqual(await faultsOfDialog(page), []);
 
       const before = await shown(page).getAttribute("src");
-      await heardOf(bench, "image", () => inject(bench, "go"));
+      await heardOf(openEditor, "image", () => inject(openEditor, "go"));
       await page.waitForFunction(
         `$(".dimensioner-form .dimensioner-preview img").attr("src") !== "${before}"`,
       );
@@ -133,9 +133,9 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", function () {
     }));
 
   it("keeps that of a saved file and of a subflow, and none where the option is off", () =>
-    both.run(async (bench) => {
-      await heardOf(bench, "file", () => inject(bench, "go"));
-      const answer = await kept(bench, "file");
+    both.run(async (openEditor) => {
+      await heardOf(openEditor, "file", () => inject(openEditor, "go"));
+      const answer = await kept(openEditor, "file");
       const { headers } = answer;
       const files = (await readdir(folder)).filter((file) => file.endsWith(".bmp"));
       const content = await readFile(join(folder, files[0] ?? ""));
@@ -146,11 +146,11 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", function () {
         ),
         ["image/bmp", "no-store", "nosniff", "sandbox; default-src 'none'"],
       );
-      assert.equal((await kept(bench, "image")).headers.get("content-type"), "image/jpeg");
-      await heardOf(bench, "inner", () => inject(bench, "go"));
-      assert.equal((await kept(bench, "inner")).status, 200);
+      assert.equal((await kept(openEditor, "image")).headers.get("content-type"), "image/jpeg");
+      await heardOf(openEditor, "inner", () => inject(openEditor, "go"));
+      assert.equal((await kept(openEditor, "inner")).status, 200);
       for (const id of ["quiet", "device", "measure", "nothing"]) {
-        assert.equal((await kept(bench, id)).status, 204, id);
+        assert.equal((await kept(openEditor, id)).status, 204, id);
       }
     }));
 
@@ -170,22 +170,22 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", function () {
     }));
 
   it("keeps no image over 2 MB, and says how large it is", () =>
-    both.run(async (bench) => {
-      const { page } = bench;
-      await heardOf(bench, "large", () => inject(bench, "go-large"));
-      assert.equal((await kept(bench, "large")).status, 204);
+    both.run(async (openEditor) => {
+      const { page } = openEditor;
+      await heardOf(openEditor, "large", () => inject(openEditor, "go-large"));
+      assert.equal((await kept(openEditor, "large")).status, 204);
       await openDialog(page, "large");
       await page.getByText("The last image has 2.1 MB: too large to be shown.").waitFor();
       await closeDialog(page, "cancel");
     }));
 
   it("forgets it with the next deploy", () =>
-    both.run(async (bench) => {
-      const { page, nodeRed } = bench;
-      assert.equal((await kept(bench, "image")).status, 200);
+    both.run(async (openEditor) => {
+      const { page, nodeRed } = openEditor;
+      assert.equal((await kept(openEditor, "image")).status, 200);
       await nodeRed.deploy(flows);
       for (const id of ["image", "file", "inner"]) {
-        assert.equal((await kept(bench, id)).status, 204, id);
+        assert.equal((await kept(openEditor, id)).status, 204, id);
       }
       await page.reload();
       await page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });

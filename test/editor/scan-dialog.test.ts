@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { showyTexts } from "../support/hostile.ts";
-import { bothOfSuite } from "./both.ts";
+import { bothEditorsOfSuite } from "./both-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -25,7 +25,7 @@ async function scan(page: Page, code: string): Promise<string[]> {
 
 describe("the dialog of scan, in Node-RED 4.1 and 5.0", function () {
   this.timeout(60_000);
-  const both = bothOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
+  const both = bothEditorsOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
 
   it("shows how a code is read with the settings as they stand, and stays open at Enter", () =>
     both.run(async ({ page }) => {

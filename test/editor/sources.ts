@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { PropertyTable } from "../../src/saved/properties.ts";
+import type { PropertyTable } from "../../src/properties/property-table.ts";
 import { writeForm } from "../../tools/editor-html/form.ts";
 
 export const root = dirname(dirname(import.meta.dirname));
@@ -56,7 +56,7 @@ export async function editorSources(name: string): Promise<string> {
     name === "shared"
       ? [
           ...(await readdir(join(root, "src/editor"))).map((file) => join(root, "src/editor", file)),
-          join(root, "src/saved/common-properties.ts"),
+          join(root, "src/properties/common-properties.ts"),
         ]
       : ["editor.ts", "shared.ts"].map((kind) => join(root, `nodes/${name}/${name}.${kind}`));
   const texts = await Promise.all(

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { openBoth, type Both } from "./both.ts";
+import { openBothEditors, type BothEditors } from "./both-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -32,12 +32,12 @@ async function tested(page: Page): Promise<readonly string[]> {
 describe("the dialog of a store, in Node-RED 4.1 and 5.0", function () {
   this.timeout(60_000);
   let folder: string;
-  let both: Both;
+  let both: BothEditors;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "packages-"));
     await writeFile(join(folder, "not-a-folder"), "");
-    both = await openBoth([
+    both = await openBothEditors([
       { id: "tab", type: "tab", label: "Dock" },
       { id: "store", type: "dimensioner-store", name: "Evidence", folder, folderType: "str" },
       { id: "tab-2", type: "tab", label: "Another dock" },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openBoth, type Both } from "./both.ts";
+import { openBothEditors, type BothEditors } from "./both-editors.ts";
 import { closeDialog, openDialog } from "./dialog.ts";
 import { root } from "./sources.ts";
 
@@ -21,10 +21,10 @@ const flows = [
 
 describe("nodes that were saved by another version, in Node-RED 4.1 and 5.0", function () {
   this.timeout(60_000);
-  let both: Both;
+  let both: BothEditors;
 
   before(async () => {
-    both = await openBoth(flows);
+    both = await openBothEditors(flows);
   });
   after(() => both?.close());
 

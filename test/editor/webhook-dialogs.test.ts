@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
-import { bothOfSuite } from "./both.ts";
+import { bothEditorsOfSuite } from "./both-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -47,7 +47,7 @@ async function visible(page: Page, properties: readonly string[], prefix = "node
 
 describe("the dialogs of what comes by itself, in Node-RED 4.1 and 5.0", function () {
   this.timeout(60_000);
-  const both = bothOfSuite(flows);
+  const both = bothEditorsOfSuite(flows);
 
   it("transaction in: shows the address to register, and explains what is wrong", () =>
     both.run(async ({ page }) => {

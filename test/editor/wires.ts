@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import type { Bench } from "./both.ts";
+import type { OpenEditor } from "./both-editors.ts";
 
 /** Whether the canvas shows each wire of its tab, to be evaluated in the page. */
 export const drawnWires = `document.querySelectorAll(".red-ui-flow-link-line").length ===
@@ -83,7 +83,7 @@ export async function wire(page: Page, from: string, to: string): Promise<void> 
 }
 
 /** Presses Deploy, and waits until the flows run. */
-export async function deploy({ page, nodeRed }: Bench): Promise<void> {
+export async function deploy({ page, nodeRed }: OpenEditor): Promise<void> {
   const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
   await page.locator("#red-ui-header-button-deploy").click();
   await started;

@@ -18,13 +18,13 @@ import { failureOf } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { freePort, startServer } from "../support/servers.ts";
 import { identity } from "../support/tls.ts";
-import { parrotAnswers, startParrot } from "../security/parrot.ts";
-import { Sightings } from "../security/sightings.ts";
+import { echoResponses, startEchoServer } from "../security/echo-server.ts";
+import { SecretFinder } from "../security/secret-finder.ts";
 
 /** Of characters that every encoding writes in its own way. */
 const token = `Tk-7"f/+%&=\\<e>'9z~Q8wX`;
 const password = "P4ss-w0rd.of-the-proxy";
-const sightings = new Sightings([token, password]);
+const finder = new SecretFinder([token, password]);
 
 const facts = { surface: "cloud", operation: "media list" } as const;
 
@@ -64,7 +64,7 @@ describe("the error underneath", () => {
     const proxyUrl = `http://user:${password}@127.0.0.1:${proxy.port}`;
     const refused = await listing({ baseUrl: "https://cloud.invalid", proxyUrl });
     assert.match(String(Reflect.get(refused.cause ?? {}, "message")), /^Proxy response \(407\)/);
-    assert.equal(sightings.find(inspect(refused, { depth: Infinity, showHidden: true })), undefined);
+    assert.equal(finder.find(inspect(refused, { depth: Infinity, showHidden: true })), undefined);
   });
 
   it("is the file system's where the disk says no", async () => {
@@ -82,13 +82,13 @@ describe("the error underneath", () => {
   });
 
   it("holds no token, however a cloud says it back", async () => {
-    const parrot = opened(await startParrot());
-    for (let answer = 0; answer < parrotAnswers; answer++) {
-      const cloud = opened(new CloudClient({ baseUrl: parrot.origin, token, timeoutMs: 500 }));
+    const echo = opened(await startEchoServer());
+    for (let answer = 0; answer < echoResponses; answer++) {
+      const cloud = opened(new CloudClient({ baseUrl: echo.origin, token, timeoutMs: 500 }));
       const error: unknown = await cloud.listMedia("905865").catch((caught: unknown) => caught);
       if (error instanceof Error) {
         const everything = inspect(error, { depth: Infinity, showHidden: true, getters: true });
-        assert.equal(sightings.find(everything), undefined, everything);
+        assert.equal(finder.find(everything), undefined, everything);
       }
     }
   });
@@ -97,7 +97,7 @@ describe("the error underneath", () => {
     const given = Object.assign(new TypeError("no"), { code: "ERR_X", headers: { authorization: token } });
     Object.assign(given, { cause: Object.assign(new Error("deep"), { body: token }) });
     const safe = withoutSecrets(given);
-    assert.equal(sightings.find(inspect(safe, { depth: Infinity, showHidden: true })), undefined);
+    assert.equal(finder.find(inspect(safe, { depth: Infinity, showHidden: true })), undefined);
     assert.deepEqual([safe.name, safe.message, Reflect.get(safe, "code")], ["TypeError", "no", "ERR_X"]);
     assert.ok(safe.cause instanceof Error && safe.cause.message === "deep");
     assert.equal(withoutSecrets("text").message, "text");
@@ -109,7 +109,7 @@ describe("the error underneath", () => {
     const cause = Object.assign(new Error("no"), { request: { headers: { authorization: token } } });
     const error = new DimensionerError("connectionLost", { ...facts, cause }, { host: "cloud" });
     assert.ok(error.cause instanceof Error && error.cause.message === "no");
-    assert.equal(sightings.find(inspect(error, { depth: Infinity, showHidden: true })), undefined);
+    assert.equal(finder.find(inspect(error, { depth: Infinity, showHidden: true })), undefined);
   });
 
   it("loses credentials that its message quotes", () => {
@@ -121,7 +121,7 @@ describe("the error underneath", () => {
       `refused: Basic ${Buffer.from(`user:${token}`).toString("base64")}`,
     ]) {
       const safe = withoutSecrets(new Error(message));
-      assert.equal(sightings.find(`${safe.message} ${safe.stack}`), undefined, safe.message);
+      assert.equal(finder.find(`${safe.message} ${safe.stack}`), undefined, safe.message);
     }
     const long = withoutSecrets(new Error("a".repeat(1_000_000)));
     assert.ok(long.message.length < 1000 && (long.stack ?? "").length < 5000);

@@ -4,40 +4,40 @@ import { join } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { connected, type FlowNode } from "../../tools/demo/examples.ts";
 import { runFlow } from "../../tools/demo/run-flow.ts";
-import { openBoth, type Bench, type Both } from "../editor/both.ts";
+import { openBothEditors, type OpenEditor, type BothEditors } from "../editor/both-editors.ts";
 import { importExample } from "../editor/import-example.ts";
 import { expectWholePackage } from "./archive.ts";
 import { quick } from "./several-examples.ts";
 
-async function deployedNodes({ nodeRed }: Bench): Promise<FlowNode[]> {
+async function deployedNodes({ nodeRed }: OpenEditor): Promise<FlowNode[]> {
   const answer = await nodeRed.adminFetch("/flows");
   return (await answer.json()) as FlowNode[];
 }
 
 /** What a new user enters is only a folder; the test has ports of its own besides. */
-async function deployWith(bench: Bench, sim: Simulator, folder: string): Promise<FlowNode[]> {
+async function deployWith(openEditor: OpenEditor, sim: Simulator, folder: string): Promise<FlowNode[]> {
   const { newer, earlier, cloud } = sim;
   const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
-  const nodes = connected(await deployedNodes(bench), origins).map((node) => {
+  const nodes = connected(await deployedNodes(openEditor), origins).map((node) => {
     const { credentials: _, ...saved } = node;
     return saved.type === "dimensioner-store" ? { ...saved, folder, folderType: "str" } : quick(saved);
   });
-  await bench.nodeRed.deploy(nodes);
+  await openEditor.nodeRed.deploy(nodes);
   return nodes;
 }
 
 describe("example 02, as somebody tries it for the first time", function () {
   this.timeout(120_000);
-  let both: Both;
+  let both: BothEditors;
 
   before(async () => {
-    both = await openBoth([{ id: "empty", type: "tab", label: "Flow 1" }]);
+    both = await openBothEditors([{ id: "empty", type: "tab", label: "Flow 1" }]);
   });
   after(() => both?.close());
 
   it("imported in the editor and deployed, archives a parcel with its video, with the simulator's token", () =>
-    both.run(async (bench) => {
-      const { page, nodeRed } = bench;
+    both.run(async (openEditor) => {
+      const { page, nodeRed } = openEditor;
       await page.evaluate("$.fx.off = true");
       await importExample(page, "02 cloud - scan to archive");
       const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
@@ -46,7 +46,7 @@ describe("example 02, as somebody tries it for the first time", function () {
       const folder = await mkdtemp(join(tmpdir(), "new-user-"));
       const sim = await startSimulator({ encodingMs: 300, mediaDelayMs: 200 });
       try {
-        const nodes = await deployWith(bench, sim, folder);
+        const nodes = await deployWith(openEditor, sim, folder);
         const press = (button: string, until: string) =>
           runFlow({ url: nodeRed.url, nodes, press: button, until: [until], timeoutMs: 30_000 });
         await press("Scan: packing begins", "Recording");

@@ -1,28 +1,28 @@
 import assert from "node:assert/strict";
 import type { Call, Command, Read } from "../../src/http/call.ts";
 import type { startDownload } from "../../src/http/download.ts";
-import type { readAnswer } from "../../src/http/read.ts";
+import type { readResponse } from "../../src/http/read.ts";
 import type { Transport } from "../../src/http/transport.ts";
 
 /** What sends a call: the transport itself, and what repeats. */
 interface Senders {
-  readonly send: Parameters<Transport["send"]>[0];
-  readonly ask: Parameters<Transport["ask"]>[0];
-  readonly read: Parameters<typeof readAnswer>[1];
+  readonly sendCommand: Parameters<Transport["sendCommand"]>[0];
+  readonly sendRead: Parameters<Transport["sendRead"]>[0];
+  readonly read: Parameters<typeof readResponse>[1];
   readonly download: Parameters<typeof startDownload>[1];
 }
 
 type Takes<TSender extends keyof Senders, TCall> = TCall extends Senders[TSender] ? true : false;
 
 describe("the types of calls", () => {
-  it("let nothing that repeats take a command, and nothing that acts take a read", () => {
-    // The compiler refuses a value that is not the type's own answer: a slip in the types ends the build.
-    const askTakes: [Takes<"ask", Read>, Takes<"ask", Command>] = [true, false];
-    const sendTakes: [Takes<"send", Command>, Takes<"send", Read>] = [true, false];
+  it("accept a command only where it is sent once, and a read only where it may be repeated", () => {
+    // Each type is true or false by itself, and the compiler accepts no other value: a mistake in the types fails the build.
+    const sendReadTakes: [Takes<"sendRead", Read>, Takes<"sendRead", Command>] = [true, false];
+    const sendCommandTakes: [Takes<"sendCommand", Command>, Takes<"sendCommand", Read>] = [true, false];
     const readTakes: [Takes<"read", Read>, Takes<"read", Command>] = [true, false];
     const downloadTakes: [Takes<"download", Read>, Takes<"download", Command>] = [true, false];
     assert.deepEqual(
-      [askTakes, sendTakes, readTakes, downloadTakes],
+      [sendReadTakes, sendCommandTakes, readTakes, downloadTakes],
       [
         [true, false],
         [true, false],
@@ -30,10 +30,10 @@ describe("the types of calls", () => {
         [true, false],
       ],
     );
-    // Whoever does not know which of the two it is can do nothing with it.
+    // A call that may be either of the two can be sent by neither.
     const unknownOne: [
-      [Call] extends [Senders["send"]] ? true : false,
-      [Call] extends [Senders["ask"]] ? true : false,
+      [Call] extends [Senders["sendCommand"]] ? true : false,
+      [Call] extends [Senders["sendRead"]] ? true : false,
     ] = [false, false];
     assert.deepEqual(unknownOne, [false, false]);
   });

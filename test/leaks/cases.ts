@@ -1,6 +1,6 @@
 import type { FlowNode, Message } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";
-import type { Places } from "./bench.ts";
+import type { Places } from "./places.ts";
 
 /** One action node under load. */
 export interface Case {
@@ -39,12 +39,12 @@ export function configNodes(places: Places): FlowNode[] {
     ...patient,
   });
   return [
-    device("dock", places.dock, 30),
-    device("studio", places.studio, 30),
-    device("player", places.player, 30),
-    device("album", places.album, 30),
+    device("dock", places.device, 30),
+    device("video-device", places.videoDevice, 30),
+    device("device-with-video", places.deviceWithVideo, 30),
+    device("device-with-image", places.deviceWithImage, 30),
     cloud("cloud", places.cloud, 30),
-    cloud("studio-cloud", places.studioCloud, 30),
+    cloud("video-cloud", places.videoCloud, 30),
     device("silent", places.silent, 30),
     device("faulty", places.faulty, 0.05),
     cloud("faulty-cloud", places.faulty, 0.05),
@@ -54,7 +54,7 @@ export function configNodes(places: Places): FlowNode[] {
 
 /** The credentials of the clouds. */
 export function credentialsOf({ token }: Places): object {
-  return Object.fromEntries(["cloud", "studio-cloud", "faulty-cloud"].map((id) => [id, { token }]));
+  return Object.fromEntries(["cloud", "video-cloud", "faulty-cloud"].map((id) => [id, { token }]));
 }
 
 /** Every action node in every kind, with what it needs to succeed. */
@@ -77,13 +77,13 @@ export function casesOf(places: Places): Case[] {
   return [
     { node: { ...place("measure"), device: "dock", ...byDevice }, share: 12, good: reference, bad: noDevice },
     ...["start", "stop", "cancel"].map((action) => ({
-      node: { ...place("video-control"), device: "studio", action, ...byDevice },
+      node: { ...place("video-control"), device: "video-device", action, ...byDevice },
       share: 6,
       good: reference,
       bad: noDevice,
     })),
     ...["start", "stop", "cancel"].map((action) => ({
-      node: { ...place("remote-trigger"), cloud: "studio-cloud", action, deviceReference, ...byCloud },
+      node: { ...place("remote-trigger"), cloud: "video-cloud", action, deviceReference, ...byCloud },
       share: 6,
       good: reference,
       bad: noCloud,
@@ -95,19 +95,19 @@ export function casesOf(places: Places): Case[] {
       bad: noCloud,
     },
     {
-      node: { ...place("fetch-image"), device: "album", preview: true, ...byDevice },
+      node: { ...place("fetch-image"), device: "device-with-image", preview: true, ...byDevice },
       share: 6,
       good: image,
       bad: noDevice,
     },
     {
-      node: { ...place("fetch-image"), device: "album", ...toFile, ...byDevice },
+      node: { ...place("fetch-image"), device: "device-with-image", ...toFile, ...byDevice },
       share: 2,
       good: image,
       bad: noDevice,
     },
     {
-      node: { ...place("fetch-video"), device: "player", wait: 0, ...byDevice },
+      node: { ...place("fetch-video"), device: "device-with-video", wait: 0, ...byDevice },
       share: 6,
       good: reference,
       bad: noDevice,

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Message, TestFlow } from "../support/flow.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
-import type { Places } from "./bench.ts";
+import type { Places } from "./places.ts";
 import { casesOf } from "./cases.ts";
 
 interface Handled {

@@ -1,5 +1,5 @@
 import { read, readWarnings } from "./instruments.ts";
-import type { Places } from "./bench.ts";
+import type { Places } from "./places.ts";
 import { casesOf, configNodes, credentialsOf, type Case } from "./cases.ts";
 import { forget, startLeanFlow } from "./lean-flow.ts";
 import type { MessagesReport } from "./reports.ts";

@@ -2,7 +2,7 @@ import { countPassing, read, readWarnings } from "./instruments.ts";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { FlowNode } from "../support/flow.ts";
-import type { Places } from "./bench.ts";
+import type { Places } from "./places.ts";
 import { casesOf, configNodes, credentialsOf } from "./cases.ts";
 import { socketsLeft } from "./idle.ts";
 import { forget, startLeanFlow } from "./lean-flow.ts";

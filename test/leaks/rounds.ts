@@ -3,7 +3,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { withPlaces, type Places } from "./bench.ts";
+import { withPlaces, type Places } from "./places.ts";
 import type { Reading } from "./instruments.ts";
 import type { MessagesReport, RedeploysReport } from "./reports.ts";
 

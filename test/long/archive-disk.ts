@@ -1,10 +1,9 @@
 /**
- * The archive on a disk of which any single call fails or hangs:  node test/long/archive-disk.ts
- *
- * Each call of each beginning, with each code and in each way to hang; npm test strikes each call in turn with one of them. Then each
- * transaction of a job, with a database that hangs.
+ * Runs the archive on a disk on which any single call fails or hangs: node test/long/archive-disk.ts
+ *  Tries every call of every beginning with every error code and every way to hang, where npm test tries one of them on
+ * each call. Then makes each transaction of a job hang in the database.
  */
-import { beginnings, codes, hangs, strikeDisk, type Beginning } from "../archive/struck-disk.ts";
+import { beginnings, codes, hangs, runWithFailingCall, type Beginning } from "../archive/failing-disk.ts";
 import { hangInDatabase } from "../archive/hung-database.ts";
 import { failAtEach } from "../sweep/fault-points.ts";
 
@@ -22,8 +21,8 @@ const moreCodes = [
 
 for (const beginning of Object.keys(beginnings) as Beginning[]) {
   for (const effect of [...hangs, ...codes, ...moreCodes]) {
-    const calls = await failAtEach((points) => strikeDisk(beginning, effect, points));
-    console.log(`${beginning}, ${effect}: ${calls} calls, each struck once`);
+    const calls = await failAtEach((points) => runWithFailingCall(beginning, effect, points));
+    console.log(`${beginning}, ${effect}: ${calls} calls, each of which failed once`);
   }
 }
 

@@ -4,12 +4,12 @@
  * A failure prints the seed and the order.
  */
 import { assert, asyncProperty, gen, nat } from "fast-check";
-import { playOrder } from "../archive/interleavings.ts";
+import { runOrder } from "../archive/interleavings.ts";
 
 const [numRuns, seed] = [Number(process.argv[2] ?? 3_000), Number(process.argv[3] ?? Date.now())];
 await assert(
   asyncProperty(gen(), async (choose) => {
-    await playOrder((count) => choose(nat, { max: count - 1 }));
+    await runOrder((count) => choose(nat, { max: count - 1 }));
   }),
   { numRuns, seed, endOnFailure: true },
 );

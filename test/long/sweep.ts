@@ -11,7 +11,7 @@ const [only = ""] = process.argv.slice(2);
 const density = {
   stride: Number(process.env["SWEEP_STRIDE"] ?? 1),
   bytesApart: Number(process.env["SWEEP_BYTES_APART"] ?? 16),
-  mostSteps: Number.POSITIVE_INFINITY,
+  maxSteps: Number.POSITIVE_INFINITY,
 };
 const atOnce = 24;
 

@@ -28,8 +28,8 @@ const rows = Object.fromEntries(
 );
 
 /** What a settings dialog has to put right does not pass by itself here. */
-const isForGood = ({ elsewhere, simulator }: Row): boolean =>
-  elsewhere !== undefined || simulator?.token !== undefined;
+const needsCorrection = ({ target, simulator }: Row): boolean =>
+  target !== undefined || simulator?.token !== undefined;
 
 describe("a job of the archive under every fault of its downloads", function () {
   this.timeout(60_000);
@@ -63,7 +63,7 @@ async function archive(row: Row, opened: Opened): Promise<void> {
   if (ending.code !== undefined) {
     await until(() => submission.running?.trouble !== undefined, "it tells what holds it up");
     assert.equal(submission.running?.trouble?.code, ending.code);
-    if (isForGood(row)) {
+    if (needsCorrection(row)) {
       // The end comes with the archive's closing.
       submission.end().catch(() => undefined);
       return;

@@ -8,7 +8,7 @@ import { failureOf } from "../support/failures.ts";
 import { TestFlow } from "../support/flow.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { connectClients, downloads, token } from "../support/operations.ts";
-import { filesIn, furnish, type Room } from "./disk-room.ts";
+import { filesIn, prepareDiskFolder, type DiskFolder } from "./disk-folder.ts";
 import { fileOf, transaction } from "./scripted-server.ts";
 import { openScriptedPeer } from "./scripted-peer.ts";
 import { disk, type DiskRow } from "./tables/disk.ts";
@@ -16,7 +16,7 @@ import { disk, type DiskRow } from "./tables/disk.ts";
 const content = fileOf(1);
 
 /** Nothing but the one whole file has come, at the place where it belongs; what was there is as it was. */
-async function look(row: DiskRow, { path, folder, before }: Room): Promise<void> {
+async function look(row: DiskRow, { path, folder, before }: DiskFolder): Promise<void> {
   const { code, saved = "video.mp4", ifExists, there } = row;
   const real = relative(path, await realpath(folder).catch(() => folder));
   const isNew = code === undefined && there !== "the same content" && ifExists !== "replace";
@@ -47,7 +47,7 @@ describe("a file under every fault of disks and names", () => {
     } = row;
 
     it(`${name}: in the sources`, async () => {
-      const [peer, room] = [await serve(), await furnish(row, opened)];
+      const [peer, prepared] = [await serve(), await prepareDiskFolder(row, opened)];
       const clients = opened(connectClients(peer.origins, 5_000));
       const faulty = watchedDisk((call, [path]) => {
         const isMeant = call !== "open" || String(path).endsWith(".part");
@@ -58,7 +58,7 @@ describe("a file under every fault of disks and names", () => {
       const running = saveToFile(
         () => media?.start(clients, "film", 0) ?? assert.fail(),
         {
-          folder: room.folder,
+          folder: prepared.folder,
           ifExists,
           suggestedBase: "905865-film",
           ...(filename === "" ? {} : { filename }),
@@ -75,15 +75,15 @@ describe("a file under every fault of disks and names", () => {
         );
       }
       assert.ok(peer.requests === requests || refuses?.call === "open", `${peer.requests} requests`);
-      await look(row, room);
+      await look(row, prepared);
     });
 
     if (refuses === undefined) {
       it(`${name}: in a node`, async () => {
-        const [peer, room] = [await serve(), await furnish(row, opened)];
+        const [peer, prepared] = [await serve(), await prepareDiskFolder(row, opened)];
         const properties = {
           output: "file",
-          folder: room.folder,
+          folder: prepared.folder,
           filename: "name",
           filenameType: "msg",
           ifExists,
@@ -103,7 +103,7 @@ describe("a file under every fault of disks and names", () => {
         assert.equal(flow.ends.filter(({ nodeId }) => nodeId === "node").length, 1);
         assert.ok(code === undefined || flow.lastStatus("node")?.text === failedTexts[code]);
         assert.equal(peer.requests, requests);
-        await look(row, room);
+        await look(row, prepared);
       });
     }
   }

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { renderFaults } from "./document.ts";
 import { attacks } from "./tables/attacks.ts";
-import { elsewhere } from "./tables/elsewhere.ts";
+import { otherTests } from "./tables/other-tests.ts";
 
 const repository = join(import.meta.dirname, "../..");
 
@@ -14,7 +14,7 @@ describe("docs/faults.md", () => {
     assert.ok(Buffer.byteLength(page) < 40_000, `${page.length} characters`);
   });
 
-  for (const [name, { file, title }] of Object.entries({ ...attacks, ...elsewhere })) {
+  for (const [name, { file, title }] of Object.entries({ ...attacks, ...otherTests })) {
     it(`names where this is tried: ${name}`, async () => {
       const text = await readFile(join(repository, "test", file), "utf8");
       assert.ok(text.includes(title), `${file} has no “${title}”`);

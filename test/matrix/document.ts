@@ -7,7 +7,7 @@ import { endingOf } from "./row.ts";
 import { operations } from "./sources.ts";
 import { disk, type DiskRow } from "./tables/disk.ts";
 import { attacks } from "./tables/attacks.ts";
-import { elsewhere, type Elsewhere } from "./tables/elsewhere.ts";
+import { otherTests, type OtherTest } from "./tables/other-tests.ts";
 import { families, type Family } from "./tables/index.ts";
 import { concurrency, redeploys, type Scenario } from "./tables/scenarios.ts";
 
@@ -21,7 +21,7 @@ export function renderFaults(): string {
     renderScenarios("Deploying in the middle", redeploys),
     renderDisk(),
     renderTests("Attacks", attacks),
-    `${renderTests("More", elsewhere)}
+    `${renderTests("More", otherTests)}
 
 To see a fault in your own flow, let the [simulator](simulator.md#faults) cause it.`,
   ];
@@ -172,7 +172,7 @@ const shortened = (name: string): string =>
   name.length > 60 ? `${name.slice(0, 6)}…${name.slice(-6)}` : name;
 
 /** What is tried in tests of its own. */
-function renderTests(heading: string, tests: Readonly<Record<string, Elsewhere>>): string {
+function renderTests(heading: string, tests: Readonly<Record<string, OtherTest>>): string {
   const lines = Object.entries(tests).map(([name, { holds, file }]) => `| ${name} | ${holds} | ${file} |`);
   const header = "| what happens | result | tested in test/ |\n| --- | --- | --- |";
   return `## ${heading}

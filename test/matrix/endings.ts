@@ -3,10 +3,10 @@ import type { Ending } from "./row.ts";
 
 /** What comes of a fault often enough to have a name. */
 
-export const well: Ending = {};
+export const succeeds: Ending = {};
 
 /** A command that may have been executed. */
-export const unclear = (code: ErrorCode, statusCode?: number): Ending => ({
+export const outcomeUnknown = (code: ErrorCode, statusCode?: number): Ending => ({
   code,
   outcome: "unknown",
   retryable: false,
@@ -22,7 +22,7 @@ export const refused = (code: ErrorCode, statusCode: number, retryable = false):
 });
 
 /** A command of which nothing went out. */
-export const unsent = (code: ErrorCode, retryable = true): Ending => ({
+export const notSent = (code: ErrorCode, retryable = true): Ending => ({
   code,
   outcome: "not-sent",
   retryable,
@@ -30,14 +30,14 @@ export const unsent = (code: ErrorCode, retryable = true): Ending => ({
 });
 
 /** A read or download that ends at once, since asking again would change nothing. */
-export const final = (code: ErrorCode, statusCode?: number): Ending => ({
+export const failsAtOnce = (code: ErrorCode, statusCode?: number): Ending => ({
   code,
   retryable: false,
   ...(statusCode === undefined ? {} : { statusCode }),
 });
 
 /** A read or download that was tried three times. */
-export const thrice = (code: ErrorCode, statusCode?: number): Ending => ({
+export const failsThreeTimes = (code: ErrorCode, statusCode?: number): Ending => ({
   code,
   retryable: true,
   requests: 3,
@@ -45,35 +45,35 @@ export const thrice = (code: ErrorCode, statusCode?: number): Ending => ({
 });
 
 /** The answer is lost, again and again. */
-export const lost = {
-  measure: unclear("ERR_CONNECTION_LOST"),
-  video: unclear("ERR_CONNECTION_LOST"),
-  read: thrice("ERR_CONNECTION_LOST"),
-  download: thrice("ERR_CONNECTION_LOST"),
+export const connectionLost = {
+  measure: outcomeUnknown("ERR_CONNECTION_LOST"),
+  video: outcomeUnknown("ERR_CONNECTION_LOST"),
+  read: failsThreeTimes("ERR_CONNECTION_LOST"),
+  download: failsThreeTimes("ERR_CONNECTION_LOST"),
 } as const;
 
 /** A read whose deadline passed; sending the message again is safe. */
-const lateRead: Ending = { code: "ERR_TIMEOUT", retryable: true };
+const readTimeout: Ending = { code: "ERR_TIMEOUT", retryable: true };
 
-export const late = {
-  measure: unclear("ERR_TIMEOUT"),
-  video: unclear("ERR_TIMEOUT"),
-  read: lateRead,
-  download: lateRead,
+export const timeout = {
+  measure: outcomeUnknown("ERR_TIMEOUT"),
+  video: outcomeUnknown("ERR_TIMEOUT"),
+  read: readTimeout,
+  download: readTimeout,
 } as const;
 
 /** An answer that is none. */
-export const bad = {
-  measure: unclear("ERR_BAD_RESPONSE"),
-  video: unclear("ERR_BAD_RESPONSE"),
-  read: final("ERR_BAD_RESPONSE"),
-  download: final("ERR_BAD_RESPONSE"),
+export const badResponse = {
+  measure: outcomeUnknown("ERR_BAD_RESPONSE"),
+  video: outcomeUnknown("ERR_BAD_RESPONSE"),
+  read: failsAtOnce("ERR_BAD_RESPONSE"),
+  download: failsAtOnce("ERR_BAD_RESPONSE"),
 } as const;
 
 /** Nobody was reached. */
-export const unreached = {
-  measure: unsent("ERR_UNREACHABLE"),
-  video: unsent("ERR_UNREACHABLE"),
+export const unreachable = {
+  measure: notSent("ERR_UNREACHABLE"),
+  video: notSent("ERR_UNREACHABLE"),
   read: { code: "ERR_UNREACHABLE", retryable: true, requests: 0 },
   download: { code: "ERR_UNREACHABLE", retryable: true, requests: 0 },
 } as const;

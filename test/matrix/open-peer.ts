@@ -23,18 +23,18 @@ export interface RowResources {
   readonly fullPort: number;
 }
 
-export async function openRowResources({ elsewhere }: Row, opened: Opened): Promise<RowResources> {
-  if (elsewhere !== "nobody takes the connection") {
+export async function openRowResources({ target }: Row, opened: Opened): Promise<RowResources> {
+  if (target !== "nobody takes the connection") {
     return { fullPort: 0 };
   }
   const { port } = opened(await startFullBacklog());
   // On a busy machine one that was only slow can have been taken for one too many.
-  while (await takes(port, opened)) {}
+  while (await canConnect(port, opened)) {}
   return { fullPort: port };
 }
 
 /** Whose port the row closes. */
-function freedSurface(
+function surfaceToClose(
   { faults = [], given = [] }: Row,
   { surface }: AskedOperation,
 ): SurfaceName | undefined {
@@ -52,7 +52,7 @@ async function holdPort(localPort: number, keeper: number, opened: Opened): Prom
 }
 
 /** Whether a connection is made within half a second; it stays. */
-async function takes(port: number, opened: Opened): Promise<boolean> {
+async function canConnect(port: number, opened: Opened): Promise<boolean> {
   const socket = connect(port, "127.0.0.1").on("error", () => undefined);
   opened({ close: () => socket.destroy() });
   const patience = new AbortController();
@@ -81,7 +81,7 @@ async function openSimulatedPeer(
   { fullPort }: RowResources,
   opened: Opened,
 ): Promise<Peer> {
-  const { elsewhere, simulator = {}, faults = [], passes = false } = row;
+  const { target, simulator = {}, faults = [], passes = false } = row;
   const isCommand = asked.kind === "measure" || asked.kind === "video";
   const needsVideo = asked.kind === "video" || asked.operation === "video";
   const sim = opened(
@@ -89,7 +89,7 @@ async function openSimulatedPeer(
       mode: needsVideo ? "video-only" : "video-with-measurement",
       token,
       deviceCode,
-      ...(typeof elsewhere === "object" ? { tls: identity(elsewhere.certificate) } : {}),
+      ...(typeof target === "object" ? { tls: identity(target.certificate) } : {}),
       ...simulator,
     }),
   );
@@ -103,23 +103,21 @@ async function openSimulatedPeer(
   return {
     origins: originsOf(sim, row, fullPort),
     tls:
-      typeof elsewhere === "object" && elsewhere.authority === "known"
-        ? { ca: pem("authority.crt") }
-        : undefined,
+      typeof target === "object" && target.authority === "known" ? { ca: pem("authority.crt") } : undefined,
     id,
     async arm() {
-      const freed = freedSurface(row, asked);
-      const keeper = freed === undefined ? 0 : opened(await startServer(() => undefined)).port;
+      const closedSurface = surfaceToClose(row, asked);
+      const keeper = closedSurface === undefined ? 0 : opened(await startServer(() => undefined)).port;
       for (const one of (row.given ?? []).filter((given) => !("scan" in given))) {
-        await give(sim, one);
+        await applyGiven(sim, one);
       }
       faults.forEach((fault, index) => {
         const isLast = index === faults.length - 1;
-        const rule = { surface: asked.surface, path: asked.path, fault: pointed(fault, other) };
+        const rule = { surface: asked.surface, path: asked.path, fault: withRedirectTarget(fault, other) };
         sim.faults.add({ ...rule, times: isLast && !passes ? 0 : 1 });
       });
-      if (freed !== undefined) {
-        await holdPort(sim[freed].port, keeper, opened);
+      if (closedSurface !== undefined) {
+        await holdPort(sim[closedSurface].port, keeper, opened);
       }
       restart();
       for (const one of row.given ?? []) {
@@ -193,7 +191,7 @@ async function prepareCommand({ newer }: Simulator, { kind, operation }: AskedOp
   }
 }
 
-async function give(sim: Simulator, given: Given): Promise<void> {
+async function applyGiven(sim: Simulator, given: Given): Promise<void> {
   const { newer } = sim;
   if ("mode" in given) {
     newer.setMode(given.mode);
@@ -212,13 +210,13 @@ async function give(sim: Simulator, given: Given): Promise<void> {
   }
 }
 
-function originsOf(sim: Simulator, { elsewhere }: Row, fullPort: number): Origins {
+function originsOf(sim: Simulator, { target }: Row, fullPort: number): Origins {
   const all = (origin: string, cloud = origin): Origins => ({
     newer: { origin },
     earlier: { origin },
     cloud: { origin: cloud },
   });
-  switch (elsewhere) {
+  switch (target) {
     case "nobody has the name":
       return all("http://dock.invalid", "https://cloud.invalid");
     case "nobody takes the connection":
@@ -237,7 +235,7 @@ function actsOf({ newer, earlier }: Simulator): number {
 }
 
 /** Fills in the other origin that a redirect names. */
-function pointed(fault: Fault, other: string): Fault {
+function withRedirectTarget(fault: Fault, other: string): Fault {
   if (fault.kind !== "status" || fault.headers?.["location"] !== "{other}") {
     return fault;
   }

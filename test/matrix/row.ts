@@ -34,7 +34,7 @@ export type Given =
   | { readonly scan: string };
 
 /** Where the client looks for its peer, if not where it is. */
-export type Elsewhere =
+export type ClientTarget =
   | "nobody has the name"
   | "nobody takes the connection"
   | "a device of the other generation"
@@ -47,7 +47,7 @@ export interface Row {
   readonly passes?: true;
   /** The same operation has just gone well on the connection that the fault strikes. */
   readonly warm?: true;
-  readonly elsewhere?: Elsewhere;
+  readonly target?: ClientTarget;
   readonly simulator?: StartOptions;
   readonly given?: readonly Given[];
   /** What the peer answers, byte by byte, instead of what the simulator would; downloads only. */

@@ -24,16 +24,16 @@ import { openRowResources, openPeer, type AskedOperation } from "./open-peer.ts"
 import type { Peer } from "./peer.ts";
 
 /** How a try looks at what came of it. */
-interface Trial {
+interface RunningOperation {
   run(): Promise<unknown>;
   /** After it ended well or in an error; counts files. */
   look(isWell: boolean): Promise<{ whole: number; partial: number }>;
 }
 
 /** An operation of the sources; a download is one to a buffer and another one to a file. */
-export interface Tried extends AskedOperation, CountedOperation {
+export interface TriedOperation extends AskedOperation, CountedOperation {
   readonly name: string;
-  begin(clients: Clients, peer: Peer, row: Row, opened: Opened): Promise<Trial>;
+  begin(clients: Clients, peer: Peer, row: Row, opened: Opened): Promise<RunningOperation>;
 }
 
 /** What a busy machine may need beyond a deadline. */
@@ -42,13 +42,13 @@ const longMs = 10_000;
 const noFiles = { whole: 0, partial: 0 } as const;
 
 /** Every operation of the clients and of the media pipeline. */
-export const operations: readonly Tried[] = [
-  ...commands.map((command): Tried => ({
+export const operations: readonly TriedOperation[] = [
+  ...commands.map((command): TriedOperation => ({
     ...command,
     name: `${command.surface} ${command.operation}`,
     begin: async (clients) => ({ run: () => command.run(clients), look: async () => noFiles }),
   })),
-  ...reads.map((read): Tried => ({
+  ...reads.map((read): TriedOperation => ({
     ...read,
     name: `${read.surface} ${read.operation}`,
     begin: async (clients, { id }) => ({
@@ -56,7 +56,7 @@ export const operations: readonly Tried[] = [
       look: async () => noFiles,
     }),
   })),
-  ...downloads.flatMap((download): Tried[] => {
+  ...downloads.flatMap((download): TriedOperation[] => {
     const facts = {
       operation: download.operation,
       surface: surfaceNames[download.surface],
@@ -138,7 +138,7 @@ export async function runRow(row: Row, opened: Opened): Promise<Count> {
 
 async function runCase(
   row: Row,
-  tried: Tried,
+  tried: TriedOperation,
   ending: PlainEnding,
   peer: Peer,
   opened: Opened,
@@ -176,7 +176,7 @@ async function runCase(
 async function settle(
   running: Promise<unknown>,
   { code, outcome, retryable, statusCode }: PlainEnding,
-  { surface, operation, path, kind }: Tried,
+  { surface, operation, path, kind }: TriedOperation,
   { origins }: Peer,
 ): Promise<void> {
   if (code === undefined || code === "ERR_MEASURE_FAILED") {

@@ -8,12 +8,12 @@ import type { Opened } from "../support/opened.ts";
 import { token } from "../support/operations.ts";
 import { actionNodes } from "./action-nodes.ts";
 import { chosen } from "./chosen-rows.ts";
-import { furnish } from "./disk-room.ts";
+import { prepareDiskFolder } from "./disk-folder.ts";
 import { nodesOf, prepareNodeCases, type NodeCase } from "./node-cases.ts";
 import { endingOf, type Row } from "./row.ts";
 import { lookInto } from "./sources.ts";
 import { disk } from "./tables/disk.ts";
-import { worstDisks, worstRows } from "./tables/worst.ts";
+import { strictDiskRows, strictRows } from "./tables/strict-process.ts";
 
 /** Prints when each message comes to a node and how it ends there, as the runtime's own hooks see it. */
 const watcher = `module.exports = (RED) => {
@@ -45,11 +45,11 @@ describe(`Node-RED ${nodeRedMajor} as a process that any unhandled error would e
       .map((line) => line.split(" ").slice(2).join(" "));
 
   before(async () => {
-    for (const { name, row, nodes } of chosen.filter((one) => worstRows.includes(one.name))) {
+    for (const { name, row, nodes } of chosen.filter((one) => strictRows.includes(one.name))) {
       cases.set(name, await prepareNodeCases(row, nodes, `row-${cases.size}`, opened));
     }
     const media = actionNodes.filter(({ operation }) => operation === "media");
-    for (const name of worstDisks) {
+    for (const name of strictDiskRows) {
       cases.set(name, await prepareNodeCases({ script: [{}] }, media, `disk-${cases.size}`, opened));
     }
     for (const [name, row] of Object.entries({ silent, halfway })) {
@@ -86,14 +86,15 @@ describe(`Node-RED ${nodeRedMajor} as a process that any unhandled error would e
     const { id } = nodeCase;
     const place = { z: "tab", x: 100, y: 100 };
     const row = disk[name];
-    const room = row === undefined ? undefined : await furnish(row, opened);
-    const saved = room === undefined ? {} : { folder: room.folder, ifExists: row?.ifExists ?? "rename" };
+    const prepared = row === undefined ? undefined : await prepareDiskFolder(row, opened);
+    const saved =
+      prepared === undefined ? {} : { folder: prepared.folder, ifExists: row?.ifExists ?? "rename" };
     const named = { filename: "file", filenameType: "msg" };
     const take = "return Object.assign(msg, { payload: undefined }, msg.payload);";
     const say = "msg.payload = { code: msg.error?.code ?? null }; return msg;";
     return [
       { ...config, ...("baseUrl" in config ? { credentials: { token } } : {}) },
-      { ...place, ...action, ...saved, ...(room === undefined ? {} : named), wires: [[`say-${id}`]] },
+      { ...place, ...action, ...saved, ...(prepared === undefined ? {} : named), wires: [[`say-${id}`]] },
       {
         ...place,
         id: `in-${id}`,
@@ -127,7 +128,7 @@ describe(`Node-RED ${nodeRedMajor} as a process that any unhandled error would e
     );
   }
 
-  for (const name of worstRows) {
+  for (const name of strictRows) {
     it(name, async () => {
       await Promise.all(
         casesOf(name).map(async (nodeCase) => {
@@ -151,7 +152,7 @@ describe(`Node-RED ${nodeRedMajor} as a process that any unhandled error would e
     });
   }
 
-  for (const name of worstDisks) {
+  for (const name of strictDiskRows) {
     it(name, async () => {
       const { code = null, filename = "video.mp4" } = disk[name] ?? assert.fail(name);
       for (const nodeCase of casesOf(name)) {

@@ -9,7 +9,7 @@ import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { IfExists } from "../../src/media/place-file.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import type { SentenceKey } from "../../src/errors/sentences.ts";
-import { failAtEach, type Counter } from "../sweep/fault-points.ts";
+import { failAtEach, type PointCounter } from "../sweep/fault-points.ts";
 import {
   blocks,
   facts,
@@ -247,7 +247,9 @@ describe("the sweep over every call to the disk", function () {
         for (const code of ["EIO", "ENOSPC"]) {
           const name = `${links ? "links" : "no links"}, ${ifExists}, ${before} there before, ${code}`;
           it(name, async () => {
-            const calls = await failAtEach((points) => strike(points, code, links, ifExists, before));
+            const calls = await failAtEach((points) =>
+              saveWithFailingCall(points, code, links, ifExists, before),
+            );
             assert.ok(calls > 10, `${calls} calls`);
           });
         }
@@ -255,8 +257,8 @@ describe("the sweep over every call to the disk", function () {
     }
   }
 
-  async function strike(
-    points: Counter,
+  async function saveWithFailingCall(
+    points: PointCounter,
     code: string,
     links: boolean,
     ifExists: IfExists,
@@ -280,7 +282,7 @@ describe("the sweep over every call to the disk", function () {
       const result = await save(folder, ifExists, { disk }, "deep/video.mp4").catch(
         (error: unknown) => error,
       );
-      const where = `call ${points.at}, ${points.struck}: ${String(result)}`;
+      const where = `call ${points.at}, ${points.reached}: ${String(result)}`;
       const files = (await listAll(folder)).filter((file) => file !== "deep");
       for (const file of files.filter((found) => found.endsWith(".mp4"))) {
         const content = await readFile(join(folder, file));
@@ -292,7 +294,7 @@ describe("the sweep over every call to the disk", function () {
       }
       // A hidden name can stay only where it was its removal that failed.
       const hidden = files.filter((file) => file.includes("/.dimensioner-"));
-      assert.ok(hidden.length === 0 || points.struck === "unlink", `${where} ${hidden.join()}`);
+      assert.ok(hidden.length === 0 || points.reached === "unlink", `${where} ${hidden.join()}`);
       if (before !== "nothing") {
         assert.ok(files.includes("deep/video.mp4"), where);
       }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
-import type { Followed } from "../../src/runtime/config/machine-recording.ts";
+import type { RecordingStatus } from "../../src/runtime/config/device-recording.ts";
 import { Recordings } from "../../src/runtime/config/recordings.ts";
 
 const dock = "http://192.168.1.40";
@@ -17,7 +17,7 @@ class Dock {
     this.recordings.started(machine, start, () => this.ended.push(String(reference)));
   }
 
-  measure(reference: string | null, isSuccess = true): Followed | null {
+  measure(reference: string | null, isSuccess = true): RecordingStatus | null {
     return this.recordings.measured(dock, reference, isSuccess);
   }
 
@@ -26,7 +26,7 @@ class Dock {
     const facts = { surface: "newer-device", operation: "video start", outcome: "unknown" } as const;
     const error = new DimensionerError("timeout", facts, { host: "dock", seconds: 1 });
     await assert.rejects(
-      this.recordings.during(dock, () => Promise.reject(error), startFor),
+      this.recordings.track(dock, () => Promise.reject(error), startFor),
       error,
     );
   }
@@ -125,7 +125,7 @@ describe("whose recording a measurement ends", () => {
     await station.lost();
     assert.equal(station.measure("A")?.recording, "unknown");
     station.start("A");
-    await assert.rejects(station.recordings.during(dock, () => Promise.reject(new Error("refused"))));
+    await assert.rejects(station.recordings.track(dock, () => Promise.reject(new Error("refused"))));
     assert.equal(station.measure("A")?.recording, "own", "a command that was refused has changed nothing");
   });
 
@@ -145,8 +145,8 @@ describe("whose recording a measurement ends", () => {
     station.start("A");
     station.start("B");
     assert.equal(station.recordings.stopped(dock, "A")?.recording, "overwritten");
-    assert.equal(station.recordings.kept(dock, "B")?.recording, "own");
-    assert.equal(station.recordings.kept(dock, "A")?.recording, "overwritten");
+    assert.equal(station.recordings.savedVideoOf(dock, "B")?.recording, "own");
+    assert.equal(station.recordings.savedVideoOf(dock, "A")?.recording, "overwritten");
   });
 
   it("is forgotten beyond a hundred lost ones, the oldest first", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { openBoth, type Bench, type Both } from "../editor/both.ts";
+import { openBothEditors, type OpenEditor, type BothEditors } from "../editor/both-editors.ts";
 import { closeDialog, fill, openConfigDialog, openDialog } from "../editor/dialog.ts";
 import { controls, showyTexts } from "../support/hostile.ts";
 import { replyBytes, replyJson, startServer, type RawServer } from "../support/servers.ts";
@@ -18,7 +18,7 @@ const injected = (page: Page): Promise<unknown> =>
 describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text", function () {
   this.timeout(90_000);
   let stranger: RawServer;
-  let both: Both;
+  let both: BothEditors;
 
   before(async () => {
     const image = Buffer.concat([
@@ -54,7 +54,7 @@ describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text"
       }
     });
     const at = (x: number, y: number): object => ({ z: "tab", x, y });
-    both = await openBoth([
+    both = await openBothEditors([
       { id: "tab", type: "tab", label: "Dock" },
       { id: "device", type: "dimensioner-device", name: names[0], address: stranger.origin },
       {
@@ -105,7 +105,7 @@ describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text"
   );
 
   it("in the status below a node", () =>
-    both.run(async ({ page, nodeRed }: Bench) => {
+    both.run(async ({ page, nodeRed }: OpenEditor) => {
       const status = page.locator(`[id="measure"] .red-ui-flow-node-status-label`);
       let last = 0;
       // Each text comes twice, in one editor or the other.

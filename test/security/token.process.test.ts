@@ -7,14 +7,14 @@ import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { controls, hostileIds, prototypeNames, showyTexts } from "../support/hostile.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { freePort, type RawServer } from "../support/servers.ts";
-import { parrotAnswers, startParrot } from "./parrot.ts";
-import { Sightings } from "./sightings.ts";
+import { echoResponses, startEchoServer } from "./echo-server.ts";
+import { SecretFinder } from "./secret-finder.ts";
 import { storeNode } from "../support/store-node.ts";
 
 /** Of characters that every encoding writes in its own way. */
 const token = `Tk-7"f/+%&=\\<e>'9z~Q8wX`;
 const secret = `Wh-3"k/+%&=<m>'5y~R2vB`;
-const sightings = new Sightings([token, secret]);
+const finder = new SecretFinder([token, secret]);
 
 /** Puts an error with all that hangs on it into the log, and says which message has ended. */
 const tell = `
@@ -29,7 +29,7 @@ for (const major of [4, 5] as const) {
   describe(`the token and the webhook's secret, in Node-RED ${major}`, function () {
     this.timeout(90_000);
     let simulator: Simulator;
-    let parrot: RawServer;
+    let echo: RawServer;
     let nodeRed: NodeRed;
     let place: string;
     let flows: object[];
@@ -40,10 +40,10 @@ for (const major of [4, 5] as const) {
       await mkdir(userDir);
       await mkdir(archive);
       simulator = await startSimulator({ token, cloudDevices: 2 });
-      parrot = await startParrot();
+      echo = await startEchoServer();
       simulator.cloud.addMedia("905865", { contentType: "video/mp4", generateBytes: 50_000 });
       const nobody = `http://127.0.0.1:${await freePort()}`;
-      const clouds = { good: simulator.cloud.origin, parrot: parrot.origin, nobody, wrong: "ftp://nowhere" };
+      const clouds = { good: simulator.cloud.origin, echo: echo.origin, nobody, wrong: "ftp://nowhere" };
       const code = (id: string, func: string, x: number): object => ({
         id,
         z: "tab",
@@ -130,13 +130,13 @@ for (const major of [4, 5] as const) {
     });
     after(async () => {
       await nodeRed?.stop();
-      await parrot?.close();
+      await echo?.close();
       await simulator?.close();
       await rm(place, { recursive: true, force: true });
     });
 
     const hidden = (text: string, where: string): void => {
-      const spelling = sightings.find(text);
+      const spelling = finder.find(text);
       assert.equal(spelling, undefined, `${where}: ${text.slice(0, 2000)}`);
     };
     const fire = async (id: string): Promise<void> => {
@@ -151,9 +151,9 @@ for (const major of [4, 5] as const) {
       )) {
         await fire(id);
       }
-      for (let time = 0; time < parrotAnswers; time++) {
-        await fire("parrot-media-list");
-        await fire("parrot-archive");
+      for (let time = 0; time < echoResponses; time++) {
+        await fire("echo-media-list");
+        await fire("echo-archive");
       }
       const post = async (
         path: string,
@@ -198,8 +198,8 @@ for (const major of [4, 5] as const) {
         "context/global",
         "icons",
         "locales/nodes?lng=en-US",
-        ...["good", "parrot"].map((id) => `credentials/dimensioner-cloud/${id}`),
-        ...["good", "parrot", "nobody", "wrong"].map((id) => `dimensioner-cloud/${id}/devices`),
+        ...["good", "echo"].map((id) => `credentials/dimensioner-cloud/${id}`),
+        ...["good", "echo", "nobody", "wrong"].map((id) => `dimensioner-cloud/${id}/devices`),
         "credentials/dimensioner-transaction-in/hook-header",
         "dimensioner-fetch-image/good/preview",
       ];
@@ -224,7 +224,7 @@ for (const major of [4, 5] as const) {
         const answer = await nodeRed.adminFetch("/dimensioner-cloud/test", {
           method: "POST",
           headers: { "content-type": "application/json" },
-          body: JSON.stringify({ ...asked, id, baseUrl: parrot.origin }),
+          body: JSON.stringify({ ...asked, id, baseUrl: echo.origin }),
         });
         const said = await answer.text();
         assert.ok(said.includes("tokenAnew"), said);
@@ -258,9 +258,9 @@ for (const major of [4, 5] as const) {
       }
       hidden(
         JSON.stringify(
-          parrot.requests.map(({ headers, ...rest }) => ({ ...rest, ...headers, authorization: "" })),
+          echo.requests.map(({ headers, ...rest }) => ({ ...rest, ...headers, authorization: "" })),
         ),
-        "parrot",
+        "echo",
       );
       hidden(JSON.stringify(simulator.requests.map(({ path, query }) => path + query)), "addresses");
     });

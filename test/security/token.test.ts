@@ -9,13 +9,13 @@ import { TestFlow, type FlowNode } from "../support/flow.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { freePort, startServer } from "../support/servers.ts";
 import { identity } from "../support/tls.ts";
-import { parrotAnswers, startParrot } from "./parrot.ts";
-import { Sightings } from "./sightings.ts";
+import { echoResponses, startEchoServer } from "./echo-server.ts";
+import { SecretFinder } from "./secret-finder.ts";
 import { storeNode } from "../support/store-node.ts";
 
 /** Of characters that every encoding writes in its own way. */
 const token = `Tk-7"f/+%&=\\<e>'9z~Q8wX`;
-const sightings = new Sightings([token]);
+const finder = new SecretFinder([token]);
 
 const everything = (value: unknown): string =>
   inspect(value, {
@@ -44,20 +44,20 @@ describe("the token", function () {
       Buffer.from(token).toString("hex").toUpperCase(),
       `\x1b[32m${token.slice(0, 5)}\x1b[39m${token.slice(5)}`,
     ]) {
-      assert.ok(sightings.find(text) !== undefined, text);
+      assert.ok(finder.find(text) !== undefined, text);
     }
-    assert.equal(sightings.find("nothing of the kind"), undefined);
+    assert.equal(finder.find("nothing of the kind"), undefined);
   });
 
   it("is in no message, no error with all that hangs on it, and no status, whatever a cloud does", () =>
     withFolder(async (folder) => {
       const sim = opened(await startSimulator({ token }));
-      const parrot = opened(await startParrot());
+      const echo = opened(await startEchoServer());
       const tls = opened(await startServer(() => undefined, { tls: identity("self-signed") }));
       const hanging = opened(await startServer(() => undefined));
       const clouds: Readonly<Record<string, string>> = {
         good: sim.cloud.origin,
-        parrot: parrot.origin,
+        echo: echo.origin,
         tls: tls.origin,
         hanging: hanging.origin,
         nobody: `http://127.0.0.1:${await freePort()}`,
@@ -107,7 +107,7 @@ describe("the token", function () {
         for (const { id } of nodes) {
           const [cloud = "", index = ""] = id.split(/-(?=\d|archive)/);
           const example = cases[Number(index)];
-          const times = cloud === "parrot" && example !== undefined ? parrotAnswers : 1;
+          const times = cloud === "echo" && example !== undefined ? echoResponses : 1;
           for (let time = 0; time < times; time++) {
             const given = (await example?.message(sim)) ?? {
               transactionId: "905865",
@@ -115,10 +115,10 @@ describe("the token", function () {
             };
             const msg = { ...given };
             const { error, sent } = await flow.run(id, msg);
-            if (error !== undefined || cloud !== "parrot") {
+            if (error !== undefined || cloud !== "echo") {
               seen.push(msg, error, sent, error?.cause, error?.stack, JSON.stringify(error), String(error));
             }
-            if (cloud !== "good" && cloud !== "parrot") {
+            if (cloud !== "good" && cloud !== "echo") {
               assert.equal(error === undefined, index === "archive-message", `${id}: ${error?.message}`);
             }
           }
@@ -127,12 +127,12 @@ describe("the token", function () {
         seen.push(flow.shown);
         for (const one of seen) {
           const text = everything(one);
-          assert.equal(sightings.find(text), undefined, text.slice(0, 3000));
+          assert.equal(finder.find(text), undefined, text.slice(0, 3000));
         }
         for (const surface of ["newer", "earlier"] as const) {
-          assert.equal(sightings.find(everything(sim.requestsTo(surface))), undefined, surface);
+          assert.equal(finder.find(everything(sim.requestsTo(surface))), undefined, surface);
         }
-        assert.equal(sightings.find(everything(tls.requests)), undefined);
+        assert.equal(finder.find(everything(tls.requests)), undefined);
       } finally {
         await flow.stop();
       }
@@ -141,7 +141,7 @@ describe("the token", function () {
       assert.ok(files.some(({ name }) => name === "manifest.json"));
       for (const file of files) {
         const path = join(file.parentPath, file.name);
-        assert.equal(sightings.find(`${path} ${await readFile(path, "latin1")}`), undefined, path);
+        assert.equal(finder.find(`${path} ${await readFile(path, "latin1")}`), undefined, path);
       }
     }));
 });

@@ -12,17 +12,18 @@ import { newDatabases, storeIn } from "../archive/store.ts";
 import { intentOf, openArchive, pictureOf, readPackages, sha256Of, type Opened } from "../archive/support.ts";
 import { token } from "../support/operations.ts";
 import type { End, Run, SweptOperation } from "./operations.ts";
-import type { Testbed } from "./testbed.ts";
+import type { SweepEnvironment } from "./environment.ts";
 
 const id = "905866";
-/** Long enough to get over one fault, short enough to be given up where it lasts. */
+/** Long enough to get over one fault, and short enough to give up when the fault stays. */
 const giveUpMs = 700;
 const pictures = [pictureOf("one"), pictureOf("two")];
 
 type Submit = (archive: Opened, client: CloudClient, giveUpMs: number) => Promise<Submission>;
 
 const fromCloud: Submit = ({ runner }, _client, limitMs) =>
-  // The origin is part of what makes a job the same: it is that of the simulator, whichever way leads there.
+  // The origin is a part of what identifies a job, so it is the simulator's, also where the requests go through a
+  // proxy.
   runner.submit(
     intentOf(id, { origin: "https://cloud.example", giveUpMs: limitMs, raw: "{}", measurement: "{}\n" }),
   );
@@ -52,11 +53,11 @@ async function archiveOnce(
   return archived;
 }
 
-function runOf({ sim }: Testbed, submit: Submit): Run {
+function runOf({ sim }: SweepEnvironment, submit: Submit): Run {
   for (const bytes of pictures) {
     sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes });
   }
-  // A process opens a database once: what goes on after a failure finds the one that is still being opened or closed.
+  // A process opens a database once: a run after a failure meets the one that is still being opened or closed.
   const databases = newDatabases();
   let open: Opened | undefined;
   let archives: Archives | undefined;
@@ -85,7 +86,10 @@ function runOf({ sim }: Testbed, submit: Submit): Run {
   };
 }
 
-/** After a deploy: what is open is finished, the same job once more finds its package, and there is no other one. */
+/**
+ * Does what follows a deploy: finishes open jobs, and submits the same job again, which has to find its package; there
+ * must be no other package.
+ */
 async function finish(
   origin: string,
   root: string,
@@ -146,5 +150,5 @@ export const sweptArchives: readonly SweptOperation[] = (
   name,
   kind: "archive",
   surface: "cloud",
-  prepare: async (testbed) => runOf(testbed, submit),
+  prepare: async (environment) => runOf(environment, submit),
 }));

@@ -1,34 +1,34 @@
-/** What happens on the wire when a byte is reached. */
+/** What happens to a connection when the chosen byte is reached. */
 const wireEffects = ["reset", "close", "stall", "redirect"] as const;
-/** What happens on our own side. */
-const ownEffects = ["abort", "shut"] as const;
+/** What the client itself does when the chosen point is reached. */
+const clientEffects = ["abort", "shut"] as const;
 
-/** One place at which one run fails. */
+/** One point at which a run fails. */
 export type FaultPoint =
-  /** Nothing listens at the other end. */
+  /** Nothing listens at the peer's address. */
   | { readonly in: "connect" }
-  /** So many bytes of one direction have passed on a connection; -1: it has just been accepted. */
+  /** After so many bytes in one direction of a connection; -1: as soon as it is accepted. */
   | {
       readonly in: "wire";
       readonly direction: "up" | "down";
       readonly byte: number;
-      readonly effect: (typeof wireEffects)[number] | (typeof ownEffects)[number];
-      /** Every connection is struck, not the first one alone. */
+      readonly effect: (typeof wireEffects)[number] | (typeof clientEffects)[number];
+      /** Whether every connection fails, or the first one alone. */
       readonly lasts: boolean;
     }
-  /** The k-th promise, socket, timer or file request that the operation has made. */
-  | { readonly in: "steps"; readonly k: number; readonly effect: (typeof ownEffects)[number] }
+  /** At the k-th promise, socket, timer or file request of the operation. */
+  | { readonly in: "steps"; readonly k: number; readonly effect: (typeof clientEffects)[number] }
   /** The k-th timer fires at once. */
   | { readonly in: "timers"; readonly k: number }
-  /** The k-th call to the disk fails with this code, or our own side ends there. */
+  /** The k-th call to the disk fails with this code, or the client aborts there. */
   | { readonly in: "disk"; readonly k: number; readonly effect: "EIO" | "ENOSPC" | "abort" };
 
-/** What a run without any fault has passed. */
+/** How many points of each kind a run without any fault passed. */
 export interface Recording {
   readonly steps: number;
   readonly timers: number;
   readonly disk: number;
-  /** Bytes of the longest connection in each direction, and where the first answer's head ends. */
+  /** Bytes of the longest connection in each direction, and the length of the first response's head. */
   readonly up: number;
   readonly down: number;
   readonly headEnd: number;
@@ -36,21 +36,21 @@ export interface Recording {
 
 const mostPlaces = 150;
 
-/** How much of a recording is tried: 1 in `stride` points, the first and the last always; bytes only so far apart. */
+/** How many of the points are tried: 1 in `stride`, always with the first and the last, and bytes at this distance. */
 export interface Density {
   readonly stride: number;
   readonly bytesApart: number;
-  /** So many steps at most, however many there are. */
-  readonly mostSteps: number;
+  /** Upper limit of the number of steps that are tried. */
+  readonly maxSteps: number;
 }
 
-/** Counts the points that a run passes, and says which one is to be struck. */
-export class Counter {
+/** Counts the points that a run passes, and says which one is to fail. */
+export class PointCounter {
   readonly at: number;
   passed = 0;
-  struck: string | undefined;
+  reached: string | undefined;
 
-  /** 0: none, only count. */
+  /** The number of the point that is to fail; 0: none, only count. */
   constructor(at = 0) {
     this.at = at;
   }
@@ -61,23 +61,23 @@ export class Counter {
     if (this.passed !== this.at) {
       return false;
     }
-    this.struck = name;
+    this.reached = name;
     return true;
   }
 }
 
-/** Runs `trial` untroubled, then once for each point that it passed with that one struck. Returns how many there were. */
-export async function failAtEach(trial: (points: Counter) => Promise<void>): Promise<number> {
-  const untroubled = new Counter();
-  await trial(untroubled);
-  for (let k = 1; k <= untroubled.passed; k += 1) {
-    await trial(new Counter(k));
+/** Runs once to count the points, then once for each point, which fails. Returns the number of points. */
+export async function failAtEach(run: (points: PointCounter) => Promise<void>): Promise<number> {
+  const counter = new PointCounter();
+  await run(counter);
+  for (let k = 1; k <= counter.passed; k += 1) {
+    await run(new PointCounter(k));
   }
-  return untroubled.passed;
+  return counter.passed;
 }
 
-/** 1 in `stride` of 1 … count, the first and the last always. */
-function* everyKth(count: number, stride: number): Generator<number> {
+/** 1 in `stride` of the numbers from 1 to `count`, always with the first and the last. */
+function* oneIn(count: number, stride: number): Generator<number> {
   for (let k = 1; k <= count; k += 1) {
     if (k === count || (k - 1) % stride === 0) {
       yield k;
@@ -85,20 +85,20 @@ function* everyKth(count: number, stride: number): Generator<number> {
   }
 }
 
-/** Every point at which an operation that was recorded so can fail. */
+/** The points at which an operation with this recording can fail. */
 export function* faultPoints(
   recording: Recording,
   density: Density,
   repeats: boolean,
 ): Generator<FaultPoint> {
-  const { stride, mostSteps } = density;
+  const { stride, maxSteps } = density;
   if (recording.up > 0) {
     yield { in: "connect" };
     yield* wirePoints(recording, density, repeats);
   }
   let turn = 0;
-  for (const k of everyKth(recording.steps, Math.max(stride, Math.ceil(recording.steps / mostSteps)))) {
-    // Both own effects at each point only where every point is tried.
+  for (const k of oneIn(recording.steps, Math.max(stride, Math.ceil(recording.steps / maxSteps)))) {
+    // Both effects at the same point only where every point is tried.
     if (stride === 1 || turn % 2 === 0) {
       yield { in: "steps", k, effect: "abort" };
     }
@@ -107,11 +107,11 @@ export function* faultPoints(
     }
     turn += 1;
   }
-  for (const k of everyKth(recording.timers, Math.ceil(stride / 4))) {
+  for (const k of oneIn(recording.timers, Math.ceil(stride / 4))) {
     yield { in: "timers", k };
   }
   const diskEffects = ["EIO", "abort", "ENOSPC"] as const;
-  for (const k of everyKth(recording.disk, Math.ceil(stride / 4))) {
+  for (const k of oneIn(recording.disk, Math.ceil(stride / 4))) {
     const chosen = stride === 1 ? diskEffects : [diskEffects[k % diskEffects.length] ?? "EIO"];
     for (const effect of chosen) {
       yield { in: "disk", k, effect };
@@ -126,9 +126,9 @@ function* wirePoints(recording: Recording, density: Density, repeats: boolean): 
   ];
   let turn = 0;
   for (const place of places) {
-    const mayLast = repeats && !creeps(place, recording);
+    const mayLast = repeats && !makesSlowProgress(place, recording);
     for (const effect of ["reset", "close", "stall"] as const) {
-      // What is repeated meets the fault once and then goes on, or meets it every time.
+      // An operation that repeats meets the fault once, or every time.
       if (density.stride === 1 || !mayLast || turn % 2 === 0) {
         yield { in: "wire", ...place, effect, lasts: false };
       }
@@ -137,7 +137,7 @@ function* wirePoints(recording: Recording, density: Density, repeats: boolean): 
       }
       turn += 1;
     }
-    for (const effect of ownEffects) {
+    for (const effect of clientEffects) {
       if (density.stride === 1 || (turn % 2 === 0) === (effect === "abort")) {
         yield { in: "wire", ...place, effect, lasts: false };
       }
@@ -146,8 +146,8 @@ function* wirePoints(recording: Recording, density: Density, repeats: boolean): 
   yield { in: "wire", direction: "up", byte: 0, effect: "redirect", lasts: true };
 }
 
-/** A download that gets a few bytes further each time ends, but not soon. */
-function creeps(
+/** A download that gets a few bytes further with each try would take very long. */
+function makesSlowProgress(
   { direction, byte }: { direction: "down" | "up"; byte: number },
   recording: Recording,
 ): boolean {
@@ -167,15 +167,15 @@ function downPlaces({ down, headEnd }: Recording, { bytesApart }: Density): numb
 }
 
 function placesIn(end: number, marks: readonly number[], bytesApart: number): number[] {
-  // Of a large medium all bytes are alike.
+  // The bytes of a large medium are all alike, so a limited number of them will do.
   const apart = Math.max(bytesApart, Math.ceil(end / mostPlaces));
   const regular = Array.from({ length: Math.floor(end / apart) }, (_, index) => (index + 1) * apart);
   const all = new Set([...marks, ...regular].filter((byte) => byte <= end));
   return [...all].sort((a, b) => a - b);
 }
 
-/** How a failed case is named. */
-export function sayPoint(point: FaultPoint): string {
+/** How a failed case is named in the report. */
+export function describePoint(point: FaultPoint): string {
   switch (point.in) {
     case "connect":
       return "nothing listens";

@@ -8,13 +8,13 @@ import type { Download } from "../../src/model/download.ts";
 import type { CallOptions } from "../../src/http/transport.ts";
 import type { SurfaceName } from "../../src/simulator/index.ts";
 import { commands, reads, surfaceNames, type Clients } from "../support/operations.ts";
-import type { RelayName, Testbed } from "./testbed.ts";
+import type { ProxyName, SweepEnvironment } from "./environment.ts";
 
 /** How a run ended. */
 export type End = { readonly value: unknown } | { readonly error: unknown };
 
-/** What an operation is given for one run. */
-export interface Means {
+/** What one run of an operation works with. */
+export interface RunContext {
   readonly clients: Clients;
   /** Where the receiver of webhooks is reached. */
   readonly webhookOrigin: string;
@@ -23,37 +23,41 @@ export interface Means {
   readonly limitMs: number;
   readonly disk: Disk;
   readonly folder: string;
-  /** Told of everything that happens on our side; nothing may come once the run has ended. */
-  readonly onSign: () => void;
+  /** Called for everything that the operation reports; it must not be called after the end of the run. */
+  readonly onEvent: () => void;
 }
 
-/** A file that is there before. */
-export interface Standing {
+/** A file that exists before the run. */
+export interface ExistingFile {
   readonly name: string;
   readonly content: Buffer;
 }
 
-/** One run of an operation on a testbed that was made ready for it. */
+/** One run of an operation, in an environment that was prepared for it. */
 export interface Run {
-  start(means: Means): Promise<unknown>;
-  /** Ends what runs, where that is not the clients' closing. */
+  start(context: RunContext): Promise<unknown>;
+  /** Stops the run, where closing the clients is not what does it. */
   readonly shut?: () => unknown;
-  /** How often the machine, or whoever acts here, has done it since; where it may be done at most once. */
+  /**
+   * How often the device, or whatever acts here, has acted since the preparation; given where it may act at most once.
+   */
   readonly acts?: () => number;
-  /** Once all is closed: does it again without any fault, and asserts that nothing is lost or twice. */
+  /**
+   * After everything is closed: repeats the operation without a fault, and asserts that nothing is lost or done twice.
+   */
   readonly again?: (end: End, folder: string) => Promise<void>;
-  /** Asserts what a success promises beyond the rest. */
+  /** Asserts what the successful result of this operation must be. */
   readonly check?: (value: unknown) => void;
-  /** The content that a download has to bring. */
+  /** The content that a download must have. */
   readonly content?: Buffer;
-  readonly file?: { readonly ifExists: IfExists; readonly standing: Standing | null };
+  readonly file?: { readonly ifExists: IfExists; readonly existing: ExistingFile | null };
 }
 
 export interface SweptOperation {
   readonly name: string;
   readonly kind: "archive" | "command" | "download" | "read" | "webhook";
-  readonly surface: RelayName;
-  prepare(testbed: Testbed): Promise<Run>;
+  readonly surface: ProxyName;
+  prepare(environment: SweepEnvironment): Promise<Run>;
 }
 
 const transaction = "905865";
@@ -70,8 +74,8 @@ const sweptCommands = commands.map((command): SweptOperation => ({
     const doneBefore = command.done(sim);
     return {
       acts: () => command.done(sim) - doneBefore,
-      start: ({ clients, signal, onSign }) =>
-        command.run(clients, { signal, onTurn: onSign, onWaiting: onSign }),
+      start: ({ clients, signal, onEvent }) =>
+        command.run(clients, { signal, onTurn: onEvent, onWaiting: onEvent }),
       check(value) {
         if (command.kind === "video") {
           return;
@@ -84,7 +88,7 @@ const sweptCommands = commands.map((command): SweptOperation => ({
 
 /** Calls whose ids are not the same in every simulator. */
 const readById: Readonly<
-  Record<string, (testbed: Testbed, clients: Clients, options: CallOptions) => Promise<unknown>>
+  Record<string, (environment: SweepEnvironment, clients: Clients, options: CallOptions) => Promise<unknown>>
 > = {
   device: ({ sim }, { cloud }, options) => cloud.device(sim.cloud.devices[0]?.id ?? "", options),
   terminal: ({ sim }, { cloud }, options) =>
@@ -95,11 +99,11 @@ const sweptReads = reads.map((read): SweptOperation => ({
   name: read.surface === "earlier" ? "earlier ping" : read.operation,
   kind: "read",
   surface: read.surface,
-  async prepare(testbed) {
-    testbed.sim.cloud.addMedia(transaction, { contentType: "image/jpeg", bytes: jpeg });
+  async prepare(environment) {
+    environment.sim.cloud.addMedia(transaction, { contentType: "image/jpeg", bytes: jpeg });
     return {
       start: ({ clients, signal }) =>
-        readById[read.operation]?.(testbed, clients, { signal }) ?? read.run(clients, { signal }),
+        readById[read.operation]?.(environment, clients, { signal }) ?? read.run(clients, { signal }),
       check(value) {
         if (Array.isArray(value)) {
           assert.equal(value.length, 1);
@@ -114,8 +118,8 @@ const sweptReads = reads.map((read): SweptOperation => ({
 interface Source {
   readonly surface: SurfaceName;
   readonly operation: string;
-  /** Makes the medium, and says how it is fetched and what it is. */
-  make(testbed: Testbed): Promise<{
+  /** Creates the medium, and says what it is and how to download it. */
+  make(environment: SweepEnvironment): Promise<{
     content: Buffer;
     fetch(clients: Clients, options: { signal: AbortSignal; onProgress: () => void }): Promise<Download>;
   }>;
@@ -131,11 +135,11 @@ const sources: Readonly<Record<string, Source>> = {
   image: {
     surface: "newer",
     operation: "image",
-    async make(testbed) {
-      testbed.sim.newer.setMode("measurement-only");
-      await testbed.sim.newer.pressAtDevice("measure");
-      const id = testbed.sim.newer.state.last?.imageIdentifier ?? "";
-      const content = await testbed.ask("newer", `/api/v1/image/color/${id}`);
+    async make(environment) {
+      environment.sim.newer.setMode("measurement-only");
+      await environment.sim.newer.pressAtDevice("measure");
+      const id = environment.sim.newer.state.last?.imageIdentifier ?? "";
+      const content = await environment.fetchDirectly("newer", `/api/v1/image/color/${id}`);
       return { content, fetch: ({ newer }, options) => newer.image("color", id, options) };
     },
   },
@@ -153,12 +157,15 @@ const sources: Readonly<Record<string, Source>> = {
   media: {
     surface: "cloud",
     operation: "fetch media",
-    async make(testbed) {
-      const { contentId } = testbed.sim.cloud.addMedia(transaction, {
+    async make(environment) {
+      const { contentId } = environment.sim.cloud.addMedia(transaction, {
         contentType: "video/mp4",
         generateBytes: 150_000,
       });
-      const content = await testbed.ask("cloud", `/api/transactionmedia/${transaction}/${contentId}`);
+      const content = await environment.fetchDirectly(
+        "cloud",
+        `/api/transactionmedia/${transaction}/${contentId}`,
+      );
       return {
         content,
         fetch: ({ cloud }, options) => cloud.media(transaction, contentId, options),
@@ -167,14 +174,14 @@ const sources: Readonly<Record<string, Source>> = {
   },
 };
 
-/** What is to be done with a file, and whether another one of its name is there. */
+/** Whether an existing file of that name is there, and what is to happen then. */
 const places: Readonly<Record<string, { ifExists: IfExists; isTaken: boolean }>> = {
   image: { ifExists: "rename", isTaken: true },
   "saved video": { ifExists: "replace", isTaken: true },
   media: { ifExists: "error", isTaken: false },
 };
 
-const standing: Standing = { name: "medium.bin", content: Buffer.from("was here before") };
+const existing: ExistingFile = { name: "medium.bin", content: Buffer.from("was here before") };
 
 const sweptDownloads = Object.entries(sources).flatMap(([name, source]): SweptOperation[] => {
   const facts = (signal: AbortSignal) =>
@@ -189,12 +196,12 @@ const sweptDownloads = Object.entries(sources).flatMap(([name, source]): SweptOp
     name: `${name} to buffer`,
     kind: "download",
     surface: source.surface,
-    async prepare(testbed) {
-      const { content, fetch } = await source.make(testbed);
+    async prepare(environment) {
+      const { content, fetch } = await source.make(environment);
       return {
         content,
-        start: ({ clients, signal, onSign }) =>
-          readToBuffer(() => fetch(clients, { signal, onProgress: onSign }), {
+        start: ({ clients, signal, onEvent }) =>
+          readToBuffer(() => fetch(clients, { signal, onProgress: onEvent }), {
             suggestedBase: "medium",
             ...facts(signal),
           }),
@@ -209,15 +216,15 @@ const sweptDownloads = Object.entries(sources).flatMap(([name, source]): SweptOp
     name: `${name} to file`,
     kind: "download",
     surface: source.surface,
-    async prepare(testbed) {
-      const { content, fetch } = await source.make(testbed);
+    async prepare(environment) {
+      const { content, fetch } = await source.make(environment);
       return {
         content,
-        file: { ifExists, standing: isTaken ? standing : null },
-        start: ({ clients, signal, onSign, disk, folder }): Promise<SavedFile> =>
+        file: { ifExists, existing: isTaken ? existing : null },
+        start: ({ clients, signal, onEvent, disk, folder }): Promise<SavedFile> =>
           saveToFile(
-            () => fetch(clients, { signal, onProgress: onSign }),
-            { folder, filename: standing.name, suggestedBase: "x", ifExists },
+            () => fetch(clients, { signal, onProgress: onEvent }),
+            { folder, filename: existing.name, suggestedBase: "x", ifExists },
             { ...facts(signal), disk },
           ),
       };
@@ -226,5 +233,5 @@ const sweptDownloads = Object.entries(sources).flatMap(([name, source]): SweptOp
   return [toBuffer, toFile];
 });
 
-/** Every call to a device or the cloud, and what makes of it a file or a buffer. */
+/** Every call to a device or the cloud, and every way to save its result to a file or a buffer. */
 export const sweptCalls: readonly SweptOperation[] = [...sweptCommands, ...sweptReads, ...sweptDownloads];

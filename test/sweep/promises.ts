@@ -3,28 +3,28 @@ import { createHash } from "node:crypto";
 import { inspect } from "node:util";
 import { failureOf } from "../support/failures.ts";
 import { token } from "../support/operations.ts";
-import { sayPoint } from "./fault-points.ts";
-import type { Conversation } from "./relay.ts";
+import { describePoint } from "./fault-points.ts";
+import type { ProxiedConnection } from "./fault-proxy.ts";
 import type { End } from "./operations.ts";
-import type { TrialResult } from "./trial.ts";
+import type { RunResult } from "./run-operation.ts";
 
-/** A margin for a machine that is busy with other things; what would never end is caught by the trial itself. */
+/** A margin for a busy machine; a run that would never end is caught by the timeout of the run itself. */
 const marginMs = 10_000;
 
-/** Holds one run against everything that is promised of every run. */
-export async function assertPromises(result: TrialResult): Promise<void> {
+/** Asserts everything that is promised of every run. */
+export async function assertPromises(result: RunResult): Promise<void> {
   const { operation, point } = result;
   try {
     const [end] = result.ends;
     assert.equal(result.ends.length, 1, "one end");
     assert.ok(end !== undefined);
     assert.ok(result.tookMs < result.limitMs + marginMs, `no operation outlives its deadline`);
-    assert.equal(result.lateSigns, 0, "nothing happens after the end");
+    assert.equal(result.lateEvents, 0, "nothing happens after the end");
     assert.equal(result.openSockets, 0, "no socket is left open");
     assert.equal(result.openFiles, 0, "no file is left open");
     assert.equal(result.strayConnections, 0, "no connection leads elsewhere");
     assertTokenStays(result, end);
-    // What posts to a webhook is no client of ours.
+    // The sender of a webhook's posts is not a client of this package.
     if ("error" in end && operation.kind !== "webhook") {
       await assertHonestError(result, end.error);
     }
@@ -40,9 +40,9 @@ export async function assertPromises(result: TrialResult): Promise<void> {
     if (operation.kind !== "archive") {
       assertFiles(result, end);
     }
-    assert.ifError(result.aftermath ?? null);
+    assert.ifError(result.repeatError ?? null);
   } catch (error) {
-    const where = `${operation.name}, ${point === null ? "no fault" : sayPoint(point)}`;
+    const where = `${operation.name}, ${point === null ? "no fault" : describePoint(point)}`;
     const shown = inspect(result.ends, { depth: 3, breakLength: 110 }).slice(0, 1_500);
     throw new Error(`${where}: ${error instanceof Error ? error.message : String(error)}\n${shown}`, {
       cause: error,
@@ -50,10 +50,10 @@ export async function assertPromises(result: TrialResult): Promise<void> {
   }
 }
 
-/** The token goes to the cloud alone, in one header field, and comes out nowhere. */
-function assertTokenStays({ conversations, operation, files }: TrialResult, end: End): void {
-  for (const line of conversations) {
-    const sent = textOf(line.up);
+/** Asserts that the token is sent to the cloud only, in one header field, and appears nowhere else. */
+function assertTokenStays({ proxiedConnections, operation, files }: RunResult, end: End): void {
+  for (const connection of proxiedConnections) {
+    const sent = textOf(connection.up);
     if (operation.surface !== "cloud") {
       assert.ok(!sent.includes(token), "the token went to a device");
     }
@@ -69,10 +69,10 @@ function assertTokenStays({ conversations, operation, files }: TrialResult, end:
 }
 
 async function assertHonestError(
-  { operation, bytesWritten, requests, acts }: TrialResult,
+  { operation, bytesWritten, requests, acts }: RunResult,
   error: unknown,
 ): Promise<void> {
-  // Holds every error against what all errors promise: its sentence, its cause, no secret in it.
+  // Asserts what is promised of every error: its sentence, its cause, and no secret in it.
   const { details } = await failureOf(
     Promise.reject(error instanceof Error ? error : new Error(String(error))),
   );
@@ -92,39 +92,42 @@ async function assertHonestError(
 }
 
 /** At most one request on at most one connection. */
-function assertOnce({ conversations, requests }: TrialResult): void {
-  const used = conversations.filter(({ up }) => up.length > 0);
+function assertOnce({ proxiedConnections, requests }: RunResult): void {
+  const used = proxiedConnections.filter(({ up }) => up.length > 0);
   assert.ok(used.length <= 1, `bytes on ${used.length} connections`);
   const heads = used.flatMap(({ up }) => textOf(up).split("\r\n\r\n").slice(0, -1));
   assert.ok(heads.length <= 1, `${heads.length} requests`);
   assert.ok(requests.length <= 1, `${requests.length} requests arrived`);
 }
 
-/** At most one act, and where it is told that it was done, exactly one. */
-function assertDoneOnce({ acts }: TrialResult, end: End): void {
+/** Asserts that the device acted at most once, and exactly once where success was reported. */
+function assertDoneOnce({ acts }: RunResult, end: End): void {
   assert.ok(acts <= 1, `done ${acts} times`);
   if ("value" in end) {
     assert.equal(acts, 1, "told to be done, but it was not");
   }
 }
 
-function assertSuccess({ run, conversations }: TrialResult, value: unknown): void {
+function assertSuccess({ run, proxiedConnections }: RunResult, value: unknown): void {
   run.check?.(value);
   if (typeof value === "object" && value !== null && "rawResponse" in value) {
-    const [line] = conversations.filter(({ down }) => down.length > 0);
+    const [connection] = proxiedConnections.filter(({ down }) => down.length > 0);
     assert.deepEqual(
       Buffer.from(String(value.rawResponse)),
-      bodyOf(line),
+      bodyOf(connection),
       "not byte for byte what was answered",
     );
   }
 }
 
-/** Under its final name a file is whole or absent; what stood there is untouched unless it was to be replaced. */
-function assertFiles({ run, files, brokenCall }: TrialResult, end: End): void {
+/**
+ * Asserts that a file under its final name is whole or absent, and that an existing one is untouched unless it was to
+ * be replaced.
+ */
+function assertFiles({ run, files, failedCall }: RunResult, end: End): void {
   const hidden = [...files.keys()].filter((name) => name.startsWith("."));
-  // Only where its removal failed can something be left.
-  if (brokenCall !== "unlink") {
+  // An unfinished file may be left only where its removal failed.
+  if (failedCall !== "unlink") {
     assert.deepEqual(hidden, [], "unfinished files are left");
   }
   const seen = [...files].filter(([name]) => !name.startsWith("."));
@@ -132,16 +135,16 @@ function assertFiles({ run, files, brokenCall }: TrialResult, end: End): void {
     assert.equal(seen.length, 0, "files out of nowhere");
     return;
   }
-  const { standing, ifExists } = run.file;
+  const { existing, ifExists } = run.file;
   for (const [name, content] of seen) {
-    const isOld = standing?.name === name && content.equals(standing.content);
+    const isOld = existing?.name === name && content.equals(existing.content);
     assert.ok(isOld || content.equals(run.content), `${name} is not whole`);
-    if (standing?.name === name && ifExists !== "replace") {
+    if (existing?.name === name && ifExists !== "replace") {
       assert.ok(isOld, `${name} was overwritten`);
     }
   }
-  if (standing !== null) {
-    assert.ok(files.has(standing.name), `${standing.name} is gone`);
+  if (existing !== null) {
+    assert.ok(files.has(existing.name), `${existing.name} is gone`);
   }
   if (!("value" in end)) {
     return;
@@ -159,8 +162,8 @@ function textOf(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString("latin1");
 }
 
-/** The body of the only answer on a connection; the simulator gives its length. */
-function bodyOf(line: Conversation | undefined): Buffer {
-  const all = Buffer.concat(line?.down ?? []);
+/** The body of the only response on a connection, whose length the simulator sends. */
+function bodyOf(connection: ProxiedConnection | undefined): Buffer {
+  const all = Buffer.concat(connection?.down ?? []);
   return all.subarray(all.indexOf("\r\n\r\n") + 4);
 }

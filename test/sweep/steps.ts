@@ -1,22 +1,22 @@
 import { AsyncLocalStorage, createHook, type AsyncHook } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
-import { Counter } from "./fault-points.ts";
+import { PointCounter } from "./fault-points.ts";
 
-/** What one run does that cannot be seen from outside: its asynchronous steps, its timers, its sockets. */
+/** Watches what a run does that cannot be seen from outside: its asynchronous steps, its timers and its sockets. */
 export class Steps {
   readonly sockets: Socket[] = [];
-  /** Of those that were connected: from which port, and to which. */
+  /** The ports from which and to which sockets were connected. */
   readonly connections: { readonly from: number; readonly to: number }[] = [];
-  readonly #steps: Counter;
-  readonly #timers: Counter;
+  readonly #steps: PointCounter;
+  readonly #timers: PointCounter;
   readonly #onStep: () => void;
   #isOver = false;
 
-  /** `onStep` is called in the turn of the event loop in which the chosen step was begun, right after it. */
+  /** `onStep` is called right after the chosen step, in the same turn of the event loop. */
   constructor({ step = 0, timer = 0, onStep }: { step?: number; timer?: number; onStep: () => void }) {
-    this.#steps = new Counter(step);
-    this.#timers = new Counter(timer);
+    this.#steps = new PointCounter(step);
+    this.#timers = new PointCounter(timer);
     this.#onStep = onStep;
   }
 
@@ -24,12 +24,12 @@ export class Steps {
     return { steps: this.#steps.passed, timers: this.#timers.passed };
   }
 
-  /** What was written to sockets so far, in bytes. */
+  /** Bytes that were written to sockets so far. */
   get bytesWritten(): number {
     return this.sockets.reduce((sum, socket) => sum + socket.bytesWritten, 0);
   }
 
-  /** The operation has ended: what follows is its cleaning up. */
+  /** To be called when the operation has ended: what follows is its cleanup. */
   end(): void {
     this.#isOver = true;
   }

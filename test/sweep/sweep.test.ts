@@ -3,12 +3,14 @@ import { manyAtOnce } from "../support/opened.ts";
 import { StepWatch } from "./steps.ts";
 import { sweep, sweptOperations } from "./sweep.ts";
 
-/** The ends, a tenth or so of what is between, and the same points each time; all of them: test/long/sweep.ts */
-const density = { stride: 8, bytesApart: Number.POSITIVE_INFINITY, mostSteps: 30 };
-const testbedsEach = 3;
+/**
+ * Always the same points: the first, the last, and one in eight of the others. test/long/sweep.ts tries all of them.
+ */
+const density = { stride: 8, bytesApart: Number.POSITIVE_INFINITY, maxSteps: 30 };
+const environmentsEach = 3;
 const fewestCases = 1_000;
 
-describe("the sweep: at every point at which it can fail, every promise holds", function () {
+describe("the sweep: every promise holds whichever point of an operation fails", function () {
   this.timeout(120_000);
   let watch: StepWatch;
   let cases = 0;
@@ -20,7 +22,7 @@ describe("the sweep: at every point at which it can fail, every promise holds", 
 
   const rows = Object.fromEntries(sweptOperations.map((operation) => [operation.name, operation]));
   manyAtOnce(rows, async (operation) => {
-    const report = await sweep(watch, operation, density, testbedsEach);
+    const report = await sweep(watch, operation, density, environmentsEach);
     cases += report.cases;
     assert.deepEqual(report.failures, [], report.failures.slice(0, 3).join("\n\n"));
     assert.ok(report.ends.size > 1, "no point made a difference");

@@ -1,29 +1,29 @@
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { sweptArchives } from "./archive-operations.ts";
-import { faultPoints, sayPoint, type Density, type FaultPoint } from "./fault-points.ts";
+import { faultPoints, describePoint, type Density, type FaultPoint } from "./fault-points.ts";
 import { sweptCalls, type End, type SweptOperation } from "./operations.ts";
 import { assertPromises } from "./promises.ts";
-import { Testbed } from "./testbed.ts";
+import { SweepEnvironment } from "./environment.ts";
 import type { StepWatch } from "./steps.ts";
-import { runTrial } from "./trial.ts";
+import { runOperation } from "./run-operation.ts";
 import { sweptWebhook } from "./webhook-operation.ts";
 
 /** Everything that the package does over a network or on a disk. */
 export const sweptOperations: readonly SweptOperation[] = [...sweptCalls, ...sweptArchives, sweptWebhook];
 
-/** So many tell enough: a run that does not end takes its time. */
+/** After this many failures an operation is not tried further: a run that does not end takes its time. */
 const mostFailures = 6;
 
 export interface SweepReport {
   readonly cases: number;
-  /** How the cases ended, and how many so. */
+  /** The number of cases by how they ended. */
   readonly ends: ReadonlyMap<string, number>;
   readonly failures: readonly string[];
 }
 
 /**
- * Runs an operation untroubled and, with each point that it passed struck, once more; every run has to keep every
- * promise. Several at a time: most of them only wait.
+ * Runs an operation once without a fault, and then once for each point that it passed, which fails. Every run has to
+ * keep every promise. Several run at a time, since most of them only wait.
  */
 export async function sweep(
   watch: StepWatch,
@@ -31,16 +31,16 @@ export async function sweep(
   density: Density,
   atOnce: number,
 ): Promise<SweepReport> {
-  const testbeds = await Promise.all(Array.from({ length: atOnce }, () => Testbed.open(watch)));
+  const environments = await Promise.all(Array.from({ length: atOnce }, () => SweepEnvironment.open(watch)));
   const ends = new Map<string, number>();
   const failures: string[] = [];
   let cases = 0;
   try {
-    const [first] = testbeds;
+    const [first] = environments;
     if (first === undefined) {
-      throw new Error("no testbed");
+      throw new Error("no environment");
     }
-    const good = await runTrial(first, operation, null);
+    const good = await runOperation(first, operation, null);
     await assertPromises(good);
     if (good.ends.some((end) => "error" in end)) {
       throw new Error(`${operation.name} fails without any fault`);
@@ -50,13 +50,13 @@ export async function sweep(
       density,
       operation.kind === "read" || operation.kind === "download",
     );
-    const work = async (testbed: Testbed): Promise<void> => {
+    const work = async (environment: SweepEnvironment): Promise<void> => {
       for (const point of points) {
         if (failures.length >= mostFailures) {
           return;
         }
         cases += 1;
-        const end = await tryPoint(testbed, operation, point);
+        const end = await tryPoint(environment, operation, point);
         if (typeof end === "object") {
           failures.push(end.failure);
         } else {
@@ -64,31 +64,31 @@ export async function sweep(
         }
       }
     };
-    await Promise.all(testbeds.map(work));
+    await Promise.all(environments.map(work));
   } finally {
-    await Promise.all(testbeds.map((testbed) => testbed.close()));
+    await Promise.all(environments.map((environment) => environment.close()));
   }
   return { cases, ends, failures };
 }
 
 async function tryPoint(
-  testbed: Testbed,
+  environment: SweepEnvironment,
   operation: SweptOperation,
   point: FaultPoint,
 ): Promise<string | { readonly failure: string }> {
   try {
-    const result = await runTrial(testbed, operation, point);
+    const result = await runOperation(environment, operation, point);
     await assertPromises(result);
     const [end] = result.ends;
-    return end === undefined ? "no end" : sayEnd(end);
+    return end === undefined ? "no end" : describeEnd(end);
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    const where = `${operation.name}, ${sayPoint(point)}`;
+    const where = `${operation.name}, ${describePoint(point)}`;
     return { failure: problem.startsWith(where) ? problem : `${where}: ${problem}` };
   }
 }
 
-function sayEnd(end: End): string {
+function describeEnd(end: End): string {
   if ("value" in end) {
     return "success";
   }

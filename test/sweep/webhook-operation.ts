@@ -9,13 +9,13 @@ const record = {
   barcodeReference: "5012345678900",
 };
 
-/** A record that the cloud posts, and posts again where it had no answer. */
+/** The operation of a record that the cloud posts, and posts again if it had no response. */
 export const sweptWebhook: SweptOperation = {
   name: "webhook delivery",
   kind: "webhook",
   surface: "webhook",
   async prepare({ webhook }) {
-    // A new one each time: the receiver knows what it had.
+    // Another id each time, since the receiver drops duplicates.
     const id = `record-${webhook.delivered.length}`;
     const deliveries = (): number => webhook.delivered.filter((one) => one === id).length;
     return {

@@ -33,7 +33,7 @@ export class WebhookServer {
     return new WebhookServer(server, await listen(server));
   }
 
-  /** A deploy: another receiver goes on with what the old one had taken. */
+  /** Does what a deploy does: another receiver goes on with the records that the closed one had accepted. */
   redeploy(): void {
     this.#receiver.close();
     this.#receiver = this.#open();
@@ -61,7 +61,7 @@ export class WebhookServer {
   }
 }
 
-/** Posts a record as the cloud does, which gives up after a while; the status that it was answered with. */
+/** Posts a record as the cloud does, which gives up after a while. Returns the status of the response. */
 export async function post(origin: string, record: object, giveUpMs: number): Promise<number> {
   const call = request(origin, {
     agent: false,

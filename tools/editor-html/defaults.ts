@@ -1,5 +1,5 @@
-import { currentVersion } from "../../src/saved/migrations.ts";
-import { newValuesOf, type Property, type PropertyTable } from "../../src/saved/properties.ts";
+import { currentVersion } from "../../src/properties/migrations.ts";
+import { newValuesOf, type Property, type PropertyTable } from "../../src/properties/property-table.ts";
 
 /**
  * The `defaults` of a type's registration as source text, each property with its value: the flow library and the scorecard

@@ -1,4 +1,4 @@
-import type { Group, Property, PropertyTable } from "../../src/saved/properties.ts";
+import type { Group, Property, PropertyTable } from "../../src/properties/property-table.ts";
 
 /** How tables and scripts name a text of the catalog that all types share, and how forms have to. */
 const sharedMark = "shared:";

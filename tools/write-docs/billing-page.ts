@@ -1,5 +1,5 @@
 import { calculate, type Parcel } from "../../src/tariffs/calculate.ts";
-import { exact } from "../../src/tariffs/exact.ts";
+import { fraction } from "../../src/tariffs/fraction.ts";
 import { english, explain } from "../../src/tariffs/explain.ts";
 import { unitOf } from "../../src/tariffs/limits.ts";
 import { presets } from "../../src/tariffs/presets.ts";
@@ -9,14 +9,14 @@ import { lengthUnits, weightUnits } from "../../src/tariffs/units.ts";
 /** The parcel of the worked examples. */
 const parcels: Readonly<Record<WeightRule["unit"], Parcel>> = {
   "in-lb": {
-    sides: [exact("18.4"), exact("12"), exact("9.1")],
+    sides: [fraction("18.4"), fraction("12"), fraction("9.1")],
     lengthUnit: "in",
-    weight: { value: exact("3.2"), unit: "lb" },
+    weight: { value: fraction("3.2"), unit: "lb" },
   },
   "cm-kg": {
-    sides: [exact("46.5"), exact("30"), exact("23")],
+    sides: [fraction("46.5"), fraction("30"), fraction("23")],
     lengthUnit: "cm",
-    weight: { value: exact("1.4"), unit: "kg" },
+    weight: { value: fraction("1.4"), unit: "kg" },
   },
 };
 

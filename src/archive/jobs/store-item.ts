@@ -61,7 +61,7 @@ export async function storeItem(
       about: join(folder, base),
       disk,
       // What cannot be removed goes with the job's folder.
-      onLeft: () => undefined,
+      onLeftover: () => undefined,
     },
     about,
   );

@@ -2,31 +2,31 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Measurement, References } from "../../model/measurement.ts";
 import { explainFailure } from "../../model/measure-result.ts";
 import type { MeasureResult } from "../../model/shapes.ts";
-import type { Followed } from "../config/machine-recording.ts";
+import type { RecordingStatus } from "../config/device-recording.ts";
 import type { Message, Outputs } from "../messages.ts";
 import { formatFigures } from "../status/sizes.ts";
-import { longestText, type StatusBoard } from "../status/status-board.ts";
+import { longestText, type NodeStatus } from "../status/node-status.ts";
 import type { Target } from "../config/config-choice.ts";
 import type { Job } from "./serve.ts";
 
-/** What was measured, and what for. */
+/** A measurement with its references. */
 interface Measured {
   readonly measurement: Measurement;
-  /** What it was measured for, sent or not. */
+  /** The reference of the parcel, whether or not it was sent to the device. */
   readonly reference: string | undefined;
   /** All references that were sent. */
   readonly sent: References;
-  /** When they were, by this computer's clock. */
+  /** When they were sent, by this computer's clock. */
   readonly sentAt: Date;
   /** The unique id among them. */
   readonly tag: string | null;
   readonly failures: "catch" | "output";
 }
 
-/** What a measure leaves on the message, whether it went well or not. */
+/** Puts a measurement on the message, whether it succeeded or not. */
 export function deliverMeasurement(
   job: Job,
-  { id, name, operation: { operation, surface }, machine, deviceReference, recordings, instrument }: Target,
+  { id, name, operation: { operation, surface }, deviceKey, deviceReference, recordings, instrument }: Target,
   { measurement, reference, sent, sentAt, tag, failures }: Measured,
 ): Outputs {
   const { msg, status } = job;
@@ -53,8 +53,8 @@ export function deliverMeasurement(
     },
     tag,
   };
-  // The device goes by its own error code when it decides which transaction gets the video.
-  const recording = recordings.measured(machine, reference ?? null, result.errorCode === 0);
+  // The device decides by its own error code which transaction gets the video.
+  const recording = recordings.measured(deviceKey, reference ?? null, result.errorCode === 0);
   if (result.ok) {
     tellRecording(msg, recording);
     showFigures(status, result);
@@ -72,7 +72,7 @@ export function deliverMeasurement(
   );
 }
 
-function showFigures(status: StatusBoard, result: MeasureResult): void {
+function showFigures(status: NodeStatus, result: MeasureResult): void {
   const count = result.measuredObjects.length;
   if (count === 1) {
     status.show("done", formatFigures(result, longestText));
@@ -82,10 +82,10 @@ function showFigures(status: StatusBoard, result: MeasureResult): void {
 }
 
 /**
- * Says on the message which start its video comes from, and whether it is this parcel's. Of a start that the message
- * brings along and nobody has followed, as after a restart, it says that this is not known.
+ * Puts on the message which start its video belongs to, and whether it is this parcel's. If the message has a start
+ * that this process has not followed, as after a restart, this is unknown.
  */
-export function tellRecording(msg: Message, recording: Followed | null): void {
+export function tellRecording(msg: Message, recording: RecordingStatus | null): void {
   const { video } = msg;
   if (recording !== null) {
     msg["video"] = { action: "start", ...recording };

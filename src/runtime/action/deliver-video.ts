@@ -4,10 +4,10 @@ import type { Job } from "./serve.ts";
 
 const videoDone = { start: "started", stop: "stopped", cancel: "cancelled" } as const;
 
-/** What a video command leaves on the message. */
+/** Puts the result of a video command on the message. */
 export function deliverVideo(
   { msg, status }: Job,
-  { recordings, machine, id, name, deviceReference }: Target,
+  { recordings, deviceKey, id, name, deviceReference }: Target,
   action: keyof typeof videoDone,
   reference: string | null,
 ): Outputs {
@@ -16,14 +16,14 @@ export function deliverVideo(
   switch (action) {
     case "start": {
       const isOver = (): void => status.replace(shown, "done", "recordingEnded");
-      recordings.started(machine, start, isOver);
+      recordings.started(deviceKey, start, isOver);
       if (reference !== null) {
         msg["transactionReference"] = reference;
       }
       break;
     }
     case "stop": {
-      const stopped = recordings.stopped(machine, reference);
+      const stopped = recordings.stopped(deviceKey, reference);
       if (stopped !== null) {
         const { recording, by, transactionReference } = stopped;
         msg["video"] = {
@@ -38,7 +38,7 @@ export function deliverVideo(
       break;
     }
     case "cancel":
-      recordings.cancelled(machine);
+      recordings.cancelled(deviceKey);
   }
   const shown = status.say("done", videoDone[action]);
   return [msg];

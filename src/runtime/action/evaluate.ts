@@ -3,7 +3,7 @@ import { problemOf, verbatim, type Problem } from "../../errors/interpolation.ts
 import { show } from "../failure.ts";
 import type { Message } from "../messages.ts";
 
-/** Has Node-RED evaluate a typed value: JSONata, an environment variable, a value of the flow or global context. */
+/** Lets Node-RED evaluate a typed value: JSONata, an environment variable, a value of the flow or global context. */
 export function evaluateProperty(
   RED: NodeAPI,
   node: Node,
@@ -22,7 +22,7 @@ export function evaluateProperty(
   });
 }
 
-/** What is wrong with an expression. JSONata rejects with objects that only look like errors. */
+/** The problem of an expression. JSONata rejects with objects that only look like errors. */
 export function expressionProblem(error: unknown): Problem {
   const isWorded =
     typeof error === "object" && error !== null && "message" in error && error.message !== undefined;

@@ -2,7 +2,7 @@ import { field, phrase, verbatim, type FieldName } from "../../errors/interpolat
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 
-/** A setting that no table of properties has checked. Throws ERR_CONFIG where it is none of the choices. */
+/** Reads a setting that is not in a table of properties. Throws ERR_CONFIG if it is none of the choices. */
 export function readSetting<const T extends string>(
   operation: Operation,
   name: FieldName,
@@ -18,8 +18,8 @@ export function readSetting<const T extends string>(
 }
 
 /**
- * A setting of a node, or what the message property of its name says where the setting is "msg". Throws ERR_INPUT where that
- * is none of the choices.
+ * Reads a setting, or the message property of its name if the setting is "msg". Throws ERR_INPUT if that is none of the
+ * choices.
  */
 export function readChoice<const T extends string>(
   msg: Message,

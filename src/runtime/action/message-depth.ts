@@ -1,12 +1,12 @@
 import type { Node } from "node-red";
 
 /**
- * Node-RED copies a message by recursion, for each wire behind the first and for Catch and Complete nodes; the copy fails
- * from about 1,900 levels on, in the middle of a send that has reached some of the wires by then.
+ * Node-RED copies a message recursively, for each wire behind the first and for Catch and Complete nodes. From about
+ * 1,900 levels on the copy fails, in the middle of a send that has reached some of the wires by then.
  */
 const deepestCopied = 500;
 
-/** Whether Node-RED may fail to copy it. Walks as the copy does, without recursion. */
+/** Whether Node-RED may fail to copy a message. It walks in the same way as the copy, but without recursion. */
 export function isTooDeepToCopy(message: object): boolean {
   const seen = new Set<object>([message]);
   const open = [childrenOf(message)];

@@ -15,14 +15,14 @@ type Question = (answer: Answer) => void;
 const questionEvent = "dimensioner:output-folders";
 
 /**
- * Where the nodes of one type save files, for whoever asks over Node-RED's events. Node types know nothing of each other, and
- * nodes inside of subflows are found in no list.
+ * The folders into which the nodes of one type save files. Other types ask for them by an event of Node-RED, because
+ * node types do not know each other, and no list contains the nodes inside subflows.
  */
 export class OutputFolders implements SaveFolders {
-  /** What the saves of these nodes share. */
+  /** The state that the saves of these nodes share. */
   readonly media = createMediaFolders();
   readonly #RED: NodeAPI;
-  /** The deployed nodes, with how to read the folder of each. */
+  /** The deployed nodes, each with a function that reads its folder. */
   readonly #nodes = new Map<Node, () => Promise<string | undefined>>();
   readonly #saved = new Set<string>();
   readonly #onQuestion = (ask: Question): void => {
@@ -33,7 +33,7 @@ export class OutputFolders implements SaveFolders {
     this.#RED = RED;
   }
 
-  /** Takes in a node that has just been made, until it is closed. */
+  /** Adds a node that was just created, until it is closed. */
   add(node: Node, properties: OutputProperties): void {
     if (this.#nodes.size === 0) {
       this.#RED.events.on(questionEvent, this.#onQuestion);
@@ -52,24 +52,27 @@ export class OutputFolders implements SaveFolders {
     });
   }
 
-  /** A file was saved below this folder: messages may name it for as long as Node-RED runs. */
+  /** Notes that a file was saved in this folder: messages may name it as long as Node-RED runs. */
   remember(folder: string): void {
     this.#saved.add(folder);
   }
 
   async #deployed(): Promise<string[]> {
     const folders = await Promise.all(
-      // A node whose folder is not set, or not yet, saves nowhere.
+      // A node without a valid folder saves nothing.
       [...this.#nodes.values()].map((read) => read().catch(() => undefined)),
     );
     return folders.filter((folder) => folder !== undefined);
   }
 }
 
-/** The folders that messages may name files in: those of all deployed nodes, and those that were saved in since the start. */
+/**
+ * The folders in which messages may name files: those of all deployed nodes, and those into which files were saved
+ * since the start.
+ */
 export class KnownOutputFolders {
   readonly #RED: NodeAPI;
-  /** Also of nodes that are gone: a file that was saved before a deploy may come after it. */
+  /** Including folders of deleted nodes: a file that was saved before a deploy may be named after it. */
   readonly #saved = new Set<string>();
 
   constructor(RED: NodeAPI) {

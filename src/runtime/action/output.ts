@@ -4,13 +4,13 @@ import type { MediaFolders } from "../../media/media-folders.ts";
 import { readToBuffer } from "../../media/read-to-buffer.ts";
 import { saveToFile } from "../../media/save-to-file.ts";
 import type { Download } from "../../model/download.ts";
-import { outputProperties } from "../../saved/common-properties.ts";
-import { folderTypes } from "../../saved/properties.ts";
+import { outputProperties } from "../../properties/common-properties.ts";
+import { folderTypes } from "../../properties/property-table.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Outputs } from "../messages.ts";
 import { readSetting } from "./message-choice.ts";
 import type { Job } from "./serve.ts";
-import type { StatusBoard } from "../status/status-board.ts";
+import type { NodeStatus } from "../status/node-status.ts";
 import type { ValueReader } from "./values.ts";
 
 /** The output group of a node's properties. */
@@ -23,7 +23,7 @@ export interface OutputProperties {
   readonly ifExists: string;
 }
 
-/** What the saves of one node type share, and who is told where files were saved. */
+/** The state that the saves of one node type share, and the function to call with folders that were saved into. */
 export interface SaveFolders {
   readonly media: MediaFolders;
   remember(folder: string): void;
@@ -35,7 +35,7 @@ interface FileOutput {
   readonly ifExists: "rename" | "replace" | "error";
 }
 
-/** Where the medium of one message goes: into the message, or into a file. Read before anything is sent. */
+/** Reads where the medium of a message goes: onto the message or into a file. Called before anything is sent. */
 export async function readOutput(
   values: ValueReader,
   properties: OutputProperties,
@@ -45,7 +45,7 @@ export async function readOutput(
   if (output === "buffer") {
     return output;
   }
-  // The root folder may never come from the message.
+  // The root folder must never come from the message.
   const type = readSetting(operation, "folder", properties.folderType, folderTypes);
   const folder = await values.optional({ field: "folder", value: properties.folder, type });
   if (folder === undefined || folder.trim() === "") {
@@ -62,7 +62,7 @@ export async function readOutput(
   };
 }
 
-/** Runs the download into its output and puts what came of it on the message. */
+/** Downloads a medium to its output, and puts the result on the message. */
 export async function deliverMedium(
   { msg, signal, status }: Job,
   output: FileOutput | "buffer",
@@ -94,7 +94,7 @@ export async function deliverMedium(
 
 const progressEveryMs = 250;
 
-function showProgress(status: StatusBoard): OnProgress {
+function showProgress(status: NodeStatus): OnProgress {
   let shownAt = performance.now();
   return (doneBytes, totalBytes) => {
     const now = performance.now();

@@ -1,30 +1,30 @@
 import { RecentIds } from "../../webhook/recent-ids.ts";
 import type { Outputs } from "../messages.ts";
-import type { StatusBoard } from "../status/status-board.ts";
+import type { NodeStatus } from "../status/node-status.ts";
 
-/** References that one node remembers at most. */
+/** How many references one node remembers at most. */
 const mostRemembered = 1_000;
 
-/** What one message wants to have done. */
+/** What identifies the work of one message. */
 interface Wanted {
-  /** Undefined: never a repeat, since nothing says of which parcel. */
+  /** Undefined: never a repeat, because it is not known which parcel it is. */
   readonly reference: string | undefined;
-  /** What else has to be the same: the machine and the action. */
+  /** What else has to be the same for a repeat: the device and the action. */
   readonly scope: string;
-  /** From its first message on, a reference is ignored for so long; 0: never. */
+  /** How long a reference is ignored after its first message; 0: never. */
   readonly windowMs: number;
-  readonly status: StatusBoard;
+  readonly status: NodeStatus;
 }
 
-/** The references that one node has served of late, so that a scanner that reads a code twice does not act twice. */
+/** The references of a node's recent messages, so that a scanner that reads a code twice does not act twice. */
 export class Repeats {
   readonly #recent = new RecentIds(mostRemembered);
   readonly #atWork = new Set<string>();
   #ignored = 0;
 
   /**
-   * Does the work, unless the same was begun less than `windowMs` ago or is still at work; then nothing is sent. What fails
-   * is forgotten: who scans again after a failure means it. That is also so where the first output stays empty.
+   * Does the work unless the same was started less than `windowMs` ago or is still running; then nothing is sent. Work
+   * that fails or leaves the first output empty is forgotten: whoever scans again after that means it.
    */
   async unlessRepeated(
     { reference, scope, windowMs, status }: Wanted,
@@ -55,7 +55,7 @@ export class Repeats {
     }
   }
 
-  /** What is done next for any reference is no repeat. */
+  /** Forgets all references, so that the next message is never a repeat. */
   clear(): void {
     this.#recent.clear();
   }

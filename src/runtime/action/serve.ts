@@ -4,48 +4,48 @@ import type { CommandOptions } from "../../http/transport.ts";
 import type { InTurn, Message, Outputs } from "../messages.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { hasSeveralWires, isTooDeepToCopy } from "./message-depth.ts";
-import { isKnown } from "../../saved/migrations.ts";
+import { isKnown } from "../../properties/migrations.ts";
 import { openOrExplain } from "../config/config-node.ts";
 import { SettingsReader } from "../config/settings.ts";
 import type { Versioned } from "./saved-properties.ts";
-import { StatusBoard } from "../status/status-board.ts";
+import { NodeStatus } from "../status/node-status.ts";
 import type { StatusKey } from "../status/status-texts.ts";
 import { translateError } from "../status/translate.ts";
 
-/** One message at work in a node. */
+/** A message that a node is processing. */
 export interface Job {
   readonly msg: Message;
   /** Aborts when the node is closed. */
   readonly signal: AbortSignal;
-  /** Aborts, with the reason "reset", when a message with msg.reset empties what waits in the node. */
+  /** Aborts, with the reason "reset", when a message with msg.reset arrives: what waits is cancelled. */
   readonly waitSignal: AbortSignal;
-  readonly status: StatusBoard;
-  /** How people call the device or the cloud that the message is for, once it is chosen; its errors say it. */
+  readonly status: NodeStatus;
+  /** The name of the device or the cloud that the message is for, once it is chosen, for errors. */
   device?: string;
 }
 
-/** What a node does with one message: what goes out where, or it throws. It shows its own success as status. */
+/** Processes one message: returns what to send to which output, or throws. It shows its own success in the status. */
 type Work<TSettings> = (job: Job, settings: TSettings) => Promise<Outputs | InTurn>;
 
 interface Served<TSettings> {
-  /** In the API's words, for an error that belongs to no single call. */
+  /** The operation in the API's words, for errors that belong to no single call. */
   readonly operation: string;
   readonly acts: boolean;
   readonly config: {
-    /** Why every message would fail, known at deploy. */
+    /** Returns at the deploy why every message would fail; undefined if none is known. */
     problem(): StatusKey | undefined;
     surface(): Surface;
   };
   readonly properties: Versioned;
-  /** Reads, when the node is deployed, what does not depend on the message. Throws ERR_CONFIG where it cannot be used. */
+  /** Reads at the deploy what does not depend on the message. Throws ERR_CONFIG if it is not valid. */
   settings(reader: SettingsReader): TSettings;
-  /** How many messages may be at work at once; those beyond end in ERR_QUEUE_FULL. */
+  /** How many messages may be processed at the same time; further ones end in ERR_QUEUE_FULL. */
   readonly most?: number;
-  /** Told of a reset, for what waits in the node without being a message yet. */
+  /** Called at a reset, for nodes in which something other than messages waits. */
   readonly onReset?: () => void;
 }
 
-/** How a command of this job waits, ends and shows that it does. */
+/** The options of a command of this message: how it is aborted, and how it shows that it waits. */
 export function commandOptions(
   { signal, waitSignal, status }: Job,
   working: "measuring" | "sending",
@@ -62,16 +62,16 @@ export function commandOptions(
   };
 }
 
-/** Of a node that needs no config node to take messages. */
+/** For a node that needs no config node. */
 export const noConfig = { problem: () => undefined, surface: () => "config" as const };
 
-/** Each holds its message and, while it waits, a timer or a place in a queue: some kilobytes. */
+/** Each takes some kilobytes: the message and, while it waits, a timer or a place in a queue. */
 const mostAtWork = 1_000;
 
 /**
- * Lets a node serve its input under the rules that all action nodes share: each message ends in exactly one of `send`
- * with one `done()`, or one `done(error)`; msg.reset empties what waits; closing aborts what runs, waits until that has
- * cleaned up, and nothing is sent afterwards.
+ * Serves the input of a node by the rules that all action nodes share: each message ends exactly once, with one `send`
+ * and `done()`, or with `done(error)`; msg.reset cancels what waits; closing the node aborts what runs, waits for its
+ * cleanup, and nothing is sent afterwards.
  */
 export function serve<TSettings>(
   RED: NodeAPI,
@@ -79,7 +79,7 @@ export function serve<TSettings>(
   { operation, acts, config, properties, settings, onReset, most = mostAtWork }: Served<TSettings>,
   work: Work<TSettings>,
 ): void {
-  const status = new StatusBoard(RED, node);
+  const status = new NodeStatus(RED, node);
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
   let resetting = new AbortController();
@@ -109,7 +109,7 @@ export function serve<TSettings>(
       if (running.size >= most) {
         throw errorBeforeSending(call, "messagesFull", { most });
       }
-      // Before anything acts: afterwards it would be too late to say that the result cannot be sent.
+      // Checked before anything acts: afterwards it would be too late to report that the result cannot be sent.
       if (hasSeveralWires(node)) {
         refuseTooDeep(msg);
       }
@@ -126,7 +126,7 @@ export function serve<TSettings>(
       }
       for (const outputs of "turns" in result ? result.turns : [result]) {
         if (outputs.some((output) => output !== null && (!isList(output) || output.length > 0))) {
-          // Of several messages in a row Node-RED sends copies, whatever the wires.
+          // If a node sends several messages in a row, Node-RED copies them in any case.
           outputs.forEach((output) => isList(output) && output.length > 1 && output.forEach(refuseTooDeep));
           send([...outputs]);
         }
@@ -139,8 +139,8 @@ export function serve<TSettings>(
   };
 
   /**
-   * Node-RED throws at a message that it cannot copy for a Catch or Complete node: one with a property `hasOwnProperty`,
-   * say, or one that is nested too deeply. A Catch node then gets the error with the message's id alone.
+   * Calls `done(error)`. Node-RED throws at a message that it cannot copy for a Catch or Complete node, such as one with
+   * a property `hasOwnProperty`. A Catch node then gets the error with the message's id only.
    */
   const end = ({ _msgid }: Message, done: (error?: Error) => void, error?: Error): void => {
     try {

@@ -7,14 +7,14 @@ import { errorBeforeSending, type Operation } from "../failure.ts";
 import { readMessageProperty, type Message } from "../messages.ts";
 import { evaluateProperty, expressionProblem } from "./evaluate.ts";
 
-/** A value and where it comes from: the pair `x` + `xType` of a node's properties. */
+/** A value and its type: the pair `x` + `xType` of a node's properties. */
 export interface TypedValue {
   readonly field: FieldName;
   readonly value: string;
   readonly type: string;
 }
 
-/** Reads values that can come from the message, for one message. */
+/** Reads the values of one message that can come from it. */
 export class ValueReader {
   readonly #RED: NodeAPI;
   readonly #node: Node;
@@ -29,9 +29,9 @@ export class ValueReader {
   }
 
   /**
-   * The value as text; undefined when it is not given: missing, an object or "". Throws ERR_INPUT for a bad expression.
-   * A promise only where Node-RED has to be asked: the two usual cases need neither its general way nor a turn of
-   * their own.
+   * Reads a value as text; undefined if it is missing, an object or "". Throws ERR_INPUT for an invalid expression. It
+   * returns a promise only if Node-RED has to evaluate the value: the two usual cases need no extra turn of the event
+   * loop.
    */
   optional({ field: name, value, type }: TypedValue): string | undefined | Promise<string | undefined> {
     if (type === "str") {
@@ -50,12 +50,12 @@ export class ValueReader {
     }
   }
 
-  /** The same for a value that has to be there. */
+  /** The same for a value that is required. */
   async required(given: TypedValue): Promise<string> {
     return this.present(given.field, await this.optional(given));
   }
 
-  /** The same for a value that has been read already; `sentence` says that it is missing. */
+  /** The same for a value that was read before; `sentence` is the error if it is missing. */
   present(name: FieldName, text: string | undefined, sentence: SentenceKey = "inputMissing"): string {
     if (text === undefined) {
       throw errorBeforeSending(this.#operation, sentence, { field: field(name) });
@@ -88,7 +88,7 @@ const referenceNames = [
 
 type ReferenceName = (typeof referenceNames)[number];
 
-/** The properties of a node that takes references: each value and where it comes from. */
+/** The properties of a node that accepts references, each with its type. */
 export type ReferenceProperties = Readonly<Record<ReferenceName | `${ReferenceName}Type`, string>>;
 
 export async function readReferences(values: ValueReader, given: ReferenceProperties): Promise<References> {
@@ -104,8 +104,8 @@ export async function readReferences(values: ValueReader, given: ReferenceProper
 }
 
 /**
- * The references of a parcel. Where the message has no transactionReference, the scan that started it is the reference:
- * a text or a number in msg.payload. A node that takes the reference from elsewhere leaves the payload alone.
+ * Reads the references of a parcel. If the message has no transactionReference, the text or number in msg.payload is
+ * the reference, as a scan is. A node whose reference is set to come from elsewhere ignores the payload.
  */
 export async function readParcel(
   values: ValueReader,
@@ -120,7 +120,7 @@ export async function readParcel(
   return transactionReference === undefined ? references : { ...references, transactionReference };
 }
 
-/** The reference of a parcel that has to have one. Throws ERR_INPUT. */
+/** Returns the reference of a parcel for which one is required. Throws ERR_INPUT if there is none. */
 export function demandReference(
   values: ValueReader,
   given: ReferenceProperties,
@@ -130,12 +130,12 @@ export function demandReference(
   return values.present("transactionReference", transactionReference, sentence);
 }
 
-/** Whether the node is set as it comes from the palette. */
+/** Whether the reference is set as it is in a new node. */
 function isFromScan(given: ReferenceProperties): boolean {
   return given.transactionReferenceType === "msg" && given.transactionReference === "transactionReference";
 }
 
-/** Without the line end that scanners send after a code. An object, a Buffer and an empty text are no scan. */
+/** Reads a scan without the line end that scanners send after it. An object, a Buffer and an empty text are none. */
 function scanOf(payload: unknown): string | undefined {
   if (typeof payload === "number" && Number.isFinite(payload)) {
     return String(payload);

@@ -5,22 +5,22 @@ import { phrase, type FieldName, type Value } from "../../errors/interpolation.t
 import type { SettingsReader } from "../config/settings.ts";
 
 /**
- * A sentence for the editor, which says it in the editor's own language: a key of the catalog that all types share, below
- * `errors` or `common.test`, and what fills its marks. It is shown as text, whatever it holds.
+ * A sentence that the editor shows in its own language: a key of the catalog that all types share, under `errors` or
+ * `common.test`, and the values of its placeholders. The editor inserts it as text, whatever it contains.
  */
-export interface Said {
+export interface EditorSentence {
   readonly from: "errors" | "test";
   readonly key: string;
   readonly values: Readonly<Record<string, Value | Amount | undefined>>;
 }
 
-/** What the editor writes as its language does: a size in bytes, or how long ago a time was (ISO 8601). */
+/** A value that the editor formats in its language: a size in bytes, or a time (ISO 8601) as the time since then. */
 type Amount = { readonly bytes: number } | { readonly time: string };
 
 type Route = ReturnType<NodeAPI["auth"]["needsPermission"]>;
 export type AdminRequest = Parameters<Route>[0];
 
-/** Answers one request of the editor. Aborts when the browser no longer waits for it. */
+/** Handles a request of the editor. The signal aborts when the browser no longer waits for the response. */
 type Work = (request: AdminRequest, signal: AbortSignal) => Promise<object>;
 
 /** One field of a dialog; a long token has a few thousand characters. */
@@ -29,7 +29,7 @@ export const fieldText = v.pipe(v.string(), v.maxLength(16_384));
 /** A field that is a number in flows and text in dialogs. */
 export const fieldNumber = v.union([fieldText, v.number()]);
 
-/** Serves one request of the editor's. Never rejects: that would end the process. */
+/** Serves the requests of one route. It never rejects, which would end the process. */
 export function answerWith(work: Work): Route {
   return (request, response) => {
     const left = new AbortController();
@@ -49,8 +49,8 @@ export function answerWith(work: Work): Route {
 }
 
 /**
- * The body of a request from a dialog. It has to be JSON: a form on any web page could send the rest here. Throws a
- * ValiError.
+ * Reads the body of a request from a dialog. It has to be JSON, because a form on any web page could send other types.
+ * Throws a ValiError.
  */
 export function readBody<const TSchema extends v.GenericSchema>(
   schema: TSchema,
@@ -60,13 +60,14 @@ export function readBody<const TSchema extends v.GenericSchema>(
   return v.parse(schema, body);
 }
 
-export function sayError(error: DimensionerError): Said {
+export function sayError(error: DimensionerError): EditorSentence {
   return { from: "errors", key: error.textKey, values: error.values };
 }
 
 /**
- * Replaces a value that is an environment variable, by Node-RED's own rules, as far as they can be followed for a node
- * that is not deployed yet: it sees what the other nodes of its flow see. Throws ERR_CONFIG where there is no such variable.
+ * Replaces a value that names an environment variable, by Node-RED's own rules, as far as they apply to a node that is
+ * not deployed yet: it has the variables of the other nodes of its flow. Throws ERR_CONFIG if there is no such
+ * variable.
  */
 export function readEnvironment(
   RED: NodeAPI,
@@ -86,18 +87,18 @@ export function readEnvironment(
   };
 }
 
-/** A variable of a flow may be more than text. */
+/** The value of a variable. A variable of a flow may be other than text. */
 function readVariable(RED: NodeAPI, node: Node | null, name: string): string | number | boolean | undefined {
   return node === null ? process.env[name] : (RED.util.getSetting(node, name) ?? undefined);
 }
 
-/** The variable that a value stands for: `${NAME}`, or as older flows have it, `$(NAME)`. */
+/** The name of the variable in a value: `${NAME}`, or in older flows `$(NAME)`. */
 export function environmentName(value: string): string | undefined {
   const [, braces, round] = /^\$(?:\{(\S+)\}|\((\S+)\))$/.exec(value) ?? [];
   return braces ?? round;
 }
 
-/** The node itself where it is deployed, else any that is in the same flow: all there see the same variables. */
+/** The node itself if it is deployed, else any node of the same flow: all of them have the same variables. */
 export function neighbour(RED: NodeAPI, { id, z }: { readonly id: string; readonly z: string }): Node | null {
   const itself: Node | null = RED.nodes.getNode(id);
   if (itself !== null) {

@@ -14,12 +14,12 @@ import {
 } from "./admin-route.ts";
 import { line, serveConnectionTest, type TestLine } from "./connection-test.ts";
 import { chooseProxy } from "../config/proxy.ts";
-import type { NumberProperty } from "../../saved/properties.ts";
+import type { NumberProperty } from "../../properties/property-table.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { registrationCodeProblem } from "../../rules/names.ts";
 import { readTls } from "../config/tls.ts";
 
-const asked = v.object({
+const requestSchema = v.object({
   id: fieldText,
   z: fieldText,
   baseUrl: fieldText,
@@ -41,18 +41,21 @@ const invalidCloud = v.object({
   access: v.object({ problem: v.instance(DimensionerError) }),
 });
 
-/** What stands in a dialog's password field while nobody has typed into it. */
+/** What the password field of a dialog contains until somebody types into it. */
 const untouched = "__PWRD__";
-/** Nobody looks at a button for longer. */
+/** Nobody waits longer for a button. */
 const longestTestMs = 10_000;
-/** As many names as are worth reading in a dialog. */
+/** How many names of devices the dialog shows at most. */
 const mostNames = 20;
 const longestName = 200;
 
-/** The routes of the cloud's config node: Test connection, and the devices to choose from. No token leaves by them. */
+/**
+ * The routes of the cloud's config node: Test connection, and the list of devices to choose from. Their responses never
+ * contain a token.
+ */
 export function serveCloudRoutes(RED: NodeAPI, timeout: NumberProperty): void {
   serveConnectionTest(RED, "dimensioner-cloud", async (request, signal) => {
-    const options = readOptions(RED, readBody(asked, request), timeout);
+    const options = readOptions(RED, readBody(requestSchema, request), timeout);
     if (options === "tokenAnew") {
       return [line("bad", options)];
     }
@@ -109,7 +112,8 @@ async function testCloud(client: CloudClient, signal: AbortSignal): Promise<Test
       throw error;
     }
   }
-  // A cloud without a list of devices: a list of media that nobody has changes nothing either, and wants the token too.
+  // A cloud may have no list of devices. The list of media of an unknown transaction changes nothing either, and
+  // requires the token too.
   try {
     await client.listMedia("0", { signal });
     return line("good", "cloudMedia", { host });
@@ -125,12 +129,13 @@ async function testCloud(client: CloudClient, signal: AbortSignal): Promise<Test
 }
 
 /**
- * The dialog's values as a client takes them. The stored token, and one from an environment variable, go only where the
- * deployed node sends them, and by the same way: whoever may test must not get to see them at an address of their own.
+ * Converts the dialog's values to options of a client. The stored token, and one from an environment variable, are sent
+ * only to the address of the deployed node and by its proxy: whoever may test must not be able to read them at another
+ * address.
  */
 function readOptions(
   RED: NodeAPI,
-  given: v.InferOutput<typeof asked>,
+  given: v.InferOutput<typeof requestSchema>,
   timeout: NumberProperty,
 ): CloudClientOptions | "tokenAnew" {
   const settings = new SettingsReader("cloud");
@@ -188,7 +193,7 @@ function findDeployed(RED: NodeAPI, id: string): Deployed | undefined {
   return { origin: access.client.peer.origin, token: credentials.token, ...saved };
 }
 
-/** An answer that is neither the cloud's nor a web page, which has a sentence of its own. */
+/** Whether the response is neither the cloud's nor a web page, for which there is another sentence. */
 function isOtherJson(error: unknown): boolean {
   return (
     isDimensionerError(error) &&

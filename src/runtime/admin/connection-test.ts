@@ -1,17 +1,17 @@
 import type { NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { answerWith, sayError, type AdminRequest, type Said } from "./admin-route.ts";
+import { answerWith, sayError, type AdminRequest, type EditorSentence } from "./admin-route.ts";
 
-/** One thing that Test connection has found out, as a line below the button. */
-export interface TestLine extends Said {
+/** One result of Test connection, a line below the button. */
+export interface TestLine extends EditorSentence {
   readonly state: "good" | "unsure" | "bad";
-  /** Names that belong to it, as the other side says them. */
+  /** Names that belong to it, in the words of the peer. */
   readonly facts?: readonly string[];
 }
 
 /**
- * Serves Test connection of a config node. The test tries the values that stand in the dialog, saved or not, and what
- * it throws is its last line.
+ * Serves Test connection of a config node. It tests the dialog's present values, saved or not; an error becomes the
+ * last line.
  */
 export function serveConnectionTest(
   RED: NodeAPI,
@@ -25,7 +25,7 @@ export function serveConnectionTest(
   RED.httpAdmin.post(`/${type}/test`, allowed, route);
 }
 
-/** A line that says what failed and what to do; what is no error of this package's is thrown again. */
+/** Converts an error of this package to a line; throws other errors again. */
 export function lineOfError(error: unknown): TestLine {
   if (error instanceof DimensionerError) {
     return { state: "bad", ...sayError(error) };
@@ -33,11 +33,11 @@ export function lineOfError(error: unknown): TestLine {
   throw error;
 }
 
-export function line(state: TestLine["state"], key: string, values: Said["values"] = {}): TestLine {
+export function line(state: TestLine["state"], key: string, values: EditorSentence["values"] = {}): TestLine {
   return { state, from: "test", key, values };
 }
 
-/** Waits for work until the signal aborts: a disk that hangs must not hold up the answer. The work itself goes on. */
+/** Waits for work until the signal aborts: a hanging disk must not delay the response. The work itself goes on. */
 export async function orLate<T>(work: Promise<T>, signal: AbortSignal): Promise<T | "late"> {
   const late = Promise.withResolvers<"late">();
   const stop = (): void => late.resolve("late");

@@ -10,10 +10,10 @@ import { connectProblem } from "../../http/failures.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
 import { fieldNumber, fieldText, readBody, readEnvironment } from "./admin-route.ts";
 import { line, serveConnectionTest, type TestLine } from "./connection-test.ts";
-import type { ChoiceProperty, NumberProperty } from "../../saved/properties.ts";
+import type { ChoiceProperty, NumberProperty } from "../../properties/property-table.ts";
 import { SettingsReader } from "../config/settings.ts";
 
-const asked = v.object({
+const requestSchema = v.object({
   id: fieldText,
   z: fieldText,
   address: fieldText,
@@ -21,20 +21,20 @@ const asked = v.object({
   timeout: fieldNumber,
 });
 
-/** Nobody looks at a button for longer. */
+/** Nobody waits longer for a button. */
 const longestTestMs = 10_000;
 
-/** What of a device's properties the test needs beside the address. */
+/** The properties of a device that the test needs besides the address. */
 interface TestedProperties {
   readonly generation: ChoiceProperty & { readonly of: readonly Generation[] };
   readonly timeout: NumberProperty & { readonly of: "timeout" };
 }
 
-/** The route behind Test connection: it asks for nothing but a ping, and never measures. */
+/** The route of Test connection: it only pings, and never measures. */
 export function serveDeviceTest(RED: NodeAPI, table: TestedProperties): void {
   const settings = new SettingsReader("device");
   serveConnectionTest(RED, "dimensioner-device", async (request, signal) => {
-    const { id, z, ...given } = readBody(asked, request);
+    const { id, z, ...given } = readBody(requestSchema, request);
     const resolved = readEnvironment(RED, { id, z }, settings);
     const { generation, timeoutMs } = settings.read(
       { generation: table.generation, timeout: table.timeout },
@@ -57,7 +57,7 @@ export function serveDeviceTest(RED: NodeAPI, table: TestedProperties): void {
 interface Test {
   readonly address: string;
   readonly generation: Generation;
-  /** By performance.now(). */
+  /** The end of the test, in `performance.now()`. */
   readonly until: number;
   readonly signal: AbortSignal;
 }
@@ -71,7 +71,7 @@ async function testDevice(test: Test): Promise<TestLine> {
   if (chosen.isDevice) {
     return answerOf("good", generation === "newer" ? "isNewer" : "isEarlier", chosen);
   }
-  // The right machine, set up as the wrong generation, is told from a stranger.
+  // Distinguishes a device that is set to the wrong generation from another kind of server.
   const other = await ping({ ...test, generation: generation === "newer" ? "earlier" : "newer" });
   if (other.isDevice) {
     return answerOf("bad", generation === "newer" ? "butEarlier" : "butNewer", other);
@@ -89,13 +89,13 @@ function answerOf(state: TestLine["state"], key: string, { host, ms }: Ping): Te
 interface Ping {
   readonly host: string;
   readonly ms: number;
-  /** Whether a device of this generation has answered. */
+  /** Whether a device of this generation responded. */
   readonly isDevice: boolean;
-  /** How something else has answered; undefined where it was the wrong echo. */
+  /** The error of another response; undefined if it was a wrong echo. */
   readonly error?: DimensionerError;
 }
 
-/** A device echoes the word of its ping. With a random one, no other server gives the right answer by chance. */
+/** Pings a device, which echoes a random word that no other server would return by chance. */
 async function ping(test: Test): Promise<Ping> {
   const client = clientOf(test);
   const { host } = client.peer;
@@ -114,7 +114,7 @@ async function ping(test: Test): Promise<Ping> {
   }
 }
 
-/** A gateway has no ping that is known, and its one request measures: that something listens is all that can be seen. */
+/** A gateway has no known ping, and its only request measures: the test can only see that something listens. */
 async function openConnection(test: Test): Promise<TestLine> {
   const { peer } = clientOf(test);
   const { hostname, port, protocol } = new URL(peer.origin);

@@ -3,9 +3,9 @@ import type { Node, NodeAPI } from "node-red";
 import * as v from "valibot";
 import type { Message } from "../messages.ts";
 
-/** A larger image is not kept: the editor shows its size alone. */
+/** A larger image is not kept: the editor shows only its size. */
 const limitBytes = 2_000_000;
-/** What a browser shows as an image and as nothing else. */
+/** The types that a browser can only show as an image. */
 const imageTypes = ["image/jpeg", "image/bmp", "image/png"];
 
 const savedImage = v.object({ path: v.string(), bytes: v.number(), contentType: v.picklist(imageTypes) });
@@ -13,19 +13,22 @@ const savedImage = v.object({ path: v.string(), bytes: v.number(), contentType: 
 interface Image {
   readonly bytes: number;
   readonly contentType: string;
-  /** Null where it is too large to be kept. */
+  /** Null if the image is too large to be kept. */
   readonly content: Buffer | null;
 }
 
 /**
- * The last image of each node that keeps one, for the editor to show, one of these for each type. It lives in memory
- * until the next image or the node's end; the editor is told a version and a size, and gets the image by a route that
- * wants the right to read.
+ * The last image of each node of one type, for the editor to show. It stays in memory until the next image or the end
+ * of the node. The editor is told a version and a size, and gets the image by a route that requires the permission to
+ * read.
  */
 export class Previews {
   readonly #RED: NodeAPI;
   readonly #last = new Map<string, Image>();
-  /** Goes on where an earlier process cannot have been, so that a browser never takes an old image for a new one. */
+  /**
+   * Starts with the time, so that no version of an earlier process is used again, whose image a browser may have in its
+   * cache.
+   */
   #version = Date.now();
 
   constructor(RED: NodeAPI, type: string) {
@@ -46,7 +49,10 @@ export class Previews {
     });
   }
 
-  /** Returns what keeps the image of a message that a node is about to send. It never throws and never holds the message up. */
+  /**
+   * Returns a function that keeps the image of a message that a node is about to send. It never throws and never delays
+   * the message.
+   */
   open(node: Node): (msg: Message) => void {
     const id = shownId(node);
     let isClosed = false;
@@ -60,7 +66,7 @@ export class Previews {
     const keep = async (msg: Message): Promise<void> => {
       const turn = ++newest;
       const image = await readImage(msg);
-      // A later image may have been read faster.
+      // A later image may have been read first.
       if (image !== null && !isClosed && turn === newest) {
         this.#last.set(id, image);
         this.#tell(id, { version: ++this.#version, bytes: image.bytes, shown: image.content !== null }, true);
@@ -74,7 +80,7 @@ export class Previews {
   }
 }
 
-/** Never rejects. A Buffer is copied at once: whoever gets the message may change it. */
+/** Reads the image. It never rejects. A Buffer is copied at once, because the flow may change it. */
 async function readImage({ payload, contentType }: Message): Promise<Image | null> {
   if (Buffer.isBuffer(payload)) {
     const bytes = payload.length;
@@ -101,7 +107,7 @@ async function readSaved(path: string, bytes: number): Promise<Buffer> {
   }
 }
 
-/** The node as the editor knows it: inside a subflow's instance the runtime gives ids of its own. */
+/** The id by which the editor knows a node: inside an instance of a subflow, the runtime has ids of its own. */
 function shownId(node: Node): string {
   const alias: unknown = Reflect.get(node, "_alias");
   return typeof alias === "string" ? alias : node.id;

@@ -7,9 +7,9 @@ import { readFrame, scanError } from "../../scan/read-scans.ts";
 import { chooseReference } from "../../scan/reference.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { controlKey, readCodeRules } from "../scan/scan-settings.ts";
-import { answerWith, fieldText, readBody, sayError, type Said } from "./admin-route.ts";
+import { answerWith, fieldText, readBody, sayError, type EditorSentence } from "./admin-route.ts";
 
-const asked = v.object({
+const requestSchema = v.object({
   which: fieldText,
   ai: fieldText,
   pattern: fieldText,
@@ -20,19 +20,19 @@ const asked = v.object({
   scan: fieldText,
 });
 
-/** How the dialog's settings read a scan: what it is, and what a flow would get, or why it would get an error. */
-interface Trial {
+/** The result: the scan by the settings of the dialog, and what a flow would get, or its error. */
+interface ScanTry {
   readonly scan: Scan;
   readonly control?: string;
   readonly reference?: string;
-  readonly error?: Said;
+  readonly error?: EditorSentence;
 }
 
-/** The route behind the dialog's “Try it”: it reads one scan as the node would, and sends nothing. */
-export function serveScanTrial(RED: NodeAPI): void {
+/** The route of the dialog's “Try it”: it reads one scan as the node would, and sends no message. */
+export function serveTryScan(RED: NodeAPI): void {
   const allowed = RED.auth.needsPermission("dimensioner-scan.read");
-  const route = answerWith(async (request): Promise<Trial> => {
-    const { scan: given, separator, ...settings } = readBody(asked, request);
+  const route = answerWith(async (request): Promise<ScanTry> => {
+    const { scan: given, separator, ...settings } = readBody(requestSchema, request);
     const rules = readCodeRules(settings, new SettingsReader("node"));
     const [frame] = allFrames(given);
     if (frame === undefined) {

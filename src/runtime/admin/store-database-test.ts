@@ -7,20 +7,21 @@ import type { StoreDatabases } from "../../store/store-databases.ts";
 import { summarize, type StoreSummary } from "../../store/summary.ts";
 import { line, lineOfError, orLate, type TestLine } from "./connection-test.ts";
 
-/** What one test of a database needs. */
+/** Options of one test of a database. */
 export interface DatabaseTest {
   readonly databases: StoreDatabases;
-  /** Where the store has its database, or will have it. */
+  /** The file of the store's database, whether it exists or not. */
   readonly file: string;
   readonly isDeployed: boolean;
   readonly signal: AbortSignal;
-  /** How long the signal lets it run, for the sentence that says so. */
+  /** The time limit of the signal, for the sentence that mentions it. */
   readonly withinMs: number;
 }
 
 /**
- * Opens a store's database, or shares it with the nodes that have it open, and says what it holds. Where there is none
- * yet, a database of another name is made beside it and removed: a deploy in this very moment can make the real one.
+ * Opens a store's database, shared with the nodes that have it open, and reports what it contains. If there is none
+ * yet, a database of another name is created beside it and removed again: a deploy may create the real one at this very
+ * moment.
  */
 export async function testDatabase(test: DatabaseTest): Promise<readonly TestLine[]> {
   const { file, isDeployed, signal, withinMs } = test;
@@ -74,12 +75,12 @@ async function summaryOfTrial(test: DatabaseTest): Promise<StoreSummary> {
   try {
     return await summaryOf(test, join(folder, name));
   } finally {
-    // SQLite has files beside the database, whose names begin with its own.
+    // SQLite's files beside the database have names that begin with its name.
     const names = await readdir(folder).catch(() => []);
     const made = names.filter((one) => one.startsWith(name));
     await Promise.all(made.map((one) => rm(join(folder, one), { force: true })));
     if (isNewFolder) {
-      // A store that was deployed meanwhile keeps its folder: it is not empty.
+      // The folder of a store that was deployed meanwhile stays, because it is not empty.
       await rmdir(folder).catch(() => undefined);
     }
   }

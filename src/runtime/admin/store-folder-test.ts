@@ -12,23 +12,24 @@ type TestedDisk = typeof fsPromises;
 
 const facts: TransferFacts = { operation: "test", surface: "disk", host: "store" };
 
-/** With less than that, a few videos fill the disk. */
+/** With less space than this, a few videos fill the disk. */
 const littleSpaceBytes = 2_000_000_000;
 
-/** What one test of a folder needs. */
-interface Trial {
+/** Options of one test of a folder. */
+interface FolderTest {
   /** The folder, as an absolute path. */
   readonly root: string;
-  /** In the folder: everything that the test makes is in here, or comes in here. */
+  /** The folder in it in which the test works. */
   readonly scratch: string;
   readonly disk: TestedDisk;
-  /** Ends the test between two calls to the disk. */
+  /** Aborting ends the test between two calls to the disk. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Tries whether packages can be kept in a folder: makes files and folders in it as the archive does, and removes them.
- * On a disk that hangs it ends in a line that says so when `signal` aborts, and cleans up when the disk answers again.
+ * Tests whether packages can be kept in a folder: creates files and folders in it as the archive does, and removes
+ * them. If the disk hangs, the test ends with a line that says so when `signal` aborts, and cleans up when the disk
+ * answers again.
  */
 export async function testFolder(
   folder: string,
@@ -43,7 +44,7 @@ export async function testFolder(
 
 async function tryFolder(
   folder: string,
-  { disk, signal }: Pick<Trial, "disk" | "signal">,
+  { disk, signal }: Pick<FolderTest, "disk" | "signal">,
   say: (found: TestLine) => void,
 ): Promise<void> {
   try {
@@ -52,22 +53,22 @@ async function tryFolder(
     if (isShareMount(root)) {
       say(line("unsure", "folderMount", { path: root }));
     }
-    const trial = { root, scratch: join(root, `.dimensioner-test-${randomUUID()}`), disk, signal };
+    const test = { root, scratch: join(root, `.dimensioner-test-${randomUUID()}`), disk, signal };
     try {
       for (const step of [tryWriting, tryNaming, trySync, tryWorkFolder]) {
-        say(await step(trial));
+        say(await step(test));
       }
     } finally {
-      await removeScratch(trial);
+      await removeScratch(test);
     }
-    await saySpace(trial, say);
+    await saySpace(test, say);
   } catch (error) {
     say(lineOfError(diskError(error, folder, facts)));
   }
 }
 
-/** Runs calls to the disk, unless the test has ended meanwhile; what fails is ERR_FILE about the path. */
-async function onDisk<T>({ signal }: Trial, path: string, call: () => Promise<T>): Promise<T> {
+/** Runs calls to the disk unless the test has ended; a failed one becomes ERR_FILE about the path. */
+async function onDisk<T>({ signal }: FolderTest, path: string, call: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   try {
     return await call();
@@ -76,34 +77,34 @@ async function onDisk<T>({ signal }: Trial, path: string, call: () => Promise<T>
   }
 }
 
-async function tryWriting(trial: Trial): Promise<TestLine> {
-  const { root, scratch, disk } = trial;
-  await onDisk(trial, root, () => disk.mkdir(scratch));
+async function tryWriting(test: FolderTest): Promise<TestLine> {
+  const { root, scratch, disk } = test;
+  await onDisk(test, root, () => disk.mkdir(scratch));
   for (const name of ["package", "taken"]) {
-    await onDisk(trial, root, () => disk.mkdir(join(scratch, name)));
-    await onDisk(trial, root, () => disk.writeFile(join(scratch, name, "file"), name, { flag: "wx" }));
+    await onDisk(test, root, () => disk.mkdir(join(scratch, name)));
+    await onDisk(test, root, () => disk.writeFile(join(scratch, name, "file"), name, { flag: "wx" }));
   }
   return line("good", "folderWritable");
 }
 
-/** A package gets its name by a rename, which has to be refused where the name is taken. */
-async function tryNaming(trial: Trial): Promise<TestLine> {
-  const { root, scratch, disk } = trial;
+/** A package gets its name by a rename, which must fail if the name is taken. */
+async function tryNaming(test: FolderTest): Promise<TestLine> {
+  const { root, scratch, disk } = test;
   const from = join(scratch, "package");
   const taken = join(scratch, "taken");
-  // Systems refuse it with different codes. What counts is what is there afterwards.
-  await onDisk(trial, root, () => disk.rename(from, taken).catch(() => undefined));
-  const content = await onDisk(trial, root, () => disk.readFile(join(taken, "file"), "utf8"));
+  // Systems report this with different codes, so the test looks at the content afterwards.
+  await onDisk(test, root, () => disk.rename(from, taken).catch(() => undefined));
+  const content = await onDisk(test, root, () => disk.readFile(join(taken, "file"), "utf8"));
   if (content !== "taken") {
     return line("bad", "folderOverwrites");
   }
-  await onDisk(trial, root, () => disk.rename(from, join(scratch, "named")));
+  await onDisk(test, root, () => disk.rename(from, join(scratch, "named")));
   return line("good", "folderNames");
 }
 
-async function trySync(trial: Trial): Promise<TestLine> {
-  const { root, scratch, disk } = trial;
-  const isSynced = await onDisk(trial, root, async () => {
+async function trySync(test: FolderTest): Promise<TestLine> {
+  const { root, scratch, disk } = test;
+  const isSynced = await onDisk(test, root, async () => {
     await syncFile(join(scratch, "named", "file"), disk);
     return syncFolder(scratch, disk, facts);
   });
@@ -123,12 +124,12 @@ async function syncFile(path: string, disk: TestedDisk): Promise<void> {
   }
 }
 
-/** Unfinished packages are in a folder of their own, and a rename does not lead from one disk to another. */
-async function tryWorkFolder(trial: Trial): Promise<TestLine> {
-  const { root, scratch, disk } = trial;
+/** Unfinished packages are in a folder of their own, and a rename from one disk to another is not possible. */
+async function tryWorkFolder(test: FolderTest): Promise<TestLine> {
+  const { root, scratch, disk } = test;
   let work = root;
   for (const path of [join(root, stateFolderName), join(root, stateFolderName, "work")]) {
-    const found = await onDisk(trial, path, () => lstatOf(path, disk));
+    const found = await onDisk(test, path, () => lstatOf(path, disk));
     if (found === undefined) {
       break;
     }
@@ -141,7 +142,7 @@ async function tryWorkFolder(trial: Trial): Promise<TestLine> {
     return line("good", "workFolder");
   }
   const made = join(work, `test-${randomUUID()}`);
-  await onDisk(trial, work, () => disk.mkdir(made));
+  await onDisk(test, work, () => disk.mkdir(made));
   try {
     await disk.rename(made, join(scratch, "moved"));
     return line("good", "workFolder");
@@ -166,7 +167,7 @@ async function lstatOf(path: string, disk: TestedDisk): Promise<{ isDirectory():
 }
 
 /** Links are removed and not followed. */
-async function removeScratch({ root, scratch, disk }: Trial): Promise<void> {
+async function removeScratch({ root, scratch, disk }: FolderTest): Promise<void> {
   try {
     await disk.rm(scratch, { recursive: true, force: true });
   } catch (error) {
@@ -174,10 +175,10 @@ async function removeScratch({ root, scratch, disk }: Trial): Promise<void> {
   }
 }
 
-async function saySpace(trial: Trial, say: (found: TestLine) => void): Promise<void> {
-  const { root, disk } = trial;
-  const { bavail, blocks, bsize } = await onDisk(trial, root, () => disk.statfs(root));
-  // Some shares do not say how large they are.
+async function saySpace(test: FolderTest, say: (found: TestLine) => void): Promise<void> {
+  const { root, disk } = test;
+  const { bavail, blocks, bsize } = await onDisk(test, root, () => disk.statfs(root));
+  // Some shares do not report their size.
   if (blocks > 0) {
     const [free, total] = [bavail * bsize, blocks * bsize];
     const isLittle = free < littleSpaceBytes;

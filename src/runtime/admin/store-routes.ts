@@ -9,17 +9,17 @@ import { databaseFile } from "../store/store-choice.ts";
 import { fieldText, neighbour, readBody, readEnvironment } from "./admin-route.ts";
 import { lineOfError, serveConnectionTest, type TestLine } from "./connection-test.ts";
 
-const asked = v.object({ id: fieldText, z: fieldText, folder: fieldText, folderType: fieldText });
+const requestSchema = v.object({ id: fieldText, z: fieldText, folder: fieldText, folderType: fieldText });
 
-type Asked = v.InferOutput<typeof asked>;
+type StoreTestRequest = v.InferOutput<typeof requestSchema>;
 
-/** A share that does not answer for so long is not fit for packages either. */
+/** A share that takes longer to answer cannot be used for packages either. */
 const longestTestMs = 5_000;
 
-/** The route behind Test connection: it tries the folder of the packages, and the database. */
+/** The route of Test connection: it tests the folder of packages and the database. */
 export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
   serveConnectionTest(RED, "dimensioner-store", async (request, left) => {
-    const given = readBody(asked, request);
+    const given = readBody(requestSchema, request);
     const signal = AbortSignal.any([left, AbortSignal.timeout(longestTestMs)]);
     const { id } = given;
     const tests = [
@@ -36,7 +36,11 @@ export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
   });
 }
 
-async function testFolderOf(RED: NodeAPI, given: Asked, signal: AbortSignal): Promise<readonly TestLine[]> {
+async function testFolderOf(
+  RED: NodeAPI,
+  given: StoreTestRequest,
+  signal: AbortSignal,
+): Promise<readonly TestLine[]> {
   const { folderType } = given;
   try {
     const resolved = readEnvironment(RED, given, new SettingsReader("store"));

@@ -15,14 +15,14 @@ import { parseJson, recordLimits } from "../../model/parse-json.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 
-/** What a message says of the measurement that its media belong to. */
+/** What a message contains about the measurement that its media belong to. */
 export interface MessageFacts {
   readonly references: GivenReferences;
   readonly device: string | null;
   readonly local: LocalFacts | null;
-  /** The device that keeps the video of this parcel's recording, which a stop has ended. */
+  /** The device that keeps the video of this parcel's recording after a stop. */
   readonly filmed: LocalFacts | null;
-  /** By what its transaction is found. */
+  /** The facts by which its transaction is found. */
   readonly sought: LocalMeasurement | null;
   readonly recording: Intent["recording"];
   readonly deviceLocalTime: string | null;
@@ -36,7 +36,7 @@ export interface MessageFacts {
   readonly raw: string | null;
 }
 
-/** Which deployed device on the local network has measured, and what. */
+/** The deployed device on the local network that measured, and its result. */
 export type LocalFacts = Omit<MeasuredBy, "images">;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -44,8 +44,8 @@ type Fields = Readonly<Record<string, unknown>>;
 const localSurfaces: readonly unknown[] = ["newer-device", "earlier-device"];
 
 /**
- * Reads what the nodes before leave on a message: the measurement on payload (or, where payload is a picture by now, on
- * msg.measurement), its exact text on rawResponse, the references beside them.
+ * Reads what earlier nodes put on a message: the measurement from payload (or from msg.measurement, if payload is a
+ * picture by now), its exact text from rawResponse, and the references beside them.
  */
 export function readFacts(msg: Message): MessageFacts {
   const carried = [msg.payload, msg["measurement"]]
@@ -79,7 +79,7 @@ export function readFacts(msg: Message): MessageFacts {
   };
 }
 
-/** What other nodes have left on the message; null where it is something else. */
+/** Reads what another node put on the message; null if it is something else. */
 function readAs<const TSchema extends v.GenericSchema>(
   schema: TSchema,
   given: unknown,
@@ -113,11 +113,11 @@ function readFilmed(msg: Message): LocalFacts | null {
     return null;
   }
   const name = textOf(device?.["name"]) ?? id;
-  // Nothing was measured: there is nothing that an instrument vouches for.
+  // Without a measurement there is no instrument to name.
   return { id, name, serialNumber: null, certificate: null, imageIdentifier: null, videoAt };
 }
 
-/** The result as a node would have made it of the device's exact answer, where the message carries only that by now. */
+/** Decodes the device's exact answer, if that is all that the message still has of the result. */
 function decodeAnswer(msg: Message, answer: Fields): unknown {
   try {
     const surface = fieldsOf(msg["measuredBy"])?.["surface"];
@@ -128,8 +128,8 @@ function decodeAnswer(msg: Message, answer: Fields): unknown {
 }
 
 /**
- * The recording that the message tells of. Of a start that nobody has followed to its end it is not known whose it became; after a
- * cancel there is none.
+ * Reads the recording from the message. If the message has a start that nobody has followed, it is unknown whose the
+ * recording is; after a cancel there is none.
  */
 function readRecording(msg: Message): Intent["recording"] {
   const video = fieldsOf(msg["video"]);
@@ -140,7 +140,10 @@ function readRecording(msg: Message): Intent["recording"] {
   return read.success ? read.output : null;
 }
 
-/** The media that a message brings; none where its payload is something else. Throws ERR_INPUT for what only looks like media. */
+/**
+ * Reads the media on the message; none if its payload is something else. Throws ERR_INPUT for a value that only looks
+ * like media.
+ */
 export function readMedia(msg: Message, operation: Operation): GivenMedium[] {
   const payload: unknown = msg.payload;
   const given: readonly unknown[] = Array.isArray(payload) ? payload : [payload];

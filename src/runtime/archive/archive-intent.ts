@@ -8,12 +8,12 @@ import { layoutProblem } from "../../rules/names.ts";
 import { readFacts, type MessageFacts } from "./archive-facts.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { readMessageProperty, type Message } from "../messages.ts";
-import type { NumberProperty } from "../../saved/properties.ts";
+import type { NumberProperty } from "../../properties/property-table.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { readSetting } from "../action/message-choice.ts";
 import type { ValueReader } from "../action/values.ts";
 
-/** The properties of an archive node that say what a job is. */
+/** The properties of an archive node that define its jobs. */
 export interface IntentProperties {
   readonly cloudFrom: string;
   readonly layout: string;
@@ -33,14 +33,14 @@ export interface IntentProperties {
   readonly keep: string;
 }
 
-/** What the intent of one message is read with. */
+/** What the intent of one message is made from. */
 export interface IntentReader {
   readonly RED: NodeAPI;
   readonly msg: Message;
   readonly values: ValueReader;
   readonly operation: Operation;
   readonly properties: IntentProperties;
-  /** The table of those. */
+  /** The table of these properties. */
   readonly table: {
     readonly media: { readonly of: readonly Intent["media"][] };
     readonly onIncomplete: { readonly of: readonly ("error" | "keep")[] };
@@ -48,21 +48,21 @@ export interface IntentReader {
     readonly wait: NumberProperty;
     readonly giveUp: NumberProperty;
   };
-  /** Of the cloud that the message or the node chooses; null for none. */
+  /** The origin of the cloud that the message or the node chooses; null for none. */
   readonly origin: string | null;
   /** Whether the message brings media. */
   readonly hasMedia: boolean;
-  /** Whether a deployed device has images of its measurements; throws ERR_CONFIG where it is not deployed. */
+  /** Whether the images of a deployed device can be fetched; throws ERR_CONFIG if it is not deployed. */
   readonly hasImages: (deviceId: string) => boolean;
 }
 
 /** Properties that always survive a restart. */
 const alwaysKept = ["transactionId", "transactionReference", "topic"];
 const longestKept = 1_000_000;
-/** A device's answer has at most 5 MB; as measurement.json it is somewhat longer. */
+/** A device's response has at most 5 MB, and is somewhat longer as measurement.json. */
 const longestMeasured = 16_000_000;
 
-/** What a message wants archived. Throws ERR_INPUT or ERR_CONFIG; nothing is accepted then. */
+/** Reads what to archive from a message. Throws ERR_INPUT or ERR_CONFIG, so that nothing is accepted. */
 export async function readIntent(reader: IntentReader): Promise<Intent> {
   const { RED, msg, values, operation, properties, table, origin, hasMedia } = reader;
   const settings = new SettingsReader("node", operation);
@@ -98,7 +98,7 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
       : { ...local, images: reader.hasImages(local.id) && local.videoAt === null ? images : [] };
   const cloudName =
     properties.cloudFrom.trim() === "" ? undefined : readMessageProperty(RED, msg, properties.cloudFrom);
-  // A recording without a measurement has a transaction of its own, which nothing names.
+  // A recording without a measurement has a transaction of its own, whose id is not known.
   const isNameless = transactionId === null && (local?.videoAt ?? null) !== null;
   return {
     transactionId,
@@ -127,7 +127,7 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
   };
 }
 
-/** Null for a local measurement: its transaction is found. */
+/** Reads the id of the transaction; null for a local measurement, whose transaction is searched for. */
 async function readTransactionId(
   { msg, values, operation, properties, origin }: IntentReader,
   isLocal: boolean,
@@ -145,7 +145,7 @@ async function readTransactionId(
   }
   const transactionId = values.present("transactionId", given);
   if (origin !== null) {
-    // Refused before it is accepted.
+    // Refused before the job is accepted.
     encodePart("cloud", operation.operation, "transactionId", transactionId);
   }
   return transactionId;
@@ -165,7 +165,7 @@ function readImages(list: string, settings: SettingsReader): Picture[] {
   });
 }
 
-/** What the message says of its measurement. Throws ERR_INPUT where that cannot be written down. */
+/** Serializes the measurement on the message. Throws ERR_INPUT if that is not possible. */
 function readMeasured({ msg, operation }: IntentReader): MessageFacts {
   const refuse = (problem: Phrase) =>
     errorBeforeSending(operation, "inputValue", { field: verbatim("msg.payload"), value: "…", problem });
@@ -173,7 +173,7 @@ function readMeasured({ msg, operation }: IntentReader): MessageFacts {
   try {
     facts = readFacts(msg);
   } catch {
-    // A circle, or nested too deeply.
+    // It refers to itself, or is nested too deeply.
     throw refuse(phrase("notPlain"));
   }
   if ((facts.measurement?.length ?? 0) + (facts.raw?.length ?? 0) > longestMeasured) {
@@ -182,7 +182,10 @@ function readMeasured({ msg, operation }: IntentReader): MessageFacts {
   return facts;
 }
 
-/** The place of a message in a sequence, as the core Split node and media list write it; null for a message alone. */
+/**
+ * Reads the position of a message in a sequence, as the core Split node and media list set it; null for a message
+ * outside any.
+ */
 export function readPart(msg: Message): { id: string; index: number; count: number | null } | null {
   const parts: unknown = msg["parts"];
   if (typeof parts !== "object" || parts === null || !("id" in parts) || !("index" in parts)) {
@@ -196,14 +199,14 @@ export function readPart(msg: Message): { id: string; index: number; count: numb
   return { id, index, count };
 }
 
-/** Whether a device on the local network has measured this: it knows nothing of the cloud's transaction. */
+/** Whether a device on the local network has measured: it does not know the cloud's transaction. */
 function isLocalResult({ payload, imageIdentifier }: Message): boolean {
   const source = typeof payload === "object" && payload !== null && "source" in payload ? payload.source : "";
   const hasImages = typeof imageIdentifier === "string" && imageIdentifier !== "";
   return hasImages || source === "newer-device" || source === "earlier-device";
 }
 
-/** Message properties by their expressions, as far as they can be written down. */
+/** Reads message properties by their expressions, as far as they can be serialized. */
 function readKept({ RED, msg, operation, properties }: IntentReader): Record<string, unknown> {
   const names = [...alwaysKept, ...properties.keep.split(",").map((name) => name.trim())];
   const refuse = (name: string, problem: Phrase) =>
@@ -230,7 +233,7 @@ function readKept({ RED, msg, operation, properties }: IntentReader): Record<str
   return kept;
 }
 
-/** Puts what was kept on a message. */
+/** Puts the kept properties on a message. */
 export function restoreKept(RED: NodeAPI, msg: Message, kept: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(kept)) {
     RED.util.setMessageProperty(msg, name, value, true);

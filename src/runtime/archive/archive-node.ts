@@ -15,7 +15,7 @@ import type { Message } from "../messages.ts";
 
 const closeTimeoutMs = 5_000;
 
-/** What an archive node puts on msg.payload. */
+/** The package as an archive node puts it on msg.payload. */
 export function describePackage(
   { folder, path: location, manifest, packages, complete, wasThere }: Archived,
   join: (...parts: string[]) => string,
@@ -48,7 +48,7 @@ export function describePackage(
   };
 }
 
-/** The end of a submission's job; after a close it is not waited for where the disk hangs. */
+/** Waits for the end of a job; after a close it is not waited for while the disk hangs. */
 export async function endOf(submission: Submission, signal: AbortSignal): Promise<Archived> {
   const given = new AbortController();
   const hung = async (): Promise<never> => {
@@ -66,8 +66,8 @@ export async function endOf(submission: Submission, signal: AbortSignal): Promis
 }
 
 /**
- * The cloud of a job, also of one that another start has accepted. Throws ERR_CONFIG where it is not deployed: no other
- * cloud is ever asked for it.
+ * Returns the cloud of a job, also of one that an earlier process accepted. Throws ERR_CONFIG if it is not deployed: no
+ * other cloud is used in its place.
  */
 export function jobCloud(
   RED: NodeAPI,
@@ -95,14 +95,14 @@ export function jobCloud(
 }
 
 /**
- * The device that has measured for a job. Throws ERR_CONFIG where it is not deployed: a message chooses among what is deployed, and
- * nothing in it is an address.
+ * Returns the device that measured for a job. Throws ERR_CONFIG if it is not deployed: a message selects a deployed
+ * device, and nothing in it is used as an address.
  */
 export function jobDevice(
   RED: NodeAPI,
   id: string,
 ): DeviceSource & { readonly generation: DeviceClient["generation"] } {
-  const { client, recordings, machine } = deviceChoice(RED, { device: id, deviceFrom: "" }).choose(
+  const { client, recordings, deviceKey } = deviceChoice(RED, { device: id, deviceFrom: "" }).choose(
     { msg: { _msgid: "" } },
     "archive",
     false,
@@ -111,12 +111,12 @@ export function jobDevice(
     peer: client.peer,
     generation: client.generation,
     image: (...given) => client.image(...given),
-    keepsVideoOf: (reference) => recordings.kept(machine, reference)?.recording === "own",
+    keepsVideoOf: (reference) => recordings.savedVideoOf(deviceKey, reference)?.recording === "own",
     video: (options) => client.video("download", options),
   };
 }
 
-/** Whether a node of this id is deployed; inside a subflow the id is made of several. */
+/** Whether a node with this id is deployed; inside a subflow the id consists of several ids. */
 export function isDeployed(RED: NodeAPI, id: string): boolean {
   const ids = new Set<string>();
   RED.nodes.eachNode((definition) => void ids.add(definition.id));

@@ -18,17 +18,17 @@ interface Session {
 }
 
 interface SessionOptions extends Omit<RunnerOptions, "concurrency"> {
-  /** Jobs that download at once; throws ERR_CONFIG where that is no number. */
+  /** How many jobs may download at the same time; throws ERR_CONFIG if that is not valid. */
   readonly concurrency: () => number;
-  /** The store whose archive it is; throws ERR_CONFIG where there is none. */
+  /** Returns the store; throws ERR_CONFIG if there is none. */
   readonly store: () => Store;
-  /** Which open jobs of an archive this node goes on with. */
+  /** Whether this node is to resume an open job. */
   readonly isMine: (job: OpenJob) => boolean;
-  /** Gets each of them; rejects with ERR_STORE. */
+  /** Called with each resumed job; rejects with ERR_STORE. */
   readonly onResumed: (submission: Submission) => Promise<void>;
-  /** Told what keeps the open jobs from going on. */
+  /** Called with the error that prevents the open jobs from being resumed. */
   readonly onResumeError: (error: unknown) => void;
-  /** Told what was found when the archive was opened. */
+  /** Called with what needs attention in the archive that was opened. */
   readonly onUnknown: (unknown: Unknown) => void;
 }
 
@@ -36,20 +36,20 @@ const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
 /** Node-RED waits 15 s for a node to close. */
 const closeTimeoutMs = 10_000;
-/** An archive that has not been opened by then is on a disk that hangs; nothing of it has to be brought to an end. */
+/** If the archive was not opened by then, its disk hangs; it has nothing to finish. */
 const openTimeoutMs = 2_000;
 
-/** A config node that is put right is deployed, and this node with it. */
+/** Not tried again: to correct a config node it has to be deployed, and this node with it. */
 function isConfigError(error: unknown): boolean {
   return isDimensionerError(error) && error.code === "ERR_CONFIG";
 }
 
-/** The archive that one node works in, from its first message or the start to the node's close. */
+/** The use of an archive by one node, from its first message or the start to the node's close. */
 export class ArchiveSession {
   readonly #archives: Archives;
   readonly #options: SessionOptions;
   readonly #closing = new AbortController();
-  /** Whether the jobs that were open at the start are to end instead of going on. */
+  /** Whether jobs that were open at the start are dropped instead of resumed. */
   #dropsResumed = false;
   #session: Promise<Session> | undefined;
   #runner: JobRunner | undefined;
@@ -63,12 +63,12 @@ export class ArchiveSession {
     return this.#runner?.jobs ?? [];
   }
 
-  /** The message properties that a job has kept. */
+  /** Reads the message properties that a job has kept. */
   async textsOf(jobId: string): Promise<IntentTexts["keep"]> {
     return (await this.#runner?.kept(jobId).catch(() => undefined)) ?? {};
   }
 
-  /** Opens the archive and goes on with what is open in it. Throws ERR_FILE, ERR_STORE or ERR_CONFIG. */
+  /** Opens the archive and resumes its open jobs. Throws ERR_FILE, ERR_STORE or ERR_CONFIG. */
   async open(): Promise<JobRunner> {
     const opening = this.#session ?? this.#begin();
     this.#session = opening;
@@ -81,12 +81,15 @@ export class ArchiveSession {
       }
       throw error;
     }
-    // A message that has waited for it ended with the close.
+    // A message that has waited for the archive has ended with the close.
     this.#closing.signal.throwIfAborted();
     return session.runner;
   }
 
-  /** The same after a start, when a share may not be mounted yet: tried until it works, which it returns, or cannot. */
+  /**
+   * The same after a start, when a share may not be mounted yet: it is tried again until it succeeds, or until it
+   * cannot succeed.
+   */
   async openWhenThere(onTrouble: (error: unknown) => void): Promise<boolean> {
     const { signal } = this.#closing;
     for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
@@ -108,14 +111,14 @@ export class ArchiveSession {
   }
 
   /**
-   * Drops the open jobs that have not gone on yet after the start, also while the archive is still being opened: each ends its message
-   * when its turn comes.
+   * Drops the open jobs that are not resumed yet, also while the archive is still being opened: each of them ends its
+   * message in its turn.
    */
   dropResumed(): void {
     this.#dropsResumed = true;
   }
 
-  /** Ends the work and lets go of the archive; a disk that hangs is left to itself after a while. */
+  /** Ends all work and releases the archive; a disk that hangs is no longer waited for after a while. */
   async close(): Promise<void> {
     this.#closing.abort(new DimensionerError("cancelledClose", diskFacts));
     const opening = this.#session;
@@ -123,7 +126,7 @@ export class ArchiveSession {
       return;
     }
     const close = async (): Promise<void> => {
-      // One that fails to open has nothing to close.
+      // An archive that could not be opened need not be closed.
       const session = await opening.catch(() => undefined);
       await session?.runner.close();
       await session?.lease.release();
@@ -135,15 +138,15 @@ export class ArchiveSession {
   }
 
   /**
-   * Goes on with the jobs that are open, a few at a time: the next one when an earlier one waits for the first time or has
-   * ended. Those that have not begun take no more than their place in the archive's list.
+   * Resumes the open jobs a few at a time: the next one when an earlier one waits for the first time or has ended. Jobs
+   * that are not resumed yet only take their place in the archive's list.
    */
   async #resumeAll(runner: JobRunner, concurrency: number): Promise<void> {
     const submissions = runner.resume(this.#options.isMine);
     const resumeNext = async (): Promise<void> => {
       for (const submission of submissions) {
         await this.#options.onResumed(submission);
-        // Afterwards: a reset may have come while the message was being made.
+        // Checked afterwards, because a reset may have come while the message was being made.
         if (this.#dropsResumed) {
           submission.running?.drop();
         }

@@ -2,10 +2,10 @@ import type { NodeAPI } from "node-red";
 import type { RunningJob } from "../../archive/jobs/running-job.ts";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { interpolate } from "../../errors/interpolation.ts";
-import type { StatusBoard } from "../status/status-board.ts";
+import type { NodeStatus } from "../status/node-status.ts";
 import { formatSizes, translateStatus, type StatusValues } from "../status/translate.ts";
 
-/** In English; the catalog of the archive node has them under `status.<key>`. */
+/** The texts in English; the catalog of the archive node has them under `status.<key>`. */
 export const archiveTexts = {
   open: "__count__ open",
   downloading: "__count__ open, __done__ of __total__",
@@ -38,11 +38,11 @@ type ArchiveText = keyof typeof archiveTexts;
 
 const everyMs = 250;
 
-/** Shows how many jobs are open and what becomes of them, at most four times a second however many there are. */
+/** Shows how many jobs are open and how they are, at most four times a second however many there are. */
 export class ArchiveStatus {
   readonly #RED: NodeAPI;
   readonly #jobs: () => RunningJob[];
-  #board: StatusBoard | undefined;
+  #nodeStatus: NodeStatus | undefined;
   #timer: NodeJS.Timeout | undefined;
   #current: RunningJob | undefined;
   #isDue = false;
@@ -52,9 +52,9 @@ export class ArchiveStatus {
     this.#jobs = jobs;
   }
 
-  /** The board that the node's messages come with. */
-  set board(board: StatusBoard) {
-    this.#board = board;
+  /** The status of the node, which arrives with its messages. */
+  set nodeStatus(nodeStatus: NodeStatus) {
+    this.#nodeStatus = nodeStatus;
   }
 
   say(key: ArchiveText, given: StatusValues = {}): string {
@@ -65,7 +65,7 @@ export class ArchiveStatus {
     return typeof text === "string" && !text.endsWith(name) ? text : interpolate(archiveTexts[key], values);
   }
 
-  /** Something has changed. */
+  /** To be called when a job has changed. */
   update(running?: RunningJob): void {
     this.#current = running ?? this.#current;
     if (this.#timer !== undefined) {
@@ -84,14 +84,14 @@ export class ArchiveStatus {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#board = undefined;
+    this.#nodeStatus = undefined;
   }
 
   #show(): void {
-    const board = this.#board;
+    const nodeStatus = this.#nodeStatus;
     const jobs = this.#jobs();
     const count = jobs.length;
-    if (board === undefined || count === 0) {
+    if (nodeStatus === undefined || count === 0) {
       return;
     }
     const current = this.#current?.state === "working" && !this.#current.hasEnded ? this.#current : undefined;
@@ -104,17 +104,17 @@ export class ArchiveStatus {
         totalBytes === null
           ? this.say("downloadingUnknown", { count, done })
           : this.say("downloading", { count, done, total: { bytes: totalBytes } });
-      board.show("working", () => text);
+      nodeStatus.show("working", () => text);
     } else if (troubled !== undefined) {
-      board.show("failed", () => this.say("trouble", { count, cause: this.causeOf(troubled.trouble) }));
+      nodeStatus.show("failed", () => this.say("trouble", { count, cause: this.causeOf(troubled.trouble) }));
     } else if (working !== undefined) {
-      board.show("working", () => this.say("open", { count }));
+      nodeStatus.show("working", () => this.say("open", { count }));
     } else {
-      board.show("waiting", () => this.say("waiting", { count }));
+      nodeStatus.show("waiting", () => this.say("waiting", { count }));
     }
   }
 
-  /** A failure in two or three words. */
+  /** The short text of a failure. */
   causeOf(error: DimensionerError | undefined): string {
     const own = (
       ["fileFull", "fileDenied", "fileNoFolder", "fileHung", "storeInUse", "storeDamaged"] as const

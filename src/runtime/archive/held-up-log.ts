@@ -4,10 +4,10 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { translateError } from "../status/translate.ts";
 import type { ArchiveStatus } from "./archive-status.ts";
 
-/** What is asked of a job. */
+/** What is needed of a job. */
 type HeldUpJob = Pick<RunningJob, "trouble" | "hasEnded">;
 
-/** What keeps jobs from going on. */
+/** A cause that holds up jobs. */
 interface Cause {
   readonly sinceMs: number;
   loggedMs: number;
@@ -17,8 +17,8 @@ interface Cause {
 const reminderMs = 3_600_000;
 
 /**
- * Writes to the log why jobs cannot go on: once for each cause, again every hour, and when they go on. A job is tried again for days,
- * and nobody watches a node's status for so long.
+ * Writes to the log why jobs cannot go on: once for each cause, again every hour, and when they go on. A job is tried
+ * again for days, and nobody watches a node's status for that long.
  */
 export class HeldUpLog {
   readonly #RED: NodeAPI;
@@ -26,7 +26,7 @@ export class HeldUpLog {
   readonly #status: ArchiveStatus;
   readonly #openJobs: () => number;
   readonly #nowMs: () => number;
-  /** By the sentence: the same cause is about another path or host with each job. */
+  /** By sentence, because the same cause has another path or host with each job. */
   readonly #causes = new Map<string, Cause>();
 
   constructor(
@@ -43,13 +43,13 @@ export class HeldUpLog {
     this.#nowMs = nowMs;
   }
 
-  /** Something about a job has changed. */
+  /** To be called when a job has changed. */
   update(running: HeldUpJob): void {
     const { trouble, hasEnded } = running;
     const current = hasEnded ? undefined : trouble;
     for (const [sentence, cause] of this.#causes) {
       if (sentence !== current?.sentence && cause.jobs.delete(running) && cause.jobs.size === 0) {
-        // A job that was stopped or given up does not go on.
+        // A job that was stopped or given up does not count as going on.
         this.#end(sentence, cause, trouble === undefined);
       }
     }
@@ -58,7 +58,7 @@ export class HeldUpLog {
     }
   }
 
-  /** The archive cannot be opened, and is tried again. How many jobs are open in it, nobody knows. */
+  /** Notes that the archive cannot be opened and is tried again. How many jobs are open in it is not known. */
   cannotOpen(error: unknown): void {
     if (error instanceof DimensionerError) {
       this.#heldUp(error, "storeUnusable");

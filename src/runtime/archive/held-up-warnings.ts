@@ -11,9 +11,9 @@ import type { ArchiveStatus } from "./archive-status.ts";
 
 interface WarningOptions {
   readonly findMissing: FindMissing;
-  /** After so long; 0: never. Throws ERR_CONFIG where that is no number. */
+  /** The time after which a job is reported; 0: never. Throws ERR_CONFIG if that is not a number. */
   readonly afterMs: () => number;
-  /** The message properties that a job has kept. */
+  /** Reads the message properties that a job has kept. */
   readonly keptOf: (jobId: string) => Promise<Readonly<Record<string, unknown>>>;
   readonly say: ArchiveStatus["say"];
 }

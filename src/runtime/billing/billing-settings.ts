@@ -2,7 +2,7 @@ import { readLimits } from "../../tariffs/limits.ts";
 import type { RuleUnit, WeightLimit, WeightRule } from "../../tariffs/rule.ts";
 import type { SettingsReader } from "../config/settings.ts";
 
-/** What a billable weight node's settings say of the rule, as they are saved. */
+/** The settings of a billable weight node's rule, as they are saved. */
 interface RuleSettings {
   readonly unit: RuleUnit;
   readonly divisor: number;
@@ -13,7 +13,7 @@ interface RuleSettings {
   readonly extras: string;
 }
 
-/** The own rule of a node, whether it is chosen or not. */
+/** Reads a node's own rule, whether or not it is selected. */
 export function ownRuleOf(settings: RuleSettings): WeightRule {
   const { unit, sideRounding, divisor, productRounding, threshold, minimum } = settings;
   return {
@@ -26,7 +26,7 @@ export function ownRuleOf(settings: RuleSettings): WeightRule {
   };
 }
 
-/** Throws ERR_CONFIG where a limit cannot be read. */
+/** Reads further limits. Throws ERR_CONFIG if one cannot be read. */
 export function extraLimits({ extras }: RuleSettings, reader: SettingsReader): readonly WeightLimit[] {
   const read = readLimits(extras);
   if ("problem" in read) {

@@ -9,7 +9,7 @@ const problems = {
   cloud: { none: "cloudName", unknown: "noCloudNamed", twice: "twoCloudsNamed" },
 } as const;
 
-/** The choice of a deployed config node by its name, which a property of the message holds. */
+/** Selects a deployed config node by its name, which a message property holds. */
 export class ChoiceByName {
   readonly #RED: NodeAPI;
   readonly #what: "device" | "cloud";
@@ -23,7 +23,10 @@ export class ChoiceByName {
     this.#property = property;
   }
 
-  /** Undefined where the message does not have the property; throws ERR_INPUT where it is not the name of one node. */
+  /**
+   * Returns undefined if the message does not have the property; throws ERR_INPUT if it is not the name of exactly one
+   * node.
+   */
   find(msg: Message, operation: Operation): Node | undefined {
     const name = readMessageProperty(this.#RED, msg, this.#property);
     if (name === undefined) {
@@ -47,7 +50,7 @@ export class ChoiceByName {
     if (known.length > 0) {
       return known;
     }
-    // The first message, or the type has been loaded anew.
+    // Needed for the first message, and after the type was loaded again.
     this.#named = findNamed(this.#RED, `dimensioner-${this.#what}`);
     return this.#named?.find(name) ?? [];
   }

@@ -3,7 +3,7 @@ import type { CloudClient } from "../../cloud/client.ts";
 import type { DeviceClient } from "../../device/client.ts";
 import type { Surface } from "../../errors/dimensioner-error.ts";
 import { phrase } from "../../errors/interpolation.ts";
-import { machineOf, type Peer } from "../../http/call.ts";
+import { deviceKeyOf, type Peer } from "../../http/call.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 import { ChoiceByName } from "./choice-by-name.ts";
@@ -11,34 +11,34 @@ import type { Access, ConfigNode } from "./config-node.ts";
 import { unknownInstrument, type Instrument } from "./instrument.ts";
 import type { Recordings } from "./recordings.ts";
 
-/** Whose message asks for a client. */
-interface Asking {
+/** The message for which a client is selected. */
+interface Requester {
   readonly msg: Message;
-  /** Is set to how people call what was chosen. */
+  /** Set to the name of the selected device or cloud. */
   device?: string;
 }
 
-/** The machine that a message is for. */
+/** The device or cloud that a message is for. */
 export interface Target {
-  /** What is done to it, as its errors name it. */
+  /** The operation, as errors name it. */
   readonly operation: Operation;
-  /** The config node by its id, and as people call it: by its name, or its address where it has none. */
+  /** The config node's id, and its name or, if it has none, its address. */
   readonly id: string;
   readonly name: string;
-  /** As the command queues and the recordings know it. */
-  readonly machine: string;
-  /** Of a device behind the cloud. */
+  /** The key of the device in the command queues and the recordings. */
+  readonly deviceKey: string;
+  /** The registration code of a device behind the cloud. */
   readonly deviceReference?: string;
   readonly recordings: Recordings;
-  /** What is known of the device as a measuring instrument; nothing of one behind the cloud. */
+  /** Serial number and certificate of the device, which are unknown for a device behind the cloud. */
   readonly instrument: Instrument;
 }
 
 type Chosen<TClient> = Target & { readonly client: TClient };
 
-/** The same for a device behind the cloud that was chosen. */
-export function behind(cloud: Target, peer: Peer, deviceReference: string): Target {
-  return { ...cloud, deviceReference, machine: machineOf(peer, deviceReference) };
+/** The target of a command to a device through the selected cloud. */
+export function throughCloud(cloud: Target, peer: Peer, deviceReference: string): Target {
+  return { ...cloud, deviceReference, deviceKey: deviceKeyOf(peer, deviceReference) };
 }
 
 export function deviceChoice(
@@ -55,12 +55,12 @@ export function cloudChoice(
   return new ConfigChoice(RED, "cloud", cloud, cloudFrom);
 }
 
-/** The config node that an action node uses, and how a message may choose another one that is deployed. */
+/** The config node that an action node uses, or another deployed one that a message selects. */
 export class ConfigChoice<TClient extends { readonly peer: Peer }> {
   readonly #RED: NodeAPI;
   readonly #what: "device" | "cloud";
   readonly #id: string;
-  /** Undefined where every message uses the node's own choice. */
+  /** Undefined if messages cannot select another one. */
   readonly #byName: ChoiceByName | undefined;
 
   constructor(RED: NodeAPI, what: "device" | "cloud", id: string, from: string) {
@@ -70,7 +70,7 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
     this.#byName = from.trim() === "" ? undefined : new ChoiceByName(RED, what, from.trim());
   }
 
-  /** Why every message would fail, known at deploy; undefined when a message could succeed. */
+  /** Why every message would fail, as far as it is known at the deploy; undefined if a message may succeed. */
   problem(): "configMissing" | "configInvalid" | undefined {
     if (this.#byName !== undefined && this.#id === "") {
       return undefined;
@@ -82,28 +82,28 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
     return "problem" in access ? "configInvalid" : undefined;
   }
 
-  /** The surface of the node's own choice, for errors that belong to no other. */
+  /** The surface of the node's own config node, for errors that belong to no other one. */
   surface(): Surface {
     const access = this.#access(this.#RED.nodes.getNode(this.#id));
     return access !== undefined && "client" in access ? access.client.peer.surface : "config";
   }
 
-  /** Throws ERR_CONFIG, or ERR_INPUT where what the message chooses is none. */
-  choose(asking: Asking, operation: string, acts: boolean): Chosen<TClient> {
+  /** Selects the config node for a message. Throws ERR_CONFIG, or ERR_INPUT if the message names no deployed node. */
+  choose(requester: Requester, operation: string, acts: boolean): Chosen<TClient> {
     const unknown: Operation = { operation, acts, surface: "config" };
-    const node = this.#byName?.find(asking.msg, unknown) ?? this.#RED.nodes.getNode(this.#id);
+    const node = this.#byName?.find(requester.msg, unknown) ?? this.#RED.nodes.getNode(this.#id);
     const access = this.#access(node);
     if (node === null || access === undefined) {
       throw errorBeforeSending(unknown, "configMissing", { what: phrase(this.#what) });
     }
     const { id, name: given = "" } = node;
     if ("problem" in access) {
-      asking.device = given || id;
+      requester.device = given || id;
       throw errorBeforeSending(unknown, access.problem.sentence, access.problem.values);
     }
     const { client, recordings, instrument = unknownInstrument } = access;
     const name = given || client.peer.host;
-    asking.device = name;
+    requester.device = name;
     const { peer } = client;
     return {
       client,
@@ -111,19 +111,19 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
       instrument,
       id,
       name,
-      machine: machineOf(peer),
+      deviceKey: deviceKeyOf(peer),
       operation: { operation, acts, surface: peer.surface },
     };
   }
 
-  /** The same where none is needed: null where neither the node nor the message chooses one. */
-  chooseIfAny(asking: Asking, operation: string, acts: boolean): Chosen<TClient> | null {
+  /** The same if no config node is required: null if neither the node nor the message names one. */
+  chooseIfAny(requester: Requester, operation: string, acts: boolean): Chosen<TClient> | null {
     const unknown: Operation = { operation, acts, surface: "config" };
-    const isNone = this.#id === "" && this.#byName?.find(asking.msg, unknown) === undefined;
-    return isNone ? null : this.choose(asking, operation, acts);
+    const isNone = this.#id === "" && this.#byName?.find(requester.msg, unknown) === undefined;
+    return isNone ? null : this.choose(requester, operation, acts);
   }
 
-  /** What the config node hands out; undefined where there is none of this type, which nobody else registers. */
+  /** What the config node provides; undefined for other types, which have no `access`. */
   #access(node: Node | null): Access<TClient> | undefined {
     return node?.type === `dimensioner-${this.#what}` && "access" in node
       ? (node as ConfigNode<TClient>).access

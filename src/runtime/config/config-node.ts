@@ -4,7 +4,7 @@ import type { Instrument } from "./instrument.ts";
 import type { NamedNodes } from "./named-nodes.ts";
 import type { Recordings } from "./recordings.ts";
 
-/** What a config node hands out: behaviour, never its address or its token; or why it cannot. */
+/** What a config node provides to other nodes: a client, but never its address or token; or why it cannot. */
 export type Access<TClient> =
   | {
       readonly client: TClient;
@@ -21,7 +21,7 @@ export interface ConfigNode<TClient, TCredentials extends object = object> exten
   named: NamedNodes;
 }
 
-/** Opens what a config node hands out; settings that cannot be used become the problem that it has instead. */
+/** Opens the client of a config node; invalid settings become its `problem`. */
 export function openOrExplain<TOpened>(
   open: () => TOpened,
 ): TOpened | { readonly problem: DimensionerError } {

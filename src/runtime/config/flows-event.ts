@@ -1,8 +1,8 @@
 import type { NodeAPI } from "node-red";
 
 /**
- * Tells nodes of one type that the flows have started, or are about to stop, each once. They share one listener:
- * Node-RED's events would warn of a leak where eleven nodes have one each.
+ * Notifies nodes of one type, each once, that the flows have started or are about to stop. They share one listener,
+ * because Node-RED's event emitter would warn of a leak at eleven of them.
  */
 export class FlowsEvent {
   readonly #RED: NodeAPI;
@@ -19,7 +19,7 @@ export class FlowsEvent {
     this.#event = event;
   }
 
-  /** Returns what takes the wish back. */
+  /** Returns a function that cancels the notification. */
   next(act: () => void): () => void {
     if (this.#waiting.size === 0) {
       this.#RED.events.off(this.#event, this.#onEvent);
@@ -35,7 +35,10 @@ export class FlowsEvent {
   }
 }
 
-/** Calls `onStarted` after each start of the flows and `onStopping` before each stop, until what it returns is called. */
+/**
+ * Calls `onStarted` after each start of the flows and `onStopping` before each stop, until the returned function is
+ * called.
+ */
 export function followFlows(
   events: { readonly started: FlowsEvent; readonly stopping: FlowsEvent },
   { onStarted, onStopping }: { readonly onStarted: () => void; readonly onStopping: () => void },

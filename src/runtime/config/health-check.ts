@@ -1,28 +1,28 @@
 export interface HealthCheckOptions {
-  /** Between two checks while the other side answers. */
+  /** The time between two checks while the peer responds. */
   readonly intervalMs: number;
-  /** Rejects where the other side does not answer as it should. */
+  /** Checks once; rejects if the peer does not respond as it should. */
   readonly check: (signal: AbortSignal) => Promise<unknown>;
-  /** Told when the other side answers: at first, and again after each time that it did not. */
+  /** Called when the peer responds: at first, and again after each time that it did not. */
   readonly onUp: (isRecovery: boolean) => void;
-  /** Told when it stops answering, and at first when it does not; not again until it has answered. */
+  /** Called when the peer stops responding, and at first if it does not respond; not again until it has responded. */
   readonly onDown: (error: unknown) => void;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random?: () => number;
 }
 
-/** So many intervals at most lie between two checks while there is no answer … */
+/** The longest pause between two checks while there is no response, in intervals … */
 const longestPauseIntervals = 10;
-/** … and so much time, unless the interval itself is longer. */
+/** … and as a time, unless the interval itself is longer. */
 const longestPauseMs = 300_000;
-/** Each pause is up to this part shorter, so that checks of many machines do not fall together. */
+/** Each pause is shortened by up to this part, so that checks of many devices do not coincide. */
 const jitter = 0.2;
 /** The first check comes within this time. */
 const firstWithinMs = 1_000;
 
 /**
- * Asks again and again whether the other side is there: at intervals while it is, and with doubling pauses while it is
- * not. One check at a time; it tells changes only, keeps no process alive and ends with `close`.
+ * Checks again and again whether the peer responds: at intervals while it does, and with doubling pauses while it does
+ * not. One check runs at a time. Only changes are reported, and the timer does not keep the process alive.
  */
 export class HealthCheck {
   readonly #options: HealthCheckOptions;

@@ -3,15 +3,15 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { HealthCheck } from "./health-check.ts";
 import { translateError, translateStatus } from "../status/translate.ts";
 
-/** How the other side of a config node is checked. */
+/** The health check of a config node. */
 export interface Health {
-  /** 0: not at all. */
+  /** 0: no check. */
   readonly intervalMs: number;
-  /** Asks for a sign of life, without any effect; null where the other side has nothing to ask for. */
+  /** Checks the peer without changing anything on it; null if the peer has no request for that. */
   readonly check: ((signal: AbortSignal) => Promise<unknown>) | null;
 }
 
-/** Node-RED hands the status of a config node on to the Status nodes on the tabs of its users. */
+/** Node-RED passes the status of a config node to the Status nodes on the tabs of its users. */
 interface ConfigNode extends Node {
   users?: Record<string, Node>;
 }
@@ -28,18 +28,18 @@ interface StatusEvent {
   readonly status?: NodeStatus;
 }
 
-/** Shorter intervals would be a load for the other side. */
+/** Shorter intervals would be a burden for the peer. */
 const shortestIntervalMs = 1_000;
 
 /**
- * Shows and logs whether the other sides of config nodes answer, one of these for each config type. Status nodes hear
- * each change, with the config node as its source. On the canvas it stands under the nodes that use the config node until
- * they have something of their own to show: a result is never covered.
+ * Shows and logs whether the peers of the config nodes of one type respond. Status nodes get each change, with the
+ * config node as its source. On the canvas it is shown below the nodes that use the config node, until they have a
+ * status of their own, so that it never covers a result.
  */
 export class HealthWatch {
   readonly #RED: NodeAPI;
   readonly #watched = new Set<Watched>();
-  /** Nodes whose status is their own. */
+  /** Nodes that have shown a status of their own. */
   readonly #speaking = new Set<string>();
   #isPainting = false;
   readonly #onStarted = (): void => {
@@ -66,7 +66,7 @@ export class HealthWatch {
     this.#RED = RED;
   }
 
-  /** Begins when the flows have started, so that all who use the node are there; returns what ends it. */
+  /** Starts when the flows have started, so that all users of the node exist; returns a function that ends it. */
   watch(node: Node, health: Health): () => void {
     if (health.intervalMs === 0) {
       return () => undefined;
@@ -122,7 +122,10 @@ export class HealthWatch {
     this.#paint(watched);
   }
 
-  /** On the canvas alone, by the event that the editor's display lives on: Status nodes have heard it already. */
+  /**
+   * Shows the status on the canvas only, by the event that the editor's display is made of, because Status nodes have
+   * received it already.
+   */
   #paint({ node, status }: Watched): void {
     if (status === undefined) {
       return;
@@ -137,7 +140,7 @@ export class HealthWatch {
   }
 }
 
-/** The nodes that have chosen this config node; for one inside a subflow, the subflow's instances. */
+/** The nodes that use this config node; for a node inside a subflow, the instances of the subflow. */
 function usersOf(RED: NodeAPI, configId: string): Record<string, Node> {
   const definitions: { readonly id: string; readonly type: string; readonly z?: string }[] = [];
   RED.nodes.eachNode((definition) => definitions.push(definition));

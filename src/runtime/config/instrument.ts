@@ -1,4 +1,7 @@
-/** What a device is as a measuring instrument. No API says it: its owner has typed it in. Null where it is not given. */
+/**
+ * The identity of a device as a measuring instrument. No API reports it, so its owner types it in. Null if it is not
+ * given.
+ */
 export interface Instrument {
   readonly serialNumber: string | null;
   readonly certificate: string | null;

@@ -1,15 +1,15 @@
 import type { Node, NodeAPI } from "node-red";
 
 /**
- * The config nodes of one type by name, kept by themselves: to ask Node-RED means to go through every node of every
- * flow, for each message. Each of them has this as `named`.
+ * The config nodes of one type by name. They are kept here because finding one through Node-RED means to walk through
+ * every node of every flow, for each message. Each of them has this object as `named`.
  */
 export class NamedNodes {
   readonly #nodes = new Map<string, readonly Node[]>();
 
-  /** Takes in a node that has just been made, until it is closed. */
+  /** Adds a node that was just created, until it is closed. */
   add(node: Node): void {
-    // A subflow's own config node belongs to that subflow alone.
+    // A config node inside a subflow can only be used in that subflow.
     if ("_alias" in node) {
       return;
     }
@@ -30,7 +30,7 @@ export class NamedNodes {
   }
 }
 
-/** What the config nodes of this type share; undefined while none is deployed. */
+/** Returns the object that the config nodes of this type share; undefined while none is deployed. */
 export function findNamed(RED: NodeAPI, type: string): NamedNodes | undefined {
   let found: NamedNodes | undefined;
   RED.nodes.eachNode(({ id, type: itsType }) => {

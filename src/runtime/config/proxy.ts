@@ -3,8 +3,8 @@ import { phrase } from "../../errors/interpolation.ts";
 import type { SettingsReader } from "./settings.ts";
 
 /**
- * Which proxy leads to the cloud, by the rules of the core http request node: a chosen http proxy node, else the
- * environment's proxy variables, save where no_proxy excepts the host. Undefined: none. Throws ERR_CONFIG.
+ * Returns the proxy for requests to the cloud, by the rules of the core http request node: a selected http proxy node,
+ * else the environment's proxy variables, unless no_proxy excludes the host. Undefined: none. Throws ERR_CONFIG.
  */
 export function chooseProxy(
   RED: NodeAPI,

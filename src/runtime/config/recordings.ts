@@ -1,69 +1,69 @@
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
-import { dropOldest, MachineRecording, type Followed, type Start } from "./machine-recording.ts";
+import { dropOldest, DeviceRecording, type RecordingStatus, type Start } from "./device-recording.ts";
 
-/** Machines that are followed at most; each is one config node's, or one device reference of a cloud. */
-const mostMachines = 1_000;
+/** How many devices are remembered at most. */
+const mostDevices = 1_000;
 
 /**
- * Which parcel's recording each machine makes, as far as the commands of this process tell; machines are named as the
- * command queues name them. Deploys keep it, a restart does not. What is done at the machine itself, by another program
- * or, for a machine that is also commanded locally, through the cloud, is not known here. Evidence could hold another
- * parcel's video unless somebody asks.
+ * Which parcel each device records, as far as it follows from the commands of this process; devices are identified by
+ * the keys of the command queues. Deploys keep it, a restart does not. It does not include what is done at the device
+ * itself, by another program, or through the cloud to a device that is also commanded locally. Without it, evidence
+ * could contain another parcel's video.
  */
 export class Recordings {
-  readonly #machines = new Map<string, MachineRecording>();
+  readonly #devices = new Map<string, DeviceRecording>();
 
-  /** A start has succeeded. `onEnd` is called once, when it is no longer being recorded. */
-  started(machine: string, start: Start, onEnd: () => void): void {
-    this.#of(machine).started(start, onEnd);
+  /** To be called after a successful start. `onEnd` is called once, when it is no longer being recorded. */
+  started(deviceKey: string, start: Start, onEnd: () => void): void {
+    this.#of(deviceKey).started(start, onEnd);
   }
 
   /**
-   * A stop has succeeded: the recording becomes a transaction of its own, with the references of its start. Returns whose
-   * it is, null where nothing is known.
+   * To be called after a successful stop: the recording becomes a transaction of its own, with the references of its
+   * start. Returns what is known of the recording, or null.
    */
-  stopped(machine: string, reference: string | null): Followed | null {
-    return this.#of(machine).stopped(reference);
+  stopped(deviceKey: string, reference: string | null): RecordingStatus | null {
+    return this.#of(deviceKey).stopped(reference);
   }
 
-  /** A cancel has succeeded: it also clears what the device keeps. */
-  cancelled(machine: string): void {
-    this.#of(machine).cancelled();
+  /** To be called after a successful cancel, which also deletes the video that the device keeps. */
+  cancelled(deviceKey: string): void {
+    this.#of(deviceKey).cancelled();
   }
 
   /**
-   * A measurement has ended the recording. A successful one gets the video: returned is whose it is, null where nothing
-   * is known. A failed one leaves it on the device, for the next that succeeds.
+   * To be called after a measurement, which ends the recording. A successful one gets the video: returns what is known
+   * of it, or null. A failed one leaves it on the device for the next successful one.
    */
-  measured(machine: string, reference: string | null, isSuccess: boolean): Followed | null {
-    return this.#of(machine).measured(reference, isSuccess);
+  measured(deviceKey: string, reference: string | null, isSuccess: boolean): RecordingStatus | null {
+    return this.#of(deviceKey).measured(reference, isSuccess);
   }
 
-  /** Whose the video is that the device keeps, for a message with this reference; null where nothing is known. */
-  kept(machine: string, reference: string | null): Followed | null {
-    return this.#machines.get(machine)?.follow(reference) ?? null;
+  /** What is known of the video that the device keeps, for a message with this reference; null if nothing is. */
+  savedVideoOf(deviceKey: string, reference: string | null): RecordingStatus | null {
+    return this.#devices.get(deviceKey)?.statusFor(reference) ?? null;
   }
 
   /**
-   * Runs a command. Where its outcome stays unknown, so does whose the recording is; `startFor` is the reference of a
-   * start, null where it has none.
+   * Runs a command. If its outcome is unknown, it is also unknown which parcel the recording belongs to. `startFor` is
+   * the reference of a start, null if it has none.
    */
-  async during<T>(machine: string, command: () => Promise<T>, startFor?: string | null): Promise<T> {
+  async track<T>(deviceKey: string, command: () => Promise<T>, startFor?: string | null): Promise<T> {
     try {
       return await command();
     } catch (error) {
       if (isDimensionerError(error) && error.details.outcome === "unknown") {
-        this.#of(machine).doubt(startFor);
+        this.#of(deviceKey).markUncertain(startFor);
       }
       throw error;
     }
   }
 
-  #of(machine: string): MachineRecording {
-    const known = this.#machines.get(machine) ?? new MachineRecording();
-    this.#machines.delete(machine);
-    this.#machines.set(machine, known);
-    dropOldest(this.#machines, mostMachines);
+  #of(deviceKey: string): DeviceRecording {
+    const known = this.#devices.get(deviceKey) ?? new DeviceRecording();
+    this.#devices.delete(deviceKey);
+    this.#devices.set(deviceKey, known);
+    dropOldest(this.#devices, mostDevices);
     return known;
   }
 }

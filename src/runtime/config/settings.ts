@@ -1,7 +1,12 @@
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase, type FieldName, type Phrase } from "../../errors/interpolation.ts";
 import { readNumber, type NumberKind } from "../../rules/numbers.ts";
-import type { ChoiceProperty, NumberProperty, PropertyTable, Saved } from "../../saved/properties.ts";
+import type {
+  ChoiceProperty,
+  NumberProperty,
+  PropertyTable,
+  Saved,
+} from "../../properties/property-table.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 
 const ofConfigNode: Operation = { operation: "settings", surface: "config", acts: false };
@@ -9,7 +14,10 @@ const ofConfigNode: Operation = { operation: "settings", surface: "config", acts
 type Duration = "timeout" | "wait" | "milliseconds" | "hours";
 type Plain = Exclude<NumberKind, Duration>;
 
-/** What the properties of a table say, durations in milliseconds. Values that a message may give are read elsewhere. */
+/**
+ * The settings of a table of properties, with durations in milliseconds. Values that a message may give are read
+ * elsewhere.
+ */
 export type Settings<T extends PropertyTable> = {
   readonly [
     K in keyof T & string as T[K] extends { kind: "number"; of: Duration } ? `${K}Ms` : never
@@ -30,8 +38,8 @@ const msOf: Readonly<Record<Duration, number>> = {
 };
 
 /**
- * Reads what a flow holds of a node by the table of its properties: flows are written by hand too, and values come from
- * environment variables. What is blank is as the table says; what cannot be used is ERR_CONFIG.
+ * Reads the saved properties of a node by their table. Flows are written by hand too, and values can come from
+ * environment variables. A blank value becomes the table's default; an invalid one ends in ERR_CONFIG.
  */
 export class SettingsReader {
   readonly #what: Phrase;
@@ -69,7 +77,7 @@ export class SettingsReader {
     return settings as Settings<T>;
   }
 
-  /** One number; a duration in milliseconds. */
+  /** Reads a number; a duration in milliseconds. */
   number(name: string, property: NumberProperty, given: unknown): number {
     const read = readNumber(property.of, given);
     if ("problem" in read) {
@@ -96,7 +104,7 @@ export class SettingsReader {
   }
 }
 
-/** For a node whose settings are what its table says. */
+/** Reads the settings of a node. */
 export function settingsOf<const T extends PropertyTable>(
   table: T,
   saved: Saved<T>,

@@ -3,13 +3,13 @@ import { phrase } from "../../errors/interpolation.ts";
 import type { TlsOptions } from "../../http/connections.ts";
 import type { SettingsReader } from "./settings.ts";
 
-/** Core's tls-config node writes its settings into whatever object it is given. */
+/** The core tls-config node, which adds its settings to a given object. */
 interface TlsConfig {
   readonly valid: boolean;
   addTLSOptions(options: TlsOptions): TlsOptions;
 }
 
-/** Reads a core tls-config node; undefined where none is chosen. Throws ERR_CONFIG where it is gone or invalid. */
+/** Reads a core tls-config node; undefined if none is selected. Throws ERR_CONFIG if it is missing or invalid. */
 export function readTls(RED: NodeAPI, id: string, settings: SettingsReader): TlsOptions | undefined {
   if (id === "") {
     return undefined;

@@ -1,10 +1,10 @@
-/** Texts that are remembered at once; a scanner that sends more within the time is no scanner. */
+/** How many texts are remembered; a real scanner cannot send more within the time. */
 const mostRemembered = 10_000;
 
-/** What has been scanned a moment ago, to drop what comes twice. */
+/** The recent scans, to drop those that come twice. */
 export class RecentScans {
   readonly #windowMs: number;
-  /** When each text last came, the oldest first. */
+  /** When each text last arrived, the oldest first. */
   readonly #seen = new Map<string, number>();
 
   constructor(windowMs: number) {
@@ -12,8 +12,8 @@ export class RecentScans {
   }
 
   /**
-   * Whether the same came less than the window ago. That also counts if it was dropped itself: a scanner that goes on reading
-   * one label yields one scan.
+   * Whether the same text arrived within the window before. A dropped duplicate counts as well: a scanner that reads
+   * one label all the time yields one scan.
    */
   isDuplicate(key: string, now: number): boolean {
     const before = this.#seen.get(key);

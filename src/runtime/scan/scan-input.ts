@@ -6,12 +6,12 @@ import type { Message } from "../messages.ts";
 import type { ScanSources } from "./scan-sources.ts";
 
 /**
- * How a node takes what arrives: each message as complete, or as a part of a stream. By itself it takes texts as complete,
- * because the nodes in front have divided them, and bytes as parts, because a connection brings them in any size.
+ * How a node treats messages: each as complete, or as a part of a stream. The default `auto` takes texts as complete,
+ * because earlier nodes have divided them, and bytes as parts, because a connection delivers them in any size.
  */
 export type Framing = "auto" | "message" | "stream";
 
-/** The scans in a message; none where it is only a part of one. Throws ERR_INPUT. */
+/** Reads the scans in a message; none if it is only a part of one. Throws ERR_INPUT. */
 export async function framesIn(job: Job, framing: Framing, sources: ScanSources): Promise<readonly Frame[]> {
   const { payload } = job.msg;
   const text = textOf(payload);
@@ -25,7 +25,7 @@ export async function framesIn(job: Job, framing: Framing, sources: ScanSources)
   if (!Buffer.isBuffer(payload)) {
     return sources.collect(`text ${source}`, text, job);
   }
-  // As Latin-1, in which each byte is a character: a part can end within one of UTF-8.
+  // Decoded as Latin-1, in which each byte is a character, because a part may end within a character of UTF-8.
   const frames = await sources.collect(`bytes ${source}`, payload.toString("latin1"), job);
   return frames.map(({ raw, body }) => ({ raw: fromLatin1(raw), body: fromLatin1(body) }));
 }
@@ -42,7 +42,7 @@ function fromLatin1(text: string): string {
   return /[\x80-\xff]/.test(text) ? decodeText(Buffer.from(text, "latin1")) : text;
 }
 
-/** Which scanner it is from, as far as the nodes that receive say: connection, address, port, topic. */
+/** Identifies the scanner by what the receiving nodes put on the message: connection, address, port, topic. */
 export function sourceOf(msg: Message): string {
   const { topic, ip, port } = msg;
   return JSON.stringify(

@@ -3,7 +3,7 @@ import { applicationIdentifierProblem, patternProblem, readCodeKinds } from "../
 import type { FindReference, ReferenceRule, ReferenceRules } from "../../scan/reference.ts";
 import type { SettingsReader } from "../config/settings.ts";
 
-/** What a scan node's settings say of the codes, as they are saved or as they stand in the dialog. */
+/** The settings of a scan node that concern codes, as they are saved or as a dialog has them. */
 export interface CodeSettings {
   readonly which: string;
   readonly ai: string;
@@ -13,10 +13,10 @@ export interface CodeSettings {
   readonly controls: string;
 }
 
-/** Of these settings what the reading of one scan needs. A regular expression is compiled when it is first used. */
+/** The part of these settings that reading one scan needs. A regular expression is compiled when it is first used. */
 export interface CodeRules {
   readonly references: () => Promise<ReferenceRules>;
-  /** The control codes by how they compare: without regard to letter case. */
+  /** The control codes by their keys, which ignore letter case. */
   readonly controls: ReadonlyMap<string, string>;
 }
 

@@ -4,25 +4,26 @@ import { shown } from "../../scan/reference.ts";
 import type { Job } from "../action/serve.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 
-/** The message whose end is the beginning of a scan, until the next one comes. */
+/** A message that ends with the beginning of a scan, until the next message arrives. */
 interface Open {
   readonly rest: string;
-  /** The next message takes over what is open. */
+  /** To be called when the next message takes over the beginning. */
   takeOver(): void;
 }
 
-/** What a source sends is dropped until a scan ends, or until it has paused for as long as no scan does. */
+/** Everything from this source is dropped until a scan ends, or until it has paused for longer than any scan does. */
 interface Skipped {
   readonly untilMs: number;
 }
 
 /**
- * Puts together the scans that a stream divides anywhere. A message that ends within a scan waits for the next one of its
- * source; that one takes over what is open. After a pause that is longer than any within a scan, what is there is the scan.
+ * Puts together scans that a stream has divided anywhere. A message that ends within a scan waits for the next message
+ * of its source, which takes over the beginning. After a pause that is longer than any within a scan, the beginning
+ * counts as the scan.
  */
 export class ScanSources {
   readonly #gapMs: number;
-  /** By source; each belongs to a message at work, so there are never more than those. */
+  /** By source. Each belongs to a message that is being processed, so their number is limited. */
   readonly #open = new Map<string, Open>();
   readonly #skipped = new Map<string, Skipped>();
 
@@ -30,7 +31,9 @@ export class ScanSources {
     this.#gapMs = gapMs;
   }
 
-  /** The scans that are complete with this message. Throws ERR_INPUT for one that is too long, or that breaks off. */
+  /**
+   * Returns the scans that are complete with this message. Throws ERR_INPUT for one that is too long or incomplete.
+   */
   async collect(source: string, text: string, job: Job): Promise<readonly Frame[]> {
     const before = this.#open.get(source);
     this.#open.delete(source);
@@ -56,7 +59,7 @@ export class ScanSources {
     return last === undefined ? frames : [...frames, last];
   }
 
-  /** What follows a scan that was too long is no scan of its own. */
+  /** The rest of a scan that was too long is not a scan of its own. */
   #withoutSkipped(source: string, text: string): string {
     const now = performance.now();
     for (const [name, { untilMs }] of this.#skipped) {
@@ -76,7 +79,10 @@ export class ScanSources {
     return text.slice(end);
   }
 
-  /** Whether the next message took over; false where there was a pause instead. Throws where the message was cancelled. */
+  /**
+   * Resolves with whether the next message took over the beginning, or false after a pause. Throws if the message was
+   * cancelled.
+   */
   #wait(source: string, rest: string, { signal, waitSignal }: Job): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const cancelled = AbortSignal.any([signal, waitSignal]);

@@ -1,6 +1,6 @@
 const pauseMs = 60_000;
 
-/** Lets a line of each kind through once a minute, so that what goes wrong all the time does not fill the log. */
+/** Allows one line of each kind per minute, so that a lasting problem does not fill the log. */
 export class LogThrottle {
   readonly #saidAt = new Map<string, number>();
 

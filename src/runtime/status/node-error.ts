@@ -2,8 +2,8 @@ import type { DimensionerError, ErrorDetails } from "../../errors/dimensioner-er
 import type { ErrorCode } from "../../errors/codes.ts";
 
 /**
- * An error as Node-RED hands it to flows: it copies `code`, `cause` and `stack` where they are the error's own, and shows
- * what `toString()` says. So that is the sentence alone, and `cause` the details as a plain object.
+ * An error for Node-RED, which copies the error's own properties `code`, `cause` and `stack` to the message, and shows
+ * the result of `toString()`. So that result is the sentence alone, and `cause` is a plain object with the details.
  */
 export class NodeError extends Error {
   readonly code: ErrorCode;
@@ -12,7 +12,7 @@ export class NodeError extends Error {
   constructor({ code, stack }: DimensionerError, message: string, cause: ErrorDetails) {
     super(message, { cause });
     this.code = code;
-    // Where the failure is, not where it was translated.
+    // The stack of the failure, not that of its translation.
     this.stack = stack ?? message;
   }
 

@@ -1,8 +1,8 @@
 import type { MeasureResult } from "../../model/shapes.ts";
 
 /**
- * The figures of the one parcel as a language writes them: "10.3×12.1×14.5 cm, 2.5 kg"; without the weight where it
- * would be longer than `longest`. They are read at once, since the flow may change the result before its status is shown.
+ * Formats the size and weight of a parcel in a language: "10.3×12.1×14.5 cm, 2.5 kg"; without the weight if it would be
+ * longer than `longest`. The values are read at once, since the flow may change the result before the status is shown.
  */
 export function formatFigures(result: MeasureResult, longest: number): (language: string) => string {
   const { length, width, height, weight } = result;

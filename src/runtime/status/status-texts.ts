@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../errors/dimensioner-error.ts";
 
 /**
- * What a node's status says, in English; under 32 characters when filled in. The catalogs translate each under
+ * The texts of statuses in English, under 32 characters when filled in. The catalogs translate each under
  * `status.<key>`, and a test holds them equal.
  */
 export const statusTexts = {
@@ -49,7 +49,7 @@ export const statusTexts = {
   configNewer: "saved by a newer version",
 } as const;
 
-/** The short cause under a red ring, by error code; catalog keys `status.failed.<code>`. */
+/** The short causes below a red ring, by error code; catalog keys `status.failed.<code>`. */
 export const failedTexts: Readonly<Record<ErrorCode, string>> = {
   ERR_CONFIG: "check the settings",
   ERR_INPUT: "check the message",

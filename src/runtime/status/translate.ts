@@ -8,10 +8,10 @@ import { failedTexts, statusTexts, type StatusKey } from "./status-texts.ts";
 
 type Values = Readonly<Record<string, Value | undefined>>;
 
-/** The texts that all nodes share stand in the catalog of the device node. */
+/** The catalog that all nodes share is that of the device node. */
 const catalog = "@dimflow/node-red-dimensioner/dimensioner-device";
 
-/** A size in a status, in the unit and with the decimal mark of its reader. */
+/** A size in a status, shown in a suitable unit and in the format of the language. */
 interface Size {
   readonly bytes: number;
 }
@@ -23,7 +23,7 @@ export function translateStatus(RED: NodeAPI, key: StatusKey, given: StatusValue
   return translate(RED, `status.${key}`, values) ?? interpolate(englishStatus(key), values);
 }
 
-/** The same values with sizes as text. */
+/** The same values, with sizes converted to text. */
 export function formatSizes(RED: NodeAPI, given: StatusValues): Record<string, string | number> {
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => [
@@ -33,25 +33,25 @@ export function formatSizes(RED: NodeAPI, given: StatusValues): Record<string, s
   );
 }
 
-/** The language of the catalog that is in use, as Intl knows it. */
+/** The language of the catalog in use, as `Intl` names it. */
 export function languageOf(RED: NodeAPI): string {
   return lookUp(RED, "format.language", {}) ?? "en-US";
 }
 
-/** The error as flows get it: in the runtime's language, with the name of the device or cloud that it is about. */
+/** Converts an error to the one that flows get: in the runtime's language, with the name of the device or cloud. */
 export function translateError(RED: NodeAPI, error: DimensionerError, device?: string): NodeError {
   const { textKey, values, details } = error;
-  // Without its catalogs Node-RED has English.
+  // If no catalog was loaded, the text is English.
   const { text = error.message, hint: englishHint = details.hint } = nodeWordings.get(textKey) ?? {};
   const message = translate(RED, `errors.${textKey}`, values) ?? interpolate(text, values);
   const hint = translate(RED, `hints.${textKey}`, values) ?? interpolate(englishHint, values);
   return new NodeError(error, message, { ...details, ...(device === undefined ? {} : { device }), hint });
 }
 
-/** What goes into a sentence, in the runtime's language. */
+/** Converts a value for a sentence in the runtime's language. */
 export function translateValue(RED: NodeAPI, value: Value): string {
   return render(value, {
-    // No grouping: most numbers in sentences are codes and statuses.
+    // Without grouping, because most numbers in sentences are codes and statuses.
     number: (number) => new Intl.NumberFormat(languageOf(RED), { useGrouping: false }).format(number),
     phrase: (phrase) => translate(RED, phrase.phrase, phrase.values ?? {}) ?? inEnglish(phrase),
   });
@@ -67,7 +67,7 @@ function translate(RED: NodeAPI, key: string, values: Values): string | undefine
   return lookUp(RED, key, said);
 }
 
-/** Undefined where the catalog has no such key: Node-RED then answers with the key itself. */
+/** Returns undefined if the catalog has no such key: Node-RED returns the key itself then. */
 function lookUp(RED: NodeAPI, key: string, values: Readonly<Record<string, string>>): string | undefined {
   const text: unknown = RED._(`${catalog}:${key}`, values);
   return typeof text === "string" && !text.endsWith(key) ? text : undefined;

@@ -1,19 +1,19 @@
 import type { Node, NodeAPI } from "node-red";
 import { field, phrase } from "../../errors/interpolation.ts";
-import { storeFolderTypes } from "../../saved/properties.ts";
+import { storeFolderTypes } from "../../properties/property-table.ts";
 import type { PackagesFolder, Store } from "../../store/store.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 
 const ofSettings: Operation = { operation: "settings", surface: "config", acts: false };
 
-/** What a flow or a dialog holds; flows are written by hand too. */
+/** The folder as a flow or a dialog has it; flows are also written by hand. */
 export interface StoreFolder {
   readonly folder: unknown;
   readonly folderType: unknown;
 }
 
-/** Reads what a store's settings say of its folder. A store that has none can still be used for its database. */
+/** Reads the folder from a store's settings. A store without one can still be used for its database. */
 export function readPackagesFolder(
   RED: NodeAPI,
   node: Node | null,
@@ -30,7 +30,7 @@ export function readPackagesFolder(
   return folderType === "str" ? { path: text } : readVariables(RED, node, text);
 }
 
-/** The folder that a store's packages lie in; throws ERR_CONFIG where its settings name none. It may not be there. */
+/** Returns the folder of a store's packages; throws ERR_CONFIG if its settings name none. It need not exist. */
 export function packagesFolderOf({ folder }: Store, operation: Operation): string {
   if ("problem" in folder) {
     throw errorBeforeSending(operation, folder.problem.sentence, folder.problem.values);
@@ -39,8 +39,8 @@ export function packagesFolderOf({ folder }: Store, operation: Operation): strin
 }
 
 /**
- * A name, or text with `${NAME}` in it, as a typed input of type env has it. A variable that is not set is an error:
- * without it the rest would name another folder.
+ * Replaces variables in the text of a typed input of type env: a name, or a text with `${NAME}` in it. A variable that
+ * is not set is an error, because the rest of the text would name another folder.
  */
 function readVariables(RED: NodeAPI, node: Node | null, text: string): PackagesFolder {
   const unset: string[] = [];

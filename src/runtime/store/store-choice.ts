@@ -6,12 +6,12 @@ import { Store } from "../../store/store.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
-/** What a store's config node hands out: the store, or why there is none. */
+/** What a store's config node provides: the store, or why there is none. */
 export interface StoreNode extends Node {
   access: { readonly store: Store } | { readonly problem: DimensionerError };
 }
 
-/** The deployed store of this id; throws ERR_CONFIG where there is none, or it cannot be used. */
+/** Returns the deployed store with this id; throws ERR_CONFIG if there is none, or it cannot be used. */
 export function storeOf(RED: NodeAPI, id: string, operation: Operation): Store {
   const node = RED.nodes.getNode(id);
   const access: unknown = node !== null && "access" in node ? node.access : undefined;
@@ -26,14 +26,14 @@ export function storeOf(RED: NodeAPI, id: string, operation: Operation): Store {
   throw errorBeforeSending(operation, "configMissing", { what: phrase("store") });
 }
 
-/** Where a store's database is: in Node-RED's user directory, by the id of the config node. */
+/** The file of a store's database: in Node-RED's user directory, named by the id of the config node. */
 export function databaseFile(RED: NodeAPI, id: string): string {
-  // An id from an imported flow can be any text.
+  // The id in an imported flow can be any text.
   const name = /^[\w-]{1,64}$/.test(id) ? id : sha256Of(id).slice(0, 32);
   return join(databaseFolder(RED), `${name}.sqlite`);
 }
 
-/** Where the databases of all stores are. */
+/** The folder of the databases of all stores. */
 export function databaseFolder(RED: NodeAPI): string {
   return join(RED.settings.userDir ?? process.cwd(), "dimensioner");
 }

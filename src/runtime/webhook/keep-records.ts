@@ -3,23 +3,23 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Store } from "../../store/store.ts";
 import type { WebhookMemory } from "../../webhook/record-intake.ts";
 import type { LogThrottle } from "../status/log-throttle.ts";
-import type { StatusBoard } from "../status/status-board.ts";
+import type { NodeStatus } from "../status/node-status.ts";
 import { translateError, translateStatus } from "../status/translate.ts";
 import { StoredRecords } from "./stored-records.ts";
 
 interface KeepOptions {
   readonly store: Store;
-  /** Of this run of the process. */
+  /** The id of this run of the process. */
   readonly runId: string;
   readonly memory: WebhookMemory;
-  readonly status: StatusBoard;
+  readonly status: NodeStatus;
   readonly throttle: LogThrottle;
 }
 
-/** Bytes that a record of an earlier run counts for in the queue. */
+/** The size of a record of an earlier run, as it counts in the queue. */
 const usualRecordBytes = 1_000;
 
-/** Keeps a node's records in its store, and says in its status and in the log what becomes of that. */
+/** Keeps a node's records in its store, and shows the state of that in its status and in the log. */
 export function keepRecords(
   RED: NodeAPI,
   node: Node,

@@ -3,18 +3,18 @@ import type { Target } from "../../webhook/delivery-queue.ts";
 import type { Received } from "../../webhook/record-intake.ts";
 import type { FlowsEvent } from "../config/flows-event.ts";
 
-/** A message that was sent, and what became of it while the flows stop. */
+/** A message that was sent, and which nodes received it. */
 interface Sent {
   readonly received: Received;
   reached: number;
-  /** What was kept from nodes that had been closed. */
+  /** Messages that were not delivered because their nodes had been closed. */
   readonly missed: { readonly nodeId: string; readonly msg: NodeMessage }[];
 }
 
 /**
- * Sends records into the flow so that a deploy loses none. Node-RED hands a message over a turn of the event loop after
- * it was sent. Where the flows stop in between, the node behind is closed by then and would drop it: such a message is
- * kept from it and goes out again when the flows have started, to the nodes that did not get it.
+ * Sends records into the flow so that a deploy loses none. Node-RED delivers a message one turn of the event loop after
+ * it was sent. If the flows stop in between, the next node is closed by then and would drop the message: so it is not
+ * delivered, and is sent again when the flows have started, to the nodes that did not get it.
  */
 export class RecordSender implements Target<Received> {
   readonly #RED: NodeAPI;
@@ -36,11 +36,11 @@ export class RecordSender implements Target<Received> {
     this.#node = node;
     this.#started = started;
     this.#onSent = onSent;
-    // A hook's name ends at its second dot, and old ids have one.
+    // The label of a hook must not contain a dot, which old ids have.
     this.#hook = `onReceive.dimensioner-${node.id.replaceAll(".", "-")}`;
   }
 
-  /** Never throws: nothing stands above it that would catch. */
+  /** Sends one record. It never throws, because nothing above it would catch an error. */
   deliver(received: Received, waiting: number): void {
     const { record, isResumed } = received;
     const { transactionId, transactionReference, barcodeReference } = record;
@@ -51,7 +51,7 @@ export class RecordSender implements Target<Received> {
       this.#node.send({ ...names, payload: record, ...(isResumed ? { resumed: true } : {}) });
       this.#onSent(received, waiting);
     } catch (error) {
-      // Without the payload: a Catch node gets a copy, and the copy may be what failed.
+      // Without the payload: a Catch node gets a copy of the message, and copying may be what failed.
       this.#node.error(error, names);
     }
   }
@@ -82,7 +82,7 @@ export class RecordSender implements Target<Received> {
     return touched.filter(({ reached }) => reached === 0).map(({ received }) => received);
   }
 
-  /** False keeps the message from its node. */
+  /** Returns false if the message must not be delivered. */
   #onReceive({
     msg,
     destination: { id, node },
@@ -102,7 +102,7 @@ export class RecordSender implements Target<Received> {
     return false;
   }
 
-  /** To the nodes that are left of those that a message was meant for. */
+  /** Sends a message again to those of its receivers that still exist. */
   #sendLate(): void {
     for (const { nodeId, msg } of this.#late.splice(0)) {
       this.#RED.nodes.getNode(nodeId)?.receive(msg);

@@ -5,17 +5,23 @@ interface ServedWebhook {
   readonly path: WebhookPath;
   readonly handle: Handler;
   readonly onServed: () => void;
-  /** Told why the path is not served; where another node has it, it is served as soon as that one is gone. */
+  /**
+   * Called with the reason why the path is not served; if another node has it, it is served as soon as that one is
+   * gone.
+   */
   readonly onProblem: (problem: "noWebServer" | "pathTaken") => void;
 }
 
-/** Serves a webhook where Node-RED serves what flows do, behind the site's own middleware; returns what ends that. */
+/**
+ * Serves a webhook where Node-RED serves the paths of flows, behind the site's own middleware; returns a function that
+ * ends that.
+ */
 export function serveWebhook(
   RED: NodeAPI,
   paths: WebhookPaths,
   { path, handle, onServed, onProblem }: ServedWebhook,
 ): () => void {
-  // A site can switch off everything that flows serve.
+  // A site can disable all paths of flows.
   const root: unknown = RED.settings.httpNodeRoot;
   if (root === false) {
     onProblem("noWebServer");
@@ -30,7 +36,7 @@ export function serveWebhook(
   });
 }
 
-/** What the site puts before everything that flows serve, its own login for instance. */
+/** The middleware of the site for the paths of flows, such as a login. */
 function middleware(RED: NodeAPI): Handler[] {
   const given: unknown = Reflect.get(RED.settings, "httpNodeMiddleware");
   const list: unknown[] = Array.isArray(given) ? given : [given];

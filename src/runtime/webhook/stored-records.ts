@@ -5,48 +5,48 @@ import { settledWithin } from "../../store/settled-within.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import type { Received, RecordKeeper } from "../../webhook/record-intake.ts";
 
-/** What is asked of a store. */
+/** What is needed of a store. */
 interface LeasesDatabase {
   lease(): Promise<DatabaseLease>;
 }
 
 interface StoredRecordsOptions {
   readonly nodeId: string;
-  /** Of this run of the process. */
+  /** The id of this run of the process. */
   readonly runId: string;
   /**
-   * Numbers of the records that this run has in hand: from when they are read or kept until it is noted that they were
-   * sent. A node that takes the place of another one goes on with the same set.
+   * The numbers of the records that this run processes: from when they are read or kept until it is noted that they
+   * were sent. A node that replaces another one continues with the same set.
    */
   readonly inHand: Set<number>;
-  /** Hands on a record that was left over, behind those before it. */
+  /** Passes on a record that was left over, after those before it. */
   readonly handOn: (received: Received) => void;
   /** Called when the database cannot be used; it is tried again. */
   readonly onTrouble: (error: unknown) => void;
-  /** Called once all that was left over has been handed on. */
+  /** Called once all records that were left over were passed on. */
   readonly onReady: (found: LeftOver) => void;
 }
 
-/** What a start has found in the store. */
+/** What was found in the store at the start. */
 export interface LeftOver {
   readonly resumed: number;
   /** Rows whose content is not what was written. */
   readonly damaged: number;
-  /** Records that nobody has handled for a week. */
+  /** Records that were not handled for a week. */
   readonly tooOld: number;
 }
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 30_000;
-/** So many records of an earlier run are read at once, and may wait for the flow. */
+/** How many records of an earlier run are read at once, and how many may wait for the flow. */
 const pageSize = 500;
 const removeEveryMs = 3_600_000;
 /** A deploy waits no longer for a disk that does not answer. */
 const noteWithinMs = 5_000;
 
 /**
- * Keeps a webhook's records in a store, and hands on those of an earlier run in the order in which they arrived. What comes
- * while these are being read is kept and comes after them.
+ * Keeps a webhook's records in a store, and passes on those of an earlier run in the order in which they arrived.
+ * Records that arrive meanwhile are kept, and follow after them.
  */
 export class StoredRecords implements RecordKeeper {
   readonly #store: LeasesDatabase;
@@ -56,9 +56,9 @@ export class StoredRecords implements RecordKeeper {
   #inbox: Promise<Inbox> | undefined;
   #opening: Promise<void> | undefined;
   #isLive = false;
-  /** The highest number of those that were kept before all older ones had been read. */
+  /** The highest number of the records that were kept before all older ones were read. */
   #keptUnread = 0;
-  /** What was left over and the flow has not got yet. */
+  /** Records that were left over and not delivered yet. */
   readonly #outstanding = new Set<number>();
   #onDelivered: (() => void) | undefined;
   #sent: number[] = [];
@@ -69,7 +69,9 @@ export class StoredRecords implements RecordKeeper {
     this.#options = options;
   }
 
-  /** Hands on what was left over, once; tried until it works or `close` is called. Never rejects. */
+  /**
+   * Passes on what was left over, once. It is tried again until it succeeds or `close` is called, and never rejects.
+   */
   open(): Promise<void> {
     this.#opening ??= this.#openWhenThere();
     return this.#opening;
@@ -89,7 +91,7 @@ export class StoredRecords implements RecordKeeper {
     return { record, recordId, isResumed: false };
   }
 
-  /** The flow has got a record: a deploy does not send it again. */
+  /** To be called when the flow has received a record, so that a deploy does not send it again. */
   delivered({ recordId }: Received): void {
     if (recordId === null) {
       return;
@@ -102,12 +104,12 @@ export class StoredRecords implements RecordKeeper {
     }
   }
 
-  /** A transaction's records are handled: they do not come again. Rejects with ERR_STORE. */
+  /** Marks a transaction's records as handled, so that they are not sent again. Rejects with ERR_STORE. */
   async handled(transactionId: string): Promise<number> {
     return (await this.#openInbox()).handled(transactionId);
   }
 
-  /** Resolves when what was sent is noted, or after a few seconds where the disk does not answer. */
+  /** Resolves when it was noted what was sent, or after a few seconds if the disk does not answer. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#onDelivered?.();
@@ -135,7 +137,7 @@ export class StoredRecords implements RecordKeeper {
   #openInbox(): Promise<Inbox> {
     if (this.#inbox === undefined) {
       this.#inbox = this.#leaseInbox();
-      // One that could not be opened is tried again with the next use.
+      // A database that could not be opened is tried again when it is next used.
       this.#inbox.catch(() => {
         this.#inbox = undefined;
       });
@@ -176,7 +178,7 @@ export class StoredRecords implements RecordKeeper {
     }
   }
 
-  /** Waits until the flow has got most of what was handed on, so that a backlog of a week is not in memory at once. */
+  /** Waits until most of the records were delivered, so that the records of a week are not in memory all at once. */
   async #untilDelivered(): Promise<void> {
     while (this.#outstanding.size >= pageSize && !this.#closing.signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -197,7 +199,7 @@ export class StoredRecords implements RecordKeeper {
         await inbox?.removeOld();
       }
     } catch (error) {
-      // What is not noted is sent once more after a restart.
+      // A record that is not noted as sent is sent again after a restart.
       this.#options.onTrouble(error);
     }
   }

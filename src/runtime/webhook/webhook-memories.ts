@@ -1,23 +1,23 @@
 import { WebhookMemory } from "../../webhook/record-intake.ts";
 
-/** The memory of one node, for as long as the node is there. */
+/** The use of a node's memory, until the node is closed. */
 interface HeldMemory {
   readonly memory: WebhookMemory;
-  /** The node has been closed; one with the same id may take its place. */
+  /** To be called when the node is closed; another one with the same id may continue. */
   release(): void;
 }
 
-/** Records that were taken for a node that is gone, and that nobody hands on any more. */
+/** Records that were accepted for a deleted node and will not be sent. */
 interface Abandoned {
   readonly nodeId: string;
   readonly records: number;
 }
 
-/** What the webhooks of a runtime have taken, by node, over deploys and restarts of the flows. */
+/** The memories of all webhooks of a runtime, by node. Deploys and restarts of the flows keep them. */
 export class WebhookMemories {
   readonly #held = new Map<string, { readonly memory: WebhookMemory; isOwned: boolean }>();
 
-  /** The memory of the node that had this id before, or a new one. */
+  /** Returns the memory of the earlier node with this id, or a new one. */
   hold(nodeId: string): HeldMemory {
     const own = { memory: this.#held.get(nodeId)?.memory ?? new WebhookMemory(), isOwned: true };
     this.#held.set(nodeId, own);
@@ -29,7 +29,7 @@ export class WebhookMemories {
     };
   }
 
-  /** Forgets what belongs to no node, once the nodes of a deploy are there; returns what is lost by that. */
+  /** Deletes the memories of deleted nodes, once the nodes of a deploy exist; returns what is lost by that. */
   settle(): readonly Abandoned[] {
     const gone = [...this.#held].filter(([, { isOwned }]) => !isOwned);
     gone.forEach(([nodeId]) => this.#held.delete(nodeId));

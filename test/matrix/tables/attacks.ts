@@ -1,7 +1,7 @@
-import type { Elsewhere } from "./elsewhere.ts";
+import type { OtherTest } from "./other-tests.ts";
 
 /** What somebody does who means harm, or a machine that has gone mad; each in test/attacks. */
-export const attacks: Readonly<Record<string, Elsewhere>> = {
+export const attacks: Readonly<Record<string, OtherTest>> = {
   "answers, posts and messages with deep, wide and huge values": {
     holds:
       "Node-RED keeps running; each message ends once, each record that was answered with 204 is sent once.",

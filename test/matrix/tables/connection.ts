@@ -1,62 +1,71 @@
-import { lost, late, shortMs, thrice, unclear, unreached, unsent, well } from "../endings.ts";
-import type { Elsewhere, Rows } from "../row.ts";
+import {
+  connectionLost,
+  timeout,
+  shortMs,
+  failsThreeTimes,
+  outcomeUnknown,
+  unreachable,
+  notSent,
+  succeeds,
+} from "../endings.ts";
+import type { ClientTarget, Rows } from "../row.ts";
 
 const untrusted = (certificate: string, authority: "known" | "unknown"): Rows[string] => {
-  const elsewhere: Elsewhere = { certificate, authority };
-  const notTrusted = { ...unsent("ERR_UNREACHABLE", false) };
+  const target: ClientTarget = { certificate, authority };
+  const notTrusted = { ...notSent("ERR_UNREACHABLE", false) };
   const cloud = { cloud: notTrusted };
   const reading = { cloud: { code: "ERR_UNREACHABLE", retryable: false, requests: 0 } } as const;
-  return { elsewhere, measure: cloud, video: cloud, read: reading, download: reading };
+  return { target, measure: cloud, video: cloud, read: reading, download: reading };
 };
 
 /** Making a connection, and losing it. */
 export const connection: Rows = {
-  "nothing listens at the address": { faults: [{ kind: "refuse" }], ...unreached },
-  "the host name does not exist": { elsewhere: "nobody has the name", timeoutMs: 8_000, ...unreached },
+  "nothing listens at the address": { faults: [{ kind: "refuse" }], ...unreachable },
+  "the host name does not exist": { target: "nobody has the name", timeoutMs: 8_000, ...unreachable },
   "the connection is never established": {
-    elsewhere: "nobody takes the connection",
+    target: "nobody takes the connection",
     timeoutMs: shortMs,
-    ...unreached,
+    ...unreachable,
   },
   // What was written into a connection that nobody reads may have been read.
   "the connection is made, but the request is never read": {
     faults: [{ kind: "connect-silence" }],
     timeoutMs: shortMs,
-    measure: { ...late.measure, requests: 0 },
-    video: { ...late.video, requests: 0 },
-    read: { ...late.read, requests: 0 },
-    download: { ...late.download, requests: 0 },
+    measure: { ...timeout.measure, requests: 0 },
+    video: { ...timeout.video, requests: 0 },
+    read: { ...timeout.read, requests: 0 },
+    download: { ...timeout.download, requests: 0 },
   },
   "a self-signed certificate": untrusted("self-signed", "known"),
   "a certificate of an unknown authority": untrusted("good", "unknown"),
   "a certificate of another host": untrusted("wrong-host", "known"),
   "a certificate that has expired": untrusted("expired", "known"),
   "a certificate of a private authority that is in the TLS settings": {
-    elsewhere: { certificate: "good", authority: "known" },
+    target: { certificate: "good", authority: "known" },
     sourcesOnly: true,
     acts: 1,
-    measure: { cloud: well },
-    video: { cloud: well },
-    read: { cloud: well },
-    download: { cloud: well },
+    measure: { cloud: succeeds },
+    video: { cloud: succeeds },
+    read: { cloud: succeeds },
+    download: { cloud: succeeds },
   },
-  "reset before the device acts": { faults: [{ kind: "reset", acts: false }], ...lost },
-  "reset after the device has acted": { faults: [{ kind: "reset" }], acts: 1, ...lost },
+  "reset before the device acts": { faults: [{ kind: "reset", acts: false }], ...connectionLost },
+  "reset after the device has acted": { faults: [{ kind: "reset" }], acts: 1, ...connectionLost },
   "closed without an answer, before the device acts": {
     faults: [{ kind: "close", acts: false }],
-    ...lost,
+    ...connectionLost,
   },
   "closed without an answer, after the device has acted": {
     faults: [{ kind: "close" }],
     acts: 1,
-    ...lost,
+    ...connectionLost,
   },
   "a reused connection is reset during the next request, and the device does not act": {
     warm: true,
     faults: [{ kind: "keep-alive-dies", acts: false }],
     passes: true,
-    measure: unclear("ERR_CONNECTION_LOST"),
-    video: unclear("ERR_CONNECTION_LOST"),
+    measure: outcomeUnknown("ERR_CONNECTION_LOST"),
+    video: outcomeUnknown("ERR_CONNECTION_LOST"),
     read: { requests: 2 },
     download: { requests: 2 },
   },
@@ -65,8 +74,8 @@ export const connection: Rows = {
     faults: [{ kind: "keep-alive-dies", acts: true }],
     passes: true,
     acts: 1,
-    measure: unclear("ERR_CONNECTION_LOST"),
-    video: unclear("ERR_CONNECTION_LOST"),
+    measure: outcomeUnknown("ERR_CONNECTION_LOST"),
+    video: outcomeUnknown("ERR_CONNECTION_LOST"),
   },
   "reset once, then correct": {
     faults: [{ kind: "reset" }],
@@ -83,93 +92,93 @@ export const connection: Rows = {
   "no answer, and the device does not act": {
     faults: [{ kind: "silence", acts: false }],
     timeoutMs: shortMs,
-    ...late,
+    ...timeout,
   },
   "no answer after the device has acted": {
     faults: [{ kind: "silence" }],
     acts: 1,
     timeoutMs: shortMs,
-    ...late,
+    ...timeout,
   },
   "the headers of an answer, then nothing": {
     faults: [{ kind: "headers-then-silence" }],
     acts: 1,
     timeoutMs: shortMs,
-    ...late,
+    ...timeout,
     // An answer without a body is whole with its head.
-    video: well,
+    video: succeeds,
   },
   "the headers arrive one byte at a time": {
     faults: [{ kind: "slow-headers", everyMs: 20 }],
     acts: 1,
     timeoutMs: shortMs,
-    ...late,
+    ...timeout,
   },
   "the body arrives one byte at a time": {
     faults: [{ kind: "drip", everyMs: 200 }],
     acts: 1,
     timeoutMs: shortMs,
-    measure: late.measure,
-    read: late.read,
+    measure: timeout.measure,
+    read: timeout.read,
   },
   "the answer arrives after the deadline": {
     faults: [{ kind: "delay", ms: 3 * shortMs }],
     acts: 1,
     timeoutMs: shortMs,
-    ...late,
+    ...timeout,
   },
   "provisional answers without end": {
     faults: [{ kind: "provisional", everyMs: 20 }],
     acts: 1,
     timeoutMs: shortMs,
-    ...late,
+    ...timeout,
   },
   "a provisional answer before the final one": {
     faults: [{ kind: "provisional", count: 2 }],
     acts: 1,
-    measure: well,
-    video: well,
-    read: well,
-    download: well,
+    measure: succeeds,
+    video: succeeds,
+    read: succeeds,
+    download: succeeds,
   },
   "cut before the first byte": {
     faults: [{ kind: "cut", atByte: 0 }],
     acts: 1,
-    measure: lost.measure,
-    read: lost.read,
-    download: lost.download,
+    measure: connectionLost.measure,
+    read: connectionLost.read,
+    download: connectionLost.download,
   },
   "cut after one byte": {
     faults: [{ kind: "cut", atByte: 1 }],
     acts: 1,
-    measure: lost.measure,
-    read: lost.read,
+    measure: connectionLost.measure,
+    read: connectionLost.read,
   },
   "cut in the middle": {
     faults: [{ kind: "cut" }],
     acts: 1,
-    measure: lost.measure,
-    read: lost.read,
+    measure: connectionLost.measure,
+    read: connectionLost.read,
   },
   "cut before the last byte": {
     faults: [{ kind: "cut", atByte: -1 }],
     acts: 1,
-    measure: lost.measure,
-    read: lost.read,
+    measure: connectionLost.measure,
+    read: connectionLost.read,
     // The first try brings all but one byte, the three that follow nothing.
-    download: { ...thrice("ERR_CONNECTION_LOST"), requests: 4 },
+    download: { ...failsThreeTimes("ERR_CONNECTION_LOST"), requests: 4 },
   },
   "cut by a reset": {
     faults: [{ kind: "cut", end: "reset" }],
     acts: 1,
-    measure: lost.measure,
-    read: lost.read,
+    measure: connectionLost.measure,
+    read: connectionLost.read,
   },
   "cut in the middle of chunks": {
     faults: [{ kind: "cut", framing: "chunked" }],
     acts: 1,
-    measure: lost.measure,
-    read: lost.read,
+    measure: connectionLost.measure,
+    read: connectionLost.read,
   },
   "cut once, then correct": {
     faults: [{ kind: "cut" }],

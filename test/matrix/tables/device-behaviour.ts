@@ -1,4 +1,4 @@
-import { final, refused, unclear, unreached, well } from "../endings.ts";
+import { failsAtOnce, refused, outcomeUnknown, unreachable, succeeds } from "../endings.ts";
 import type { Ending, Rows } from "../row.ts";
 
 const failed: Ending = { code: "ERR_MEASURE_FAILED", outcome: "failed", retryable: false };
@@ -6,10 +6,10 @@ const noVideo: Ending = { code: "ERR_NO_VIDEO", statusCode: 404, retryable: true
 const wrongMode = refused("ERR_WRONG_MODE", 401);
 const notForDevice = refused("ERR_BAD_DEVICE_REFERENCE", 400);
 const unknown = refused("ERR_NOT_FOUND", 404);
-const unknownRead = final("ERR_NOT_FOUND", 404);
+const unknownRead = failsAtOnce("ERR_NOT_FOUND", 404);
 const tokenRefused = { cloud: refused("ERR_UNAUTHORIZED", 401) };
-const tokenRefusedRead = { cloud: final("ERR_UNAUTHORIZED", 401) };
-const timedOut = { cloud: unclear("ERR_DEVICE_TIMEOUT", 504) };
+const tokenRefusedRead = { cloud: failsAtOnce("ERR_UNAUTHORIZED", 401) };
+const timedOut = { cloud: outcomeUnknown("ERR_DEVICE_TIMEOUT", 504) };
 
 /** What a healthy machine does that a flow may not expect. */
 export const deviceBehaviour: Rows = {
@@ -20,19 +20,19 @@ export const deviceBehaviour: Rows = {
   "video in a mode without video": {
     given: [{ mode: "measurement-only" }],
     video: { newer: wrongMode, cloud: notForDevice },
-    download: { video: final("ERR_WRONG_MODE", 401) },
+    download: { video: failsAtOnce("ERR_WRONG_MODE", 401) },
   },
   "video in Legal for Trade": {
     given: [{ mode: "legal-for-trade" }],
     video: { newer: wrongMode, cloud: notForDevice },
-    download: { video: final("ERR_WRONG_MODE", 401) },
+    download: { video: failsAtOnce("ERR_WRONG_MODE", 401) },
   },
   "stop in Video with Measurement": {
     given: [{ mode: "video-with-measurement" }, { video: "start" }],
     video: { "video stop": wrongMode, "remote stop": notForDevice },
   },
   "the wrong generation is set": {
-    elsewhere: "a device of the other generation",
+    target: "a device of the other generation",
     measure: { newer: unknown, earlier: unknown },
     video: { newer: unknown },
     read: { newer: unknownRead, earlier: unknownRead },
@@ -47,21 +47,21 @@ export const deviceBehaviour: Rows = {
   },
   "the device is switched off": {
     given: [{ power: false }],
-    measure: { newer: unreached.measure, ...timedOut },
-    video: { newer: unreached.video, ...timedOut },
-    read: { newer: unreached.read },
-    download: { image: unreached.download, video: unreached.download },
+    measure: { newer: unreachable.measure, ...timedOut },
+    video: { newer: unreachable.video, ...timedOut },
+    read: { newer: unreachable.read },
+    download: { image: unreachable.download, video: unreachable.download },
   },
   "start during a recording": {
     given: [{ video: "start" }],
     acts: 1,
-    video: { "video start": well, "remote start": well },
+    video: { "video start": succeeds, "remote start": succeeds },
   },
   "stop and cancel while nothing is recorded": {
     given: [{ video: "cancel" }],
     video: {
-      "video stop": well,
-      "remote stop": well,
+      "video stop": succeeds,
+      "remote stop": succeeds,
       "video cancel": { acts: 1 },
       "remote cancel": { acts: 1 },
     },

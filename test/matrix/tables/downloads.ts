@@ -1,4 +1,4 @@
-import { final, shortMs, thrice, well } from "../endings.ts";
+import { failsAtOnce, shortMs, failsThreeTimes, succeeds } from "../endings.ts";
 import type { Ending, Row, Rows } from "../row.ts";
 import { fileBytes as size, type Step } from "../scripted-server.ts";
 
@@ -12,25 +12,25 @@ const row = (script: readonly Step[], download: Ending = {}): Row => ({ script, 
 const wrongRange = (range: string): Row =>
   row([cut, { from: 1_000, range, asks: "rest" }, { version: 2, asks: "whole" }], { requests: 3 });
 
-const lost = thrice("ERR_CONNECTION_LOST");
-const bad = final("ERR_BAD_RESPONSE");
+const connectionLost = failsThreeTimes("ERR_CONNECTION_LOST");
+const badResponse = failsAtOnce("ERR_BAD_RESPONSE");
 const stalled: Ending = { code: "ERR_TIMEOUT", retryable: true };
 const silent = (step: Step): Row => ({ ...row([step], stalled), timeoutMs: shortMs });
 
 /** Pictures and videos that come in pieces. The file is always one version, whole; or there is none. */
 export const downloads: Rows = {
-  "with a length": row([whole], well),
-  "in chunks": row([{ framing: "chunked" }], well),
-  "with neither length nor chunks, complete": row([{ framing: "none" }], well),
+  "with a length": row([whole], succeeds),
+  "in chunks": row([{ framing: "chunked" }], succeeds),
+  "with neither length nor chunks, complete": row([{ framing: "none" }], succeeds),
   "with neither length nor chunks, cut": row([{ framing: "none", bytes: 20_000 }], {
     code: "ERR_BAD_RESPONSE",
     retryable: true,
   }),
-  "no bytes": row([{ body: "" }], bad),
-  "as a range that is the whole file": row([{ from: 0 }], well),
-  "as a range that is the whole file, in chunks": row([{ from: 0, framing: "chunked" }], well),
-  "with status 200 and the range of the whole": row([{ status: 200, from: 0 }], well),
-  "more bytes than announced": row([{ more: "<- and this is more" }], well),
+  "no bytes": row([{ body: "" }], badResponse),
+  "as a range that is the whole file": row([{ from: 0 }], succeeds),
+  "as a range that is the whole file, in chunks": row([{ from: 0, framing: "chunked" }], succeeds),
+  "with status 200 and the range of the whole": row([{ status: 200, from: 0 }], succeeds),
+  "more bytes than announced": row([{ more: "<- and this is more" }], succeeds),
   "cut, then the rest of the same file": row([cut, rest], { requests: 2 }),
   "cut after one byte, then before the last": row(
     [{ bytes: 1, asks: "whole" }, { ...rest, bytes: size - 2 }, rest],
@@ -89,29 +89,35 @@ export const downloads: Rows = {
     [{ framing: "chunked", bytes: 2_000, end: "reset" }, rest],
     { requests: 2 },
   ),
-  "a part instead of the whole file": row([{ from: 0, range: "bytes 0-9/100" }], bad),
-  "the end instead of the whole file": row([{ from: 10 }], bad),
-  "a part without its range": row([{ from: 0, range: null }], bad),
-  "a part with status 200": row([{ status: 200, from: 0, range: "bytes 0-9/100" }], bad),
+  "a part instead of the whole file": row([{ from: 0, range: "bytes 0-9/100" }], badResponse),
+  "the end instead of the whole file": row([{ from: 10 }], badResponse),
+  "a part without its range": row([{ from: 0, range: null }], badResponse),
+  "a part with status 200": row([{ status: 200, from: 0, range: "bytes 0-9/100" }], badResponse),
   "a part shorter than it says": row([{ from: 0, range: "bytes 0-9/10", body: "01234", etag: "none" }], {
-    ...lost,
+    ...connectionLost,
     requests: 4,
   }),
   "a part longer than it says": row([{ from: 0, range: "bytes 0-3/4", body: "01234", etag: "none" }], {
-    ...lost,
+    ...connectionLost,
     requests: 4,
   }),
-  "fewer bytes than announced, again and again": row([{ ...cut, etag: "none" }], { ...lost, requests: 4 }),
-  "cut at the same byte, again and again": row([cut, { ...rest, bytes: 0 }], { ...lost, requests: 4 }),
+  "fewer bytes than announced, again and again": row([{ ...cut, etag: "none" }], {
+    ...connectionLost,
+    requests: 4,
+  }),
+  "cut at the same byte, again and again": row([cut, { ...rest, bytes: 0 }], {
+    ...connectionLost,
+    requests: 4,
+  }),
   "a chunk with an invalid length": row(
     [{ raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" }],
-    bad,
+    badResponse,
   ),
-  "headers of 1 MB": row([{ raw: `HTTP/1.1 200 OK\r\nx: ${"x".repeat(1e6)}\r\n\r\n` }], bad),
+  "headers of 1 MB": row([{ raw: `HTTP/1.1 200 OK\r\nx: ${"x".repeat(1e6)}\r\n\r\n` }], badResponse),
   "nothing after half of the headers": silent({ raw: "HTTP/1.1 200 OK\r\nContent-Type: vi", end: "hold" }),
   "nothing after half of the body": silent({ bytes: 5_000, end: "hold" }),
   "status 416 to a request for the whole": row([{ status: 416, body: "" }], {
-    ...final("ERR_HTTP", 416),
+    ...failsAtOnce("ERR_HTTP", 416),
     archive: "ends",
   }),
 };

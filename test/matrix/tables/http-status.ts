@@ -1,4 +1,4 @@
-import { final, refused, thrice, unclear } from "../endings.ts";
+import { failsAtOnce, refused, failsThreeTimes, outcomeUnknown } from "../endings.ts";
 import type { Ending, Row, Rows } from "../row.ts";
 
 const ofDeviceAndCloud = (device: Ending, cloud: Ending): Record<string, Ending> => ({
@@ -15,17 +15,17 @@ const refusedByAll = (code: number): Row =>
   status(code, {
     measure: refused("ERR_HTTP", code),
     video: refused("ERR_HTTP", code),
-    read: final("ERR_HTTP", code),
-    download: { ...final("ERR_HTTP", code), archive: "ends" },
+    read: failsAtOnce("ERR_HTTP", code),
+    download: { ...failsAtOnce("ERR_HTTP", code), archive: "ends" },
   });
 
 /** The peer may have acted before it said so. */
-const outOfOrder = (code: number, cloud = unclear("ERR_HTTP", code)): Row =>
+const outOfOrder = (code: number, cloud = outcomeUnknown("ERR_HTTP", code)): Row =>
   status(code, {
-    measure: ofDeviceAndCloud(unclear("ERR_HTTP", code), cloud),
-    video: ofDeviceAndCloud(unclear("ERR_HTTP", code), cloud),
-    read: thrice("ERR_HTTP", code),
-    download: thrice("ERR_HTTP", code),
+    measure: ofDeviceAndCloud(outcomeUnknown("ERR_HTTP", code), cloud),
+    video: ofDeviceAndCloud(outcomeUnknown("ERR_HTTP", code), cloud),
+    read: failsThreeTimes("ERR_HTTP", code),
+    download: failsThreeTimes("ERR_HTTP", code),
   });
 
 const redirected = (code: number, location: string): Row => {
@@ -33,7 +33,7 @@ const redirected = (code: number, location: string): Row => {
   return {
     ...row,
     faults: [{ kind: "status", status: code, headers: { location } }],
-    download: final("ERR_HTTP", code),
+    download: failsAtOnce("ERR_HTTP", code),
   };
 };
 
@@ -63,30 +63,30 @@ export const httpStatus: Rows = {
   "status 401": status(401, {
     measure: ofDeviceAndCloud(refused("ERR_HTTP", 401), refused("ERR_UNAUTHORIZED", 401)),
     video: ofDeviceAndCloud(refused("ERR_WRONG_MODE", 401), refused("ERR_UNAUTHORIZED", 401)),
-    read: ofDeviceAndCloud(final("ERR_HTTP", 401), final("ERR_UNAUTHORIZED", 401)),
+    read: ofDeviceAndCloud(failsAtOnce("ERR_HTTP", 401), failsAtOnce("ERR_UNAUTHORIZED", 401)),
     download: {
-      image: final("ERR_HTTP", 401),
-      video: final("ERR_WRONG_MODE", 401),
-      media: final("ERR_UNAUTHORIZED", 401),
+      image: failsAtOnce("ERR_HTTP", 401),
+      video: failsAtOnce("ERR_WRONG_MODE", 401),
+      media: failsAtOnce("ERR_UNAUTHORIZED", 401),
     },
   }),
   "status 403": {
     ...refusedByAll(403),
     video: ofDeviceAndCloud(refused("ERR_WRONG_MODE", 403), refused("ERR_HTTP", 403)),
     download: {
-      image: final("ERR_HTTP", 403),
-      video: final("ERR_WRONG_MODE", 403),
-      media: final("ERR_HTTP", 403),
+      image: failsAtOnce("ERR_HTTP", 403),
+      video: failsAtOnce("ERR_WRONG_MODE", 403),
+      media: failsAtOnce("ERR_HTTP", 403),
     },
   },
   "status 404": status(404, {
     measure: refused("ERR_NOT_FOUND", 404),
     video: refused("ERR_NOT_FOUND", 404),
-    read: final("ERR_NOT_FOUND", 404),
+    read: failsAtOnce("ERR_NOT_FOUND", 404),
     download: {
-      image: final("ERR_NOT_FOUND", 404),
+      image: failsAtOnce("ERR_NOT_FOUND", 404),
       video: { code: "ERR_NO_VIDEO", retryable: true, statusCode: 404 },
-      media: { ...final("ERR_NOT_FOUND", 404), archive: "is incomplete" },
+      media: { ...failsAtOnce("ERR_NOT_FOUND", 404), archive: "is incomplete" },
     },
   }),
   ...Object.fromEntries(
@@ -124,7 +124,7 @@ export const httpStatus: Rows = {
     read: { requests: 3 },
     download: { requests: 3 },
   },
-  "status 504": outOfOrder(504, unclear("ERR_DEVICE_TIMEOUT", 504)),
+  "status 504": outOfOrder(504, outcomeUnknown("ERR_DEVICE_TIMEOUT", 504)),
   "status 999": outOfOrder(999),
   "Retry-After: 0": retryAfter("0", [100, 3_000]),
   "Retry-After: 1": retryAfter("1", [990, 4_000]),
@@ -147,5 +147,5 @@ export const httpStatus: Rows = {
 /** Nobody asked on a condition. */
 function refusedByAll304(): Omit<Row, "faults"> {
   const { faults: _, ...row } = refusedByAll(304);
-  return { ...row, download: final("ERR_HTTP", 304) };
+  return { ...row, download: failsAtOnce("ERR_HTTP", 304) };
 }

@@ -1,4 +1,4 @@
-import { unclear, well } from "../endings.ts";
+import { outcomeUnknown, succeeds } from "../endings.ts";
 import type { Ending, Row, Rows } from "../row.ts";
 
 /** Executed, and the device says that nothing came of it. */
@@ -23,22 +23,25 @@ export const results: Rows = {
   "no object": patched({ objectCount: 0, measuredObjects: [] }, failed),
   "an objectCount of 2 with one object": patched({ objectCount: 2 }, failed),
   "an objectCount of 0 with one object": patched({ objectCount: 0 }, failed),
-  "two objects": patched({ objectCount: 2, measuredObjects: [parcel, parcel] }, well),
+  "two objects": patched({ objectCount: 2, measuredObjects: [parcel, parcel] }, succeeds),
   "a second object that is null": patched(
     { objectCount: 2, measuredObjects: [parcel, null] },
-    unclear("ERR_BAD_RESPONSE"),
+    outcomeUnknown("ERR_BAD_RESPONSE"),
   ),
-  "an unusual text for success": patched({ errorMessage: "(0) - SUCCESS" }, well),
-  "no text for success": patched({ errorMessage: null }, well),
-  "a fidelity as text": patched({ measurementFidelity: "0.2" }, well),
-  "a fidelity as number": patched({ measurementFidelity: 0.5 }, well),
-  "an unknown unit": patched({ dimsUnitOfMeasure: "ell", unitOfMeasure: "ell" }, well),
-  "fractions of a second with seven digits": patched({ dateTimeUtc: "2026-03-01T09:00:00.1234567Z" }, well),
-  "unknown fields": patched({ volume: { cubic: 1 }, "measuredObjects.0.shape": "box" }, well),
-  "fields missing": patched({}, well, ["elapsedMs", "elapsedMilliseconds", "dateTimeLocal", "weight"]),
-  "fields null": patched({ dateTimeLocal: null, weight: null, legalForTrade: null }, well),
-  "names of built-in object properties": patched({ constructor: "x", toString: 1 }, well),
-  "no errorCode": patched({}, unclear("ERR_BAD_RESPONSE"), ["errorCode"]),
-  "an errorCode as text": patched({ errorCode: "none" }, unclear("ERR_BAD_RESPONSE")),
-  "no list of objects": patched({ measuredObjects: "one" }, unclear("ERR_BAD_RESPONSE")),
+  "an unusual text for success": patched({ errorMessage: "(0) - SUCCESS" }, succeeds),
+  "no text for success": patched({ errorMessage: null }, succeeds),
+  "a fidelity as text": patched({ measurementFidelity: "0.2" }, succeeds),
+  "a fidelity as number": patched({ measurementFidelity: 0.5 }, succeeds),
+  "an unknown unit": patched({ dimsUnitOfMeasure: "ell", unitOfMeasure: "ell" }, succeeds),
+  "fractions of a second with seven digits": patched(
+    { dateTimeUtc: "2026-03-01T09:00:00.1234567Z" },
+    succeeds,
+  ),
+  "unknown fields": patched({ volume: { cubic: 1 }, "measuredObjects.0.shape": "box" }, succeeds),
+  "fields missing": patched({}, succeeds, ["elapsedMs", "elapsedMilliseconds", "dateTimeLocal", "weight"]),
+  "fields null": patched({ dateTimeLocal: null, weight: null, legalForTrade: null }, succeeds),
+  "names of built-in object properties": patched({ constructor: "x", toString: 1 }, succeeds),
+  "no errorCode": patched({}, outcomeUnknown("ERR_BAD_RESPONSE"), ["errorCode"]),
+  "an errorCode as text": patched({ errorCode: "none" }, outcomeUnknown("ERR_BAD_RESPONSE")),
+  "no list of objects": patched({ measuredObjects: "one" }, outcomeUnknown("ERR_BAD_RESPONSE")),
 };

@@ -1,0 +1,120 @@
+import { callAdmin, isRecord, sentenceOf } from "./admin.ts";
+import type { Form } from "./form.ts";
+import type { Texts } from "./texts.ts";
+import { button as makeButton } from "./widgets.ts";
+
+/** The properties of the dialog on which the reading of a scan depends. */
+const settings = ["which", "ai", "pattern", "symbologies", "invalid", "controls", "separator"];
+
+/**
+ * Adds the field into which people type or scan a code to see how the runtime's parser reads it. The result may contain
+ * text from anywhere, so it is inserted as text, never as HTML.
+ */
+export function tryScan(form: Form, texts: Texts): void {
+  const input = $("<input>", { type: "text", id: "dimensioner-scan-trial" }).attr({
+    placeholder: texts("trial.placeholder"),
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const button = makeButton("search", texts("trial.button")).addClass("dimensioner-try");
+  const answer = $("<div>", { class: "dimensioner-answer dimensioner-trial", role: "status" });
+  const label = $("<label>", { for: "dimensioner-scan-trial" }).append(
+    $("<i>", { class: "fa fa-flask", "aria-hidden": "true" }),
+    " ",
+    $("<span>").text(texts("trial.label")),
+  );
+  const cell = $("<div>", { class: "dimensioner-field" }).append(
+    input,
+    button,
+    answer,
+    $("<div>", { class: "dimensioner-note" }).text(texts("trial.note")),
+  );
+  const row = $("<div>", { class: "form-row" }).append(label, cell);
+  form
+    .row("dedupe")
+    .closest("fieldset")
+    .after($("<fieldset>").append($("<legend>").text(texts("trial.legend")), row));
+
+  let running: JQueryXHR | undefined;
+  const clear = () => {
+    running?.abort();
+    running = undefined;
+    answer.removeAttr("data-state").empty();
+  };
+  const read = async () => {
+    clear();
+    const values = settings.map((name): [string, string] => [name, form.value(name)]);
+    const scan = String(input.val() ?? "");
+    const { request, answer: said } = callAdmin("POST", "dimensioner-scan/try", {
+      ...Object.fromEntries<string>(values),
+      scan,
+    });
+    running = request;
+    const trial = await said;
+    if (running === request) {
+      running = undefined;
+      show(answer, trial, texts);
+    }
+  };
+  form.follow(settings, clear);
+  button.on("click", () => void read());
+  input.on("keydown", (event) => {
+    // A scanner that types like a keyboard ends with one of these keys, which would close the dialog or move the focus.
+    if (event.key === "Enter" || (event.key === "Tab" && !event.shiftKey && String(input.val()) !== "")) {
+      event.preventDefault();
+      event.stopPropagation();
+      void read();
+      input.trigger("select");
+    }
+  });
+}
+
+function show(answer: JQuery, trial: unknown, texts: Texts): void {
+  const { scan, reference, control, error }: Record<string, unknown> = isRecord(trial) ? trial : {};
+  if (!isRecord(scan)) {
+    answer.attr("data-state", "bad").append($("<span>").text(sentenceOf(trial)));
+    return;
+  }
+  const result =
+    typeof control === "string"
+      ? texts("trial.control", { control })
+      : typeof reference === "string"
+        ? texts("trial.reference", { reference })
+        : sentenceOf(error);
+  answer.attr("data-state", error === undefined ? "good" : "bad").append($("<strong>").text(result));
+  const lines = [symbologyLine(scan, texts), ...elementLines(scan, texts), ...carrierLines(scan, texts)];
+  answer.append($("<ul>").append(...lines.map((line) => $("<li>").text(line))));
+}
+
+function symbologyLine({ symbology, aim }: Record<string, unknown>, texts: Texts): string {
+  return typeof symbology === "string" && typeof aim === "string"
+    ? texts("trial.symbology", { symbology, aim })
+    : texts("trial.noAim");
+}
+
+function elementLines({ elements }: Record<string, unknown>, texts: Texts): string[] {
+  return recordsIn(elements).map(({ ai, title, value, decoded, checked, problem }) => {
+    const name = [typeof ai === "string" ? `(${ai})` : "(?)", title]
+      .filter((one) => typeof one === "string")
+      .join(" ");
+    const known = typeof decoded === "number" || typeof decoded === "string" ? ` = ${decoded}` : "";
+    const mark =
+      checked === true ? "✓" : checked === false ? `✗ ${texts(`problem.${String(problem)}`)}` : "?";
+    return `${name}: ${String(value)}${known} ${mark}`;
+  });
+}
+
+function carrierLines({ carriers }: Record<string, unknown>, texts: Texts): string[] {
+  return recordsIn(carriers).map(({ carrier, service, number, checkDigit }) => {
+    const mark = checkDigit === true ? "✓" : checkDigit === false ? "✗" : "–";
+    return texts("trial.carrier", {
+      carrier: [carrier, service].map(String).join(", "),
+      number: String(number),
+      mark,
+    });
+  });
+}
+
+function recordsIn(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}

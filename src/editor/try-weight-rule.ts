@@ -1,0 +1,176 @@
+import { calculate, type Parcel } from "../tariffs/calculate.ts";
+import { toNumber } from "../tariffs/fraction.ts";
+import { explain, type Words } from "../tariffs/explain.ts";
+import { checkLimits, readLimits, unitOf, type CheckedLimit } from "../tariffs/limits.ts";
+import { readParcelText } from "../tariffs/parcel-text.ts";
+import { presetNames, presets, ruleOn, surchargesOn, type DatedRule } from "../tariffs/presets.ts";
+import { ruleUnits, sideRoundings, type WeightLimit, type WeightRule } from "../tariffs/rule.ts";
+import type { Form } from "./form.ts";
+import type { Texts } from "./texts.ts";
+import { button as makeButton } from "./widgets.ts";
+
+/** The properties of a rule of one's own. */
+const own = ["unit", "divisor", "sideRounding", "productRounding", "threshold", "minimum"] as const;
+
+/** The sample parcel, by the units of the rule. */
+const samples = { "cm-kg": "40 × 30 × 20 cm, 2 kg", "in-lb": "11.1 × 8.5 × 6.2 in, 2 lb" } as const;
+
+/**
+ * Shows the billable weight of a sample parcel by the chosen rule, and the rule's source, and updates both with every
+ * change in the dialog. Another parcel can be typed in. A rule of the table can be copied into the fields of one's own
+ * rule.
+ */
+export function tryWeightRule(form: Form, texts: Texts): void {
+  const id = "dimensioner-weight-trial";
+  const input = $("<input>", { type: "text", id }).attr({ autocomplete: "off", spellcheck: "false" });
+  const answer = $("<div>", { class: "dimensioner-answer dimensioner-trial", role: "status" });
+  const copy = makeButton("pencil", texts("trial.copy")).addClass("dimensioner-copy");
+  const label = $("<label>", { for: id }).append(
+    $("<i>", { class: "fa fa-flask", "aria-hidden": "true" }),
+    " ",
+    $("<span>").text(texts("trial.parcel")),
+  );
+  const cell = $("<div>", { class: "dimensioner-field" }).append(
+    input,
+    answer,
+    copy,
+    $("<div>", { class: "dimensioner-note" }).text(texts("trial.note")),
+  );
+  form
+    .row("minimum")
+    .closest("fieldset")
+    .after(
+      $("<fieldset>").append(
+        $("<legend>").text(texts("trial.legend")),
+        $("<div>", { class: "form-row" }).append(label, cell),
+      ),
+    );
+
+  let sample = "";
+  const show = () => {
+    const rules = rulesIn(form);
+    const [first] = rules;
+    // Only as long as nobody has typed in another parcel.
+    if (input.val() === sample && first !== undefined) {
+      sample = samples[first.rule.unit];
+      input.val(sample);
+    }
+    copy.toggle(rules.length === 1 && form.value("preset") !== "own");
+    const lines = linesOf(String(input.val()), rules, form, texts);
+    answer.empty().append($("<ul>").append(...lines.map((line) => $("<li>").text(line))));
+  };
+  input.val("").on("input", show);
+  form.follow(["preset", "weight", "extras", ...own], show);
+  copy.on("click", () => {
+    const [first] = rulesIn(form);
+    if (first !== undefined) {
+      for (const name of own) {
+        form.field(name).val(first.rule[name]);
+      }
+      form.field("preset").val("own").trigger("change").trigger("focus");
+    }
+  });
+}
+
+/** A rule as the dialog shows it: one of the table with its carrier, or one's own. */
+interface Shown {
+  readonly rule: WeightRule;
+  readonly dated?: DatedRule;
+  readonly carrier?: string;
+  readonly limits: readonly WeightLimit[];
+}
+
+/**
+ * The rules that apply today: the selected one, or all if the message selects it; none if one's own rule is incomplete.
+ */
+function rulesIn(form: Form): Shown[] {
+  const preset = form.value("preset");
+  if (preset === "own") {
+    const rule = ownRule(form);
+    return rule === null ? [] : [{ rule, limits: [] }];
+  }
+  const today = new Date().toISOString().slice(0, 10);
+  return presetNames
+    .filter((name) => preset === "msg" || name === preset)
+    .flatMap((name) => {
+      const dated = ruleOn(presets[name], today);
+      const limits = surchargesOn(presets[name], today);
+      return dated === undefined ? [] : [{ rule: dated, dated, carrier: name, limits }];
+    });
+}
+
+function ownRule(form: Form): WeightRule | null {
+  const unit = form.value("unit") === "in-lb" ? "in-lb" : "cm-kg";
+  const sideRounding = sideRoundings.find((one) => one === form.value("sideRounding"));
+  if (sideRounding === undefined || own.some((name) => form.problem(name) !== "")) {
+    return null;
+  }
+  const numberIn = (name: string, blank: string) => String(Number(form.value(name).trim() || blank));
+  return {
+    unit,
+    sideRounding,
+    divisor: numberIn("divisor", "5000"),
+    productRounding: numberIn("productRounding", "0.5"),
+    threshold: numberIn("threshold", "0"),
+    minimum: numberIn("minimum", "0"),
+  };
+}
+
+function linesOf(text: string, rules: readonly Shown[], form: Form, texts: Texts): string[] {
+  const parcel = readParcelText(text);
+  if (parcel === null) {
+    return [texts("trial.unreadable")];
+  }
+  const weighed: Parcel = form.value("weight") === "none" ? { ...parcel, weight: null } : parcel;
+  const read = readLimits(form.value("extras"));
+  const extras = "limits" in read ? read.limits : [];
+  return rules.flatMap(({ rule, dated, carrier, limits }) => {
+    const calculation = calculate(weighed, rule);
+    const isBilled = calculation.billed !== null;
+    const explanation = isBilled ? explain(calculation, wordsOf(texts)) : texts("trial.nothing");
+    const over = checkLimits(calculation, [...limits, ...extras]).filter(({ isOver }) => isOver === true);
+    const name = carrier !== undefined && rules.length > 1 ? `${texts(`preset.${carrier}`)}: ` : "";
+    const origin = rules.length > 1 || dated === undefined ? [] : originOf(dated, texts);
+    return [`${name}${explanation}`, ...over.map((one) => overLine(one, texts)), ...origin];
+  });
+}
+
+function overLine({ limit, value }: CheckedLimit, texts: Texts): string {
+  const number = numbers();
+  return texts("trial.over", {
+    name: limit.name,
+    value: `${value === null ? "" : number(toNumber(value))} ${unitOf(limit)}`,
+    limit: `${number(Number(limit.limit))} ${unitOf(limit)}`,
+  });
+}
+
+/** From which day the rule applies, its source, and whether it is verified. */
+function originOf({ since, source, isVerified, threshold, unit }: DatedRule, texts: Texts): string[] {
+  const date = since === null ? null : new Intl.DateTimeFormat(RED.i18n.lang(), { timeZone: "UTC" });
+  return [
+    ...(threshold === "0"
+      ? []
+      : [texts("trial.threshold", { volume: `${numbers()(Number(threshold))} ${ruleUnits[unit].length}³` })]),
+    date === null
+      ? texts("trial.source", { source })
+      : texts("trial.since", { date: date.format(new Date(since ?? "")), source }),
+    ...(isVerified ? [] : [texts("trial.unverified")]),
+  ];
+}
+
+function wordsOf(texts: Texts): Words {
+  const number = numbers();
+  return {
+    number: (decimal) => number(Number(decimal)),
+    upTo: (weight) => texts("explain.upTo", { weight }),
+    actual: (weight) => texts("explain.actual", { weight }),
+    notOver: (volume) => texts("explain.notOver", { volume }),
+    atLeast: (weight) => texts("explain.atLeast", { weight }),
+  };
+}
+
+/** Formats numbers in the editor's language. */
+function numbers(): (value: number) => string {
+  const format = new Intl.NumberFormat(RED.i18n.lang(), { maximumFractionDigits: 6, useGrouping: false });
+  return (value) => format.format(value);
+}

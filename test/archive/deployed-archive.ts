@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import type { Archives } from "../../src/archive/jobs/archives.ts";
+import { diskFacts } from "../../src/archive/archive-disk.ts";
+import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
+import type { MediaSource } from "../../src/archive/jobs/media-source.ts";
+import type { Archived } from "../../src/archive/jobs/sealing.ts";
+import type { Submission } from "../../src/archive/jobs/submission.ts";
+import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { DimensionerError, isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { unlessAborted } from "../../src/media/disk.ts";
+import { endOf } from "../../src/runtime/archive/archive-node.ts";
+import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
+import type { Store } from "../../src/store/store.ts";
+
+/** An archive node from one deploy to the next, without Node-RED: its use of the store, its messages and its close. */
+export class DeployedArchive {
+  readonly #closing = new AbortController();
+  readonly #messages = new Set<Promise<unknown>>();
+  readonly #session: ArchiveSession;
+
+  constructor(archives: Archives, store: Store, cloud: () => MediaSource) {
+    this.#session = new ArchiveSession(archives, {
+      node: "node",
+      store: () => store,
+      concurrency: () => 2,
+      cloud,
+      device: () => assert.fail("no job was measured on a device"),
+      findMissing: missingMedia,
+      isMine: () => true,
+      onResumed: async (submission) => void this.take(async () => submission),
+      onResumeError: () => undefined,
+      onUnknown: () => undefined,
+    });
+  }
+
+  get isClosing(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** Goes on with the open jobs as soon as the store can be used. */
+  async begin(): Promise<void> {
+    await this.#session.openWhenThere(() => undefined);
+  }
+
+  /** Takes a message; resolves with its package, or with the error that it ends in. */
+  async take(submit: (runner: JobRunner) => Promise<Submission>): Promise<Archived | DimensionerError> {
+    const end = this.#archive(submit);
+    this.#messages.add(end);
+    try {
+      return await end;
+    } finally {
+      this.#messages.delete(end);
+    }
+  }
+
+  /** Closes as a deploy does. Resolves when the store is released and every message has ended. */
+  async close(): Promise<void> {
+    this.#closing.abort(new DimensionerError("cancelledClose", diskFacts));
+    await Promise.all([this.#session.close(), ...this.#messages]);
+  }
+
+  async #archive(submit: (runner: JobRunner) => Promise<Submission>): Promise<Archived | DimensionerError> {
+    const { signal } = this.#closing;
+    try {
+      const accept = async (): Promise<Submission> => submit(await this.#session.open());
+      const submission = await unlessAborted(accept(), { ...diskFacts, signal });
+      const archived = await endOf(submission, signal);
+      if (!signal.aborted) {
+        submission.messageSent();
+      }
+      return archived;
+    } catch (error) {
+      if (!isDimensionerError(error)) {
+        throw error;
+      }
+      return error;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import type { Browser } from "playwright-core";
+import { launchBrowser, openEditor, type Editor } from "../support/browser.ts";
+import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { closeDialog } from "./dialog.ts";
+
+/** One Node-RED with its editor open in a browser. */
+export interface OpenEditor extends Pick<Editor, "page" | "problems"> {
+  readonly major: 4 | 5;
+  readonly nodeRed: NodeRed;
+}
+
+export interface BothEditors {
+  /** Runs the same work in both editors at once: most of the time they wait for their own animations. */
+  run(work: (openEditor: OpenEditor) => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Running {
+  readonly browser: Browser;
+  readonly nodeReds: readonly { readonly major: 4 | 5; readonly nodeRed: NodeRed }[];
+}
+
+/** Shared by the test files of a process: to start them takes longer than most of the tests. */
+let running: Promise<Running> | undefined;
+
+// Outside of any suite, which means after all of them.
+after(async () => {
+  const { browser, nodeReds } = (await running) ?? { nodeReds: [] };
+  await Promise.all([browser?.close(), ...nodeReds.map(({ nodeRed }) => nodeRed.stop())]);
+});
+
+/** Deploys flows in Node-RED 4.1 and 5.0, in place of those of an earlier test file, and opens an editor of each. */
+export async function openBothEditors(flows: readonly object[]): Promise<BothEditors> {
+  running ??= start();
+  const { browser, nodeReds } = await running;
+  const editors: Editor[] = [];
+  const openEditors = await Promise.all(
+    nodeReds.map(async ({ major, nodeRed }): Promise<OpenEditor> => {
+      await nodeRed.deploy(flows);
+      const editor = await openEditor(browser, nodeRed.url);
+      editors.push(editor);
+      const { page, problems } = editor;
+      page.setDefaultTimeout(10_000);
+      return { major, nodeRed, page, problems };
+    }),
+  );
+  return {
+    async run(work) {
+      const ended = await Promise.allSettled(openEditors.map(work));
+      ended.forEach((one, index) => {
+        if (one.status === "rejected") {
+          throw new Error(
+            `in Node-RED ${openEditors[index]?.major}: ${String(one.reason?.stack ?? one.reason)}`,
+          );
+        }
+      });
+    },
+    async close() {
+      await Promise.all(editors.map((editor) => editor.close()));
+    },
+  };
+}
+
+/** The same for all tests of a suite; what a failed one left open would fail those that follow. */
+export function bothEditorsOfSuite(flows: readonly object[]): Pick<BothEditors, "run"> {
+  let both: BothEditors | undefined;
+  const run: BothEditors["run"] = async (work) => {
+    assert.ok(both !== undefined, "the editors are open");
+    await both.run(work);
+  };
+  before(async () => {
+    both = await openBothEditors(flows);
+  });
+  after(() => both?.close());
+  afterEach(() =>
+    run(async ({ page, problems }) => {
+      assert.deepEqual(problems, []);
+      if ((await page.locator("#node-dialog-cancel").count()) > 0) {
+        await closeDialog(page, "cancel");
+      }
+    }),
+  );
+  return { run };
+}
+
+async function start(): Promise<Running> {
+  const [browser, ...nodeReds] = await Promise.all([
+    launchBrowser(),
+    ...([4, 5] as const).map(async (major) => ({ major, nodeRed: await startNodeRed({ major }) })),
+  ]);
+  return { browser, nodeReds };
+}

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { fields } from "../../src/errors/phrases.ts";
+import { SettingsReader } from "../../src/runtime/config/settings.ts";
+import { checkInterval, nodeName, timeout } from "../../src/properties/common-properties.ts";
+import { defaultsOf, newValuesOf, type PropertyTable } from "../../src/properties/property-table.ts";
+import { names, propertiesOf } from "../editor/sources.ts";
+
+const table = {
+  name: nodeName,
+  timeout: { ...timeout, default: 30 },
+  checkInterval,
+  most: { kind: "number", of: "amount", default: 2 },
+  mode: { kind: "choice", of: ["one", "two"], default: "one" },
+  isOn: { kind: "flag", default: true },
+  value: { kind: "typed", default: "payload", type: "msg" },
+  secret: { kind: "credential" },
+} as const satisfies PropertyTable;
+
+describe("a table of saved properties", () => {
+  it("gives what holds where a flow says nothing, and what a new node is saved with", () => {
+    const absent = {
+      version: 1,
+      name: "",
+      timeout: 30,
+      checkInterval: 0,
+      most: 2,
+      mode: "one",
+      isOn: true,
+      value: "payload",
+      valueType: "msg",
+    };
+    assert.deepEqual(defaultsOf(table), absent);
+    const { version, ...others } = absent;
+    assert.equal(version, 1);
+    assert.deepEqual(newValuesOf(table), { ...others, checkInterval: 30 });
+  });
+
+  it("gives its types", () => {
+    const saved = defaultsOf(table);
+    const { mode, isOn, most, valueType }: typeof saved = saved;
+    const known: [mode: "one" | "two", isOn: boolean, most: string | number, type: string] = [
+      mode,
+      isOn,
+      most,
+      valueType,
+    ];
+    assert.equal(known.length, 4);
+    // @ts-expect-error A credential is not among the saved properties.
+    assert.equal(saved.secret, undefined);
+  });
+
+  it("gives what the runtime reads, durations in milliseconds", () => {
+    const reader = new SettingsReader("device");
+    const saved = { ...defaultsOf(table), timeout: "2.5", checkInterval: "" };
+    const { timeoutMs, checkIntervalMs, most, mode }: ReturnType<typeof reader.read<typeof table>> =
+      reader.read(table, saved);
+    assert.deepEqual([timeoutMs, checkIntervalMs, most, mode], [2500, 0, 2, "one"]);
+    for (const wrong of [{ timeout: "0" }, { most: 0 }, { mode: "three" as "one" }]) {
+      assert.throws(() => reader.read(table, { ...saved, ...wrong }), { code: "ERR_CONFIG" });
+    }
+  });
+
+  it("names nothing that a sentence about it could not name", async () => {
+    for (const name of names) {
+      for (const [property, { kind }] of Object.entries(await propertiesOf(name))) {
+        if (kind === "number" || kind === "choice") {
+          const isNamed = property === "failures" || fields.some((field) => field === property);
+          assert.ok(isNamed, `${name}: ${property} is not among the fields in src/errors/phrases.ts`);
+        }
+      }
+    }
+  });
+});
