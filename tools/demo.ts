@@ -18,15 +18,15 @@ import { startDemo, type DemoEnvironment } from "./demo/environment.ts";
 const parcels = catalogueParcels.map(({ name }) => name);
 const usage = `Usage: npm run demo [-- options]
 
-Starts a simulated dimensioner, its cloud and a Node-RED on this computer, takes one parcel through the example
-“scan to archive”, shows each step and the archived package, and stays up for you to look around.
+Starts a simulated dimensioner, its cloud and Node-RED on this computer, runs the example “scan to archive” with one
+parcel, shows each step and the archived package, and keeps running so that you can look around.
 
 Options:
-  --once              end after the run; the exit code is 0 when every step went well
-  --archive <folder>  save to this folder, which has to exist; without it the files go when the demo ends
-  --parcel <name>     what lies on the table: ${parcels.join(", ")},
-                      or none, to see a measurement fail (default shoe-box)
-  --help              this text`;
+  --once              end after the run; the exit code is 0 if every step succeeded
+  --archive <folder>  save to this folder, which must exist; by default, the files are deleted when the demo ends
+  --parcel <name>     the parcel on the table: ${parcels.join(", ")},
+                      or none, to see a failed measurement (default shoe-box)
+  --help              print this text`;
 
 const packingBegins = "Scan: packing begins";
 const parcelIsPacked = "Scan: parcel is packed";

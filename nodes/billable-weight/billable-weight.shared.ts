@@ -8,7 +8,7 @@ const checks = { legend: "group.checks" } as const;
 /** The saved properties of `dimensioner-billable-weight`, in the order of its form. */
 export const properties = {
   name: nodeName,
-  /** A carrier of the table, a rule of one's own, or the carrier that msg.preset names. */
+  /** A carrier of the table, a custom rule, or the carrier that msg.preset names. */
   preset: {
     kind: "choice",
     of: ["ups", "fedex", "usps", "dhl-express", "dhl-express-us", "dhl-parcel", "dpd", "own", "msg"],

@@ -15,7 +15,7 @@ export type WeightSource = "measured" | "label" | "given" | "none";
 
 /** What a billable weight is calculated from. */
 export interface BillingTask {
-  /** A carrier of the table, or a rule of one's own. */
+  /** A carrier of the table, or a custom rule. */
   readonly rule: PresetName | WeightRule;
   readonly weightFrom: WeightSource;
   /** The weight from a separate scale. */

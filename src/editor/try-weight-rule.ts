@@ -9,7 +9,7 @@ import type { Form } from "./form.ts";
 import type { Texts } from "./texts.ts";
 import { button as makeButton } from "./widgets.ts";
 
-/** The properties of a rule of one's own. */
+/** The properties of a custom rule. */
 const own = ["unit", "divisor", "sideRounding", "productRounding", "threshold", "minimum"] as const;
 
 /** The sample parcel, by the units of the rule. */
@@ -17,7 +17,7 @@ const samples = { "cm-kg": "40 × 30 × 20 cm, 2 kg", "in-lb": "11.1 × 8.5 × 6
 
 /**
  * Shows the billable weight of a sample parcel by the chosen rule, and the rule's source, and updates both with every
- * change in the dialog. Another parcel can be typed in. A rule of the table can be copied into the fields of one's own
+ * change in the dialog. Another parcel can be typed in. A rule of the table can be copied into the fields of the custom
  * rule.
  */
 export function tryWeightRule(form: Form, texts: Texts): void {
@@ -72,7 +72,7 @@ export function tryWeightRule(form: Form, texts: Texts): void {
   });
 }
 
-/** A rule as the dialog shows it: one of the table with its carrier, or one's own. */
+/** A rule as the dialog shows it: one of the table with its carrier, or the custom one. */
 interface Shown {
   readonly rule: WeightRule;
   readonly dated?: DatedRule;
@@ -81,7 +81,7 @@ interface Shown {
 }
 
 /**
- * The rules that apply today: the selected one, or all if the message selects it; none if one's own rule is incomplete.
+ * The rules that apply today: the selected one, or all if the message selects it; none if the custom rule is incomplete.
  */
 function rulesIn(form: Form): Shown[] {
   const preset = form.value("preset");

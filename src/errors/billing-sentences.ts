@@ -4,11 +4,11 @@ import type { Sentence } from "./sentence.ts";
 export const billing = {
   billNoMeasurement: {
     code: "ERR_INPUT",
-    text: "This is no measurement. Give the result of a measurement, or a transaction record.",
+    text: "This is not a measurement. Pass the result of a measurement, or a transaction record.",
     hint: "It is an object with length, width, height and their unit.",
     inNode: {
-      text: "What is in msg.payload is no measurement. Connect this node behind the node that measures.",
-      hint: "It is the result of measure and remote trigger, and the record of transaction in.",
+      text: "There is no measurement in msg.payload. Connect this node after the node that measures.",
+      hint: "It must be the result of measure or remote trigger, or the record of transaction in.",
     },
   },
   billFailed: {
@@ -18,8 +18,8 @@ export const billing = {
   },
   billSeveral: {
     code: "ERR_NOT_BILLABLE",
-    text: "__count__ objects were measured together, and they have only one weight. Measure each parcel on its own.",
-    hint: "A billable weight is that of one parcel.",
+    text: "__count__ objects were measured together, and there is only one weight for all of them. Measure each parcel on its own.",
+    hint: "A billable weight applies to one parcel.",
   },
   billSides: {
     code: "ERR_NOT_BILLABLE",
@@ -28,27 +28,27 @@ export const billing = {
   },
   billLengthUnit: {
     code: "ERR_INPUT",
-    text: "“__value__” is not a unit for sides that is known here. Set the device to one of these: __choices__.",
+    text: "The sides are in “__value__”, which is not supported. Set the device to one of these units: __choices__.",
     hint: "The unit of the sides is dimsUnitOfMeasure.",
   },
   billWeightUnit: {
     code: "ERR_INPUT",
-    text: "“__value__” is not a unit for weights that is known here. Set the scale to one of these: __choices__.",
+    text: "The weight is in “__value__”, which is not supported. Set the scale to one of these units: __choices__.",
     hint: "The unit of the measured weight is weightUnitOfMeasure.",
   },
   billNoWeight: {
     code: "ERR_NOT_BILLABLE",
     text: "The weight of the parcel is missing. Weigh the parcel, and measure it again.",
-    hint: "Without the weight it is not certain that the size decides. A device without a scale can be billed by the label's weight, or by the size alone.",
+    hint: "Without the actual weight, it is not certain that the size decides. If the device has no scale, the label's weight can be used, or the size alone.",
     inNode: {
-      hint: "Without the weight it is not certain that the size decides. Where the weight comes from is set in this node.",
+      hint: "Without the actual weight, it is not certain that the size decides. Where the weight comes from is set in this node.",
     },
   },
   billNoLabelWeight: {
     code: "ERR_NOT_BILLABLE",
-    text: "The label of the parcel does not say its weight. Scan a label with a weight, or weigh the parcel.",
+    text: "The label of the parcel does not show its weight. Scan a label with a weight, or weigh the parcel.",
     hint: "The gross weight is in the elements 330n and 340n of a GS1 code.",
-    inNode: { hint: "It is msg.scan.labelWeight, which the scan node reads out of a GS1 label." },
+    inNode: { hint: "The weight is in msg.scan.labelWeight, which the scan node reads from a GS1 label." },
   },
   billNotLegal: {
     code: "ERR_NOT_BILLABLE",
@@ -57,17 +57,17 @@ export const billing = {
   },
   billLegalUnknown: {
     code: "ERR_NOT_BILLABLE",
-    text: "It is not known whether this measurement is legal for trade, so it must not be billed. Bill it by a result in which the device itself says so.",
-    hint: "The cloud's records do not say it. An earlier device says it of the sides only, and nobody says it of a weight from elsewhere.",
+    text: "It is not known whether this measurement is legal for trade, so it must not be billed. Use a result in which the device itself says so.",
+    hint: "The cloud's records do not say it, an earlier device says it about the sides only, and for a weight from another source nothing says it.",
   },
   billManual: {
     code: "ERR_NOT_BILLABLE",
     text: "The dimensions of this parcel were typed in by hand, so they must not be billed. Measure the parcel with the device.",
-    hint: "The record has isManualDimension.",
+    hint: "In the record, isManualDimension is true.",
   },
   billNoRule: {
     code: "ERR_INPUT",
-    text: "The table has no rule of __name__ for __value__, the day of this measurement. Use an own rule.",
-    hint: "The rule is chosen by the day of the measurement. docs/billable-weight.md says since when each one is known.",
+    text: "There is no rule of __name__ for __value__, the day of this measurement. Use a custom rule.",
+    hint: "The rule depends on the day of the measurement. docs/billable-weight.md lists since when each rule applies.",
   },
 } as const satisfies Record<string, Sentence>;

@@ -42,11 +42,11 @@ export const connections = {
   unreachableTls: {
     code: "ERR_UNREACHABLE",
     text: "No secure connection to __host__: __problem__. Check the address and the device's certificate.",
-    hint: "Node.js trusts a private certificate authority that the environment variable NODE_EXTRA_CA_CERTS names.",
+    hint: "To make Node.js trust a private certificate authority, name its file in the environment variable NODE_EXTRA_CA_CERTS.",
     cloud: {
       text: "No secure connection to __host__: __problem__. Check the address and the TLS settings.",
       hint: "The tls option takes the certificate of a private certificate authority.",
-      inNode: { hint: "A private certificate authority is added with a tls-config node." },
+      inNode: { hint: "To trust a private certificate authority, add it with a tls-config node." },
     },
   },
   unreachableProxy: {
@@ -86,7 +86,7 @@ export const connections = {
   connectionLost: {
     code: "ERR_CONNECTION_LOST",
     text: "The connection to __host__ was lost before the response was complete. Try again; if this happens often, check the network.",
-    hint: "What had been received was discarded.",
+    hint: "The data received so far was discarded.",
     retryable: true,
     unknownOutcome: {
       text: "The connection to __host__ was lost before the response was complete. Check the device before you try again: it may have acted.",

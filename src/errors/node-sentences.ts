@@ -25,22 +25,22 @@ export const nodes = {
   inputScanEmpty: {
     code: "ERR_INPUT",
     text: "The scan is empty, so there is no transaction reference. Nothing was sent; scan again.",
-    hint: "The reference is msg.transactionReference or, without one, a text or a number in msg.payload.",
+    hint: "The reference is msg.transactionReference or, without it, a string or a number in msg.payload.",
   },
   inputMeasuredBy: {
     code: "ERR_INPUT",
-    text: "This local measurement does not say which device measured it: msg.measuredBy is missing. Pass on the message of the measure node with it, or set a transaction ID.",
-    hint: "The measure node puts msg.measuredBy on its message. A function that makes a new message loses it.",
+    text: "This local measurement does not say which device made it: msg.measuredBy is missing. Pass on the message of the measure node as it is, or set a transaction ID.",
+    hint: "The measure node sets msg.measuredBy. A Function node that creates a new message loses it.",
   },
   inputNothing: {
     code: "ERR_INPUT",
     text: "There is nothing to archive: the message has no measurement and no media, and no cloud is selected.",
-    hint: "Send the message of a measure node, a remote measure or a transaction in node, or put media on msg.payload.",
+    hint: "Send the message of a measure, remote trigger or transaction in node, or put media in msg.payload.",
   },
   messageTooDeep: {
     code: "ERR_INPUT",
-    text: "The message is nested too deeply for Node-RED to copy it. Remove what is not needed before this node. Nothing was sent.",
-    hint: "More than 500 objects or lists lie inside one another.",
+    text: "The message is nested too deeply for Node-RED to copy it. Remove the properties that are not needed before this node. Nothing was sent.",
+    hint: "It has more than 500 levels of objects or arrays.",
   },
   messagesFull: {
     code: "ERR_QUEUE_FULL",
@@ -56,18 +56,18 @@ export const nodes = {
   mediaIncomplete: {
     code: "ERR_MEDIA_INCOMPLETE",
     text: "Not all expected media arrived within __seconds__ s; missing: __missing__. Wait longer, or try again later.",
-    hint: "Images and videos reach the cloud with a delay. Media list puts what it has found on msg.payload.",
+    hint: "Images and videos reach the cloud with a delay. The media that were found are in msg.payload.",
     retryable: true,
   },
   partsIncomplete: {
     code: "ERR_MEDIA_INCOMPLETE",
-    text: "Not all expected media arrived within __seconds__ s; missing: __missing__. What did arrive is kept in __path__.",
+    text: "Not all expected media arrived within __seconds__ s; missing: __missing__. The media that did arrive are kept in __path__.",
     hint: "Send all parts of the sequence again, or increase the wait. Nothing in that folder is ever deleted automatically.",
     retryable: true,
   },
   partTooLate: {
     code: "ERR_EXPIRED",
-    text: "Part __count__ of the sequence arrived after its package had been sealed, and is not in it. It is still in this message; archive it with a message of its own.",
+    text: "Part __count__ of the sequence arrived after its package was complete, and is not in it. It is still in this message; archive it with a separate message.",
     hint: "Increase the archive node's wait if parts regularly arrive late.",
     retryable: true,
   },
@@ -78,33 +78,33 @@ export const nodes = {
   },
   cancelledKept: {
     code: "ERR_CANCELLED",
-    text: "The flow was stopped or redeployed before this was archived. The job is saved and continues by itself; do not send it again.",
-    hint: "When it is done, this node sends its message with msg.resumed.",
+    text: "The flow was stopped or redeployed before this was archived. The job is saved and continues automatically; do not send the message again.",
+    hint: "When the job is done, this node sends a message with msg.resumed.",
   },
   archiveFull: {
     code: "ERR_QUEUE_FULL",
-    text: "The archive __path__ has too many open jobs (limit: __limit__). Nothing was accepted; send it again when some of them are done.",
-    hint: "The archive node's status and the log say what holds up the open jobs.",
+    text: "The archive __path__ has too many open jobs (limit: __limit__). Nothing was accepted; send the message again when some of them are done.",
+    hint: "The archive node's status and the log show why the open jobs are delayed.",
     retryable: true,
   },
   scanCutOff: {
     code: "ERR_INPUT",
     text: "The end of the scan “__value__” is missing. Scan the label again.",
-    hint: "It began with STX, and ETX did not arrive in time. Check the connection of the scanner, and the longest pause in this node.",
+    hint: "It started with STX, but ETX did not arrive in time. Check the connection of the scanner, and the longest pause set in this node.",
   },
   scanNotAccepted: {
     code: "ERR_INPUT",
-    text: "“__value__” is __what__, which is not used here. Scan the label of the parcel.",
+    text: "“__value__” is __what__, which is not accepted here. Scan the label of the parcel.",
     hint: "Which codes are accepted is set in the scan node.",
   },
   scanWrong: {
     code: "ERR_INPUT",
     text: "The code “__value__” is damaged: __problem__ Scan the label again.",
-    hint: "If other labels work, this label is printed incorrectly. The scan node can also be set to pass on such codes.",
+    hint: "If other labels work, this label is misprinted. The scan node can also be set to pass on such codes.",
   },
   scanNoReference: {
     code: "ERR_INPUT",
-    text: "The code “__value__” does not have the reference that is needed here. Scan the label of the parcel.",
-    hint: "What becomes the reference is set in the scan node; its dialog shows how a code is read.",
+    text: "The code “__value__” does not contain the required reference. Scan the label of the parcel.",
+    hint: "Which part becomes the reference is set in the scan node; its dialog shows how a code is read.",
   },
 } as const satisfies Record<string, Sentence>;

@@ -4,7 +4,7 @@ import type { Sentence } from "./sentence.ts";
 export const responses = {
   http: {
     code: "ERR_HTTP",
-    text: "__host__ answered with HTTP status __statusCode__. Check the address, or ask whoever looks after it.",
+    text: "__host__ answered with HTTP status __statusCode__. Check the address, or ask its administrator.",
     hint: "The log of the device or the cloud may say more.",
     unknownOutcome: {
       text: "__host__ answered with HTTP status __statusCode__. Check the device before you try again: it may have acted.",

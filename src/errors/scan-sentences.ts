@@ -5,20 +5,20 @@ export const scans = {
   scanEmpty: {
     code: "ERR_INPUT",
     text: "The scan is empty. Scan the label again.",
-    hint: "What has arrived has no characters apart from those that scanners put around a code.",
+    hint: "It contains only characters that scanners put around a code.",
   },
   scanPayload: {
     code: "ERR_INPUT",
-    text: "This is no scan: it must be a text or bytes. Pass on what the scanner sends without changing it.",
-    hint: "Numbers are not accepted: they lose zeros in front, and digits behind the sixteenth.",
+    text: "This is not a scan: it must be a string or bytes. Pass on what the scanner sends without changing it.",
+    hint: "Numbers are not accepted: they lose leading zeros, and all digits after the sixteenth.",
     inNode: {
-      text: "What is in msg.payload is no scan: it must be a text or a Buffer. Connect this node directly to the node that receives scans.",
+      text: "The value in msg.payload is not a scan: it must be a string or a Buffer. Connect this node directly to the node that receives scans.",
     },
   },
   scanTooLong: {
     code: "ERR_INPUT",
     text: "The scan has more than __most__ characters, and no code is that long. Scan the label again.",
-    hint: "If this goes on, check that the scanner ends each scan with Enter (CR or LF), and that nothing else sends to this.",
+    hint: "If this happens again, check that the scanner ends each scan with Enter (CR or LF), and that nothing else sends data here.",
   },
   scanSeveral: {
     code: "ERR_INPUT",

@@ -13,7 +13,7 @@ export const settings = {
   },
   configToken: {
     code: "ERR_CONFIG",
-    text: "The token is missing, or it has characters that no token has. Use a token from the cloud portal.",
+    text: "The token is missing, or it has characters that a token cannot have. Use a token from the cloud portal.",
     hint: "Tokens are created in the cloud portal.",
     inNode: {
       text: "The cloud config node has no valid token. Paste a token from the cloud portal and deploy.",
@@ -21,9 +21,9 @@ export const settings = {
   },
   configFolder: {
     code: "ERR_CONFIG",
-    text: "No folder is given to save files in. Give one that exists.",
+    text: "The folder to save files in is missing. Specify an existing one.",
     hint: "The folder is not created automatically.",
-    inNode: { text: "No folder is set to save files in. Enter a folder that exists and deploy." },
+    inNode: { text: "The folder to save files in is not set. Enter an existing folder and deploy." },
   },
   configGeneration: {
     code: "ERR_CONFIG",
@@ -33,7 +33,7 @@ export const settings = {
   },
   inputMissing: {
     code: "ERR_INPUT",
-    text: "__field__ is missing. Nothing was sent; give a value.",
+    text: "__field__ is missing. Nothing was sent; provide a value.",
     hint: "The API requires this value.",
     inNode: {
       text: "__field__ is missing; nothing was sent. Check where this node gets it from.",
@@ -48,7 +48,7 @@ export const settings = {
   },
   inputBodyUsed: {
     code: "ERR_INPUT",
-    text: "The body of this download has been read or ended before, and it comes only once. Ask for the download again.",
-    hint: "Hand a download to one function only.",
+    text: "The body of this download has already been read or ended, and it can be read only once. Request the download again.",
+    hint: "Pass a download to one function only.",
   },
 } as const satisfies Record<string, Sentence>;

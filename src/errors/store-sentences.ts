@@ -14,7 +14,7 @@ export const stores = {
   storeDamaged: {
     code: "ERR_STORE",
     text: 'The database __path__ is damaged: __problem__. Nothing was deleted. Stop what uses it. Then restore the file from a backup, or make a new one from the packages: run dimensioner-rebuild "folder of the packages" --database "__path__".',
-    hint: "What a damaged database holds can often still be read with SQLite's own tools.",
+    hint: "Much of a damaged database can often still be read with SQLite's own tools.",
     inNode: {
       text: 'The database __path__ is damaged: __problem__. Nothing was deleted. Stop Node-RED. Then restore the file from a backup, or make a new one from the packages: run npx dimensioner-rebuild "folder of the packages" --database "__path__" in Node-RED\'s user directory.',
     },
@@ -58,7 +58,7 @@ export const stores = {
   },
   storeNotHere: {
     code: "ERR_STORE",
-    text: "No database in the folder __path__ belongs to a store that has the packages folder __name__. Name the database itself.",
+    text: "No database in the folder __path__ belongs to a store with the packages folder __name__. Specify the database file.",
     hint: "The database of a store is an SQLite file whose name ends with .sqlite.",
     inNode: {
       hint: "Node-RED keeps the database of a store in its user directory, in the folder dimensioner.",
@@ -66,10 +66,10 @@ export const stores = {
   },
   storeOtherFolder: {
     code: "ERR_STORE",
-    text: "The database __path__ lists the packages of the folder __name__. Nothing was changed. Name that folder, or another database. After you have moved the packages, open the store with their new folder once.",
+    text: "The database __path__ lists the packages of the folder __name__. Nothing was changed. Specify that folder, or another database. If you have moved the packages, first open the store once with their new folder.",
     hint: "A database lists the packages of one folder.",
     inNode: {
-      text: "The database __path__ lists the packages of the folder __name__. Nothing was changed. Name that folder, or another database. After you have moved the packages, start Node-RED with their new folder once.",
+      text: "The database __path__ lists the packages of the folder __name__. Nothing was changed. Specify that folder, or another database. If you have moved the packages, first start Node-RED once with their new folder.",
     },
   },
   storeMoved: {
@@ -80,13 +80,13 @@ export const stores = {
   storeFull: {
     code: "ERR_STORE",
     text: "The disk is full: nothing was written to the database __path__. Free some space and try again.",
-    hint: "What was stored before is safe.",
+    hint: "Everything that was stored before is safe.",
     retryable: true,
   },
   storeDenied: {
     code: "ERR_STORE",
     text: "No permission to write the database __path__. Give the user that runs this program access to the file and its folder.",
-    hint: "What was stored before is safe.",
+    hint: "Everything that was stored before is safe.",
     inNode: {
       text: "No permission to write the database __path__. Give the user that runs Node-RED access to the file and its folder.",
     },
@@ -107,7 +107,7 @@ export const stores = {
   storeFailed: {
     code: "ERR_STORE",
     text: "The database __path__ reports an error: __problem__. Check the disk and the permissions of the folder.",
-    hint: "What was stored before is safe.",
+    hint: "Everything that was stored before is safe.",
     retryable: true,
   },
 } as const satisfies Record<string, Sentence>;

@@ -10,7 +10,7 @@ import { presetNames, type PresetName } from "../tariffs/presets.ts";
 import { ruleUnits, sideRoundings, type RuleUnit, type WeightRule } from "../tariffs/rule.ts";
 import { weightUnits, type WeightUnit } from "../tariffs/units.ts";
 
-/** An own rule. Numbers may be given as decimal text, which keeps every digit. */
+/** A custom rule. Numbers may be given as decimal text, which keeps every digit. */
 export interface OwnWeightRule {
   /** Cubic centimeters for a kilogram, or cubic inches for a pound. */
   readonly unit: RuleUnit;
@@ -27,7 +27,7 @@ export interface OwnWeightRule {
 }
 
 export interface BillableWeightOptions {
-  /** A carrier of the table in docs/billable-weight.md, or an own rule. */
+  /** A carrier of the table in docs/billable-weight.md, or a custom rule. */
   readonly rule: PresetName | OwnWeightRule;
   /**
    * Where the actual weight comes from: the measurement (where it is not given), the label, a scale of its own. With `none`

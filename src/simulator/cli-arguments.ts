@@ -62,7 +62,7 @@ function secret(given: string | undefined): { name: string; value: string } {
   }
   const match = /^([^:]+):\s*(.+)$/.exec(given);
   if (match?.[1] === undefined || match[2] === undefined) {
-    throw new UsageError('--webhook-secret looks like "x-webhook-secret: my secret".');
+    throw new UsageError('--webhook-secret needs a header, such as "x-webhook-secret: my secret".');
   }
   return { name: match[1], value: match[2] };
 }
@@ -71,7 +71,7 @@ function webhooksOf(given: ReturnType<typeof parse>): Webhook[] {
   const addresses = given.webhook ?? defaultWebhooks;
   if (given["no-webhook"] === true) {
     if (given.webhook !== undefined) {
-      throw new UsageError("--webhook and --no-webhook exclude each other.");
+      throw new UsageError("--webhook and --no-webhook cannot be used together.");
     }
     return [];
   }
@@ -94,7 +94,9 @@ function connectTo(given: string | undefined): ScannerOptions["connectTo"] {
   }
   const [, bracketed, host = bracketed, at] = /^(?:\[([^\]]+)\]|([^:\s]+)):(\d+)$/.exec(given) ?? [];
   if (host === undefined || at === undefined) {
-    throw new UsageError(`--scanner-connect looks like "127.0.0.1:4001", not "${given}".`);
+    throw new UsageError(
+      `--scanner-connect needs a host and a port, such as "127.0.0.1:4001", not "${given}".`,
+    );
   }
   return { host, port: port("scanner-connect", at, 0) };
 }
@@ -128,9 +130,7 @@ export function readArguments(args: readonly string[]): Command {
   }
   const host = given.host ?? "127.0.0.1";
   if (!isLoopback(host) && given.expose !== true) {
-    throw new UsageError(
-      `${host} can be reached by others in the network. If that is what you want, add --expose.`,
-    );
+    throw new UsageError(`Others on the network can reach ${host}. If that is what you want, add --expose.`);
   }
   const keep = wholeNumber("keep", given.keep, 1);
   const seconds = (name: "measure" | "encoding" | "media-delay", fallback: number): number =>

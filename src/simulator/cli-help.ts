@@ -4,8 +4,8 @@ import { modes, transactionIdKinds } from "./options.ts";
 
 export const helpText = `Usage: dimensioner-simulator [options]
 
-Simulates the machines at a packing table, so that you can build and try flows without hardware:
-a newer and an earlier dimensioner, the cloud that stores transactions, images and videos, and a scanner.
+Simulates the equipment of a packing table, so that you can build and test flows without hardware:
+a newer and an earlier dimensioner, the cloud that stores transactions and media, and a barcode scanner.
 It runs until you press Ctrl+C. Nothing is stored on disk.
 
 Devices
@@ -26,14 +26,14 @@ Cloud
 Scanner
   --scanner-suffix <end>   what ends each scan: ${suffixNames.join(", ")} (default crlf)
   --scanner-no-aim         send no AIM identifier such as ]C1 in front of each code
-  --scanner-repeats <n>    send each scan so many times, like a scanner whose label stays in view (default 1)
-  --scanner-chunk <bytes>  send so many bytes at a time, like a serial line (default: each scan in one piece)
+  --scanner-repeats <n>    send each scan <n> times, like a scanner that still sees the label (default 1)
+  --scanner-chunk <bytes>  send <bytes> bytes at a time, like a serial port (default: each scan at once)
   --scanner-connect <host:port>
                            also connect to a Node-RED that listens there
 
 Webhook
-  --webhook <address>      where the cloud posts a record of each measurement; up to three of them. By default
-                           the addresses of the examples 01 and 20 in the Node-RED on this computer:
+  --webhook <address>      where the cloud posts a record of each measurement; can be given up to three times.
+                           By default, the addresses of examples 01 and 20 in Node-RED on this computer:
 ${defaultWebhooks.map((address) => `                           ${address}`).join("\n")}
   --webhook-secret <header: value>
                            the header that is sent with each record (default x-webhook-secret: simulator)
@@ -49,15 +49,15 @@ Network
   --expose                 required with any other address: everyone on the network can then use the simulator
 
 Other
-  --seed <number>          repeat the ids and values of an earlier run, which has printed this number
+  --seed <number>          repeat the IDs and values of an earlier run, which printed this number at its start
   --keep <n>               how many transactions and requests are remembered (default 10000)
-  --keep-bytes <size>      how much memory each of these two lists may take (default 64M)
+  --keep-bytes <size>      how much memory each of these two lists can take (default 64M)
   --quiet                  do not print a line for each request
   --help                   print this text
   --version                print the version
 
-While the simulator runs, open http://127.0.0.1:8100 in a browser: place parcels, scan barcodes, see the
-requests, and cause faults. The same from a shell:
+While the simulator runs, open http://127.0.0.1:8100 in a browser to place parcels, scan barcodes, watch the
+requests and cause faults. The same from a shell:
   curl http://127.0.0.1:8100/state
   curl -H "content-type: application/json" -d '{"barcode":"VIDEO_START"}' http://127.0.0.1:8100/scan
 docs/simulator.md describes the control API.

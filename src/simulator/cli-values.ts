@@ -25,7 +25,7 @@ export function wholeNumber(name: string, given: string | undefined, least = 0):
   }
   const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
   if (!(Number.isSafeInteger(value) && value >= least)) {
-    throw new UsageError(`--${name} needs a whole number from ${least} on, not "${given}".`);
+    throw new UsageError(`--${name} needs a whole number of at least ${least}, not "${given}".`);
   }
   return value;
 }
@@ -48,7 +48,7 @@ export function oneOf<T extends string>(
   }
   const found = allowed.find((one) => one === given);
   if (found === undefined) {
-    throw new UsageError(`--${name} is one of ${allowed.join(", ")}, not "${given}".`);
+    throw new UsageError(`--${name} must be one of ${allowed.join(", ")}, not "${given}".`);
   }
   return found;
 }
@@ -59,7 +59,7 @@ export function size(name: string, given: string | undefined): number | undefine
   }
   const match = /^(\d+)([KMG]?)$/i.exec(given);
   if (match === null) {
-    throw new UsageError(`--${name} needs a size like 800000, 512M or 4G, not "${given}".`);
+    throw new UsageError(`--${name} needs a size such as 800000, 512M or 4G, not "${given}".`);
   }
   return Number(match[1]) * 1024 ** ["", "k", "m", "g"].indexOf((match[2] ?? "").toLowerCase());
 }

@@ -27,12 +27,12 @@ function isTaken(statusCode: number | null): boolean {
 function problemOf(origin: string, answers: readonly (number | null)[]): string {
   const refused = answers.filter((one) => one !== null);
   if (refused.length === 0) {
-    return `Webhook: ${origin} does not answer, so no flow learns of measurements. Start Node-RED there, or use --no-webhook. Until then the records are posted again for ten minutes each.`;
+    return `Webhook: ${origin} does not respond, so no flow receives the records of measurements. Start Node-RED there, or use --no-webhook. Each record is retried for ten minutes.`;
   }
   if (refused.every((one) => one === 404)) {
-    return `Webhook: no flow at ${origin} takes the records (status 404). Deploy example 01 or 20 there, or use --no-webhook.`;
+    return `Webhook: no flow at ${origin} accepts the records (HTTP status 404). Deploy example 01 or 20 there, or use --no-webhook.`;
   }
-  return `Webhook: ${origin} answers with status ${refused.join(" and ")}. With 401, compare the secret in the node with --webhook-secret.`;
+  return `Webhook: ${origin} responds with HTTP status ${refused.join(" and ")}. If it is 401, compare the secret in the node with --webhook-secret.`;
 }
 
 /**
@@ -67,7 +67,7 @@ export function webhookReporter(
     const all = [...answers.values()];
     if (all.some(isTaken)) {
       if (server.said !== null) {
-        print(`Webhook: ${origin} takes the records now.`);
+        print(`Webhook: ${origin} now accepts the records.`);
       }
       server.said = null;
     } else if (answers.size === server.urls.size) {

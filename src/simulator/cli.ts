@@ -32,7 +32,7 @@ function printStart({ newer, earlier, cloud, scanner, control, options }: Simula
   const to = options.scanner.connectTo;
   print(
     `scanner         ${scanner.host}:${scanner.port}   for a tcp in node that connects to it` +
-      (to === null ? "" : `; it connects to ${to.host}:${to.port} by itself`),
+      (to === null ? "" : `; it also connects to ${to.host}:${to.port}`),
   );
   print(`control         ${control.origin}   open it in a browser`);
   const [first, ...others] = options.webhooks;
@@ -41,8 +41,8 @@ function printStart({ newer, earlier, cloud, scanner, control, options }: Simula
   if (first?.header !== undefined) {
     print(`                with the header ${first.header.name}: ${first.header.value}`);
   }
-  print(`seed            ${options.seed}   --seed ${options.seed} repeats the ids and values of this run`);
-  print("Press Ctrl+C to end the simulator.");
+  print(`seed            ${options.seed}   --seed ${options.seed} repeats the IDs and values of this run`);
+  print("Press Ctrl+C to stop the simulator.");
 }
 
 function printRequest({
@@ -71,7 +71,7 @@ function sentence(error: unknown, { ports }: StartOptions): string {
     return `Port ${String(port)} is in use by another program. Choose another with --${name}-port, or 0 for any free one.`;
   }
   if (code === "EACCES") {
-    return `Port ${String(port)} may not be opened by this user. Choose one above 1023.`;
+    return `This user is not allowed to open port ${String(port)}. Choose one above 1023.`;
   }
   if (code === "EADDRNOTAVAIL") {
     return "This computer has no such address. Choose another --host.";
@@ -83,7 +83,7 @@ async function run(command: Extract<Command, { do: "run" }>): Promise<void> {
   const sim = await startSimulator(command.options);
   const { host } = sim.options;
   if (!isLoopback(host)) {
-    process.stderr.write(`Warning: everybody who reaches ${host} can use and control this simulator.\n`);
+    process.stderr.write(`Warning: everyone who can reach ${host} can use and control this simulator.\n`);
   }
   printStart(sim);
   const urls = sim.options.webhooks.map(({ url }) => url);

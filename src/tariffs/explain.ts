@@ -13,13 +13,13 @@ export interface Words {
 
 export const english: Words = {
   number: (decimal) => decimal,
-  upTo: (weight) => `up to ${weight}`,
+  upTo: (weight) => `rounded up to ${weight}`,
   actual: (weight) => `actual weight ${weight}`,
   notOver: (volume) => `not over ${volume}`,
   atLeast: (weight) => `at least ${weight}`,
 };
 
-/** Explains how the weight was calculated: "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb". */
+/** Explains how the weight was calculated: "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, rounded up to 6 lb". */
 export function explain(calculation: Calculation, words: Words): string {
   const { rule, sides, volume, dimensional, actual, billed } = calculation;
   const { length, weight: unit } = ruleUnits[rule.unit];

@@ -320,7 +320,7 @@ describe("archive: one parcel, one package", () => {
         await archiving({ device }, async (opened) => {
           const submission = await opened.runner.submit(filmOf({ waitMs: 60 }));
           const error = await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
-          assert.match(error.message, /missing: the video that the device keeps/);
+          assert.match(error.message, /missing: the video saved on the device/);
           submission.messageSent(error);
         });
       });

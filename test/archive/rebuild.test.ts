@@ -250,7 +250,7 @@ describe("archive: dimensioner-rebuild", function () {
       await truncate(file, 50_000);
       const made = await runChild(script, [root, "--database", file]);
       assert.deepEqual([made.code, made.stderr], [0, ""]);
-      assert.match(made.stdout, /it was damaged, and is now \S+\.damaged-\d{8}T\d{6}Z\n/);
+      assert.match(made.stdout, /was damaged, and is now \S+\.damaged-\d{8}T\d{6}Z\n/);
       assert.match(made.stdout, /only the lost database knew which jobs were open/);
       assert.match(made.stdout, /store\.sqlite: a new database lists 3 packages \(\d+ byte\) of \S+\n$/);
       await writeFile(join(root, archive.paths[0] ?? "", "manifest.json"), "{}");

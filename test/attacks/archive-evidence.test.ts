@@ -323,7 +323,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
       ]);
       try {
         const status = await flow.untilStatus("archive", ({ fill }) => fill === "red");
-        assert.equal(status.text, "folder is gone");
+        assert.equal(status.text, "folder missing");
         const lines: string[] = [];
         flow.node("archive").log = (text: unknown) => void lines.push(String(text));
         await mkdir(join(root, "gone"));

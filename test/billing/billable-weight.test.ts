@@ -15,7 +15,7 @@ describe("the billable weight of a measurement", () => {
       weight: 3,
       unit: "lb",
       basis: "actual",
-      explanation: "12 × 9 × 7 in = 756 in³, not over 1728; actual weight 2.5, up to 3 lb",
+      explanation: "12 × 9 × 7 in = 756 in³, not over 1728; actual weight 2.5, rounded up to 3 lb",
       dimensionalWeight: null,
       actualWeight: 2.5,
       weightFrom: "measured",
@@ -79,10 +79,10 @@ describe("the billable weight of a measurement", () => {
     );
     assert.equal(
       furlong.message,
-      "“furlong” is not a unit for sides that is known here. Set the device to one of these: mm, cm, m, in.",
+      "The sides are in “furlong”, which is not supported. Set the device to one of these units: mm, cm, m, in.",
     );
     const stone = caughtBy(() => billableWeight(resultOf([1, 1, 1], { weightUnit: "st" }), ups), "ERR_INPUT");
-    assert.match(stone.message, /^“st” is not a unit for weights.*g, kg, oz, lb\.$/);
+    assert.match(stone.message, /^The weight is in “st”, which is not supported.*g, kg, oz, lb\.$/);
     const unneeded = { ...ups, weight: { value: 3, unit: "lb" } } as const;
     assert.equal(billableWeight(resultOf([1, 1, 1], { weightUnit: "st" }), unneeded).weight, 3);
   });
@@ -116,7 +116,7 @@ describe("the actual weight", () => {
     for (const scan of [undefined, readScan("ORDER-1")]) {
       const options = scan === undefined ? byLabel : { ...byLabel, scan };
       const error = caughtBy(() => billableWeight(parcel, options), "ERR_NOT_BILLABLE");
-      assert.match(error.message, /^The label of the parcel does not say its weight/);
+      assert.match(error.message, /^The label of the parcel does not show its weight/);
     }
     const small = resultOf([5, 5, 5]);
     caughtBy(() => billableWeight(small, { rule: "usps", weight: "none" }), "ERR_NOT_BILLABLE");

@@ -21,7 +21,7 @@ describe("carriers' rules", () => {
       "in",
       "1 lb",
       "6 lb dimensional",
-      "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb",
+      "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, rounded up to 6 lb",
     ],
     [
       "fedex",
@@ -29,7 +29,7 @@ describe("carriers' rules", () => {
       "in",
       "1 lb",
       "4 lb dimensional",
-      "12 × 9 × 5 in = 540 in³, ÷ 139 = 3.88, up to 4 lb",
+      "12 × 9 × 5 in = 540 in³, ÷ 139 = 3.88, rounded up to 4 lb",
     ],
     [
       "usps",
@@ -37,7 +37,7 @@ describe("carriers' rules", () => {
       "in",
       "3.2 lb",
       "4 lb actual",
-      "12 × 12 × 12 in = 1728 in³, not over 1728; actual weight 3.2, up to 4 lb",
+      "12 × 12 × 12 in = 1728 in³, not over 1728; actual weight 3.2, rounded up to 4 lb",
     ],
     [
       "usps",
@@ -45,7 +45,7 @@ describe("carriers' rules", () => {
       "in",
       "3.2 lb",
       "14 lb dimensional",
-      "13 × 12 × 12 in = 1872 in³, ÷ 139 = 13.47, up to 14 lb",
+      "13 × 12 × 12 in = 1872 in³, ÷ 139 = 13.47, rounded up to 14 lb",
     ],
     [
       "dhl-express",
@@ -53,7 +53,7 @@ describe("carriers' rules", () => {
       "cm",
       "2 kg",
       "5 kg dimensional",
-      "40 × 30 × 20 cm = 24000 cm³, ÷ 5000 = 4.8, up to 5 kg",
+      "40 × 30 × 20 cm = 24000 cm³, ÷ 5000 = 4.8, rounded up to 5 kg",
     ],
     [
       "dhl-express",
@@ -61,7 +61,7 @@ describe("carriers' rules", () => {
       "cm",
       "5.1 kg",
       "5.5 kg actual",
-      "40 × 30 × 20 cm = 24000 cm³, ÷ 5000 = 4.8 kg; actual weight 5.1, up to 5.5 kg",
+      "40 × 30 × 20 cm = 24000 cm³, ÷ 5000 = 4.8 kg; actual weight 5.1, rounded up to 5.5 kg",
     ],
     [
       "dhl-express-us",
@@ -69,7 +69,7 @@ describe("carriers' rules", () => {
       "in",
       "1 lb",
       "6 lb dimensional",
-      "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb",
+      "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, rounded up to 6 lb",
     ],
     [
       "dhl-parcel",
@@ -85,7 +85,7 @@ describe("carriers' rules", () => {
       "cm",
       "6.0004 kg",
       "6.001 kg actual",
-      "40 × 30 × 20 cm = 24000 cm³, ÷ 4000 = 6 kg; actual weight 6.0004, up to 6.001 kg",
+      "40 × 30 × 20 cm = 24000 cm³, ÷ 4000 = 6 kg; actual weight 6.0004, rounded up to 6.001 kg",
     ],
     // 33.02 cm are 13 inches exactly, although 33.02 / 2.54 is 13.000000000000002 in floating point.
     [
@@ -94,7 +94,7 @@ describe("carriers' rules", () => {
       "cm",
       "1 lb",
       "127 lb dimensional",
-      "13 × 26 × 52 in = 17576 in³, ÷ 139 = 126.45, up to 127 lb",
+      "13 × 26 × 52 in = 17576 in³, ÷ 139 = 126.45, rounded up to 127 lb",
     ],
     [
       "ups",
@@ -120,7 +120,7 @@ describe("carriers' rules", () => {
       "in",
       "0.5 lb",
       "1 lb actual",
-      "139 × 1 × 1 in = 139 in³, ÷ 139 = 1 lb; actual weight 0.5, up to 1 lb",
+      "139 × 1 × 1 in = 139 in³, ÷ 139 = 1 lb; actual weight 0.5, rounded up to 1 lb",
     ],
     [
       "ups",
@@ -128,7 +128,7 @@ describe("carriers' rules", () => {
       "in",
       "0.5 lb",
       "2 lb dimensional",
-      "140 × 1 × 1 in = 140 in³, ÷ 139 = 1.01, up to 2 lb",
+      "140 × 1 × 1 in = 140 in³, ÷ 139 = 1.01, rounded up to 2 lb",
     ],
     // The number that is shown leads to the weight that is billed.
     [
@@ -137,7 +137,7 @@ describe("carriers' rules", () => {
       "in",
       "5.00004 lb",
       "6 lb actual",
-      "1 × 1 × 1 in = 1 in³, ÷ 139 = 0.01 lb; actual weight 5.00004, up to 6 lb",
+      "1 × 1 × 1 in = 1 in³, ÷ 139 = 0.01 lb; actual weight 5.00004, rounded up to 6 lb",
     ],
     [
       "ups",
@@ -145,7 +145,7 @@ describe("carriers' rules", () => {
       "mm",
       "1 kg",
       "3 lb actual",
-      "12 × 1 × 1 in = 12 in³, ÷ 139 = 0.09 lb; actual weight 2.2, up to 3 lb",
+      "12 × 1 × 1 in = 12 in³, ÷ 139 = 0.09 lb; actual weight 2.2, rounded up to 3 lb",
     ],
   ];
   for (const [rule, sides, unit, given, billed, explanation] of cases) {
@@ -159,19 +159,19 @@ describe("carriers' rules", () => {
   }
 });
 
-describe("an own rule", () => {
+describe("a custom rule", () => {
   const parcel = resultOf([30.2, 20.5, 10.4], { dimsUnit: "cm", weight: 0.2, weightUnit: "kg" });
   const rule = { unit: "cm-kg", divisor: "5000" } as const;
   const cases: readonly (readonly [title: string, rule: Rule, explanation: string])[] = [
     [
       "rounds nothing that it does not say",
       rule,
-      "30.2 × 20.5 × 10.4 cm = 6438.64 cm³, ÷ 5000 = 1.2877, up to 1.288 kg",
+      "30.2 × 20.5 × 10.4 cm = 6438.64 cm³, ÷ 5000 = 1.2877, rounded up to 1.288 kg",
     ],
     [
       "rounds sides up",
       { ...rule, sideRounding: "up" },
-      "31 × 21 × 11 cm = 7161 cm³, ÷ 5000 = 1.4322, up to 1.433 kg",
+      "31 × 21 × 11 cm = 7161 cm³, ÷ 5000 = 1.4322, rounded up to 1.433 kg",
     ],
     [
       "rounds sides to the nearest",
@@ -181,7 +181,7 @@ describe("an own rule", () => {
     [
       "rounds the weight up to a step",
       { ...rule, productRounding: 0.5 },
-      "30.2 × 20.5 × 10.4 cm = 6438.64 cm³, ÷ 5000 = 1.29, up to 1.5 kg",
+      "30.2 × 20.5 × 10.4 cm = 6438.64 cm³, ÷ 5000 = 1.29, rounded up to 1.5 kg",
     ],
     [
       "has a threshold",
@@ -213,9 +213,9 @@ describe("the table of rules", () => {
 
   it("is chosen by the day of the measurement, by the device's clock", () => {
     const days: readonly (readonly [day: string, id: string, explanation: string])[] = [
-      ["2026-07-12", "usps-2026", "19 × 19 × 19 in = 6859 in³, ÷ 139 = 49.35, up to 50 lb"],
-      ["2026-07-11", "usps-2019", "18 × 18 × 18 in = 5832 in³, ÷ 166 = 35.13, up to 36 lb"],
-      ["2019-06-23", "usps-2019", "18 × 18 × 18 in = 5832 in³, ÷ 166 = 35.13, up to 36 lb"],
+      ["2026-07-12", "usps-2026", "19 × 19 × 19 in = 6859 in³, ÷ 139 = 49.35, rounded up to 50 lb"],
+      ["2026-07-11", "usps-2019", "18 × 18 × 18 in = 5832 in³, ÷ 166 = 35.13, rounded up to 36 lb"],
+      ["2019-06-23", "usps-2019", "18 × 18 × 18 in = 5832 in³, ÷ 166 = 35.13, rounded up to 36 lb"],
     ];
     for (const [day, id, explanation] of days) {
       const result = onDay("usps", day);
@@ -233,7 +233,7 @@ describe("the table of rules", () => {
     const error = caughtBy(() => onDay("ups", "2025-08-17"), "ERR_INPUT");
     assert.equal(
       error.message,
-      "The table has no rule of UPS (US) for 2025-08-17, the day of this measurement. Use an own rule.",
+      "There is no rule of UPS (US) for 2025-08-17, the day of this measurement. Use a custom rule.",
     );
   });
 

@@ -150,7 +150,7 @@ describe("what dialogs ask the other side, in Node-RED 4.1 and 5.0", function ()
       assert.deepEqual(await faultsOfDialog(page), []);
       await fill(page, "baseUrl", stranger.origin, config);
       await button.click();
-      assert.match(await said(page, "bad"), /Paste the token itself/);
+      assert.match(await said(page, "bad"), /paste the token itself/);
       await fill(page, "token", "typed", config);
       await button.click();
       assert.ok((await said(page, "good")).includes(hostile));
@@ -174,7 +174,7 @@ describe("what dialogs ask the other side, in Node-RED 4.1 and 5.0", function ()
       const panel = page.locator(".dimensioner-picker");
       await open.focus();
       await page.keyboard.press("Enter");
-      await panel.getByText("Choose a cloud and deploy it.").waitFor();
+      await panel.getByText("Select a cloud and deploy it.").waitFor();
       assert.equal(await open.getAttribute("aria-expanded"), "true");
       await fill(page, "cloud", { choose: "cloud" });
       await panel.waitFor({ state: "hidden" });

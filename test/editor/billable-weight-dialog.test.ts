@@ -28,20 +28,20 @@ describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", function () {
       const id = await dragFromPalette(page, "dimensioner-billable-weight", 300, 60);
       await openDialog(page, id);
       assert.deepEqual(await lines(page), [
-        "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb",
+        "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, rounded up to 6 lb",
         "Since 8/18/2025. Source: supplychaindive.com, news 756929; atlanticpkg.com, post 16059",
       ]);
       await fill(page, "preset", { choose: "dhl-express" });
       assert.equal(await page.locator(field).inputValue(), "40 × 30 × 20 cm, 2 kg");
       assert.deepEqual(await lines(page), [
-        "40 × 30 × 20 cm = 24000 cm³, ÷ 5000 = 4.8, up to 5 kg",
+        "40 × 30 × 20 cm = 24000 cm³, ÷ 5000 = 4.8, rounded up to 5 kg",
         "Source: dhl.com, volumetric weight",
         "Not verified: compare it with your contract.",
       ]);
       await fill(page, "preset", { choose: "usps" });
       await page.locator(field).fill("30.48 x 30.48 x 30.48 cm, 1.2 kg");
       assert.deepEqual((await lines(page)).slice(0, 2), [
-        "12 × 12 × 12 in = 1728 in³, not over 1728; actual weight 2.65, up to 3 lb",
+        "12 × 12 × 12 in = 1728 in³, not over 1728; actual weight 2.65, rounded up to 3 lb",
         "The size counts only above 1728 in³.",
       ]);
       await fill(page, "preset", { choose: "ups" });
@@ -66,7 +66,7 @@ describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", function () {
       await closeDialog(page, "ok");
     }));
 
-  it("takes a rule of the table over into the own rule, which can then be changed", () =>
+  it("takes a rule of the table over into the custom rule, which can then be changed", () =>
     both.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-billable-weight", 300, 160);
       await openDialog(page, id);
@@ -80,7 +80,7 @@ describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", function () {
       assert.deepEqual(await lines(page), []);
       await fill(page, "divisor", "166");
       await page.locator(field).fill("18.4 × 12 × 9.1 in, 3.2 lb");
-      assert.deepEqual(await lines(page), ["19 × 12 × 10 in = 2280 in³, ÷ 166 = 13.73, up to 14 lb"]);
+      assert.deepEqual(await lines(page), ["19 × 12 × 10 in = 2280 in³, ÷ 166 = 13.73, rounded up to 14 lb"]);
       await fill(page, "weight", { choose: "none" });
       await page.locator(field).fill("12 × 12 × 12 in");
       assert.deepEqual(await lines(page), ["There is nothing to bill without a weight."]);

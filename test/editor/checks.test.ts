@@ -78,7 +78,7 @@ const rows: readonly Row[] = [
   address("me@dock-3", /user name/),
   address("dock-3?x=1", /query/),
   address("fe80::1", /brackets/),
-  address("192.168.1", /four numbers; this would be 192\.168\.0\.1/),
+  address("192.168.1", /four numbers; this one would mean 192\.168\.0\.1/),
   address("dock-3:0", /not an address/),
   address("dock-3:99999", /not an address/),
   baseUrl("https://cloud.example", null),
@@ -88,7 +88,7 @@ const rows: readonly Row[] = [
   baseUrl("http://cloud.example", /https/),
   baseUrl("http://cloud.example", null, true),
   baseUrl("http://127.0.0.1.example", /https/),
-  baseUrl("cloud.example", /begin with https/),
+  baseUrl("cloud.example", /start with https/),
   baseUrl("https://me:secret@cloud.example", /user name/),
   baseUrl("https://cloud.example?x", /query/),
   baseUrl("", /cloud's address/),
@@ -132,13 +132,13 @@ const rows: readonly Row[] = [
   { type: "video-control", property: "device", value: "old", reason: /newer generation/ },
   { type: "fetch-video", property: "device", value: "old", reason: /newer generation/ },
   { type: "measure", property: "deviceFrom", value: "a..b", reason: /position/ },
-  { type: "media-list", property: "cloud", value: "", reason: /Choose a cloud/ },
+  { type: "media-list", property: "cloud", value: "", reason: /Select a cloud/ },
   { type: "media-list", property: "wait", value: "x", reason: null },
   { type: "media-list", property: "wait", value: "x", others: { expect: "video/mp4" }, reason: /number/ },
   { type: "remote-trigger", property: "deviceReference", value: "ABCD2345", reason: null },
   { type: "remote-trigger", property: "deviceReference", value: "12345678", reason: null },
   { type: "remote-trigger", property: "deviceReference", value: "ABCD-234", reason: /8 letters or digits/ },
-  { type: "remote-trigger", property: "transactionReference", value: "", reason: /needs a reference/ },
+  { type: "remote-trigger", property: "transactionReference", value: "", reason: /requires a reference/ },
   {
     type: "remote-trigger",
     property: "transactionReference",
@@ -287,6 +287,6 @@ describe("what the editor takes, in Node-RED 4.1 and 5.0", function () {
       assert.equal(label, "measure: Dock 4");
       const errors = await page.evaluate<string[]>(`RED.nodes.node("use").validationErrors`);
       assert.equal(errors.length, 1);
-      assert.match(errors[0] ?? "", /^Device: The chosen config node has a mistake/);
+      assert.match(errors[0] ?? "", /^Device: The selected config node is not valid/);
     }));
 });

@@ -367,7 +367,7 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
       const config = "#node-config-input-";
       await openConfigDialog(page, "cloud");
       await fill(page, "baseUrl", "http://cloud.example", config);
-      assert.match(await problemOf(page, "baseUrl", config), /begin with https/);
+      assert.match(await problemOf(page, "baseUrl", config), /start with https/);
       assert.deepEqual(await faultsOfDialog(page), []);
       await fill(page, "allowHttp", true, config);
       assert.equal(await problemOf(page, "baseUrl", config), "");

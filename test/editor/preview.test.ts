@@ -175,7 +175,7 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", function () {
       await heardOf(openEditor, "large", () => inject(openEditor, "go-large"));
       assert.equal((await kept(openEditor, "large")).status, 204);
       await openDialog(page, "large");
-      await page.getByText("The last image has 2.1 MB: too large to be shown.").waitFor();
+      await page.getByText("The last image has 2.1 MB: too large to show.").waitFor();
       await closeDialog(page, "cancel");
     }));
 

@@ -73,7 +73,7 @@ describe("the dialog of scan, in Node-RED 4.1 and 5.0", function () {
       for (const index of [0, 1, 2, 3]) {
         await boxes.nth(index).uncheck();
       }
-      assert.match(await problemOf(page, "symbologies"), /Choose at least one/);
+      assert.match(await problemOf(page, "symbologies"), /Select at least one/);
       await boxes.nth(0).check();
       await boxes.nth(2).check();
       assert.equal(await problemOf(page, "symbologies"), "");

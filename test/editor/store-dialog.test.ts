@@ -66,7 +66,7 @@ describe("the dialog of a store, in Node-RED 4.1 and 5.0", function () {
       assert.equal(lines[0], `good: The folder ${folder} exists.`);
       assert.deepEqual(lines.slice(1, 5), [
         "good: Files can be written and deleted.",
-        "good: A finished package gets its name without overwriting anything.",
+        "good: Finished packages cannot overwrite one another.",
         "good: Files and folders are synced to the disk.",
         "good: Unfinished packages are on the same disk.",
       ]);
@@ -91,7 +91,7 @@ describe("the dialog of a store, in Node-RED 4.1 and 5.0", function () {
         "Enter the folder that packages are saved in. It must exist.",
       );
       const [first, second] = await tested(page);
-      assert.match(first ?? "", /^bad: No folder is set/);
+      assert.match(first ?? "", /^bad: The folder to save files in is not set/);
       assert.match(second ?? "", /^good: The database works/);
       assert.deepEqual(await faultsOfDialog(page), []);
       await closeDialog(page, "cancel", "config");
@@ -123,7 +123,7 @@ describe("the dialog of a store, in Node-RED 4.1 and 5.0", function () {
         const isNeeded = type === "dimensioner-archive";
         assert.equal(
           await problemOf(page, "store"),
-          isNeeded ? "Choose a store, or add one: it names the folder for packages." : "",
+          isNeeded ? "Select a store, or add one: it sets the folder for packages." : "",
         );
         await closeDialog(page, "cancel");
       }

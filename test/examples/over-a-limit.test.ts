@@ -18,7 +18,7 @@ describe("the example 24: parcels over a limit to a second line", function () {
   it("bills a parcel within the limits, and says how", async () => {
     assert.equal(
       await said("Line 1"),
-      `${reference}: 2 kg (33.5 × 21 × 12.5 cm = 8793.75 cm³, ÷ 5000 = 1.76, up to 2 kg)`,
+      `${reference}: 2 kg (33.5 × 21 × 12.5 cm = 8793.75 cm³, ÷ 5000 = 1.76, rounded up to 2 kg)`,
     );
   });
 

@@ -215,11 +215,14 @@ describe("bad input to the library", () => {
     const device = opened(new DeviceClient({ address: "127.0.0.1:1" }));
     const measure = device.measure.bind(device) as Untyped;
     const { message } = await failureOf(measure({ transactionReference: 5 }) as Promise<unknown>);
-    assert.equal(message, "“5” is not valid for transactionReference: it must be a text. Nothing was sent.");
+    assert.equal(
+      message,
+      "“5” is not valid for transactionReference: it must be a string. Nothing was sent.",
+    );
     const error = caught(() => new DeviceClient({} as DeviceClientOptions));
     assert.equal(
       error instanceof DimensionerError && error.message,
-      "The device option “address” is not valid: it must be a text. Correct it.",
+      "The device option “address” is not valid: it must be a string. Correct it.",
     );
   });
 

@@ -52,7 +52,7 @@ describe("a package of a parcel that is billed", function () {
           weight: 2,
           unit: "kg",
           basis: "dimensional",
-          explanation: "33.5 × 21 × 12.5 cm = 8793.75 cm³, ÷ 5000 = 1.76, up to 2 kg",
+          explanation: "33.5 × 21 × 12.5 cm = 8793.75 cm³, ÷ 5000 = 1.76, rounded up to 2 kg",
           ruleId: "dhl-express",
           ruleDate: null,
           legalForTrade: true,

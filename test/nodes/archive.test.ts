@@ -272,7 +272,7 @@ describe("dimensioner-archive", () => {
         archive(root, { cloud: "gone" }, "cloudless"),
       );
       await test.untilStatus("blank", ({ text }) => text === "config node missing");
-      await test.untilStatus("gone", ({ text }) => text === "folder is gone");
+      await test.untilStatus("gone", ({ text }) => text === "folder missing");
       await test.untilStatus("layout", ({ text }) => text === "check the settings");
       await test.untilStatus("cloudless", ({ text }) => text === "config node missing");
     });
@@ -342,7 +342,7 @@ describe("dimensioner-archive", () => {
       await test.untilStatus("node", ({ fill, text }) => fill === "red" && text === "token rejected (1)");
       await rename(root, join(folder, "away"));
       sim.cloud.addMedia("1", { contentType: "image/jpeg", bytes: pictureOf("x") });
-      await test.untilStatus("node", ({ text }) => text === "folder is gone (1)");
+      await test.untilStatus("node", ({ text }) => text === "folder missing (1)");
       await rename(join(folder, "away"), root);
       assert.equal((await ended).error, undefined);
       assert.equal((await readPackages(root)).size, 1);
@@ -501,7 +501,7 @@ describe("dimensioner-archive", () => {
     });
   });
 
-  it("archives the video that the device keeps after a stop, in Video Only mode", async () => {
+  it("archives the video saved on the device after a stop, in Video Only mode", async () => {
     await withFolder(async (root) => {
       sim.newer.setMode("video-only");
       const dock = { id: "dock", type: "dimensioner-device", name: "Dock 4", address: sim.newer.origin };

@@ -40,7 +40,7 @@ describe("dimensioner-billable-weight", function () {
     const result = resultOf([11.1, 8.5, 6.2], legal);
     const { msg, billable } = await bill(result, { topic: "dock 4", order: { lines: 2 } });
     assert.deepEqual([billable?.weight, billable?.unit, billable?.basis], [6, "lb", "dimensional"]);
-    assert.equal(billable?.explanation, "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb");
+    assert.equal(billable?.explanation, "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, rounded up to 6 lb");
     assert.deepEqual(msg["payload"], result);
     assert.deepEqual([msg["topic"], msg["order"]], ["dock 4", { lines: 2 }]);
     assert.deepEqual(flow.lastStatus("node"), {
@@ -78,16 +78,16 @@ describe("dimensioner-billable-weight", function () {
     }
   });
 
-  it("calculates by the own rule", async () => {
+  it("calculates by the custom rule", async () => {
     const rule = { preset: "own", unit: "in-lb", divisor: "166", sideRounding: "nearest", minimum: "1.5" };
     await start({ ...rule, productRounding: "0.5", threshold: "1000" });
     assert.equal(
       await explained(resultOf([18.4, 12, 9.1])),
-      "18 × 12 × 9 in = 1944 in³, ÷ 166 = 11.71, up to 12 lb",
+      "18 × 12 × 9 in = 1944 in³, ÷ 166 = 11.71, rounded up to 12 lb",
     );
     assert.equal(
       await explained(resultOf([9, 9, 9], { weight: 1.2 })),
-      "9 × 9 × 9 in = 729 in³, not over 1000; actual weight 1.2, up to 1.5 lb",
+      "9 × 9 × 9 in = 729 in³, not over 1000; actual weight 1.2, rounded up to 1.5 lb",
     );
     assert.equal(
       await explained(resultOf([9, 9, 9], { weight: 0.2 })),
@@ -153,7 +153,7 @@ describe("dimensioner-billable-weight", function () {
     for (const payload of [undefined, "text", 5, {}, []]) {
       const { error } = await bill(payload);
       assert.equal(error?.code, "ERR_INPUT");
-      assert.match(error?.message ?? "", /^What is in msg\.payload is no measurement/);
+      assert.match(error?.message ?? "", /^There is no measurement in msg\.payload/);
     }
     assert.equal(
       (await bill(resultOf([1, 1, 1], { more: { errorCode: 1 } }))).error?.code,

@@ -122,7 +122,7 @@ describe("whose video a parcel's evidence is", () => {
     assert.equal(await videoOf("A"), "A");
   });
 
-  it("is told after a stop, and with the video that the device keeps", async () => {
+  it("is told after a stop, and with the video saved on the device", async () => {
     await start("local", { mode: "video-only" });
     await run("start", "A");
     await run("start", "B");

@@ -134,7 +134,7 @@ describe("dimensioner-scan", function () {
       assert.equal(error?.code, "ERR_INPUT");
       assert.equal(
         error?.message,
-        "The code “ORDER-1” does not have the reference that is needed here. Scan the label of the parcel.",
+        "The code “ORDER-1” does not contain the required reference. Scan the label of the parcel.",
       );
     });
 
@@ -165,7 +165,7 @@ describe("dimensioner-scan", function () {
     assert.equal(error?.code, "ERR_INPUT");
     assert.equal(
       error?.message,
-      "“4006381333931” is the barcode of an article, which is not used here. Scan the label of the parcel.",
+      "“4006381333931” is a product barcode, which is not accepted here. Scan the label of the parcel.",
     );
     assert.deepEqual((await scan(label)).references, [sscc]);
     assert.deepEqual(

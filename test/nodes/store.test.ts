@@ -44,7 +44,7 @@ describe("the folder of a store", () => {
 
   it("is an error where it is blank or comes from elsewhere, and the store can be used nevertheless", async () => {
     for (const properties of [{}, { folder: "" }, { folder: "  " }, { folder: null }]) {
-      assert.match(await read(properties), /^No folder is given/);
+      assert.match(await read(properties), /^The folder to save files in is missing/);
     }
     assert.match(await read({ folder: "x", folderType: "msg" }), /“msg” is not a valid choice/);
   });

@@ -164,7 +164,7 @@ describe("dimensioner-transaction-in", function () {
     const secrets = { node: { secret }, second: { secret }, inside: { secret } };
     await start([node(), second, inside], secrets);
     for (const id of ["second", "inside"]) {
-      assert.equal(flow.lastStatus(id)?.text, "path is used by another node");
+      assert.equal(flow.lastStatus(id)?.text, "path used by another node");
     }
     assert.equal(routes(), 1);
     await flow.deploy([second], secrets);

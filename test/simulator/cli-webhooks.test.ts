@@ -45,14 +45,14 @@ describe("simulator: what the command line says of the webhook", () => {
     assert.deepEqual(
       lines.map(
         (line) =>
-          /does not answer|no flow at .* takes|status 404 and 401|takes the records now/.exec(line)?.[0],
+          /does not respond|no flow at .* accepts|status 404 and 401|now accepts the records/.exec(line)?.[0],
       ),
       [
-        "does not answer",
-        "no flow at http://127.0.0.1:1880 takes",
+        "does not respond",
+        "no flow at http://127.0.0.1:1880 accepts",
         "status 404 and 401",
-        "takes the records now",
-        "does not answer",
+        "now accepts the records",
+        "does not respond",
       ],
     );
   });

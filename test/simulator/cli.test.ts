@@ -93,7 +93,7 @@ describe("simulator: command line", function () {
     await fetch(`http://127.0.0.1:${port}/api/ping`);
     sim.child.kill("SIGTERM");
     assert.equal(await sim.code, 0);
-    assert.match(sim.error(), /^Warning: everybody who reaches 0\.0\.0\.0/);
+    assert.match(sim.error(), /^Warning: everyone who can reach 0\.0\.0\.0/);
     assert.doesNotMatch(sim.out(), /api\/ping/);
   });
 
@@ -131,7 +131,7 @@ describe("simulator: command line", function () {
     const [, newer] = await sim.printed(/newer device +(http:\S+)/);
     await sim.printed(/with the header x-webhook-secret: simulator/);
     await fetch(`${newer}/api/v1/measure?TransactionReference=first`);
-    await sim.printed(/^Webhook: .* does not answer/m);
+    await sim.printed(/^Webhook: .* does not respond/m);
     await fetch(`${newer}/api/v1/measure?TransactionReference=second`);
     const references: string[] = [];
     const secrets = new Set<unknown>();
@@ -145,7 +145,7 @@ describe("simulator: command line", function () {
       void receive();
     });
     server.listen(port, "127.0.0.1");
-    await sim.printed(/^Webhook: .* takes the records now\.$/m);
+    await sim.printed(/^Webhook: .* now accepts the records\.$/m);
     while (references.length < 2) {
       await once(server, "request");
       await new Promise((resolve) => setImmediate(resolve));
@@ -175,7 +175,7 @@ describe("simulator: command line", function () {
   it("says what is wrong on the command line and ends with 2", async () => {
     const sim = run("--mode", "fast");
     assert.equal(await sim.code, 2);
-    assert.match(sim.error(), /^--mode is one of .*, not "fast"\. See --help\.\n$/);
+    assert.match(sim.error(), /^--mode must be one of .*, not "fast"\. See --help\.\n$/);
   });
 
   describe("arguments", () => {
@@ -259,16 +259,16 @@ describe("simulator: command line", function () {
         [["--newer-port", "70000"], /--newer-port needs a port/],
         [["--newer-port", "1.5"], /--newer-port needs a port/],
         [["--video-bytes", "big"], /--video-bytes needs a size/],
-        [["--transaction-ids", "roman"], /--transaction-ids is one of/],
-        [["--seed", "1.5"], /--seed needs a whole number from 0 on/],
-        [["--keep", "0"], /--keep needs a whole number from 1 on/],
+        [["--transaction-ids", "roman"], /--transaction-ids must be one of/],
+        [["--seed", "1.5"], /--seed needs a whole number of at least 0/],
+        [["--keep", "0"], /--keep needs a whole number of at least 1/],
         [["--keep-bytes", "much"], /--keep-bytes needs a size/],
-        [["--no-webhook", "--webhook", "http://127.0.0.1:1/"], /exclude each other/],
-        [["--webhook-secret", "secret"], /--webhook-secret looks like/],
+        [["--no-webhook", "--webhook", "http://127.0.0.1:1/"], /cannot be used together/],
+        [["--webhook-secret", "secret"], /--webhook-secret needs/],
         [["--webhook", "a", "--webhook", "b", "--webhook", "c", "--webhook", "d"], /at most three/],
         [["--host", "10.0.0.1"], /add --expose/],
-        [["--scanner-suffix", "return"], /--scanner-suffix is one of cr, lf, crlf/],
-        [["--scanner-connect", "4001"], /--scanner-connect looks like/],
+        [["--scanner-suffix", "return"], /--scanner-suffix must be one of cr, lf, crlf/],
+        [["--scanner-connect", "4001"], /--scanner-connect needs/],
       ] satisfies [string[], RegExp][]) {
         assert.throws(() => readArguments(args), sentence);
       }

@@ -305,7 +305,7 @@ describe("simulator: page", function () {
     const aimed: Readonly<Record<string, string>> = {
       measurements: "/api/remotetrigger/measure",
       recording: "/api/remotetrigger/startrecording",
-      "pictures, videos": "/api/transactionmedia/1",
+      "images, videos": "/api/transactionmedia/1",
     };
     for (const [label, path] of Object.entries(aimed)) {
       await page.selectOption("#fault-path", { label });

@@ -55,7 +55,7 @@ The rule is that of the day of the measurement, by the device's own clock. If th
 \`ERR_INPUT\`. A rule without a date applies to every day.
 
 These rules were collected from public sources in November 2026. **Your contract with the carrier comes first**: if it has another
-divisor, use an own rule. A part of each rule marked as _unverified_ was found in one secondary source only.
+divisor, use a custom rule. A part of each rule marked as _unverified_ was found in one secondary source only.
 
 | rule | carrier | since | divisor | sides rounded | weight rounded up to | volume above | source |
 | --- | --- | --- | --- | --- | --- | --- | --- |

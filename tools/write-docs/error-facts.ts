@@ -131,7 +131,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     when: "The database of a store: in use by another process, damaged, written by a newer version, full, no permission, no answer.",
     outcomes: [],
     remedy:
-      "The message names the database's file. What was stored before is safe, and packages are complete without the database.",
+      "The message names the database's file. Everything that was stored before is safe, and packages are complete without the database.",
   },
   ERR_NOT_BILLABLE: {
     when: "A parcel has no billable weight: its measurement failed, is of several objects, has no weight, was typed in by hand, or is not certainly legal for trade where that is required.",

@@ -331,7 +331,7 @@ export const billableWeight = described(
       v.picklist(["dimensional", "actual", "minimum"]),
     ),
     explanation: described(
-      "How it was found, such as “12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, up to 6 lb”. In English with a decimal point, whatever the language of the server, so that records can be compared.",
+      "How it was found, such as “12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, rounded up to 6 lb”. In English with a decimal point, whatever the language of the server, so that records can be compared.",
       v.string(),
     ),
     dimensionalWeight: described(

@@ -30,7 +30,7 @@ export function printableJson(value: unknown): string {
 export function folderOf(positionals: readonly string[]): string {
   const [folder, more] = positionals;
   if (folder === undefined || more !== undefined) {
-    throw new Error("name one folder. See --help.");
+    throw new Error("specify exactly one folder. See --help.");
   }
   return folder;
 }

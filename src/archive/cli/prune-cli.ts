@@ -16,20 +16,20 @@ import {
 
 const help = `Usage: dimensioner-prune <folder> --older-than <age> [--database <file>] [--dry-run] [--json]
 
-Deletes packages that dimensioner-archive wrote longer ago than the age: 90d, 12w, 2y or 36h. A package is kept when
-it holds a file called hold (or hold.txt), or anything that its manifest does not name. What is no package is never
-touched. Each deletion is written to .dimensioner-archive/pruned.jsonl before it happens. May run while Node-RED is
-writing, and be stopped and run again at any time.
+Deletes packages of the archive node that are older than an age, such as 90d, 12w, 2y or 36h. A package is kept if it
+contains a file named hold (or hold.txt), or a file that its manifest does not list. Anything that is not a package is
+left alone. Each deletion is logged in .dimensioner-archive/pruned.jsonl before it happens. You can run it while
+Node-RED is writing, and stop it and run it again at any time.
 
-  --older-than <age>  how old a package must be; nothing is deleted without it
-  --database <file>   the store's database, or the folder that holds it: the rows of all deleted packages are removed
-                      from its index, also while Node-RED has it open. Where it cannot be written they stay, and the
-                      next run removes them
-  --dry-run           only says what would be deleted
-  --json              prints one JSON object a line, the last one with the totals
-  --help              prints this
+  --older-than <age>  the age from which packages are deleted; required
+  --database <file>   the store's database, or the folder that contains it: the rows of all deleted packages are
+                      removed from its index, also while Node-RED has it open. If the database cannot be written, the
+                      rows are removed by the next run
+  --dry-run           only print what would be deleted
+  --json              print one JSON object per line, the last one with the totals
+  -h, --help          print this text
 
-Exit code: 0 done, 1 some packages could not be deleted, or rows could not be removed, 2 nothing could be done,
+Exit code: 0 done, 1 some packages could not be deleted or some rows could not be removed, 2 nothing could be done,
 130 stopped with Ctrl+C.`;
 
 const sayings = {
@@ -80,11 +80,11 @@ async function main(signal: AbortSignal): Promise<void> {
 
 function readAge(age: string | undefined): number {
   if (age === undefined) {
-    throw new Error("say how old a package must be, such as --older-than 90d.");
+    throw new Error("--older-than is missing, for example --older-than 90d. See --help.");
   }
   const ageMs = readAgeMs(age);
   if (ageMs === undefined) {
-    throw new Error(`“${age}” is no age. Write it as 90d, 12w, 2y or 36h.`);
+    throw new Error(`“${age}” is not an age. Use one such as 90d, 12w, 2y or 36h.`);
   }
   return ageMs;
 }

@@ -15,17 +15,17 @@ import {
 
 const help = `Usage: dimensioner-rebuild <folder> --database <file> [--json]
 
-Puts all packages of a folder into the index of the store's database, as their manifests say. Where there is no
-database, or a damaged one, it makes a new one; the damaged one is moved aside as <file>.damaged-<time>, and nothing
-is deleted. In a database that is whole it completes the index, and leaves everything else as it is. Packages are only
-read. Stop Node-RED first: it refuses while a process has the database open. May be stopped and run again at any
-time: a new database gets its name only when it is whole.
+Rebuilds the index of a store's database from the manifests of all packages in a folder. If the database is missing or
+damaged, it creates a new one; a damaged one is renamed to <file>.damaged-<time>, and nothing is deleted. If the
+database is intact, it adds what is missing from the index and changes nothing else. Packages are only read. Stop
+Node-RED first: the command fails while another process has the database open. You can stop it and run it again at any
+time: a new database gets its name only when it is complete.
 
-  --database <file>  the database, in the folder dimensioner of Node-RED's user directory
-  --json             prints one JSON object instead of sentences
-  --help             prints this
+  --database <file>  the database, in the folder dimensioner of Node-RED's user directory; required
+  --json             print one JSON object instead of text
+  -h, --help         print this text
 
-Exit code: 0 done, 1 some packages could not be put into the index, 2 nothing could be done, 130 stopped with Ctrl+C.`;
+Exit code: 0 done, 1 some packages could not be indexed, 2 nothing could be done, 130 stopped with Ctrl+C.`;
 
 async function main(signal: AbortSignal): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -43,7 +43,7 @@ async function main(signal: AbortSignal): Promise<void> {
   const folder = folderOf(positionals);
   const { database } = values;
   if (database === undefined) {
-    throw new Error("name the database, with --database. See --help.");
+    throw new Error("--database is missing. See --help.");
   }
   const rebuild: Build = (onNotIndexed) =>
     withProgress((line) =>
@@ -64,10 +64,10 @@ async function reportText(folder: string, file: string, rebuild: Build): Promise
   const report = await rebuild(({ path, problem }) => print(printable(`${path}: not indexed: ${problem}`)));
   const { database, movedTo, packages, bytes, notIndexed, notes } = report;
   if (movedTo !== null) {
-    await print(printable(`${file}: it was damaged, and is now ${movedTo}`));
+    await print(printable(`${file}: was damaged, and is now ${movedTo}`));
   }
   for (const { path, text } of notes) {
-    await print(printable(`${path}: for your information: ${text}`));
+    await print(printable(`${path}: note: ${text}`));
   }
   const said = database === "made" ? "a new database lists" : "the database lists";
   const rest = notIndexed > 0 ? `; ${notIndexed} not indexed, see above` : "";

@@ -15,18 +15,18 @@ import {
 
 const help = `Usage: dimensioner-verify <folder> [--database <file>]… [--json] [--allow-incomplete]
 
-Checks a folder of packages that dimensioner-archive has written, a folder in it, or one package: each file against
-its manifest, each manifest against the next one, and the folders for what does not belong there. With the database
-of the store also its index for packages that are missing, each row of it against its package, and the database
-itself. What could not be checked is named. It only reads, and may run while Node-RED is writing.
+Verifies the packages of the archive node in a folder, one of its subfolders or a single package: each file against its
+manifest, each manifest against the next one, and that the folders contain nothing else. With the store's database, it
+also finds packages that are missing, compares each row of the index with its package, and checks the database itself.
+It lists everything that it could not check. It only reads, and you can run it while Node-RED is writing.
 
-  --database <file>   the store's database, in the folder dimensioner of Node-RED's user directory; or that folder:
-                      then the databases in it whose store has this folder of packages. May be given several times
-  --json              prints one JSON object instead of sentences
-  --allow-incomplete  packages that were kept without all their media are no finding
-  --help              prints this
+  --database <file>   the store's database, in the folder dimensioner of Node-RED's user directory; or that folder, for
+                      all databases in it whose store has this folder of packages. Can be given more than once
+  --json              print one JSON object instead of text
+  --allow-incomplete  do not report packages that were kept without all of their media
+  -h, --help          print this text
 
-Exit code: 0 everything could be checked and is as it was archived, 1 something is not as it was archived,
+Exit code: 0 everything was checked and is as it was archived, 1 something is not as it was archived,
 2 something could not be checked, or this is not an archive, 130 stopped with Ctrl+C.`;
 
 const exitCodes: Readonly<Record<Verdict, number>> = { ok: 0, wrong: 1, unchecked: 2 };
@@ -69,7 +69,7 @@ async function reportText(folder: string, verify: Verify): Promise<VerifyReport>
     await print(printable(`${path === "" ? folder : path}: not checked: ${problem}`));
   }
   for (const { path, text } of notes) {
-    await print(printable(`${path}: for your information: ${text}`));
+    await print(printable(`${path}: note: ${text}`));
   }
   const all = `${sayCount(packages, "package")}, ${sayCount(files, "file")}, ${sayBytes(bytes)}`;
   const kept = incomplete > 0 ? `; ${incomplete} incomplete` : "";

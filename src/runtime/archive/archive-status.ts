@@ -16,22 +16,22 @@ export const archiveTexts = {
   alreadyArchived: "already archived",
   fileFull: "disk full",
   fileDenied: "no permission",
-  fileNoFolder: "folder is gone",
+  fileNoFolder: "folder missing",
   fileHung: "disk does not respond",
   storeInUse: "database in use",
   storeDamaged: "database damaged",
   movedAside:
-    "Found work on a job that the store's database does not know. It was moved to __path__; nothing was deleted.",
+    "Found files of a job that is not in the store's database. They were moved to __path__; nothing was deleted.",
   damagedJob:
     "The store's database has damaged data for job __id__. The job was not continued; its files were left as they are.",
   storeUnusable: "The store cannot be used. This is retried automatically. __cause__",
   heldUp: "Archive jobs are delayed and retried automatically (open: __count__). __cause__",
-  stillWaiting: "__id__ is not archived after __minutes__ min. __cause__",
+  stillWaiting: "__id__ has not been archived after __minutes__ min. __cause__",
   resumedAfter: "Archive jobs continue after a delay of __minutes__ min (open: __count__).",
   damagedPackage:
     "The package __path__ is damaged. It was left as it is, and the transaction is archived again.",
   otherMeasurement:
-    "__id__ is archived already, with another measurement. Both packages are kept: this one is new.",
+    "__id__ has already been archived with another measurement. Both packages are kept; this one is new.",
 } as const;
 
 type ArchiveText = keyof typeof archiveTexts;

@@ -13,7 +13,7 @@ interface RuleSettings {
   readonly extras: string;
 }
 
-/** Reads a node's own rule, whether or not it is selected. */
+/** Reads a node's custom rule, whether or not it is selected. */
 export function ownRuleOf(settings: RuleSettings): WeightRule {
   const { unit, sideRounding, divisor, productRounding, threshold, minimum } = settings;
   return {

@@ -35,7 +35,7 @@ export const statusTexts = {
   recordsDamaged: "damaged records: __count__",
   recordsTooOld: "unhandled for a week: __count__",
   handled: "records handled: __count__",
-  pathTaken: "path is used by another node",
+  pathTaken: "path used by another node",
   noWebServer: "httpNodeRoot is disabled",
   receivingScan: "receiving a scan",
   duplicates: "duplicates dropped: __count__",

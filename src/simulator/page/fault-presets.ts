@@ -17,13 +17,13 @@ export const presets: readonly Preset[] = [
     fault: { kind: "reset", acts: true },
   },
   {
-    name: "is silent",
-    hint: "done, never answers",
+    name: "does not answer",
+    hint: "done, but no answer",
     fault: { kind: "silence", acts: true },
   },
   { name: "is slow", hint: "answers after 10 s", fault: { kind: "delay", ms: 10_000 } },
   {
-    name: "drips",
+    name: "sends slowly",
     hint: "a few bytes at a time",
     fault: { kind: "drip", bytes: 64, everyMs: 100 },
   },
