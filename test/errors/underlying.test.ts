@@ -33,7 +33,7 @@ describe("the error underneath", () => {
 
   /** What listing media ends in, on a client that is closed afterwards. */
   async function listing(options: Omit<CloudClientOptions, "token">): Promise<DimensionerError> {
-    const cloud = opened(new CloudClient({ token, allowHttp: true, timeoutMs: 500, ...options }));
+    const cloud = opened(new CloudClient({ token, allowHttp: true, timeoutMs: 10_000, ...options }));
     return failureOf(cloud.listMedia("905865"));
   }
 
