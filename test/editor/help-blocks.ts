@@ -8,6 +8,8 @@ export interface HelpBlock {
   readonly codes: readonly string[];
   /** The contents of its `<i>`, in their order. */
   readonly names: readonly string[];
+  /** The types of the properties in it: "string", "number". */
+  readonly types: readonly string[];
   /** What is to be read, without code and without the types of properties. */
   readonly text: string;
 }
@@ -24,6 +26,7 @@ export function helpBlocks(html: string): HelpBlock[] {
       inline: (content.match(/<[^>]*>/g) ?? []).toSorted(),
       codes: contentsOf(content, "code").toSorted(),
       names: contentsOf(content, "i"),
+      types: contentsOf(content, "span").flatMap((type) => type.split(" | ")),
       text: content
         .replace(/<code>.*?<\/code>|<span class="property-type">.*?<\/span>/gs, "")
         .replace(/<[^>]*>/g, "")
@@ -34,7 +37,7 @@ export function helpBlocks(html: string): HelpBlock[] {
 }
 
 function contentsOf(content: string, tag: string): string[] {
-  return [...content.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, "gs"))].map(([, inner = ""]) =>
+  return [...content.matchAll(new RegExp(`<${tag}\\b[^>]*>(.*?)</${tag}>`, "gs"))].map(([, inner = ""]) =>
     inner.replace(/\s+/g, " "),
   );
 }

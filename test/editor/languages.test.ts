@@ -71,6 +71,21 @@ async function labelsOf(name: string, language: string): Promise<Map<string, str
   return labels;
 }
 
+/** The texts of a type's dialog in a language, by their English texts and without their units. */
+async function textsShown(name: string, language: string): Promise<Map<string, string[]>> {
+  const shown = new Map<string, string[]>();
+  for (const catalog of new Set(["device", name])) {
+    const translated = await catalogOf(catalog, language);
+    for (const [key, text] of await catalogOf(catalog)) {
+      if (!/^(?:status|errors|hints|phrases)\./.test(key)) {
+        const english = withoutUnit(text);
+        shown.set(english, [...(shown.get(english) ?? []), withoutUnit(translated.get(key) ?? "")]);
+      }
+    }
+  }
+  return shown;
+}
+
 describe("the languages", () => {
   it("are called as the editor calls its own", () => {
     assert.deepEqual(
@@ -147,6 +162,25 @@ describe("the languages", () => {
         }
       });
 
+      it("calls a heading and a property's type the same in every help page", async () => {
+        const translations = new Map<string, Set<string>>();
+        for (const name of names) {
+          const translated = await helpOf(name, language);
+          for (const [at, block] of (await helpOf(name, "en-US")).entries()) {
+            const other = translated[at] ?? block;
+            const pairs = block.types.map((type, index) => [type, other.types[index] ?? ""] as const);
+            if (block.tag === "<h3>") {
+              pairs.push([block.text, other.text]);
+            }
+            for (const [text, translation] of pairs) {
+              translations.set(text, (translations.get(text) ?? new Set()).add(translation));
+            }
+          }
+        }
+        const several = [...translations].filter(([, found]) => found.size > 1);
+        assert.deepEqual(several, []);
+      });
+
       it("calls properties and fields in its help as messages and forms call them", async () => {
         for (const name of names) {
           const translated = await helpOf(name, language);
@@ -157,6 +191,23 @@ describe("the languages", () => {
                 translated[at]?.text,
                 labels.get(block.text) ?? block.text,
                 `${name}: ${block.text}`,
+              );
+            }
+          }
+        }
+      });
+
+      it("names in its help what the dialog shows, as the dialog names it", async () => {
+        for (const name of names) {
+          const shown = await textsShown(name, language);
+          const translated = await helpOf(name, language);
+          for (const [at, block] of (await helpOf(name, "en-US")).entries()) {
+            for (const [, quoted = ""] of block.text.matchAll(/“([^”]+)”/g)) {
+              const options = shown.get(quoted) ?? [];
+              const text = translated[at]?.text ?? "";
+              assert.ok(
+                options.length === 0 || options.some((option) => text.includes(option)),
+                `${name}: “${quoted}” is ${options.join(" or ")}: ${text}`,
               );
             }
           }
