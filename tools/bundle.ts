@@ -1,13 +1,24 @@
 /**
- * Puts into dist/ what the compiler does not make, after `tsc -b`: the page that Node-RED's editor loads for each node
- * type, the simulator's page, catalogs, help, icons and pictures. `npm run build` runs both.
+ * Puts into dist/ what the compiler does not make, after `tsc -b` has made the declarations: the modules, the page that
+ * Node-RED's editor loads for each node type, the simulator's page, catalogs, help, icons and pictures. `npm run build`
+ * runs both.
  */
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join, posix } from "node:path";
 import { build } from "esbuild";
 import { editorHtml, forBrowsers } from "./editor-html.ts";
 
 process.chdir(dirname(import.meta.dirname));
+const {
+  bin,
+  exports,
+  "node-red": nodeRed,
+} = JSON.parse(readFileSync("package.json", "utf8")) as {
+  bin: Record<string, string>;
+  exports: Record<string, string | { default: string }>;
+  "node-red": { nodes: Record<string, string> };
+};
+await modules();
 for (const name of readdirSync("nodes")) {
   mkdirSync(`dist/nodes/${name}`, { recursive: true });
   writeFileSync(`dist/nodes/${name}/${name}.html`, await editorHtml(name));
@@ -17,9 +28,51 @@ for (const name of readdirSync("nodes")) {
 cpSync("icons", "dist/nodes/device/icons", { recursive: true });
 await simulatorPage();
 copy("src/simulator/catalogue", /\.(?:jpg|png|bmp\.gz|mp4)$/);
-const { bin } = JSON.parse(readFileSync("package.json", "utf8")) as { bin: Record<string, string> };
 for (const command of Object.values(bin)) {
   chmodSync(command, 0o755);
+}
+
+/**
+ * The modules of all nodes in one file, since Node-RED would need longer to find and to read 260 of them than to run them. What
+ * programs, processes and threads begin with keeps its path, and shares its modules with the nodes.
+ */
+async function modules(): Promise<void> {
+  const nodes = Object.values(nodeRed.nodes).map((file) => ({ file, name: basename(file, ".js") }));
+  const all = ".build/nodes.ts";
+  mkdirSync(dirname(all), { recursive: true });
+  writeFileSync(
+    all,
+    nodes
+      .map(({ name }) => `export { default as ${asName(name)} } from "../nodes/${name}/${name}.ts";\n`)
+      .join(""),
+  );
+  const entries = [
+    ...Object.values(bin),
+    ...Object.values(exports).flatMap((one) => (typeof one === "string" ? [] : [one.default])),
+    "dist/src/store/sqlite-thread.js",
+    "dist/src/store/tool-thread.js",
+  ].map((path) => posix.relative("dist", path).replace(/\.js$/, ""));
+  await build({
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node22",
+    packages: "external",
+    entryPoints: [
+      { in: all, out: "nodes/nodes" },
+      ...entries.map((path) => ({ in: `${path}.ts`, out: path })),
+    ],
+    outdir: "dist",
+    chunkNames: "shared/[hash]",
+  });
+  for (const { file, name } of nodes) {
+    writeFileSync(file, `export { ${asName(name)} as default } from "../nodes.js";\n`);
+  }
+}
+
+function asName(nodeName: string): string {
+  return nodeName.replaceAll("-", "_");
 }
 
 async function simulatorPage(): Promise<void> {

@@ -1,25 +1,13 @@
 #!/usr/bin/env node
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 
+import { packageVersion } from "../package/package-files.ts";
 import { readArguments, type Command } from "./cli-arguments.ts";
 import { helpText } from "./cli-help.ts";
 import { UsageError } from "./cli-values.ts";
 import { webhookReporter } from "./cli-webhooks.ts";
 import { startSimulator, type RequestRecord, type Simulator, type StartOptions } from "./index.ts";
 import { isLoopback } from "./options.ts";
-
-function version(): string {
-  let folder = import.meta.dirname;
-  while (!existsSync(join(folder, "package.json"))) {
-    folder = dirname(folder);
-  }
-  const facts: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  return typeof facts === "object" && facts !== null && "version" in facts
-    ? String(facts.version)
-    : "unknown";
-}
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -110,7 +98,7 @@ async function main(args: readonly string[]): Promise<void> {
     if (command.do === "help") {
       process.stdout.write(helpText);
     } else if (command.do === "version") {
-      print(version());
+      print(packageVersion().version);
     } else {
       ({ options } = command);
       await run(command);

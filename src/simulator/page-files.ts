@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { packageFolder } from "../package/package-files.ts";
 import { bytesContent, type Content } from "./content.ts";
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -12,17 +13,16 @@ const contentTypes: Readonly<Record<string, string>> = {
   "table.svg": "image/svg+xml",
 };
 
-/** The built page is beside this module or, when the sources are run, in the folder of the build. */
-function folder(): string | undefined {
-  const beside = join(import.meta.dirname, "page");
-  const built = join(import.meta.dirname, "../../dist/src/simulator/page");
-  return [beside, built].find((one) => existsSync(join(one, "page.js")));
+/** Where the build has put the page, also while the sources are run; nobody may have built it there yet. */
+function builtPage(): string | undefined {
+  const folder = join(packageFolder(), "dist/src/simulator/page");
+  return existsSync(join(folder, "page.js")) ? folder : undefined;
 }
 
 /** One of the page's files; null when there is none of this name, or no page was built. */
 export async function pageFile(name: string): Promise<Content | null> {
   const type = Object.hasOwn(contentTypes, name) ? contentTypes[name] : undefined;
-  const found = type === undefined ? undefined : folder();
+  const found = type === undefined ? undefined : builtPage();
   if (type === undefined || found === undefined) {
     return null;
   }

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { packageModule } from "../package/package-files.ts";
 
 /** Longer than a deploy takes to open the next database; after that an idle thread only takes memory. */
 const defaultIdleMs = 10_000;
@@ -56,9 +57,7 @@ export class SqliteThreads {
 
 /** Starts a thread that serves databases; nothing listens to it yet. */
 export function startThread(): Worker {
-  // The file is TypeScript in the sources, and JavaScript in the package.
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return new Worker(new URL(`./sqlite-thread.${extension}`, import.meta.url), {
+  return new Worker(packageModule("src/store/sqlite-thread"), {
     // Node.js 22 calls its SQLite experimental, once for each process that uses it. The process's own options are not passed on: a
     // thread refuses those of V8, such as --max-old-space-size.
     execArgv: ["--disable-warning=ExperimentalWarning"],

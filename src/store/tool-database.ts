@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { packageModule } from "../package/package-files.ts";
 import type { Database, Row, Statement } from "./database.ts";
 import { closedError, failureError, threadError } from "./sqlite-failures.ts";
 import type { ToolAnswer, ToolRequest, ToolTransaction } from "./tool-messages.ts";
@@ -30,8 +31,7 @@ export class ToolDatabase implements Database {
 
   /** Rejects with ERR_STORE: damaged, in use, denied, or an error of the disk. */
   static async open(request: ToolRequest): Promise<ToolDatabase> {
-    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const worker = new Worker(new URL(`./tool-thread.${extension}`, import.meta.url), {
+    const worker = new Worker(packageModule("src/store/tool-thread"), {
       workerData: request,
       // Node.js 22 calls its SQLite experimental, once for each process that uses it. The process's own options are not passed on: a
       // thread refuses those of V8, such as --max-old-space-size.

@@ -27,6 +27,7 @@ const nothing = /^(?!)/;
 const editorTypes = /^(?:node-red|@node-red\/editor-client)$/;
 const shared = "nodes/*/*.shared.ts";
 const shapes = ["src/model", "src/rules", "src/errors"];
+const packageFiles = "src/package";
 
 /** Top to bottom. */
 export const layers: readonly Layer[] = [
@@ -84,6 +85,7 @@ export const layers: readonly Layer[] = [
       "src/media",
       "src/http",
       "src/properties",
+      packageFiles,
       ...shapes,
     ],
     note: "the lowest layer that uses Node-RED",
@@ -109,13 +111,13 @@ export const layers: readonly Layer[] = [
   { name: "src/cloud", may: ["src/http", ...shapes], modules: withoutNodeRed },
   {
     name: "src/archive",
-    may: ["src/store", "src/media", ...shapes],
+    may: ["src/store", "src/media", packageFiles, ...shapes],
     modules: withoutNodeRed,
     note: "uses the cloud only through its own interface",
   },
   {
     name: "src/store",
-    may: shapes,
+    may: [packageFiles, ...shapes],
     modules: withoutNodeRed,
     note: "the database, in its own thread",
   },
@@ -156,9 +158,15 @@ export const layers: readonly Layer[] = [
   { name: "src/errors", may: [], modules: nothing },
   {
     name: "src/simulator",
-    may: [],
+    may: [packageFiles],
     modules: withoutNodeRed,
     note: "independent: shared code would hide an error in both",
+  },
+  {
+    name: packageFiles,
+    may: [],
+    modules: withoutNodeRed,
+    note: "where the package's own files are, and its version",
   },
 ];
 

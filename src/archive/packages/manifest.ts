@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import * as v from "valibot";
 import { listLimits, parseJson } from "../../model/parse-json.ts";
 import { measurementFileName, rawFileName } from "../archive-disk.ts";
@@ -192,10 +191,4 @@ export function filesOf({
   raw,
 }: Manifest): { path: string; bytes: number; sha256: string }[] {
   return [...items, measurement, raw].filter((one) => one !== null);
-}
-
-/** What writes the packages, for their manifests. */
-export function software(): Manifest["software"] {
-  const found: unknown = createRequire(import.meta.url)("@dimflow/node-red-dimensioner/package.json");
-  return v.parse(v.object({ name: v.string(), version: v.string() }), found);
 }

@@ -9,8 +9,9 @@ import {
   writeDurably,
   type ArchiveDisk,
 } from "../archive-disk.ts";
+import { packageVersion } from "../../package/package-files.ts";
 import type { IntentFacts, IntentTexts, PlacedPackage, StoredItem } from "./intent.ts";
-import { software, writeManifest, type Expected, type LeftOut, type Manifest } from "./manifest.ts";
+import { writeManifest, type Expected, type LeftOut, type Manifest } from "./manifest.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
 /** Whether a package has all that was expected. */
@@ -39,7 +40,7 @@ export interface PackageContent extends Completeness {
 /** Writes what a package holds beside its media, the manifest last, and waits until all of it is on the disk. */
 export class PackageWriter {
   readonly #disk: ArchiveDisk;
-  readonly #software = software();
+  readonly #software = packageVersion();
 
   constructor(disk: ArchiveDisk) {
     this.#disk = disk;

@@ -1,7 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-
-const verifyScript = join(import.meta.dirname, "../../archive/cli/verify-cli.js");
+import { packageModule } from "../../package/package-files.ts";
 
 /**
  * Sets the environment variable DIMENSIONER_VERIFY to the command that starts `dimensioner-verify` of this installation with the
@@ -9,6 +7,7 @@ const verifyScript = join(import.meta.dirname, "../../archive/cli/verify-cli.js"
  * it is.
  */
 export function setVerifyCommand(environment: NodeJS.ProcessEnv, databaseFolder: string): void {
+  const verifyScript = packageModule("src/archive/cli/verify-cli");
   if (existsSync(verifyScript)) {
     environment["DIMENSIONER_VERIFY"] ??=
       `"${process.execPath}" "${verifyScript}" --database "${databaseFolder}"`;

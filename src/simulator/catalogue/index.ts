@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
+import { packageFile } from "../../package/package-files.ts";
 import { catalogueParcels, type Parcel, type Size } from "./parcels.ts";
 
 export { weightLb, type Parcel, type Size } from "./parcels.ts";
@@ -41,7 +42,7 @@ export function openCatalogue(): Catalogue {
         throw new Error(`The catalogue has no pictures of "${parcel.name}".`);
       }
       const file = known.name + endings[kind];
-      const content = contents.get(file) ?? unpacked(join(import.meta.dirname, file));
+      const content = contents.get(file) ?? unpacked(packageFile(join("src/simulator/catalogue", file)));
       contents.set(file, content);
       return content;
     },
