@@ -109,17 +109,14 @@ export class DeviceClient {
     return this.#video.command("cancel", {}, options);
   }
 
-  /**
-   * Begins to download an image of an earlier measure, by the imageIdentifier of its result; resolves with the headers.
-   */
+  /** Begins to download an image of an earlier measure, by the imageIdentifier of its result; resolves with the headers. */
   image(kind: ImageKind, imageIdentifier: string, options: DownloadOptions = {}): Promise<Download> {
     return startImage(this.#transport, this.generation, kind, imageIdentifier, options);
   }
 
   /**
    * Begins to download the locally saved video; resolves with the headers. While there is none it asks again for
-   * `waitMs`, since it may still be encoded. During the transfer, video start and cancel to this device wait, since they
-   * would destroy it.
+   * `waitMs`, since it may still be encoded. During the transfer, video start and cancel wait: they would destroy it.
    */
   video(method: VideoMethod, options: VideoOptions = {}): Promise<Download> {
     return this.#video.download(method, options);

@@ -9,7 +9,7 @@ const allowed: readonly RegExp[] = [
   /^dist\/src\/(?:index|simulator\/(?:index|cli)|archive\/cli\/[a-z]+-cli|store\/(?:sqlite|tool)-thread)\.js$/,
   /^dist\/shared\/[A-Z0-9]+\.js$/,
   /^dist\/nodes\/nodes\.js$/,
-  /^dist\/src\/(?!editor\/|simulator\/page\/|archive\/|runtime\/|saved\/)[a-z0-9/-]+\.d\.ts$/,
+  /^dist\/src\/(?!editor\/|simulator\/page\/|archive\/|runtime\/|properties\/)[a-z0-9/-]+\.d\.ts$/,
   /^dist\/src\/simulator\/catalogue\/[a-z-]+\.(?:color\.jpg|annotated\.jpg|depth\.bmp\.gz|label\.png|mp4)$/,
   /^dist\/src\/simulator\/page\/[^/]+\.(?:html|js|css|svg)$/,
   /^dist\/nodes\/([a-z-]+)\/\1\.js$/,

@@ -30,8 +30,7 @@ export class ValueReader {
 
   /**
    * Reads a value as text; undefined if it is missing, an object or "". Throws ERR_INPUT for an invalid expression. It
-   * returns a promise only if Node-RED has to evaluate the value: the two usual cases need no extra turn of the event
-   * loop.
+   * returns a promise only if Node-RED has to evaluate the value, so that the two usual cases need no extra turn.
    */
   optional({ field: name, value, type }: TypedValue): string | undefined | Promise<string | undefined> {
     if (type === "str") {
