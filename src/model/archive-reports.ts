@@ -3,6 +3,7 @@
 /** Something that is not as it was archived. */
 export interface Finding {
   readonly kind:
+    | "base-missing"
     | "begun-twice"
     | "changed"
     | "database"
@@ -25,7 +26,13 @@ export interface Finding {
 
 /** Something that could not be checked. */
 export interface Unchecked {
-  readonly kind: "database" | "earlier-packages" | "later-packages" | "no-packages" | "some-packages";
+  readonly kind:
+    | "base-package"
+    | "database"
+    | "earlier-packages"
+    | "later-packages"
+    | "no-packages"
+    | "some-packages";
   /** Below the folder of packages, with slashes; empty for the folder itself. */
   readonly path: string;
   /** A sentence for people. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
 import type { Archived } from "../../src/archive/jobs/sealing.ts";
 import type { PrunedPackage } from "../../src/model/archive-reports.ts";
@@ -33,6 +33,13 @@ async function complete(root: string): Promise<readonly [Archived, Archived]> {
   return [first, second];
 }
 
+/** Prunes what was archived before; returns what became of each package, the shorter path first. */
+async function prune(root: string, before = new Date(Date.now() + 1_000)): Promise<string[]> {
+  const pruned: PrunedPackage[] = [];
+  await pruneArchive(root, { before, onPackage: (one) => pruned.push(one) });
+  return pruned.map(({ what, path }) => `${what} ${path}`).toSorted((a, b) => a.length - b.length);
+}
+
 describe("archive: supplements in the commands that look after packages", () => {
   it("make up for what their package lacks when it is verified", async () => {
     await withFolder(async (root) => {
@@ -57,19 +64,52 @@ describe("archive: supplements in the commands that look after packages", () => 
     });
   });
 
-  it("are held with their package, and pruned with it otherwise", async () => {
+  for (const held of ["package", "supplement"] as const) {
+    it(`are held with their package, and it with them: a hold on the ${held}`, async () => {
+      await withFolder(async (root) => {
+        const [first, second] = await complete(root);
+        const hold = join((held === "package" ? first : second).folder, "hold");
+        await writeFile(hold, "claim 7");
+        const both = [first.path, second.path];
+        assert.deepEqual(
+          await prune(root),
+          both.map((path) => `held ${path}`),
+        );
+        await rm(hold);
+        assert.deepEqual(
+          await prune(root),
+          both.map((path) => `deleted ${path}`),
+        );
+      });
+    });
+  }
+
+  it("are a finding when their package is gone, unless it was pruned", async () => {
     await withFolder(async (root) => {
       const [first, second] = await complete(root);
-      await writeFile(join(first.folder, "hold"), "claim 7");
-      const prune = async (): Promise<string[]> => {
-        const pruned: PrunedPackage[] = [];
-        const onPackage = (one: PrunedPackage): void => void pruned.push(one);
-        await pruneArchive(root, { before: new Date(Date.now() + 1_000), onPackage });
-        return pruned.map(({ what, path }) => `${what} ${path}`).toSorted((a, b) => a.length - b.length);
-      };
-      assert.deepEqual(await prune(), [`held ${first.path}`, `held ${second.path}`]);
-      await rm(join(first.folder, "hold"));
-      assert.deepEqual(await prune(), [`deleted ${first.path}`, `deleted ${second.path}`]);
+      const away = join(root, "..", `${basename(root)}-away`);
+      await rename(first.folder, away);
+      const alone = await verify(root);
+      assert.ok(alone.said.includes(`base-missing ${second.path}`), alone.said.join());
+      assert.equal(alone.report.verdict, "wrong");
+      await rename(away, first.folder);
+      // The first one is a moment older than the second one.
+      await prune(root, new Date(second.manifest.times.archived));
+      assert.deepEqual((await verify(root)).said, []);
+    });
+  });
+
+  it("are not called whole in a copy without their package", async () => {
+    await withFolder(async (root) => {
+      const [first, second] = await complete(root);
+      await withFolder(async (copies) => {
+        await cp(second.folder, join(copies, "copy"), { recursive: true });
+        const { report, said } = await verify(copies, null);
+        assert.equal(report.verdict, "unchecked");
+        assert.ok(said.includes("base-package copy"), said.join());
+        await cp(first.folder, join(copies, first.path), { recursive: true });
+        assert.ok(!(await verify(copies, null)).said.includes("base-package copy"));
+      });
     });
   });
 });

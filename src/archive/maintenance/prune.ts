@@ -6,15 +6,14 @@ import {
   diskFacts,
   holdName,
   makeStateFolder,
-  manifestFileName,
   plainDisk,
   removeTree,
   stateFolderName,
 } from "../archive-disk.ts";
 import { filesOf } from "../packages/manifest.ts";
-import { loadManifestInside } from "./inside.ts";
+import { findHeld, firstOf, straysIn } from "./holds.ts";
 import { PruneLog } from "./prune-log.ts";
-import { findPlace, straysOf, walkPackages, type WalkedPackage } from "./walk-packages.ts";
+import { findPlace, walkPackages, type WalkedPackage } from "./walk-packages.ts";
 
 export interface PruneOptions {
   /** Packages archived before this are deleted. */
@@ -27,7 +26,7 @@ export interface PruneOptions {
 
 /**
  * Deletes packages for their age. Only what its own manifest shows to be a package, and nothing else, is ever deleted;
- * a file called hold keeps a package. Each deletion is in the log before it happens.
+ * a file called hold keeps a package with its supplements. Each deletion is in the log before it happens.
  */
 export class Pruning {
   readonly #folder: string;
@@ -54,6 +53,7 @@ export class Pruning {
       // What a killed run had moved there is in the log already.
       await removeTree(trash, plainDisk);
     }
+    const held = await findHeld(root, signal);
     const place = { log: new PruneLog(stateFolder), stateFolder, trash, start };
     for await (const entry of walkPackages(root, start)) {
       signal?.throwIfAborted();
@@ -68,7 +68,7 @@ export class Pruning {
       this.#packages += 1;
       this.#bytes += bytes;
       if (new Date(entry.manifest.times.archived) < before) {
-        yield await pruneOne(root, entry, bytes, isDryRun ? undefined : place);
+        yield await pruneOne(entry, bytes, held, isDryRun ? undefined : place);
       }
     }
   }
@@ -83,14 +83,14 @@ interface PrunePlace {
 }
 
 async function pruneOne(
-  root: string,
   entry: WalkedPackage,
   bytes: number,
+  held: ReadonlySet<string>,
   place: PrunePlace | undefined,
 ): Promise<PrunedPackage> {
-  const { path } = entry;
+  const { path, manifest } = entry;
   try {
-    const reason = (await reasonToKeep(entry)) ?? (await holdOfFirst(entry, root));
+    const reason = held.has(firstOf(path, manifest)) ? "hold" : await reasonToKeep(entry);
     if (reason !== null) {
       return { what: reason === "hold" ? "held" : "kept", path, bytes, reason };
     }
@@ -103,27 +103,16 @@ async function pruneOne(
   }
 }
 
-async function reasonToKeep({ folder, manifest }: WalkedPackage): Promise<string | null> {
-  const named = new Set([manifestFileName, ...filesOf(manifest).map(({ path }) => path)]);
+/** Looked for once more right before a package is deleted: a hold may have been set meanwhile. */
+async function reasonToKeep(entry: WalkedPackage): Promise<string | null> {
   let stray: string | null = null;
-  for await (const name of straysOf(folder, named)) {
+  for await (const name of straysIn(entry)) {
     if (holdName.test(name)) {
       return "hold";
     }
     stray ??= name;
   }
   return stray === null ? null : `it holds ${stray}, which is none of its files`;
-}
-
-/** A hold on a package protects the supplements to it too. */
-async function holdOfFirst({ manifest }: WalkedPackage, root: string): Promise<"hold" | null> {
-  const first = manifest.supplements?.path ?? null;
-  if (first === null) {
-    return null;
-  }
-  const found = await loadManifestInside(root, first, plainDisk);
-  const names = typeof found === "object" ? await plainDisk.readdir(join(root, dirname(first))) : [];
-  return names.some((name) => holdName.test(name)) ? "hold" : null;
 }
 
 async function remove(

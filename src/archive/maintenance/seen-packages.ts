@@ -17,6 +17,7 @@ export interface SeenPackage {
   readonly missing: string | null;
   /** The manifest of the package that it completes. */
   readonly supplementsSha256: string | null;
+  readonly supplementsPath: string | null;
   /** SHA-256 of the row that an index has for it. */
   readonly rowSha256: string;
 }
@@ -36,6 +37,7 @@ const schema = [
     previous_sha256 TEXT,
     missing TEXT,
     supplements TEXT,
+    supplements_path TEXT,
     row_sha256 TEXT NOT NULL,
     is_listed INTEGER NOT NULL DEFAULT 0
   )`,
@@ -72,11 +74,12 @@ export class SeenPackages {
 
   async add(one: SeenPackage): Promise<void> {
     const { path, sha256, store, job, archived, previousPath, previousSha256, rowSha256 } = one;
-    const { missing, supplementsSha256 } = one;
+    const { missing, supplementsSha256, supplementsPath } = one;
     await this.#add({
       sql: `INSERT OR IGNORE INTO seen
-        (path, sha256, store, job, archived, previous_path, previous_sha256, missing, supplements, row_sha256)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        (path, sha256, store, job, archived, previous_path, previous_sha256, missing, supplements,
+          supplements_path, row_sha256)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       values: [
         path,
         sha256,
@@ -87,6 +90,7 @@ export class SeenPackages {
         previousSha256,
         missing,
         supplementsSha256,
+        supplementsPath,
         rowSha256,
       ],
     });

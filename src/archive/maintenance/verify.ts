@@ -18,6 +18,7 @@ import type { CheckParts } from "./check-parts.ts";
 import { checkPackage, sayUnreadable, type Looked } from "./package-check.ts";
 import { PrunedPackages } from "./pruned-packages.ts";
 import { SeenPackages } from "./seen-packages.ts";
+import { checkSupplements } from "./supplement-check.ts";
 import { checkOthers, checkUnlisted } from "./unlisted-check.ts";
 import {
   damagedManifest,
@@ -107,6 +108,7 @@ export class Verification {
       await seen.index();
       yield* checkComplete(seen, this.#looked);
       yield* checkChain(work, this.#unchecked);
+      yield* checkSupplements(work, this.#unchecked);
       yield* this.#checkIndexes(work);
       if (hasState) {
         this.#notes.push(...(await findLeftovers(root)));
@@ -204,6 +206,7 @@ export class Verification {
       previousSha256: manifest.previous?.sha256 ?? null,
       missing: manifest.complete ? null : manifest.missing.join(", "),
       supplementsSha256: manifest.supplements?.sha256 ?? null,
+      supplementsPath: manifest.supplements?.path ?? null,
       rowSha256: hashOfRow(expectedRow(path, entry)),
     });
   }
