@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { OpenJob } from "../../src/archive/jobs/open-job.ts";
@@ -12,13 +11,8 @@ import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
 import { HeldUpWarnings } from "../../src/runtime/archive/held-up-warnings.ts";
 import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
 import { readIntent, readPart, restoreKept } from "../../src/runtime/archive/archive-intent.ts";
-import {
-  describePackage,
-  endOf,
-  isDeployed,
-  jobCloud,
-  jobDevice,
-} from "../../src/runtime/archive/archive-node.ts";
+import { ArchiveMessages } from "../../src/runtime/archive/archive-messages.ts";
+import { isDeployed, jobCloud, jobDevice } from "../../src/runtime/archive/archive-node.ts";
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
 import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
@@ -26,7 +20,7 @@ import type { Operation } from "../../src/runtime/failure.ts";
 import { databaseFolder, storeOf } from "../../src/runtime/store/store-choice.ts";
 import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
 import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
-import type { Message, Outputs } from "../../src/runtime/messages.ts";
+import type { Message } from "../../src/runtime/messages.ts";
 import { KnownOutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve, type Job } from "../../src/runtime/action/serve.ts";
@@ -62,8 +56,6 @@ export default function (RED: NodeAPI): void {
         (mayUseCloud ? clouds.problem() : undefined) ?? (hasStore() ? undefined : "configMissing"),
       surface: () => (mayUseCloud ? clouds.surface() : "disk"),
     } as const;
-    /** Jobs that were open at the start enter `serve()` like messages, so that they end like messages. */
-    const resumed = new WeakMap<object, Submission>();
     const status = new ArchiveStatus(RED, () => session.jobs);
     const heldUp = new HeldUpLog(RED, this, status, () => session.jobs.length);
 
@@ -96,7 +88,7 @@ export default function (RED: NodeAPI): void {
     const resume = async (submission: Submission): Promise<void> => {
       const msg: Message = { _msgid: RED.util.generateId(), resumed: true };
       restoreKept(RED, msg, (await submission.kept()) ?? {});
-      resumed.set(msg, submission);
+      messages.resume(msg, submission);
       this.receive(msg);
     };
 
@@ -156,20 +148,7 @@ export default function (RED: NodeAPI): void {
       return unlessAborted(accept(), { ...operation, host, signal });
     };
 
-    const deliver = async (submission: Submission, { msg, signal, status: board }: Job): Promise<Outputs> => {
-      const archived = await endOf(submission, signal);
-      if (!submission.sendsMessage) {
-        return [];
-      }
-      const payload = describePackage(archived, join);
-      Object.assign(msg, { payload, filename: payload.manifest });
-      if (submission.isOfSequence) {
-        delete msg["parts"];
-      }
-      const key = archived.wasThere ? "alreadyArchived" : "archived";
-      board.show("done", () => status.say(key, { size: { bytes: payload.bytes } }));
-      return [msg, null];
-    };
+    const messages = new ArchiveMessages({ submit, status, warnings });
 
     serve(
       RED,
@@ -182,49 +161,12 @@ export default function (RED: NodeAPI): void {
         settings: () => undefined,
         // The archive itself limits the number of open jobs: those of an earlier run all come in at once.
         most: Number.POSITIVE_INFINITY,
-        onReset: () => session.dropResumed(),
+        onReset: () => {
+          messages.reset();
+          session.dropResumed();
+        },
       },
-      async (job) => {
-        status.nodeStatus = job.status;
-        const submission = resumed.get(job.msg) ?? (await submit(job));
-        status.update(submission.running);
-        if (submission.running !== undefined) {
-          warnings.update(submission.running);
-        }
-        const drop = (): void => submission.running?.drop();
-        job.waitSignal.addEventListener("abort", drop, { once: true });
-        // The reset may have come while the job was being accepted.
-        if (job.waitSignal.aborted) {
-          drop();
-        }
-        // The message was sent by then, unless the node was closed at this very moment: then it is sent after the next
-        // start.
-        const endJobLater = (error?: DimensionerError): void => {
-          setImmediate(() => {
-            if (!job.signal.aborted && submission.sendsMessage) {
-              submission.messageSent(error);
-            }
-          });
-        };
-        try {
-          const outputs = await deliver(submission, job);
-          endJobLater();
-          return outputs;
-        } catch (error) {
-          const isKept = error instanceof DimensionerError && error.sentence === "cancelledKept";
-          if (!isKept) {
-            endJobLater(error instanceof DimensionerError ? error : undefined);
-          }
-          const { running } = submission;
-          const isOfCloud = running?.job.intent.origin !== null && !submission.isOfSequence;
-          if (isOfCloud && error instanceof DimensionerError && error.code === "ERR_MEDIA_INCOMPLETE") {
-            job.msg.payload = running?.listed ?? [];
-          }
-          throw error;
-        } finally {
-          job.waitSignal.removeEventListener("abort", drop);
-        }
-      },
+      (job) => messages.take(job),
     );
 
     const showFailure = (error: unknown): void => {

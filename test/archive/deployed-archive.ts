@@ -8,7 +8,6 @@ import type { Submission } from "../../src/archive/jobs/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError, isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
-import { endOf } from "../../src/runtime/archive/archive-node.ts";
 import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
 import type { Store } from "../../src/store/store.ts";
 
@@ -64,7 +63,7 @@ export class DeployedArchive {
     try {
       const accept = async (): Promise<Submission> => submit(await this.#session.open());
       const submission = await unlessAborted(accept(), { ...diskFacts, signal });
-      const archived = await endOf(submission, signal);
+      const archived = await submission.end();
       if (!signal.aborted) {
         submission.messageSent();
       }

@@ -123,7 +123,7 @@ describe("the jobs of a store", () => {
         },
         {
           id: "two",
-          state: "accepted",
+          state: "collecting",
           key: "key",
           items: [["c1", item("second.jpg")]],
           count: null,
@@ -167,7 +167,7 @@ describe("the jobs of a store", () => {
     await accept("job", new Map([["1", item("1.jpg")]]));
     await add("job", "0", item("0.jpg"));
     assert.deepEqual(
-      [...((await table().seal("job")) ?? [])],
+      [...((await table().seal("job"))?.items ?? [])],
       [
         ["1", item("1.jpg")],
         ["0", item("0.jpg")],
@@ -186,7 +186,7 @@ describe("the jobs of a store", () => {
     assert.equal(await table().addItems("job", media), false);
     await table().collect("job");
     assert.equal(await table().addItems("job", media), true);
-    assert.equal((await table().seal("job"))?.size, 2);
+    assert.equal((await table().seal("job"))?.items.size, 2);
   });
 
   it("counts the webhook's records of its transaction as handled", async () => {

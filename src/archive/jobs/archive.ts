@@ -1,29 +1,21 @@
 import { join } from "node:path";
 import type { ErrorCode } from "../../errors/codes.ts";
-import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { phrase, type Phrase } from "../../errors/interpolation.ts";
 import { checkRoot } from "../../media/target-folder.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
 import { TransactionFinder } from "../find/transaction-finder.ts";
+import { BegunJobs } from "./begun-jobs.ts";
 import { claimFolder } from "./claim-folder.ts";
 import type { JobStore } from "./job-store.ts";
 import type { StoredJob } from "./job-rows.ts";
 import { JobTable } from "./job-table.ts";
 import { answerOf, type Answer } from "./keys.ts";
 import type { OpenJob } from "./open-job.ts";
-import type { RunningJob } from "./running-job.ts";
-import { Sealing, type Archived } from "./sealing.ts";
+import { OpenJobs, textBytesOf, type OpenJobLimits } from "./open-jobs.ts";
+import { Sealing } from "./sealing.ts";
 import { WorkFolders } from "./work-folders.ts";
 import type { Intent, IntentFacts, StoredItem } from "../packages/intent.ts";
 import { PackageIndex } from "../packages/package-index.ts";
-
-/** What the open jobs of one archive may take. */
-export interface OpenJobLimits {
-  readonly jobs: number;
-  /** Of measurements, exact answers and kept message properties, in the database. */
-  readonly bytes: number;
-}
 
 /** What an archive is opened with. */
 export interface ArchiveParts {
@@ -41,14 +33,6 @@ export interface Unknown {
   readonly damagedJobs: readonly string[];
 }
 
-/** A job that is being accepted or worked on, with the measurement that it brings. */
-export interface Begun {
-  readonly intent: IntentFacts;
-  readonly answer: Answer;
-  readonly job: Promise<Archived | RunningJob>;
-}
-
-const openJobLimits: OpenJobLimits = { jobs: 10_000, bytes: 256_000_000 };
 /** So long jobs that have ended can be looked up in the database. */
 const keepEndedDays = 30;
 
@@ -64,15 +48,10 @@ export class Archive implements JobStore {
   readonly jobs: JobTable;
   readonly sealing: Sealing;
   readonly finder: TransactionFinder;
-  /** Open jobs that no node works on: after a restart, or when their node went away. */
-  readonly idleJobs = new Map<string, OpenJob>();
-  /** Jobs whose messages bring no media and that are being accepted or worked on, by key: the same job is done once at a time. */
-  readonly begun = new Map<string, Begun[]>();
-  readonly #limits: OpenJobLimits;
+  readonly openJobs: OpenJobs;
+  readonly begun = new BegunJobs();
   readonly #lease: DatabaseLease;
   readonly #atWork = new Set<Promise<unknown>>();
-  #openJobs = 0;
-  #openBytes = 0;
 
   private constructor(folder: string, lease: DatabaseLease, parts: ArchiveParts, last: LastPackage) {
     const stateFolder = join(folder, stateFolderName);
@@ -80,7 +59,7 @@ export class Archive implements JobStore {
     this.folder = folder;
     this.disk = parts.disk;
     this.#lease = lease;
-    this.#limits = parts.limits ?? openJobLimits;
+    this.openJobs = new OpenJobs(folder, parts.limits);
     this.work = new WorkFolders(stateFolder, storeId, parts.disk);
     this.jobs = new JobTable(database);
     this.finder = new TransactionFinder({ database, arrivals, settleMs: parts.settleMs });
@@ -117,24 +96,6 @@ export class Archive implements JobStore {
     }
   }
 
-  /**
-   * Throws ERR_QUEUE_FULL where the archive has as many open jobs, or as much of them to keep, as it may have. Returns how much this one
-   * is.
-   */
-  checkRoom(intent: Intent): number {
-    const refuse = (limit: number | Phrase): never => {
-      throw new DimensionerError("archiveFull", diskFacts, { path: this.folder, limit });
-    };
-    if (this.#openJobs >= this.#limits.jobs) {
-      refuse(this.#limits.jobs);
-    }
-    const textBytes = textBytesOf(intent);
-    if (this.#openBytes + textBytes > this.#limits.bytes) {
-      refuse(phrase("megabytes", { count: this.#limits.bytes / 1e6 }));
-    }
-    return textBytes;
-  }
-
   /** Resolves once the job is in the database: from then on it is done, whatever happens. */
   async accept(
     id: string,
@@ -147,10 +108,9 @@ export class Archive implements JobStore {
     },
   ): Promise<OpenJob> {
     const { intent } = given;
-    const textBytes = this.checkRoom(intent);
+    const textBytes = this.openJobs.checkRoom(intent);
     // Counted before it is written, so that many at once are counted too.
-    this.#openJobs += 1;
-    this.#openBytes += textBytes;
+    this.openJobs.add(textBytes);
     try {
       const acceptedAt = await this.jobs.accept({ id, ...given });
       return {
@@ -169,8 +129,7 @@ export class Archive implements JobStore {
         placed: null,
       };
     } catch (error) {
-      this.#openJobs -= 1;
-      this.#openBytes -= textBytes;
+      this.openJobs.remove(textBytes);
       throw error;
     }
   }
@@ -178,9 +137,18 @@ export class Archive implements JobStore {
   async addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
     const isAdded = await this.jobs.addItems(job.id, items);
     if (isAdded) {
+      this.#isCollecting(job);
       items.forEach((item, slot) => job.items.set(slot, item));
     }
     return isAdded;
+  }
+
+  noteWaiting(job: OpenJob): void {
+    if (job.state === "accepted") {
+      this.#isCollecting(job);
+      // Not waited for: from `accepted` a job can be sealed as well.
+      void this.jobs.beginCollecting(job.id).catch(() => undefined);
+    }
   }
 
   /** Need not be waited for: who asks again is told again. */
@@ -198,8 +166,7 @@ export class Archive implements JobStore {
 
   /** The job's message is out, or its error: it needs no restart any more. */
   end(job: OpenJob, error?: { readonly code: ErrorCode; readonly message: string }): void {
-    this.#openJobs -= 1;
-    this.#openBytes -= job.textBytes;
+    this.openJobs.remove(job.textBytes);
     this.track(this.#end(job, error));
   }
 
@@ -234,15 +201,20 @@ export class Archive implements JobStore {
     }
   }
 
+  #isCollecting(job: OpenJob): void {
+    if (job.state === "accepted") {
+      job.state = "collecting";
+    }
+  }
+
   #take(job: OpenJob): void {
-    this.#openJobs += 1;
-    this.#openBytes += job.textBytes;
-    this.idleJobs.set(job.id, job);
+    this.openJobs.add(job.textBytes);
+    this.openJobs.idle.set(job.id, job);
   }
 
   /** Names the packages that were just being placed when the process ended, before another one takes their place in the chain. */
   async #recoverSealing(): Promise<void> {
-    for (const job of this.idleJobs.values()) {
+    for (const job of this.openJobs.idle.values()) {
       if (job.state === "sealing") {
         await this.sealing.recover(job);
       }
@@ -251,7 +223,7 @@ export class Archive implements JobStore {
 
   /** Removes what jobs that have ended have left, and moves aside what no job has. */
   async #tidy(damaged: readonly string[]): Promise<string[]> {
-    const open = new Set([...this.idleJobs.keys(), ...damaged]);
+    const open = new Set([...this.openJobs.idle.keys(), ...damaged]);
     const others = (await this.work.list()).filter((name) => !open.has(name));
     const ended = await this.jobs.ended(others);
     const movedAside: string[] = [];
@@ -284,10 +256,4 @@ function resumed(job: StoredJob): OpenJob {
 
 function factsOf({ measurement: _measurement, raw: _raw, keep: _keep, ...facts }: Intent): IntentFacts {
   return facts;
-}
-
-/** Roughly: two bytes a character, and what a job takes beside its texts. */
-function textBytesOf({ measurement, raw, keep }: Intent): number {
-  const characters = (measurement?.length ?? 0) + (raw?.length ?? 0) + JSON.stringify(keep).length;
-  return 2 * characters + 1_000;
 }

@@ -1,139 +1,110 @@
 import { join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import type { MediaItem } from "../../model/shapes.ts";
 import { unfindable } from "../find/transaction-finder.ts";
+import type { CollectedMedia } from "./collected-media.ts";
 import { wantedOf } from "./completeness.ts";
 import { foreignVideo, isVideo } from "./demand.ts";
-import { mediaPath, type MediaSource } from "./media-source.ts";
+import type { JobWork, StepJob } from "./job-work.ts";
+import { mediaPath } from "./media-source.ts";
 import { searchOf } from "./searches.ts";
-import type { RunningJob } from "./running-job.ts";
-import type { Semaphore } from "./semaphore.ts";
 import { cloudSlot } from "./slots.ts";
 import { namesInUse, reserveName, storeItem } from "./store-item.ts";
 
-export interface CloudWork {
-  /** The cloud of a job; throws ERR_CONFIG while it is not deployed. */
-  readonly cloud: () => MediaSource;
-  /** So long each further question keeps its place, so that many waiting jobs do not flood a cloud that answers fast. */
-  readonly paceMs: number;
-  /** Lists that are asked for at once, and jobs that download at once. */
-  readonly asking: Semaphore;
-  readonly downloading: Semaphore;
-}
-
-/**
- * Looks at the cloud once: finds the transaction of a local measurement, lists its media and stores what is wanted and not stored
- * yet. What was seen stays on the running job.
- */
-export async function collectCloud(running: RunningJob, work: CloudWork): Promise<void> {
-  const { job } = running;
-  if (job.transactionId === null) {
-    await findTransaction(running);
-  }
-  if (job.transactionId !== null) {
-    await list(running, job.transactionId, work);
-    await store(running, job.transactionId, work);
-  }
-}
-
-async function findTransaction(running: RunningJob): Promise<void> {
+/** Finds the transaction of a local measurement by the webhook's records, and the packages that there are for it. */
+export async function findTransaction(running: StepJob, { onDamaged }: JobWork): Promise<void> {
   const { job, root } = running;
   const search = searchOf(job);
   const found = search === null ? unfindable() : await root.finder.find(search);
   if ("missing" in found) {
-    running.notFound = found;
+    running.seen.notFound = found;
   } else if (await root.jobs.found(job.id, found.transactionId, found.claim)) {
     job.transactionId = found.transactionId;
-    running.notFound = undefined;
-    await running.lookForPackages();
+    running.seen.notFound = undefined;
+    await running.seen.lookForPackages(root, onDamaged);
   }
 }
 
-async function list(
-  running: RunningJob,
-  transactionId: string,
-  { cloud, asking, paceMs }: CloudWork,
-): Promise<void> {
+/** Lists the transaction's media. What was seen stays on the running job. */
+export async function listMedia(running: StepJob, { cloud }: JobWork): Promise<void> {
   const { signal, job } = running;
-  // A job that has never asked is not kept waiting by many others that ask again and again.
-  const isFirst = running.isFirstTry;
-  const leave = await asking.enter(signal, isFirst);
-  const heldUntilMs = isFirst ? 0 : performance.now() + paceMs;
+  const { transactionId } = job;
+  if (transactionId === null) {
+    return;
+  }
   try {
     const contentType = job.intent.contentType ?? undefined;
-    const { items } = await cloud().waitForMedia(transactionId, { contentType, signal });
-    const known = new Set(running.listed.map(({ contentId }) => contentId));
+    const { items } = await cloud(job).waitForMedia(transactionId, { contentType, signal });
+    const known = new Set(running.seen.listed.map(({ contentId }) => contentId));
     if (items.some(({ contentId }) => !known.has(contentId))) {
-      running.quietMs = 0;
+      running.seen.quietMs = 0;
     }
-    running.listed = items;
-    running.unknown = undefined;
+    running.seen.listed = items;
+    running.seen.unknown = undefined;
   } catch (error) {
     if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
       throw error;
     }
-    running.listed = [];
-    running.unknown = error;
-  } finally {
-    const leftMs = heldUntilMs - performance.now();
-    if (leftMs > 0) {
-      setTimeout(leave, leftMs).unref();
-    } else {
-      leave();
-    }
+    running.seen.listed = [];
+    running.seen.unknown = error;
   }
 }
 
-async function store(
-  running: RunningJob,
-  transactionId: string,
-  { cloud, downloading }: CloudWork,
-): Promise<void> {
-  const { job, root, signal, existing, foreign } = running;
+/** Whether something was listed that is wanted and not stored yet. */
+export function isToDownload(running: StepJob): boolean {
+  return dueOf(running.seen).length > 0;
+}
+
+function dueOf({ job, existing, foreign, listed }: CollectedMedia): MediaItem[] {
   const archived = new Set(
     existing.flatMap(({ manifest }) => manifest.items.map(({ contentId }) => contentId)),
   );
-  const isDue = ({ contentId }: { contentId: string }): boolean =>
-    !job.items.has(cloudSlot(contentId)) && !archived.has(contentId) && !foreign.has(contentId);
-  const due = wantedOf(running.listed, job.intent).filter(isDue);
-  if (due.length === 0) {
+  return wantedOf(listed, job.intent).filter(
+    ({ contentId }) =>
+      !job.items.has(cloudSlot(contentId)) && !archived.has(contentId) && !foreign.has(contentId),
+  );
+}
+
+/** Stores what was listed, is wanted and is not stored yet. */
+export async function downloadMedia(running: StepJob, { cloud }: JobWork): Promise<void> {
+  const { job, root, signal } = running;
+  const { transactionId } = job;
+  if (transactionId === null) {
     return;
   }
   const used = namesInUse(job.items.values());
-  running.setState("waiting");
-  const leave = await downloading.enter(signal);
-  running.setState("working");
-  const source = cloud();
-  try {
-    for (const item of due.filter(isDue)) {
-      const { contentId, description } = item;
-      const facts = {
-        source: "cloud",
-        contentId,
-        description,
-        url: mediaPath(transactionId, contentId),
-        base: reserveName(used, description ?? contentId),
-      } as const;
-      const { surface, host } = source.peer;
-      const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
-      const start = () => source.media(transactionId, contentId, { signal, onProgress });
-      try {
-        const stored = await storeItem(root, job.id, start, facts, { surface, host, signal });
-        if (foreignVideo(job.intent) !== undefined && isVideo(stored)) {
-          // It was announced as something else.
-          foreign.add(contentId);
-          await root.disk.unlink(join(root.work.of(job.id), stored.path));
-          continue;
-        }
-        await root.addItems(job, new Map([[cloudSlot(contentId), stored]]));
-        running.resetFailures();
-      } catch (error) {
-        // Listed and not there: it counts as missing.
-        if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
-          throw error;
-        }
+  const source = cloud(job);
+  for (const item of dueOf(running.seen)) {
+    const { contentId, description } = item;
+    // The list may have it twice.
+    if (job.items.has(cloudSlot(contentId)) || running.seen.foreign.has(contentId)) {
+      continue;
+    }
+    const facts = {
+      source: "cloud",
+      contentId,
+      description,
+      url: mediaPath(transactionId, contentId),
+      base: reserveName(used, description ?? contentId),
+    } as const;
+    const { surface, host } = source.peer;
+    const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
+    const start = () => source.media(transactionId, contentId, { signal, onProgress });
+    try {
+      const stored = await storeItem(root, job.id, start, facts, { surface, host, signal });
+      if (foreignVideo(job.intent) !== undefined && isVideo(stored)) {
+        // It was announced as something else.
+        running.seen.foreign = new Set([...running.seen.foreign, contentId]);
+        await root.disk.unlink(join(root.work.of(job.id), stored.path));
+        continue;
+      }
+      await root.addItems(job, new Map([[cloudSlot(contentId), stored]]));
+      running.resetFailures();
+    } catch (error) {
+      // Listed and not there: it counts as missing.
+      if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
+        throw error;
       }
     }
-  } finally {
-    leave();
   }
 }

@@ -1,19 +1,12 @@
 import { join } from "node:path";
 import { DimensionerError, type ErrorCode } from "../../errors/dimensioner-error.ts";
 import type { Download } from "../../model/download.ts";
+import type { CollectedMedia } from "./collected-media.ts";
 import { deviceVideoSlot, pictureSlot } from "./slots.ts";
+import type { JobWork, StepJob } from "./job-work.ts";
 import type { DeviceSource, TransferOptions } from "./media-source.ts";
 import type { OpenJob } from "./open-job.ts";
-import type { RunningJob } from "./running-job.ts";
-import type { Semaphore } from "./semaphore.ts";
 import { namesInUse, reserveName, storeItem } from "./store-item.ts";
-
-export interface DeviceWork {
-  /** The device of a job; throws ERR_CONFIG while it is not deployed. */
-  readonly device: () => DeviceSource;
-  /** Jobs that download pictures at once: they do not wait behind videos, since a device keeps its pictures for a while only. */
-  readonly picturing: Semaphore;
-}
 
 /** What a device answers for what it does not have. */
 const absentCodes: ReadonlySet<ErrorCode> = new Set(["ERR_NOT_FOUND", "ERR_NO_VIDEO"]);
@@ -24,57 +17,57 @@ interface DeviceItem {
   readonly start: (source: DeviceSource, options: TransferOptions) => Promise<Download>;
 }
 
-/**
- * Stores the images that the device has of the measurement, or the video that it keeps, where they are not stored yet; what it does
- * not have is left out.
- */
-export async function collectDevice(running: RunningJob, { device, picturing }: DeviceWork): Promise<void> {
-  const { job, root, signal, existing } = running;
+/** Whether the device may have something that is wanted and not stored yet. */
+export function isToCollect(running: StepJob): boolean {
+  return dueOf(running.seen).length > 0;
+}
+
+function dueOf({ job, existing }: CollectedMedia): DeviceItem[] {
   const archived = existing.flatMap(({ manifest }) => manifest.items);
-  const due = wantedOf(job).filter(
+  return wantedOf(job).filter(
     ({ slot, description }) =>
       !job.items.has(slot) &&
       !archived.some((item) => item.source === "device" && item.description === description),
   );
-  if (due.length === 0) {
-    return;
-  }
+}
+
+/**
+ * Stores the images that the device has of the measurement, or the video that it keeps, where they are not stored yet; what it does
+ * not have is left out.
+ */
+export async function collectDevice(running: StepJob, { device }: JobWork): Promise<void> {
+  const { job, root, signal } = running;
   const { references } = job.intent;
   const used = namesInUse(job.items.values());
-  const leave = await picturing.enter(signal);
-  try {
-    const source = device();
-    const { surface, host } = source.peer;
-    const isOwn = (): boolean => source.keepsVideoOf(references.transactionReference);
-    for (const { slot, description, start } of due) {
-      const isVideo = slot === deviceVideoSlot;
+  const source = device(job);
+  const { surface, host } = source.peer;
+  const isOwn = (): boolean => source.keepsVideoOf(references.transactionReference);
+  for (const { slot, description, start } of dueOf(running.seen)) {
+    const isVideo = slot === deviceVideoSlot;
+    if (isVideo && !isOwn()) {
+      continue;
+    }
+    const base = reserveName(used, description);
+    const facts = { source: "device", contentId: null, description, url: null, base } as const;
+    const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
+    try {
+      const begin = () => start(source, { signal, onProgress });
+      const item = await storeItem(root, job.id, begin, facts, { surface, host, signal });
       if (isVideo && !isOwn()) {
+        // Another start has replaced it meanwhile.
+        await root.disk.unlink(join(root.work.of(job.id), item.path));
         continue;
       }
-      const base = reserveName(used, description);
-      const facts = { source: "device", contentId: null, description, url: null, base } as const;
-      const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
-      try {
-        const begin = () => start(source, { signal, onProgress });
-        const item = await storeItem(root, job.id, begin, facts, { surface, host, signal });
-        if (isVideo && !isOwn()) {
-          // Another start has replaced it meanwhile.
-          await root.disk.unlink(join(root.work.of(job.id), item.path));
-          continue;
-        }
-        // The device may have forgotten it by the time of a restart.
-        await root.work.sync(job.id);
-        await root.addItems(job, new Map([[slot, item]]));
-        running.resetFailures();
-      } catch (error) {
-        const isGone = error instanceof DimensionerError && absentCodes.has(error.code);
-        if (!isGone) {
-          throw error;
-        }
+      // The device may have forgotten it by the time of a restart.
+      await root.work.sync(job.id);
+      await root.addItems(job, new Map([[slot, item]]));
+      running.resetFailures();
+    } catch (error) {
+      const isGone = error instanceof DimensionerError && absentCodes.has(error.code);
+      if (!isGone) {
+        throw error;
       }
     }
-  } finally {
-    leave();
   }
 }
 

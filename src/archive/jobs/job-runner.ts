@@ -2,34 +2,31 @@ import { randomUUID } from "node:crypto";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import { diskFacts } from "../archive-disk.ts";
-import type { Archive, Begun } from "./archive.ts";
-import type { Intent, IntentFacts, IntentTexts } from "../packages/intent.ts";
-import { collect, type PollRules } from "./collect.ts";
-import { expectedOf, includesAll, isSatisfied } from "./demand.ts";
-import { answerOf, isOtherAnswer, keysOfJob, type Answer } from "./keys.ts";
-import type { DeviceSource, FindMissing, MediaSource } from "./media-source.ts";
+import type { Archive } from "./archive.ts";
+import { bringsAnswer } from "./addition.ts";
+import { isSameWork, type Wanted } from "./begun-jobs.ts";
+import type { Intent, IntentTexts } from "../packages/intent.ts";
+import { expectedOf, isSatisfied } from "./demand.ts";
+import { JobScheduler } from "./job-scheduler.ts";
+import type { JobWork } from "./job-work.ts";
+import { answerOf, isOtherAnswer, keysOfJob } from "./keys.ts";
 import { MessageJobs, type Part } from "./message-jobs.ts";
 import type { OpenJob } from "./open-job.ts";
-import { RunningJob, type RetryRules } from "./running-job.ts";
-import { bringsAnswer, type Archived } from "./sealing.ts";
-import { Semaphore } from "./semaphore.ts";
+import type { ExistingPackage } from "./existing.ts";
+import { RunningJob } from "./running-job.ts";
+import type { Archived } from "./sealing.ts";
 import type { GivenMedium } from "./stage-media.ts";
-import { Submission } from "./submission.ts";
+import { Submission, type SubmissionOwner } from "./submission.ts";
 
-export interface RunnerOptions {
+/** How a node's jobs are done; what is optional has a default. */
+export interface RunnerOptions
+  extends Pick<JobWork, "cloud" | "device" | "findMissing">, Partial<Pick<JobWork, "retry" | "poll">> {
   /** Id of the node whose jobs these are. */
   readonly node: string;
   /** Jobs that download at once. */
   readonly concurrency: number;
-  /** The cloud of a job; throws ERR_CONFIG while there is none. */
-  readonly cloud: (job: OpenJob) => MediaSource;
-  /** The device that measured; throws ERR_CONFIG while it is not deployed. */
-  readonly device: (job: OpenJob) => DeviceSource;
-  readonly findMissing: FindMissing;
   /** The folders that a message may name files in; none where not given. */
   readonly outputFolders?: () => Promise<readonly string[]>;
-  readonly retry?: RetryRules;
-  readonly poll?: PollRules;
   /** Called whenever the state of a job changes, and with each piece that is downloaded. */
   readonly onChange?: (running: RunningJob) => void;
   /** Told what somebody should look at, though the job goes on. */
@@ -41,44 +38,47 @@ export type ArchiveWarning =
   | { readonly warning: "damagedPackage"; readonly values: { readonly path: string } }
   | { readonly warning: "otherMeasurement"; readonly values: { readonly id: string } };
 
-const asksAtOnce = 4;
-/** A disk that hangs must not hold up a deploy. */
-const closeTimeoutMs = 8_000;
+/** A disk that hangs must not hold up a deploy: Node-RED waits 15 s for a node to close. */
+const closeTimeoutMs = 5_000;
 
 /** Runs the jobs of one node in one archive, and hands out what became of them. */
-export class JobRunner {
+export class JobRunner implements SubmissionOwner {
   readonly #archive: Archive;
-  readonly #options: Required<RunnerOptions>;
-  readonly #asking = new Semaphore(asksAtOnce);
-  readonly #downloading: Semaphore;
-  readonly #picturing: Semaphore;
+  readonly #node: string;
+  readonly #work: JobWork;
+  readonly #scheduler: JobScheduler;
+  readonly #onChange: (running: RunningJob) => void;
+  readonly #onWarning: (warning: ArchiveWarning) => void;
   /** Those whose message is not out yet. */
   readonly #jobs = new Set<RunningJob>();
   readonly #messages: MessageJobs;
-  readonly #onDamaged = (path: string): void => {
-    this.#options.onWarning({ warning: "damagedPackage", values: { path } });
-  };
   /** Messages that are being accepted. */
   readonly #accepting = new Set<Promise<Submission>>();
+  /** Ends messages that are being accepted. */
   readonly #closing = new AbortController();
+  /** Ends messages whose jobs are kept. */
+  readonly #stopping = new AbortController();
 
   constructor(archive: Archive, options: RunnerOptions) {
+    const { node, concurrency, cloud, device, findMissing, onWarning = () => undefined } = options;
     this.#archive = archive;
-    this.#options = {
-      retry: { firstMs: 1_000, longestMs: 60_000 },
-      poll: { firstMs: 500, longestMs: 30_000, paceMs: 200 },
-      onChange: () => undefined,
-      outputFolders: async () => [],
-      onWarning: () => undefined,
-      ...options,
+    this.#node = node;
+    this.#onChange = options.onChange ?? (() => undefined);
+    this.#onWarning = onWarning;
+    this.#work = {
+      cloud,
+      device,
+      findMissing,
+      retry: options.retry ?? { firstMs: 1_000, longestMs: 60_000 },
+      poll: options.poll ?? { firstMs: 500, longestMs: 30_000, paceMs: 200 },
+      onDamaged: (path) => onWarning({ warning: "damagedPackage", values: { path } }),
     };
-    this.#downloading = new Semaphore(options.concurrency);
-    this.#picturing = new Semaphore(options.concurrency);
+    this.#scheduler = new JobScheduler({ concurrency, paceMs: this.#work.poll.paceMs });
     this.#messages = new MessageJobs(archive, {
-      node: options.node,
-      outputFolders: this.#options.outputFolders,
+      node,
+      outputFolders: options.outputFolders ?? (async () => []),
       signal: this.#closing.signal,
-      run: (job) => this.#run(job),
+      run: (job) => this.#run(job, {}),
       submission: (running) => this.#submission(running, false),
     });
   }
@@ -99,33 +99,23 @@ export class JobRunner {
 
   async #submit(intent: Intent): Promise<Submission> {
     const { begun } = this.#archive;
-    const answer = answerOf(intent);
     const { transactionId } = intent;
-    const keys = keysOfJob({ intent, transactionId, answer });
+    const wanted = { expected: expectedOf(intent), answer: answerOf(intent) };
+    const keys = keysOfJob({ intent, transactionId, answer: wanted.answer });
     const [key] = keys;
     if (key === undefined) {
-      return await this.#start(intent, await this.#begin(keys, intent, answer, false));
+      return await this.#start(intent, await this.#begin(keys, intent, wanted, false));
     }
-    const others = begun.get(key) ?? [];
-    const same = others.find((one) => isSameWork(one, { intent, answer }));
+    const same = begun.find(key, wanted);
     if (same !== undefined) {
-      return await this.#repeat(intent, await same.job);
+      return await this.#repeat(intent, await same);
     }
-    const isOtherAtWork = others.some((one) => isOtherAnswer(answer, one.answer));
-    const own: Begun = { intent, answer, job: this.#begin(keys, intent, answer, isOtherAtWork) };
-    begun.set(key, [...others, own]);
-    const forget = (): void => {
-      const left = begun.get(key)?.filter((one) => one !== own) ?? [];
-      if (left.length > 0) {
-        begun.set(key, left);
-      } else {
-        begun.delete(key);
-      }
-    };
+    const job = this.#begin(keys, intent, wanted, begun.hasOther(key, wanted.answer));
+    const forget = begun.add(key, { ...wanted, job });
     try {
-      const started = await own.job;
+      const started = await job;
       if (started instanceof RunningJob) {
-        started.ended.then(forget, forget);
+        started.end.whenCome(forget);
       } else {
         forget();
       }
@@ -165,12 +155,12 @@ export class JobRunner {
    * go on at once: parts that still come have to find them.
    */
   *resume(isMine: (job: OpenJob) => boolean): Generator<Submission> {
-    const { idleJobs } = this.#archive;
-    const mine = [...idleJobs.values()].filter(isMine);
+    const { idle } = this.#archive.openJobs;
+    const mine = [...idle.values()].filter(isMine);
     const sequences = mine.filter(({ intent }) => intent.sequence !== null).map((job) => this.#resume(job));
     yield* sequences;
     for (const job of mine) {
-      if (idleJobs.has(job.id) && !this.#closing.signal.aborted) {
+      if (idle.has(job.id) && !this.#closing.signal.aborted) {
         yield this.#resume(job);
       }
     }
@@ -186,19 +176,21 @@ export class JobRunner {
     return submission;
   }
 
-  /** Stops all work; what is open stays open in the database, for the next one. */
+  /**
+   * Stops all work; what is open stays open in the database, for the next one. Where a disk hangs, the messages end all the same, and the
+   * archive stays open until it has answered.
+   */
   async close(): Promise<void> {
     this.#closing.abort(new DimensionerError("cancelledClose", diskFacts));
-    const ended = [...this.#jobs].map((running) => {
-      running.stop();
-      return running.ended;
-    });
-    const settled = Promise.allSettled([...ended, ...this.#accepting]);
+    this.#stopping.abort(new DimensionerError("cancelledKept", diskFacts));
+    this.#jobs.forEach((running) => running.stop());
+    const settled = Promise.allSettled([this.#scheduler.settled(), ...this.#accepting]);
     this.#archive.track(settled);
     const isHung = !(await settledWithin(settled, closeTimeoutMs));
-    for (const { job } of this.#jobs) {
-      job.earlier = isHung ? settled : null;
-      this.#archive.idleJobs.set(job.id, job);
+    for (const running of this.#jobs) {
+      running.abandon();
+      running.job.earlier = isHung ? settled : null;
+      this.#archive.openJobs.idle.set(running.job.id, running.job);
     }
     this.#jobs.clear();
   }
@@ -211,104 +203,76 @@ export class JobRunner {
   async #begin(
     keys: readonly string[],
     intent: Intent,
-    answer: Answer,
+    wanted: Wanted,
     isOtherAtWork: boolean,
   ): Promise<Archived | RunningJob> {
-    const { sealing, idleJobs } = this.#archive;
-    const { node, findMissing } = this.#options;
-    const { packages, hasOther } = await sealing.find(keys, answer, this.#onDamaged);
+    const { sealing, openJobs } = this.#archive;
+    const { answer, expected } = wanted;
+    const { packages, hasOther } = await sealing.find(keys, answer, this.#work.onDamaged);
     const [first] = packages;
     const manifests = packages.map(({ manifest }) => manifest);
     const isThere =
-      isSatisfied(expectedOf(intent), manifests, findMissing) && !bringsAnswer(answer, packages);
+      isSatisfied(expected, manifests, this.#work.findMissing) && !bringsAnswer(answer, packages);
     if (first !== undefined && isThere) {
       return sealing.existing(first, packages, true);
     }
     const [key = null] = keys;
-    const idle = [...idleJobs.values()].filter((job) => key !== null && job.key === key);
-    const same = idle.find((job) => isSameWork(job, { intent, answer }));
+    const idle = [...openJobs.idle.values()].filter((job) => key !== null && job.key === key);
+    const same = idle.find((job) =>
+      isSameWork({ expected: expectedOf(job.intent), answer: job.answer }, wanted),
+    );
     if (same !== undefined) {
       return this.#run(same);
     }
     if (hasOther || isOtherAtWork || idle.some((job) => isOtherAnswer(answer, job.answer))) {
       const id = intent.transactionId ?? intent.measuredBy?.imageIdentifier ?? "";
-      this.#options.onWarning({ warning: "otherMeasurement", values: { id } });
+      this.#onWarning({ warning: "otherMeasurement", values: { id } });
     }
     this.#refuseIfClosed();
-    const job = await this.#archive.accept(randomUUID(), { node, key, intent, answer, items: new Map() });
-    return this.#run(job);
+    const given = { node: this.#node, key, intent, answer, items: new Map() };
+    return this.#run(await this.#archive.accept(randomUUID(), given), { packages });
   }
 
-  #run(job: OpenJob): RunningJob {
-    const { retry, onChange, cloud, device, findMissing, poll } = this.#options;
+  /** `accepted`: for a job that was just accepted, with the packages that were found for it. */
+  #run(job: OpenJob, accepted?: { readonly packages?: readonly ExistingPackage[] }): RunningJob {
+    const { idle } = this.#archive.openJobs;
     if (this.#closing.signal.aborted) {
-      this.#archive.idleJobs.set(job.id, job);
+      idle.set(job.id, job);
       throw new DimensionerError("cancelledKept", diskFacts);
     }
-    this.#archive.idleJobs.delete(job.id);
-    const work = {
-      cloud: () => cloud(job),
-      device: () => device(job),
-      findMissing,
-      poll,
-      asking: this.#asking,
-      downloading: this.#downloading,
-      picturing: this.#picturing,
-    };
-    const running = new RunningJob(this.#archive, job, {
-      collect: (one) => collect(one, work),
-      findMissing,
-      retry,
-      onChange,
-      onDamaged: this.#onDamaged,
+    idle.delete(job.id);
+    const running = new RunningJob(job, {
+      root: this.#archive,
+      work: this.#work,
+      scheduler: this.#scheduler,
+      onChange: this.#onChange,
+      accepted,
     });
     this.#jobs.add(running);
+    running.begin();
     return running;
   }
 
   /** For the same job once more: the webhook's records of its transaction are handled by what there is. */
   async #repeat({ transactionId }: Intent, begun: Archived | RunningJob): Promise<Submission> {
-    const id = begun instanceof RunningJob ? begun.job.id : begun.manifest.job;
+    const isRunning = begun instanceof RunningJob;
     if (transactionId !== null) {
-      await this.#archive.jobs.handled(transactionId, id);
+      await this.#archive.jobs.handled(transactionId, isRunning ? begun.job.id : begun.manifest.job);
     }
-    return begun instanceof RunningJob
-      ? new Submission({ ended: begun.ended, isRepeated: true, running: begun })
-      : new Submission({ ended: Promise.resolve(begun), isRepeated: true });
+    return new Submission(begun, { repeatedUntil: this.#stopping.signal });
   }
 
   #submission(running: RunningJob, isResumed: boolean): Submission {
-    const onMessageSent = (error?: DimensionerError): void => {
-      if (this.#jobs.delete(running)) {
-        this.#archive.end(running.job, error);
-      }
-    };
-    const kept = () => this.kept(running.job.id);
-    return new Submission({
-      ended: running.ended,
-      isRepeated: false,
-      running,
-      isResumed,
-      kept,
-      onMessageSent,
-    });
+    return new Submission(running, { isResumed, owner: this });
+  }
+
+  messageSent(running: RunningJob, error?: DimensionerError): void {
+    if (this.#jobs.delete(running)) {
+      this.#archive.end(running.job, error);
+    }
   }
 
   #refuseIfClosed(): void {
     this.#closing.signal.throwIfAborted();
   }
-}
-
-interface Work {
-  readonly intent: IntentFacts;
-  readonly answer: Answer;
-}
-
-/** Whether a job that is at work does also what another one wants. */
-function isSameWork(atWork: Work, wanted: Work): boolean {
-  return (
-    !isOtherAnswer(wanted.answer, atWork.answer) &&
-    (wanted.answer.raw === null || wanted.answer.raw === atWork.answer.raw) &&
-    includesAll(expectedOf(atWork.intent), expectedOf(wanted.intent))
-  );
 }

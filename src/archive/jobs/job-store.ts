@@ -18,6 +18,8 @@ export interface JobStore {
   readonly finder: TransactionFinder;
   /** Makes media that are whole on the disk part of a job; false where it takes none any more. Rejects with ERR_STORE. */
   addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean>;
+  /** Notes that a job waits for its media, if that is not known yet. */
+  noteWaiting(job: OpenJob): void;
   /** Remembers how long a job has waited and been open, so that a restart begins neither anew. */
   saveTimes(job: OpenJob): void;
 }

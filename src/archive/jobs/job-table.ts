@@ -14,6 +14,13 @@ export interface Unfinished {
   readonly damaged: readonly string[];
 }
 
+/** A job that takes no more media. */
+export interface SealedJob {
+  readonly items: Map<string, StoredItem>;
+  /** Undefined where its row is not what was written. */
+  readonly texts: IntentTexts | undefined;
+}
+
 const mostRemoved = 1_000;
 const dayMs = 24 * 3_600_000;
 
@@ -74,11 +81,15 @@ export class JobTable {
     return true;
   }
 
-  /** Adds media that are whole on the disk, all or none. False where the job takes none any more: then they are not part of it. */
+  /**
+   * Adds media that are whole on the disk, all or none; from then on the job is collecting. False where it takes none any more: then they
+   * are not part of it.
+   */
   async addItems(id: string, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
-    const added = await this.#database.transaction(
-      [...items].map(([slot, item]) => insertItem(id, slot, item)),
-    );
+    const [, ...added] = await this.#database.transaction([
+      this.#beginCollecting(id),
+      ...[...items].map(([slot, item]) => insertItem(id, slot, item)),
+    ]);
     return added.every((rows) => rows.length > 0);
   }
 
@@ -108,17 +119,23 @@ export class JobTable {
     ]);
   }
 
+  /** Its media are being collected, where it was accepted and has not come further. */
+  async beginCollecting(id: string): Promise<void> {
+    await this.#database.transaction([this.#beginCollecting(id)]);
+  }
+
+  /** It goes back to collecting: what was sealed could not be placed, or its package is gone. */
   async collect(id: string): Promise<void> {
     await this.#database.transaction([this.#move(id, "collecting")]);
   }
 
-  /** Closes a job to further media, and says which it has. Undefined where it is sealed already or has ended. */
-  async seal(id: string): Promise<Map<string, StoredItem> | undefined> {
-    const [moved = [], media = []] = await this.#database.transaction([
-      this.#move(id, "sealing"),
+  /** Closes a job to further media. Undefined where it is sealed already or has ended. */
+  async seal(id: string): Promise<SealedJob | undefined> {
+    const [[moved] = [], media = []] = await this.#database.transaction([
+      this.#move(id, "sealing", {}, "intent, intent_sha256"),
       { sql: "SELECT * FROM job_media WHERE job_id = ? ORDER BY added_order", values: [id] },
     ]);
-    return moved.length === 0 ? undefined : readItems(media);
+    return moved === undefined ? undefined : { items: readItems(media), texts: readIntent(moved) };
   }
 
   /** The package is under its name: with its row in the index, in one transaction. */
@@ -195,11 +212,23 @@ export class JobTable {
     ]);
   }
 
-  #move(id: string, state: JobState, also: Readonly<Record<string, SqlValue>> = {}): Statement {
+  #beginCollecting(id: string): Statement {
+    return {
+      sql: "UPDATE jobs SET state = 'collecting', changed_at = ? WHERE job_id = ? AND state = 'accepted'",
+      values: [this.#now().toISOString(), id],
+    };
+  }
+
+  #move(
+    id: string,
+    state: JobState,
+    also: Readonly<Record<string, SqlValue>> = {},
+    returned = "job_id",
+  ): Statement {
     const columns = Object.keys(also).map((column) => `${column} = ?, `);
     return {
       sql: `UPDATE jobs SET ${columns.join("")}state = ?, changed_at = ?
-        WHERE job_id = ? AND state IN (${listOf(statesBefore[state])}) RETURNING job_id`,
+        WHERE job_id = ? AND state IN (${listOf(statesBefore[state])}) RETURNING ${returned}`,
       values: [...Object.values(also), state, this.#now().toISOString(), id],
     };
   }

@@ -66,7 +66,7 @@ export class MessageJobs {
     media: readonly GivenMedium[],
     place: { used: Set<string>; place: number },
   ): Promise<RunningJob> {
-    this.#archive.checkRoom(intent);
+    this.#archive.openJobs.checkRoom(intent);
     const { node, outputFolders, signal, run } = this.#options;
     let job: OpenJob;
     try {

@@ -1,14 +1,15 @@
 import { join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { asFileError, diskFacts, type ArchiveDisk } from "../archive-disk.ts";
-import type { PlacedPackage, StoredItem } from "../packages/intent.ts";
+import type { PlacedPackage } from "../packages/intent.ts";
 import type { Manifest } from "../packages/manifest.ts";
 import { findPackage, placePackage, seekPackage } from "../packages/package-folder.ts";
 import { indexPackage, type PackageIndex } from "../packages/package-index.ts";
 import { PackageWriter, type Completeness } from "../packages/package-writer.ts";
-import type { JobTable } from "./job-table.ts";
+import { additionOf, hasAll, wholeOf, type Addition } from "./addition.ts";
+import type { JobTable, SealedJob } from "./job-table.ts";
 import { findExisting, type Existing, type ExistingPackage } from "./existing.ts";
-import { answerOfManifest, isOtherAnswer, keysOfManifest, keysOfWhole, type Answer } from "./keys.ts";
+import { keysOfManifest, keysOfWhole, type Answer } from "./keys.ts";
 import type { OpenJob } from "./open-job.ts";
 import type { WorkFolders } from "./work-folders.ts";
 
@@ -78,11 +79,11 @@ export class Sealing {
   async seal(job: OpenJob, judge: Judge, onDamaged: (path: string) => void): Promise<Archived> {
     // Before the database answers: when no answer comes, it may have been done all the same.
     job.state = "sealing";
-    const items = await this.#parts.jobs.seal(job.id);
-    if (items === undefined) {
+    const sealed = await this.#parts.jobs.seal(job.id);
+    if (sealed === undefined) {
       throw new Error(`The job ${job.id} was sealed twice.`);
     }
-    job.items = items;
+    job.items = sealed.items;
     const keys = keysOfWhole(job);
     return await this.#inTurn(keys, async () => {
       const { packages } = await this.find(keys, job.answer, onDamaged);
@@ -93,7 +94,7 @@ export class Sealing {
         return await this.#finish(job, this.existing(first, packages, completeness.complete));
       }
       try {
-        return await this.#write(job, completeness, addition ?? wholeOf(job));
+        return await this.#write(job, sealed, completeness, addition ?? wholeOf(job));
       } catch (error) {
         throw asFileError(error, join(this.#parts.folder, ...job.intent.folder), this.#parts.folder);
       }
@@ -156,9 +157,13 @@ export class Sealing {
     }
   }
 
-  async #write(job: OpenJob, completeness: Completeness, addition: Addition): Promise<Archived> {
-    const { jobs, work, storeId } = this.#parts;
-    const stored = await jobs.texts(job.id);
+  async #write(
+    job: OpenJob,
+    { texts: stored }: SealedJob,
+    completeness: Completeness,
+    addition: Addition,
+  ): Promise<Archived> {
+    const { work, storeId } = this.#parts;
     if (stored === undefined) {
       throw new DimensionerError("jobDamaged", diskFacts, { value: job.id });
     }
@@ -222,53 +227,4 @@ export class Sealing {
   existing(first: ExistingPackage, packages: readonly ExistingPackage[], complete: boolean): Archived {
     return { ...this.#result(first), wasThere: true, packages, complete };
   }
-}
-
-/** What a package adds to those that there are. */
-interface Addition {
-  readonly items: readonly StoredItem[];
-  readonly hasAnswer: boolean;
-  readonly supplements: PlacedPackage | null;
-}
-
-function wholeOf(job: OpenJob): Addition {
-  return { items: [...job.items.values()], hasAnswer: true, supplements: null };
-}
-
-/** Null where a job has nothing that its package and the supplements to it do not have. */
-function additionOf(job: OpenJob, packages: readonly ExistingPackage[]): Addition | null {
-  const { items } = wholeOf(job);
-  const [first] = packages;
-  if (first === undefined) {
-    return wholeOf(job);
-  }
-  const archived = new Set(packages.flatMap(({ manifest }) => manifest.items.map(({ sha256 }) => sha256)));
-  const fresh = items.filter(({ sha256 }) => !archived.has(sha256));
-  const hasAnswer = bringsAnswer(job.answer, packages);
-  return fresh.length === 0 && !hasAnswer
-    ? null
-    : { items: fresh, hasAnswer, supplements: { path: first.path, sha256: first.sha256 } };
-}
-
-/** Whether a job brings a measurement, or the exact answer, that packages for the same do not have. */
-export function bringsAnswer(
-  { raw, measurement }: Answer,
-  packages: readonly Pick<ExistingPackage, "manifest">[],
-): boolean {
-  const answers = packages.map(({ manifest }) => answerOfManifest(manifest));
-  const hasRaw = answers.some((one) => one.raw !== null);
-  const hasMeasurement = answers.some((one) => one.measurement !== null);
-  return (raw !== null && !hasRaw) || (measurement !== null && !hasRaw && !hasMeasurement);
-}
-
-/** Whether a package that somebody else has placed holds all that this one does: then it is the package of both. */
-function hasAll(there: Manifest, own: Manifest): boolean {
-  const hashes = new Set(there.items.map(({ sha256 }) => sha256));
-  return (
-    keysOfManifest(there).own === keysOfManifest(own).own &&
-    (there.supplements?.sha256 ?? null) === (own.supplements?.sha256 ?? null) &&
-    !isOtherAnswer(answerOfManifest(own), answerOfManifest(there)) &&
-    (there.complete || !own.complete) &&
-    own.items.every(({ sha256 }) => hashes.has(sha256))
-  );
 }

@@ -54,7 +54,7 @@ export class Sequences {
   #add(name: string, sequence: Sequence): Sequence {
     this.#open.set(name, sequence);
     const forget = (): void => void this.#open.delete(name);
-    sequence.running.then(({ ended }) => ended.then(forget, forget), forget);
+    sequence.running.then(({ end }) => end.whenCome(forget), forget);
     return sequence;
   }
 }

@@ -1,31 +1,45 @@
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { unlessAborted } from "../../media/disk.ts";
+import { diskFacts } from "../archive-disk.ts";
 import type { IntentTexts } from "../packages/intent.ts";
+import { RunningJob } from "./running-job.ts";
 import type { Archived } from "./sealing.ts";
-import type { RunningJob } from "./running-job.ts";
 
-interface SubmissionFacts {
-  readonly ended: Promise<Archived>;
-  /** The same job had been taken before. */
-  readonly isRepeated: boolean;
-  readonly running?: RunningJob;
-  readonly isResumed?: boolean;
-  /** The message properties that its job has kept. */
-  readonly kept?: () => Promise<IntentTexts["keep"] | undefined>;
-  readonly onMessageSent?: (error?: DimensionerError) => void;
+/** Whose job a message is. */
+export interface SubmissionOwner {
+  /** The message properties that a job has kept. Rejects with ERR_STORE. */
+  kept(jobId: string): Promise<IntentTexts["keep"] | undefined>;
+  /** The job's message is out, or has ended in an error. */
+  messageSent(running: RunningJob, error?: DimensionerError): void;
 }
 
-/** A message and the job that it was accepted for. */
+interface SubmissionFacts {
+  /** Of a message for a job that had been taken before: aborts when its own node closes, also where the job goes on in another one. */
+  readonly repeatedUntil?: AbortSignal;
+  readonly isResumed?: boolean;
+  /** None where the message is not that of the job. */
+  readonly owner?: SubmissionOwner;
+}
+
+/** A message and the job that it was accepted for, or the package that there was for it. */
 export class Submission {
-  readonly running: RunningJob | undefined;
   readonly isResumed: boolean;
   /** False for a part of a sequence whose message is that of a later part. */
   sendsMessage = true;
-  readonly #facts: SubmissionFacts;
+  readonly #job: Archived | RunningJob;
+  readonly #repeatedUntil: AbortSignal | undefined;
+  readonly #owner: SubmissionOwner | undefined;
 
-  constructor(facts: SubmissionFacts) {
-    this.#facts = facts;
-    this.running = facts.running;
-    this.isResumed = facts.isResumed === true;
+  constructor(job: Archived | RunningJob, { repeatedUntil, isResumed = false, owner }: SubmissionFacts) {
+    this.#job = job;
+    this.#repeatedUntil = repeatedUntil;
+    this.#owner = owner;
+    this.isResumed = isResumed;
+  }
+
+  /** The job; undefined where the package was there. */
+  get running(): RunningJob | undefined {
+    return this.#job instanceof RunningJob ? this.#job : undefined;
   }
 
   /** Whether its message is a part of a sequence whose media make one package. */
@@ -34,18 +48,29 @@ export class Submission {
   }
 
   /** The package, or the error that ended the job; `wasThere` where another message had it made. */
-  async end(): Promise<Archived> {
-    const archived = await this.#facts.ended;
-    return this.#facts.isRepeated ? { ...archived, wasThere: true } : archived;
+  end(): Promise<Archived> {
+    const job = this.#job;
+    if (this.#repeatedUntil === undefined) {
+      return job instanceof RunningJob ? job.end.promise : Promise.resolve(job);
+    }
+    return this.#endOfOther(job, this.#repeatedUntil);
+  }
+
+  async #endOfOther(job: Archived | RunningJob, signal: AbortSignal): Promise<Archived> {
+    const archived =
+      job instanceof RunningJob ? await unlessAborted(job.end.promise, { ...diskFacts, signal }) : job;
+    return { ...archived, wasThere: true };
   }
 
   /** The message properties that were kept for a restart. Rejects with ERR_STORE. */
   async kept(): Promise<IntentTexts["keep"] | undefined> {
-    return await this.#facts.kept?.();
+    return this.running === undefined ? undefined : await this.#owner?.kept(this.running.job.id);
   }
 
   /** To be called once the message is out, or has ended in an error: the job needs no restart any more. */
   messageSent(error?: DimensionerError): void {
-    this.#facts.onMessageSent?.(error);
+    if (this.running !== undefined) {
+      this.#owner?.messageSent(this.running, error);
+    }
   }
 }

@@ -1,10 +1,7 @@
-import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeAPI } from "node-red";
 import type { OpenJob } from "../../archive/jobs/open-job.ts";
 import type { Archived } from "../../archive/jobs/sealing.ts";
 import type { DeviceSource, MediaSource } from "../../archive/jobs/media-source.ts";
-import type { Submission } from "../../archive/jobs/submission.ts";
 import type { CloudClient } from "../../cloud/client.ts";
 import type { DeviceClient } from "../../device/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
@@ -12,8 +9,6 @@ import { field, phrase } from "../../errors/interpolation.ts";
 import type { ArchivedPackage } from "../../model/shapes.ts";
 import { deviceChoice, type ConfigChoice } from "../config/config-choice.ts";
 import type { Message } from "../messages.ts";
-
-const closeTimeoutMs = 5_000;
 
 /** The package as an archive node puts it on msg.payload. */
 export function describePackage(
@@ -46,23 +41,6 @@ export function describePackage(
     alreadyArchived: wasThere,
     supplements: supplements === null ? null : join(root, supplements.path),
   };
-}
-
-/** Waits for the end of a job; after a close it is not waited for while the disk hangs. */
-export async function endOf(submission: Submission, signal: AbortSignal): Promise<Archived> {
-  const given = new AbortController();
-  const hung = async (): Promise<never> => {
-    if (!signal.aborted) {
-      await once(signal, "abort", { signal: given.signal });
-    }
-    await sleep(closeTimeoutMs, undefined, { signal: given.signal });
-    throw new DimensionerError("cancelledKept", { surface: "disk", operation: "archive" });
-  };
-  try {
-    return await Promise.race([submission.end(), hung()]);
-  } finally {
-    given.abort();
-  }
 }
 
 /**

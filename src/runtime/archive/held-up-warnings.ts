@@ -1,4 +1,5 @@
 import type { Node, NodeAPI } from "node-red";
+import { DueTimes } from "../../archive/jobs/due-times.ts";
 import { missingFrom } from "../../archive/jobs/completeness.ts";
 import type { FindMissing } from "../../archive/jobs/media-source.ts";
 import type { RunningJob } from "../../archive/jobs/running-job.ts";
@@ -27,7 +28,10 @@ export class HeldUpWarnings {
   readonly #RED: NodeAPI;
   readonly #node: Pick<Node, "send" | "warn">;
   readonly #options: WarningOptions;
-  readonly #timers = new Map<RunningJob, NodeJS.Timeout>();
+  readonly #waiting = new DueTimes<RunningJob>((running) => {
+    this.#due.add(running);
+    this.#tell(running);
+  });
   readonly #due = new Set<RunningJob>();
   readonly #told = new WeakSet<RunningJob>();
   #isClosed = false;
@@ -44,14 +48,15 @@ export class HeldUpWarnings {
       this.#forget(running);
     } else if (this.#due.has(running)) {
       this.#tell(running);
-    } else if (!this.#timers.has(running) && !this.#told.has(running)) {
+    } else if (!this.#waiting.has(running) && !this.#told.has(running)) {
       this.#begin(running);
     }
   }
 
   close(): void {
     this.#isClosed = true;
-    [...this.#timers.keys()].forEach((running) => this.#forget(running));
+    this.#waiting.clear();
+    this.#due.clear();
   }
 
   #begin(running: RunningJob): void {
@@ -59,13 +64,7 @@ export class HeldUpWarnings {
     if (afterMs === 0) {
       return;
     }
-    const leftMs = Math.max(0, afterMs - openMsOf(running));
-    const timer = setTimeout(() => {
-      this.#timers.delete(running);
-      this.#due.add(running);
-      this.#tell(running);
-    }, leftMs);
-    this.#timers.set(running, timer.unref());
+    this.#waiting.set(running, running.job.sinceMs + afterMs);
   }
 
   #tell(running: RunningJob): void {
@@ -104,7 +103,7 @@ export class HeldUpWarnings {
   }
 
   #whatIsMissing(running: RunningJob, seconds: number): DimensionerError {
-    const missing = missingFrom(running, this.#options.findMissing);
+    const missing = missingFrom(running.seen, this.#options.findMissing);
     return new DimensionerError(
       "mediaIncomplete",
       { surface: "disk", operation: "archive" },
@@ -113,8 +112,7 @@ export class HeldUpWarnings {
   }
 
   #forget(running: RunningJob): void {
-    clearTimeout(this.#timers.get(running));
-    this.#timers.delete(running);
+    this.#waiting.delete(running);
     this.#due.delete(running);
   }
 }

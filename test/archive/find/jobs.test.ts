@@ -72,7 +72,8 @@ describe("archive: jobs that seek their transaction", () => {
     submission.messageSent();
     return manifest.transactionId;
   };
-  const said = (running: RunningJob | undefined): string => JSON.stringify(running?.notFound?.missing ?? "");
+  const said = (running: RunningJob | undefined): string =>
+    JSON.stringify(running?.seen.notFound?.missing ?? "");
 
   it("find it by references and dimensions, before and after it comes", async () => {
     await withFolder(async (root) => {

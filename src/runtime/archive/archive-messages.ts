@@ -1,0 +1,107 @@
+import { join } from "node:path";
+import type { Submission } from "../../archive/jobs/submission.ts";
+import { TaskQueue } from "../../archive/jobs/task-queue.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import type { Job } from "../action/serve.ts";
+import type { Message, Outputs } from "../messages.ts";
+import { describePackage } from "./archive-node.ts";
+import type { ArchiveStatus } from "./archive-status.ts";
+import type { HeldUpWarnings } from "./held-up-warnings.ts";
+
+interface MessagesOptions {
+  /** Hands a message to the archive; resolves once its job is in the database. */
+  readonly submit: (job: Job) => Promise<Submission>;
+  readonly status: ArchiveStatus;
+  readonly warnings: HeldUpWarnings;
+}
+
+/** Enough that they share the database's syncs; a message that waits for its turn takes no memory beside itself. */
+const acceptedAtOnce = 64;
+
+/** The messages of an archive node: each is handed to the archive, waits for its job, and ends as the job does. */
+export class ArchiveMessages {
+  readonly #options: MessagesOptions;
+  readonly #accepting = new TaskQueue(acceptedAtOnce);
+  readonly #waiting = new Set<Submission>();
+  /** Jobs that were open at the start come in like messages, so that they end like messages. */
+  readonly #resumed = new WeakMap<object, Submission>();
+
+  constructor(options: MessagesOptions) {
+    this.#options = options;
+  }
+
+  /** Says which open job a message is about. */
+  resume(msg: Message, submission: Submission): void {
+    this.#resumed.set(msg, submission);
+  }
+
+  /** Ends the jobs that wait for something. */
+  reset(): void {
+    this.#waiting.forEach(({ running }) => running?.drop());
+  }
+
+  /** Takes one message; what is returned goes out. Throws what ends the message in an error. */
+  async take(job: Job): Promise<Outputs> {
+    const { status, warnings } = this.#options;
+    status.nodeStatus = job.status;
+    const submission = this.#resumed.get(job.msg) ?? (await this.#accept(job));
+    const { running } = submission;
+    status.update(running);
+    if (running !== undefined) {
+      warnings.update(running);
+    }
+    this.#waiting.add(submission);
+    // The reset may have come while the job was being accepted.
+    if (job.waitSignal.aborted) {
+      running?.drop();
+    }
+    try {
+      const outputs = this.#outputsOf(submission, await submission.end(), job);
+      endLater(submission, job);
+      return outputs;
+    } catch (error) {
+      const isKept = error instanceof DimensionerError && error.sentence === "cancelledKept";
+      if (!isKept) {
+        endLater(submission, job, error instanceof DimensionerError ? error : undefined);
+      }
+      const isOfCloud = running?.job.intent.origin !== null && !submission.isOfSequence;
+      if (isOfCloud && error instanceof DimensionerError && error.code === "ERR_MEDIA_INCOMPLETE") {
+        job.msg.payload = running?.seen.listed ?? [];
+      }
+      throw error;
+    } finally {
+      this.#waiting.delete(submission);
+    }
+  }
+
+  async #accept(job: Job): Promise<Submission> {
+    return await new Promise((resolve, reject) => {
+      const run = (): Promise<void> => this.#options.submit(job).then(resolve, reject);
+      this.#accepting.add({ run });
+    });
+  }
+
+  #outputsOf(submission: Submission, archived: Awaited<ReturnType<Submission["end"]>>, job: Job): Outputs {
+    if (!submission.sendsMessage) {
+      return [];
+    }
+    const { msg } = job;
+    const payload = describePackage(archived, join);
+    Object.assign(msg, { payload, filename: payload.manifest });
+    if (submission.isOfSequence) {
+      delete msg["parts"];
+    }
+    const key = archived.wasThere ? "alreadyArchived" : "archived";
+    job.status.show("done", () => this.#options.status.say(key, { size: { bytes: payload.bytes } }));
+    return [msg, null];
+  }
+}
+
+/** Ends the job when its message is out, unless the node was closed at this very moment: then it goes out after the start. */
+function endLater(submission: Submission, { signal }: Job, error?: DimensionerError): void {
+  setImmediate(() => {
+    if (!signal.aborted && submission.sendsMessage) {
+      submission.messageSent(error);
+    }
+  });
+}

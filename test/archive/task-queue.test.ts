@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { TaskQueue, type Task } from "../../src/archive/jobs/task-queue.ts";
+
+/** A task that says when it has begun, and ends when it is told to. */
+function scripted(name: string, begun: string[]): Task & { end(): void } {
+  const done = Promise.withResolvers<void>();
+  return {
+    run: () => {
+      begun.push(name);
+      return done.promise;
+    },
+    end: () => done.resolve(),
+  };
+}
+
+describe("archive: the queue of a step", () => {
+  it("runs so many tasks at a time, in their order, those that go first before all others", async () => {
+    const begun: string[] = [];
+    const queue = new TaskQueue(2);
+    const [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map((name) => scripted(name, begun));
+    assert.ok(a && b && c && d && e);
+    assert.deepEqual(
+      [queue.add(a), queue.add(b), queue.add(c), queue.add(d, true), queue.add(e)],
+      [true, true, false, false, false],
+    );
+    assert.deepEqual(begun, ["a", "b"]);
+    queue.delete(c);
+    a.end();
+    b.end();
+    await queue.settled();
+    assert.deepEqual(begun, ["a", "b", "d", "e"]);
+    d.end();
+    e.end();
+    await queue.settled();
+  });
+
+  it("has each task keep its place for a while, but not those that go first", async () => {
+    const begun: string[] = [];
+    const queue = new TaskQueue(1, 100);
+    const first = scripted("first", begun);
+    const [paced, last] = [scripted("paced", begun), scripted("last", begun)];
+    queue.add(first, true);
+    queue.add(paced);
+    queue.add(last);
+    first.end();
+    await queue.settled();
+    assert.deepEqual(begun, ["first", "paced"]);
+    const startedMs = performance.now();
+    paced.end();
+    await queue.settled();
+    assert.deepEqual(begun, ["first", "paced"]);
+    last.end();
+    while (begun.length < 3) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.ok(performance.now() - startedMs > 50);
+  });
+});
