@@ -75,7 +75,7 @@ describe("the jobs of a store", () => {
   }
   const moves: Partial<Record<JobState, (id: string) => Promise<unknown>>> = {
     collecting: (id) => table().collect(id),
-    sealing: (id) => table().seal(id),
+    sealing: (id) => table().seal(id, null),
     archived: (id) => table().archived(id, "key", placed, []),
     told: (id) => table().told(id),
     failed: (id) => table().failed(id, { code: "ERR_FILE", message: "The disk is full." }),
@@ -150,7 +150,7 @@ describe("the jobs of a store", () => {
     assert.equal(await add("job", "1", item("1.jpg")), true);
     await table().collect("job");
     assert.equal(await add("job", "2", item("2.jpg")), true);
-    await table().seal("job");
+    await table().seal("job", null);
     assert.equal(await add("job", "3", item("3.jpg")), false);
     const [job] = (await table().unfinished()).jobs;
     assert.deepEqual([...(job?.items.keys() ?? [])], ["1", "2"]);
@@ -158,7 +158,7 @@ describe("the jobs of a store", () => {
 
   it("decides between a medium and the sealing that come at the same moment, one way or the other", async () => {
     await accept("job");
-    const [wasAdded] = await Promise.all([add("job", "1", item("1.jpg")), table().seal("job")]);
+    const [wasAdded] = await Promise.all([add("job", "1", item("1.jpg")), table().seal("job", null)]);
     const [job] = (await table().unfinished()).jobs;
     assert.equal(job?.items.size, wasAdded ? 1 : 0);
   });
@@ -167,18 +167,18 @@ describe("the jobs of a store", () => {
     await accept("job", new Map([["1", item("1.jpg")]]));
     await add("job", "0", item("0.jpg"));
     assert.deepEqual(
-      [...((await table().seal("job"))?.items ?? [])],
+      [...((await table().seal("job", null))?.items ?? [])],
       [
         ["1", item("1.jpg")],
         ["0", item("0.jpg")],
       ],
     );
-    assert.equal(await table().seal("job"), undefined);
+    assert.equal(await table().seal("job", null), undefined);
   });
 
   it("takes all media of a message or none", async () => {
     await accept("job");
-    await table().seal("job");
+    await table().seal("job", null);
     const media = new Map([
       ["0.0", item("a.jpg")],
       ["0.1", item("b.jpg")],
@@ -186,7 +186,7 @@ describe("the jobs of a store", () => {
     assert.equal(await table().addItems("job", media), false);
     await table().collect("job");
     assert.equal(await table().addItems("job", media), true);
-    assert.equal((await table().seal("job"))?.items.size, 2);
+    assert.equal((await table().seal("job", null))?.items.size, 2);
   });
 
   it("counts the webhook's records of its transaction as handled", async () => {

@@ -26,7 +26,8 @@ const isOpen = `EXISTS
   (SELECT 1 FROM jobs WHERE jobs.job_id = measurements.job_id AND jobs.state NOT IN ('told', 'failed'))`;
 
 const mostCandidates = 200;
-const keepMs = 90 * 24 * 3_600_000;
+/** So long it is known after its job has ended which transaction a measurement was given. */
+export const keepMs = 90 * 24 * 3_600_000;
 
 /** By which reference the records of a measurement are looked up: the first that was sent. Null where none was. */
 export function lookUpBy({ references }: LocalMeasurement) {
@@ -58,15 +59,27 @@ export function noteSought({ key, job, acceptedAt }: JobOfMeasurement, local: Lo
  * Notes a measurement whose transaction is known without being sought: no other one is given that transaction. Where one has it
  * already, that stays.
  */
-export function noteKnown({ key, job, acceptedAt }: JobOfMeasurement, transactionId: string): Statement {
-  const [id, at] = [identity(transactionId), acceptedAt.toISOString()];
+export function noteKnown(
+  { key, job, acceptedAt }: JobOfMeasurement,
+  { transactionId, legacyId }: TransactionIds,
+): Statement {
+  const at = acceptedAt.toISOString();
+  const ids = [identity(transactionId), identity(legacyId ?? transactionId)];
   return {
-    sql: `INSERT INTO measurements (measurement_key, job_id, accepted_at, transaction_id, found_at)
-      SELECT ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM measurements WHERE transaction_id = ? OR legacy_id = ?)
-      ON CONFLICT (measurement_key) DO UPDATE SET transaction_id = excluded.transaction_id, found_at = excluded.found_at
+    sql: `INSERT INTO measurements (measurement_key, job_id, accepted_at, transaction_id, legacy_id, found_at)
+      SELECT ?, ?, ?, ?, ?, ?
+        WHERE NOT EXISTS (SELECT 1 FROM measurements WHERE transaction_id IN (?, ?))
+          AND NOT EXISTS (SELECT 1 FROM measurements WHERE legacy_id IN (?, ?))
+      ON CONFLICT (measurement_key) DO UPDATE
+        SET transaction_id = excluded.transaction_id, legacy_id = excluded.legacy_id, found_at = excluded.found_at
         WHERE measurements.transaction_id IS NULL`,
-    values: [key, job, at, id, at, id, id],
+    values: [key, job, at, ids[0] ?? null, legacyId === null ? null : (ids[1] ?? null), at, ...ids, ...ids],
   };
+}
+
+/** Asks for the integer id of the transaction that a measurement was given, where its id is a GUID. */
+export function askLegacyId(key: string): Statement {
+  return { sql: "SELECT legacy_id FROM measurements WHERE measurement_key = ?", values: [key] };
 }
 
 /** Gives a measurement its transaction; returns a row exactly where it is this one's now, or was before. */

@@ -1,7 +1,7 @@
 import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
 import { markHandled } from "../../store/inbox.ts";
 import type { IntentTexts, PlacedPackage, StoredItem } from "../packages/intent.ts";
-import { removeOldMeasurements } from "../find/measurement-table.ts";
+import { askLegacyId, removeOldMeasurements } from "../find/measurement-table.ts";
 import { noteMeasurement } from "./searches.ts";
 import { insertItem, listOf, readIntent, readItems, readJob, type StoredJob } from "./job-rows.ts";
 import { endStates, statesBefore, unfinished, type JobState } from "./job-states.ts";
@@ -19,6 +19,8 @@ export interface SealedJob {
   readonly items: Map<string, StoredItem>;
   /** Undefined where its row is not what was written. */
   readonly texts: IntentTexts | undefined;
+  /** The integer id of the transaction that was found for it, where its id is a GUID. */
+  readonly legacyTransactionId: string | null;
 }
 
 const mostRemoved = 1_000;
@@ -129,13 +131,21 @@ export class JobTable {
     await this.#database.transaction([this.#move(id, "collecting")]);
   }
 
-  /** Closes a job to further media. Undefined where it is sealed already or has ended. */
-  async seal(id: string): Promise<SealedJob | undefined> {
-    const [[moved] = [], media = []] = await this.#database.transaction([
+  /** Closes a job to further media. Undefined where it is sealed already or has ended. `measurement`: the key of the one that it archives. */
+  async seal(id: string, measurement: string | null): Promise<SealedJob | undefined> {
+    const [[moved] = [], media = [], [given] = []] = await this.#database.transaction([
       this.#move(id, "sealing", {}, "intent, intent_sha256"),
       { sql: "SELECT * FROM job_media WHERE job_id = ? ORDER BY added_order", values: [id] },
+      ...(measurement === null ? [] : [askLegacyId(measurement)]),
     ]);
-    return moved === undefined ? undefined : { items: readItems(media), texts: readIntent(moved) };
+    const legacyId = given?.["legacy_id"];
+    return moved === undefined
+      ? undefined
+      : {
+          items: readItems(media),
+          texts: readIntent(moved),
+          legacyTransactionId: typeof legacyId === "string" ? legacyId : null,
+        };
   }
 
   /** The package is under its name: with its row in the index, in one transaction. */

@@ -8,7 +8,8 @@ export function cloudKey(origin: string | null, transactionId: string): string {
   return digest(["cloud", origin ?? "", transactionId]);
 }
 
-interface KeyedDevice {
+/** The device that has measured, as far as keys go. */
+export interface KeyedDevice {
   readonly id: string;
   readonly imageIdentifier: string | null;
   /** Of a recording without a measurement. */

@@ -11,6 +11,7 @@ import type { JobTable, SealedJob } from "./job-table.ts";
 import { findExisting, type Existing, type ExistingPackage } from "./existing.ts";
 import { keysOfManifest, keysOfWhole, type Answer } from "./keys.ts";
 import type { OpenJob } from "./open-job.ts";
+import { searchOf } from "./searches.ts";
 import type { WorkFolders } from "./work-folders.ts";
 
 /** A job's result: its package, and whether another job had made it before. */
@@ -79,7 +80,7 @@ export class Sealing {
   async seal(job: OpenJob, judge: Judge, onDamaged: (path: string) => void): Promise<Archived> {
     // Before the database answers: when no answer comes, it may have been done all the same.
     job.state = "sealing";
-    const sealed = await this.#parts.jobs.seal(job.id);
+    const sealed = await this.#parts.jobs.seal(job.id, searchOf(job)?.key ?? null);
     if (sealed === undefined) {
       throw new Error(`The job ${job.id} was sealed twice.`);
     }
@@ -159,7 +160,7 @@ export class Sealing {
 
   async #write(
     job: OpenJob,
-    { texts: stored }: SealedJob,
+    { texts: stored, legacyTransactionId }: SealedJob,
     completeness: Completeness,
     addition: Addition,
   ): Promise<Archived> {
@@ -180,6 +181,7 @@ export class Sealing {
       store: storeId,
       acceptedAt,
       transactionId,
+      legacyTransactionId,
       intent,
       texts,
       items,

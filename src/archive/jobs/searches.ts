@@ -1,9 +1,15 @@
-import { noteKnown, noteSought } from "../find/measurement-table.ts";
+import {
+  noteKnown,
+  noteSought,
+  type JobOfMeasurement,
+  type TransactionIds,
+} from "../find/measurement-table.ts";
 import type { Search } from "../find/transaction-finder.ts";
 import type { Intent } from "../packages/intent.ts";
+import type { Manifest } from "../packages/manifest.ts";
 import type { Statement } from "../../store/database.ts";
 import { asksCloud } from "./demand.ts";
-import { answerOf, cloudKey, measureKey } from "./keys.ts";
+import { answerOf, answerOfManifest, cloudKey, measureKey, type Answer, type KeyedDevice } from "./keys.ts";
 import type { OpenJob } from "./open-job.ts";
 
 /** How the transaction of a job is sought. Null where the job says too little of its measurement. */
@@ -26,10 +32,27 @@ export function noteMeasurement(
     const isSought = measuredBy !== null && sought !== null && asksCloud(intent);
     return isSought ? [noteSought(job(measureKey(measuredBy, answer)), sought)] : [];
   }
-  // A webhook's record is not a measurement of its own: the device's answer to a local measure may belong to it.
-  if (answer.raw === null) {
-    return [];
+  const key = keyOfKnown(measuredBy, transactionId, answer);
+  return key === null ? [] : [noteKnown(job(key), { transactionId, legacyId: null })];
+}
+
+/** The measurement of a package, and the transaction that it was given; null where the package says too little. */
+export function measurementOf(manifest: Manifest): (JobOfMeasurement & TransactionIds) | null {
+  const { transactionId, legacyTransactionId: legacyId = null, measuredBy = null } = manifest;
+  const { job, times, supplements = null } = manifest;
+  const answer = answerOfManifest(manifest);
+  // A supplement without an answer is of the measurement of the package that it completes.
+  if (transactionId === null || (supplements !== null && answer.raw === null)) {
+    return null;
   }
-  const key = measuredBy === null ? cloudKey(null, transactionId) : measureKey(measuredBy, answer);
-  return [noteKnown(job(key), transactionId)];
+  const key = keyOfKnown(measuredBy, transactionId, answer);
+  return key === null ? null : { key, job, acceptedAt: new Date(times.accepted), transactionId, legacyId };
+}
+
+function keyOfKnown(measuredBy: KeyedDevice | null, transactionId: string, answer: Answer): string | null {
+  if (measuredBy !== null) {
+    return measureKey(measuredBy, answer);
+  }
+  // A webhook's record is not a measurement of its own: the device's answer to a local measure may belong to it.
+  return answer.raw === null ? null : cloudKey(null, transactionId);
 }

@@ -1,7 +1,10 @@
 import type { NotIndexed } from "../../model/archive-reports.ts";
-import type { Database } from "../../store/database.ts";
+import type { Database, Statement } from "../../store/database.ts";
 import { manifestFileName, plainDisk } from "../archive-disk.ts";
 import { keysOfManifest } from "../jobs/keys.ts";
+import { keepMs, noteKnown } from "../find/measurement-table.ts";
+import { measurementOf } from "../jobs/searches.ts";
+import type { Manifest } from "../packages/manifest.ts";
 import { indexPackage } from "../packages/package-index.ts";
 import { loadManifestInside } from "./inside.ts";
 import type { WalkedPackage } from "./walk-packages.ts";
@@ -36,9 +39,10 @@ export class IndexWriter {
     const copies = await this.#findCopies(packages);
     const statements = packages
       .filter(({ path }) => !copies.has(path))
-      .flatMap(({ path, sha256, manifest }) =>
-        indexPackage(keysOfManifest(manifest), { path, sha256 }, manifest),
-      );
+      .flatMap(({ path, sha256, manifest }) => [
+        ...indexPackage(keysOfManifest(manifest), { path, sha256 }, manifest),
+        ...noteMeasurementOf(manifest),
+      ]);
     if (statements.length > 0) {
       await this.#database.transaction(statements);
     }
@@ -67,6 +71,13 @@ export class IndexWriter {
     const found = await loadManifestInside(this.#root, `${location}/${manifestFileName}`, plainDisk);
     return typeof found === "object" && found.manifest.job === job;
   }
+}
+
+/** So that no other measurement is given the package's transaction. */
+function noteMeasurementOf(manifest: Manifest): Statement[] {
+  const known = measurementOf(manifest);
+  const isKept = known !== null && Date.now() - known.acceptedAt.getTime() < keepMs;
+  return isKept ? [noteKnown(known, known)] : [];
 }
 
 function explainCopy(path: string, original: string): NotIndexed {

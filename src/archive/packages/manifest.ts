@@ -70,6 +70,10 @@ export const manifestSchema = described(
     transactionId: optionalText(
       "As given, or as found; null for a local measurement whose transaction is not known.",
     ),
+    legacyTransactionId: described(
+      "The integer id of a transaction that was found by its webhook record and whose id is a GUID; null otherwise.",
+      v.optional(v.nullable(v.string())),
+    ),
     references: described(
       "What the host said of the parcel, as given: the folder's name may have been made safe.",
       v.object({

@@ -28,6 +28,7 @@ export interface PackageContent extends Completeness {
   readonly store: string;
   readonly acceptedAt: Date;
   readonly transactionId: string | null;
+  readonly legacyTransactionId: string | null;
   readonly intent: IntentFacts;
   readonly texts: IntentTexts;
   readonly items: readonly StoredItem[];
@@ -76,6 +77,7 @@ export class PackageWriter {
       store: content.store,
       cloud: intent.origin,
       transactionId: content.transactionId,
+      legacyTransactionId: content.legacyTransactionId,
       references: intent.references,
       device: intent.device,
       measuredBy:

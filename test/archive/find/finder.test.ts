@@ -152,7 +152,7 @@ describe("the finder of transactions", () => {
   it("leaves a transaction that the cloud has named to its measurement, before and after its record comes", async () => {
     const sought = measured("A", 0);
     await accept(sought);
-    await test.database.transaction([noteKnown(job("remote"), "905865")]);
+    await test.database.transaction([noteKnown(job("remote"), { transactionId: "905865", legacyId: null })]);
     await post(received(guid, 3, { legacyId: "905865" }));
     now = at(60);
     assert.equal(await take(sought), "recordMissing");
