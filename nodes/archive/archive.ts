@@ -138,7 +138,7 @@ export default function (RED: NodeAPI): void {
         table,
         origin: chosen?.client.peer.origin ?? null,
         hasMedia: media.length > 0,
-        hasImages: (id) => jobDevice(RED, id).generation === "newer",
+        abilitiesOf: (id) => jobDevice(RED, id),
       });
       const host = packagesFolderOf(storeOf(RED, properties.store, operation), operation);
       const accept = async (): Promise<Submission> => {

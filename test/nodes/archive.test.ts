@@ -106,6 +106,9 @@ describe("dimensioner-archive", () => {
       assert.equal("resumed" in (only?.msg ?? {}), false);
       const [manifest] = [...(await readPackages(root)).values()];
       assert.equal(manifest?.legalForTrade, false);
+      // The device code stands in the dialog of the remote trigger, and nowhere on the message that came in.
+      assert.equal(manifest.device, "ABCD2345");
+      assert.ok(payload.location.startsWith("ABCD2345/"), payload.location);
       assert.equal(manifest.references.transactionReference, "ORDER-1");
       assert.match(manifest.times.deviceUtc ?? "", /Z$/);
       const raw = await readFile(join(payload.folder, "measurement.raw"), "utf8");
@@ -131,7 +134,7 @@ describe("dimensioner-archive", () => {
         deviceReference: "ABCD2345",
         wires: [["node"]],
       },
-      archive(root, { wait: 5, media: "list", expect: "image/jpeg" }),
+      archive(root, { wait: 5, media: "list", expect: "image/jpeg", layout: "{device}/{transactionId}" }),
     );
     const ended = nextEnd(test, "node");
     const before = test.sent.length;
@@ -483,7 +486,7 @@ describe("dimensioner-archive", () => {
     });
   });
 
-  it("archives a measurement of an earlier device, which has no images, with its exact answer", async () => {
+  it("archives a measurement of an earlier device at once, without the cloud, in which nothing names its transaction", async () => {
     await withFolder(async (root) => {
       const dock = {
         id: "dock",
@@ -492,12 +495,14 @@ describe("dimensioner-archive", () => {
         address: sim.earlier.origin,
       };
       const measure: FlowNode = { id: "measure", z: "tab", type: "dimensioner-measure", device: "dock" };
-      const test = await start(root, dock, { ...measure, wires: [["node"]] }, archive(root, { cloud: "" }));
+      const test = await start(root, dock, { ...measure, wires: [["node"]] }, archive(root, { wait: 30 }));
       const ended = nextEnd(test, "node");
       await test.run("measure", { transactionReference: "ORDER-1" });
       assert.equal((await ended).error, undefined);
       const [manifest] = [...(await readPackages(root)).values()];
       assert.deepEqual([manifest?.complete, manifest?.items, manifest?.raw !== null], [true, [], true]);
+      assert.equal(manifest?.expected?.media, "none", "it does not claim to have looked at the cloud");
+      assert.equal(sim.requestsTo("cloud").length, 0);
     });
   });
 

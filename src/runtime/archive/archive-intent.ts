@@ -52,8 +52,11 @@ export interface IntentReader {
   readonly origin: string | null;
   /** Whether the message brings media. */
   readonly hasMedia: boolean;
-  /** Whether the images of a deployed device can be fetched; throws ERR_CONFIG if it is not deployed. */
-  readonly hasImages: (deviceId: string) => boolean;
+  /** What a deployed device can do; throws ERR_CONFIG where it is not deployed. */
+  readonly abilitiesOf: (deviceId: string) => {
+    readonly hasImages: boolean;
+    readonly takesReferences: boolean;
+  };
 }
 
 /** Properties that always survive a restart. */
@@ -83,26 +86,21 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
   });
   const given = { field: "expect", value: properties.expect, type: properties.expectType } as const;
   const expect = media === "list" ? readExpected(await values.required(given)) : [];
-  if (
-    origin === null &&
-    !hasMedia &&
-    (local?.videoAt ?? null) === null &&
-    facts.measurement === null &&
-    facts.raw === null
-  ) {
+  const isOnlyFilmed = local !== null && local.videoAt !== null;
+  const isMeasured = facts.measurement !== null || facts.raw !== null;
+  if (origin === null && !hasMedia && !isOnlyFilmed && !isMeasured) {
     throw errorBeforeSending(operation, "inputNothing");
   }
-  const measuredBy =
-    local === null
-      ? null
-      : { ...local, images: reader.hasImages(local.id) && local.videoAt === null ? images : [] };
+  const { hasImages = false, takesReferences = false } = local === null ? {} : reader.abilitiesOf(local.id);
+  const measuredBy = local === null ? null : { ...local, images: hasImages && !isOnlyFilmed ? images : [] };
   const cloudName =
     properties.cloudFrom.trim() === "" ? undefined : readMessageProperty(RED, msg, properties.cloudFrom);
-  // A recording without a measurement has a transaction of its own, whose id is not known.
-  const isNameless = transactionId === null && (local?.videoAt ?? null) !== null;
+  // Without an id, the transaction of a recording alone cannot be found, nor that of a device that takes no references, by
+  // which the webhook's record could be told. The cloud is then not asked.
+  const hasNoTransaction = transactionId === null && local !== null && (isOnlyFilmed || !takesReferences);
   return {
     transactionId,
-    origin: isNameless ? null : origin,
+    origin: hasNoTransaction ? null : origin,
     measuredBy,
     recording,
     media,

@@ -3,7 +3,6 @@ import type { OpenJob } from "../../archive/jobs/open-job.ts";
 import type { Archived } from "../../archive/jobs/sealing.ts";
 import type { DeviceSource, MediaSource } from "../../archive/jobs/media-source.ts";
 import type { CloudClient } from "../../cloud/client.ts";
-import type { DeviceClient } from "../../device/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
 import type { ArchivedPackage } from "../../model/shapes.ts";
@@ -79,7 +78,7 @@ export function jobCloud(
 export function jobDevice(
   RED: NodeAPI,
   id: string,
-): DeviceSource & { readonly generation: DeviceClient["generation"] } {
+): DeviceSource & { readonly hasImages: boolean; readonly takesReferences: boolean } {
   const { client, recordings, deviceKey } = deviceChoice(RED, { device: id, deviceFrom: "" }).choose(
     { msg: { _msgid: "" } },
     "archive",
@@ -87,7 +86,8 @@ export function jobDevice(
   );
   return {
     peer: client.peer,
-    generation: client.generation,
+    hasImages: client.generation === "newer",
+    takesReferences: client.takesReferences,
     image: (...given) => client.image(...given),
     keepsVideoOf: (reference) => recordings.savedVideoOf(deviceKey, reference)?.recording === "own",
     video: (options) => client.video("download", options),
