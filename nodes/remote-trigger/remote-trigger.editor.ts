@@ -1,4 +1,5 @@
-import { chooseOnly, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
+import { chooseOnly } from "../../src/editor/choose-only.ts";
+import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle, measureOutputLabel, shownValue, targetOf } from "../../src/editor/labels.ts";
 import { devicePicker } from "../../src/editor/device-picker.ts";
 import { matters } from "../../src/editor/fields.ts";

@@ -1,4 +1,5 @@
-import { chooseOnly, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
+import { chooseOnly } from "../../src/editor/choose-only.ts";
+import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle } from "../../src/editor/labels.ts";
 import { textsOf } from "../../src/editor/texts.ts";
 import { webhookTools } from "../../src/editor/webhook-tools.ts";

@@ -1,9 +1,4 @@
-import {
-  defaultsOf,
-  newValuesOf,
-  type ConfigProperty,
-  type PropertyTable,
-} from "../properties/property-table.ts";
+import { defaultsOf, newValuesOf, type PropertyTable } from "../properties/property-table.ts";
 import { fieldsOf, matters, type Fields } from "./fields.ts";
 import { messagePropertyInput, makeKeyboardAccessible, typedInput } from "./widgets.ts";
 
@@ -194,48 +189,6 @@ export function settingsOf<P extends object>(node: object, defaults: P): P {
     .map((property): [string, unknown] => [property, Reflect.get(node, property)])
     .filter(([, value]) => value !== undefined && value !== null);
   return Object.assign({ ...defaults }, Object.fromEntries<unknown>(saved));
-}
-
-/**
- * Selects the device, cloud or store of a new node if there is only one that it can use. To be called in a type's
- * `onadd`.
- */
-export function chooseOnly(node: object, { table }: Fields): void {
-  for (const [name, property] of Object.entries(table)) {
-    if (property.kind !== "config" || !property.of.startsWith("dimensioner-")) {
-      continue;
-    }
-    const isOpen = [name, property.from ?? name].every((one) => (Reflect.get(node, one) ?? "") === "");
-    const [only, second] = isOpen ? usableBy(node, property) : [];
-    if (only !== undefined && second === undefined) {
-      Reflect.set(node, name, only);
-    }
-  }
-}
-
-/** The ids of the enabled config nodes that nodes on this tab can use, and that have the required generation. */
-function usableBy(node: object, { of, generation }: ConfigProperty): string[] {
-  const found: string[] = [];
-  RED.nodes.eachConfig((config) => {
-    const { id, type, d: isDisabled = false, z = "", ...saved } = config as unknown as ConfigNode;
-    const isInReach = z === "" || z === Reflect.get(node, "z");
-    const fits = generation === undefined || (saved.generation ?? generation) === generation;
-    if (type === of && !isDisabled && isInReach && fits) {
-      found.push(id);
-    }
-    return true;
-  });
-  return found;
-}
-
-/** A config node as the editor holds it. */
-interface ConfigNode {
-  readonly id: string;
-  readonly type: string;
-  readonly d?: boolean;
-  /** Id of the tab or subflow that it belongs to; blank for all. */
-  readonly z?: string;
-  readonly generation?: string;
 }
 
 function fieldValue(input: JQuery): string {

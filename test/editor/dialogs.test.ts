@@ -182,7 +182,6 @@ const cases: readonly Case[] = [
 
 const flows = [
   { id: "tab", type: "tab", label: "Dock" },
-  { id: "tab-2", type: "tab", label: "Another dock" },
   { id: "device", type: "dimensioner-device", name: "Dock 3", address: "127.0.0.1:9", generation: "newer" },
   {
     id: "cloud",
@@ -262,43 +261,6 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", function () {
         assert.deepEqual(await savedProperties(page, id), before);
       }));
   }
-
-  it("a new node chooses the only config node that it can use, and none among several", () =>
-    both.run(async ({ page }) => {
-      const add = (id: string, more: object, kind = "device"): Promise<unknown> =>
-        page.evaluate(`(() => {
-          const type = "dimensioner-${kind}";
-          const node = ${JSON.stringify({ id, users: [], z: "", ...more })};
-          RED.nodes.add({ ...node, type, _def: RED.nodes.getType(type) });
-        })()`);
-      const chosenBy = async (type: string, property = "device"): Promise<unknown> => {
-        const id = await dragFromPalette(page, `dimensioner-${type}`, 500, 400);
-        const chosen = await page.evaluate(`RED.nodes.node("${id}").${property}`);
-        await page.evaluate(`RED.nodes.remove("${id}")`);
-        return chosen;
-      };
-      const deployed = (kind: string): Promise<string[]> =>
-        page.evaluate<string[]>(`(() => { const ids = [];
-          RED.nodes.eachConfig((one) => { if (one.type === "dimensioner-${kind}") ids.push(one.id); return true; });
-          return ids; })()`);
-      const [only] = await deployed("device");
-      const [store, more] = await deployed("store");
-      assert.equal(more, undefined, "the flow has one store");
-      try {
-        await add("disabled", { d: true });
-        await add("elsewhere", { z: "tab-2" });
-        assert.equal(await chosenBy("measure"), only);
-        assert.equal(await chosenBy("transaction-in", "store"), store);
-        await add("shelf", {}, "store");
-        assert.equal(await chosenBy("transaction-in", "store"), "", "either store would do");
-        await add("earlier", { generation: "earlier" });
-        assert.equal(await chosenBy("measure"), "", "either would do");
-        assert.equal(await chosenBy("fetch-image"), only, "the other one has no images");
-      } finally {
-        await page.evaluate(`["disabled", "elsewhere", "earlier", "shelf"]
-          .filter((id) => RED.nodes.node(id)).forEach((id) => RED.nodes.remove(id))`);
-      }
-    }));
 
   it("the name of another device stands below a fold that a key opens, and that is open once it is set", () =>
     both.run(async ({ page }) => {
