@@ -11,6 +11,7 @@ import {
 } from "../../tools/demo/examples.ts";
 import { runFlow } from "../../tools/demo/run-flow.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { watchCanvas } from "./canvas.ts";
 import "./installed.ts";
 
 /** One Node-RED that runs several examples at once against one simulator. */
@@ -20,6 +21,7 @@ export interface ExamplesRun {
   readonly archive: string;
   /** Presses a button of one example; resolves with what the awaited debug nodes said, fails when another one speaks. */
   press(example: string, button: string, until: readonly string[]): Promise<Map<string, string>>;
+  /** Ends all; fails where a status was unreadable or an error stood in the log. */
   close(): Promise<void>;
 }
 
@@ -55,6 +57,8 @@ export async function startExamples(
       ...(userDir === undefined ? {} : { userDir }),
     });
     closers.push(() => nodeRed.stop());
+    const canvas = await watchCanvas(nodeRed);
+    closers.push(async () => canvas.close());
     const simulator = await startSimulator({
       encodingMs: 300,
       mediaDelayMs: 100,
@@ -77,7 +81,14 @@ export async function startExamples(
         until,
         timeoutMs: 20_000,
       });
-    return { simulator, nodeRed, archive, press, close };
+    const end = async (): Promise<void> => {
+      try {
+        canvas.check();
+      } finally {
+        await close();
+      }
+    };
+    return { simulator, nodeRed, archive, press, close: end };
   } catch (error) {
     await close();
     throw error;

@@ -20,3 +20,18 @@ describe("the config nodes of the examples", () => {
     assert.ok(first.size > 2);
   });
 });
+
+describe("the examples 01, 02 and 03", () => {
+  /** They stand for a person, or show what there is. */
+  const aside = ["inject", "debug", "catch", "comment"];
+
+  it("archive a parcel with at most six nodes and six wires, where version 0.1 had 29 and 27", async () => {
+    for (const example of ["01", "02", "03"]) {
+      const nodes = await readExample(example);
+      const wired = nodes.filter((node) => node["wires"] !== undefined && !aside.includes(node.type));
+      assert.ok(wired.length <= 6, `${example}: ${wired.map(({ type }) => type).join(", ")}`);
+      const wires = nodes.flatMap((node) => ((node["wires"] ?? []) as string[][]).flat());
+      assert.ok(wires.length <= 6, `${example}: ${wires.length} wires`);
+    }
+  });
+});

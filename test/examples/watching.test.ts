@@ -1,48 +1,9 @@
 import assert from "node:assert/strict";
-import { EventEmitter, once } from "node:events";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { openEditorEvents, type EditorEvents } from "../../tools/demo/editor-events.ts";
 import { connected, readExample, type FlowNode } from "../../tools/demo/examples.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
-
-/** What the debug nodes of an example say, as “name: text”. */
-class Listener {
-  readonly #heard: string[] = [];
-  readonly #events = new EventEmitter();
-  #editorEvents: EditorEvents | undefined;
-
-  async open(url: string, nodes: readonly FlowNode[]): Promise<void> {
-    // The log's warnings come the same way: they are not of a debug node.
-    const speakers = nodes.filter(({ type }) => type === "debug");
-    const names = new Map(speakers.map(({ id, name = id }) => [id, name]));
-    this.#editorEvents = await openEditorEvents(
-      url,
-      (event) => {
-        if (event.kind === "debug" && names.has(event.nodeId)) {
-          this.#heard.push(`${names.get(event.nodeId)}: ${event.text}`);
-          this.#events.emit("heard");
-        }
-      },
-      () => undefined,
-    );
-  }
-
-  /** The next thing that is said. */
-  async next(): Promise<string> {
-    while (this.#heard.length === 0) {
-      await once(this.#events, "heard");
-    }
-    return this.#heard.shift() ?? "";
-  }
-
-  get isQuiet(): boolean {
-    return this.#heard.length === 0;
-  }
-
-  close(): void {
-    this.#editorEvents?.close();
-  }
-}
+import { watchCanvas } from "./canvas.ts";
+import { Listener } from "./listener.ts";
 
 describe("the examples that watch", function () {
   this.timeout(60_000);
@@ -50,6 +11,7 @@ describe("the examples that watch", function () {
   let nodeRed: NodeRed;
   let nodes: FlowNode[];
   let listener: Listener;
+  let canvas: Awaited<ReturnType<typeof watchCanvas>>;
 
   const start = async (example: string, adapt: (node: FlowNode) => FlowNode): Promise<void> => {
     simulator = await startSimulator({ cloudDevices: 2 });
@@ -59,6 +21,7 @@ describe("the examples that watch", function () {
     nodes = connected(await readExample(example), origins).map(adapt);
     listener = new Listener();
     await listener.open(nodeRed.url, nodes);
+    canvas = await watchCanvas(nodeRed);
     await nodeRed.deploy(nodes);
   };
   const press = async (name: string): Promise<void> => {
@@ -68,6 +31,7 @@ describe("the examples that watch", function () {
 
   afterEach(async () => {
     listener.close();
+    canvas.close();
     await nodeRed.stop();
     await simulator.close();
   });
@@ -96,6 +60,7 @@ describe("the examples that watch", function () {
     simulator.newer.setPower(true);
     await press("Once a minute");
     assert.match(await listener.next(), /^News: Simulated device/);
+    canvas.check();
   });
 
   it("22 heartbeat: one alarm when the device goes, one all clear when it is back, and no measurement", async () => {
@@ -111,5 +76,6 @@ describe("the examples that watch", function () {
     await press("Measure a parcel");
     assert.match(await listener.next(), /^Result: /);
     assert.equal(simulator.newer.actions.measures, 1);
+    canvas.check();
   });
 });

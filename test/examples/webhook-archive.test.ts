@@ -9,6 +9,7 @@ import { openEditorEvents } from "../../tools/demo/editor-events.ts";
 import { connected, nodeNamed, readExample } from "../../tools/demo/examples.ts";
 import { nodeRedMajor, startNodeRed } from "../support/node-red.ts";
 import { filesIn, readJson } from "./archive.ts";
+import { watchCanvas } from "./canvas.ts";
 
 const secret = "s3cret-of-the-dock";
 const barcode = "395212340000004173";
@@ -54,6 +55,7 @@ describe("example 20: operators' scans to archive", function () {
       },
       () => undefined,
     );
+    const canvas = await watchCanvas(nodeRed);
     try {
       await nodeRed.deploy(nodes);
       const archived = once(heard, "said");
@@ -89,7 +91,9 @@ describe("example 20: operators' scans to archive", function () {
       assert.deepEqual(recordsIn(nodeRed.userDir, nodeNamed(nodes, "Evidence").id), ["handled"]);
       const jpeg = files.find((name) => name.endsWith(".jpg")) ?? assert.fail();
       assert.equal((await readFile(join(archive, day, folder, jpeg))).readUInt16BE(0), 0xffd8);
+      canvas.check();
     } finally {
+      canvas.close();
       editorEvents.close();
       await nodeRed.stop();
       await simulator.close();

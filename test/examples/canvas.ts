@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { openEditorEvents } from "../../tools/demo/editor-events.ts";
+import type { NodeRed } from "../support/node-red.ts";
+
+/** An object, an absolute path that is cut before the part that differs, or a value that is not there. */
+const unreadable = /^(?:[{[/]|[A-Za-z]:\\|undefined|null|NaN)/;
+
+/** Sees to it that somebody who looks at the canvas and the log of a Node-RED while flows run can make sense of both. */
+export async function watchCanvas({ url, logs }: NodeRed): Promise<{ check(): void; close(): void }> {
+  const wrong = new Set<string>();
+  const events = await openEditorEvents(
+    url,
+    (event) => {
+      if (event.kind === "status" && unreadable.test(event.text)) {
+        wrong.add(`${event.nodeId} shows ${event.text}`);
+      }
+    },
+    () => undefined,
+  );
+  return {
+    /** What goes to a Catch node is not in the log; what is there, nobody has caught. */
+    check() {
+      assert.deepEqual([...wrong], []);
+      assert.deepEqual(
+        logs.filter((line) => line.includes("[error]")),
+        [],
+      );
+    },
+    close: () => events.close(),
+  };
+}
