@@ -1,15 +1,11 @@
 /**
- * The library without Node-RED: typed clients for both generations of the device and for the cloud, and the media
- * pipeline that brings what they download to disk, whole or not at all; the commands that look after archived packages. And the types of all messages and payloads of the
- * nodes, for Function nodes with a type checker.
+ * The library without Node-RED: typed clients for both generations of the device and for the cloud, functions that save
+ * downloads completely or not at all, and the commands that maintain archived packages. It also has the types of all
+ * messages and payloads of the nodes, for Function nodes with a type checker.
  */
-export {
-  CloudClient,
-  type CloudClientOptions,
-  type MediaWaitOptions,
-  type MediaWaitResult,
-} from "./cloud/client.ts";
+export { CloudClient, type MediaWaitOptions, type MediaWaitResult } from "./cloud/client.ts";
 export { listFleet } from "./cloud/fleet.ts";
+export type { CloudClientOptions } from "./cloud/options.ts";
 export { DeviceClient } from "./device/client.ts";
 export type { DeviceClientOptions } from "./device/options.ts";
 export type { Generation, ImageKind, VideoAction, VideoMethod } from "./device/generations.ts";

@@ -1,32 +1,4 @@
-import {
-  aFunction,
-  aProxyUrl,
-  aText,
-  aWholeNumber,
-  anInstance,
-  anObject,
-  callOptions,
-  checkArguments,
-  checkOptions,
-  milliseconds,
-  references,
-  trueOrFalse,
-} from "../errors/check.ts";
-import { CommandQueues } from "../http/command-queue.ts";
-
-const clientOptions = anObject(
-  {
-    baseUrl: aText,
-    allowHttp: trueOrFalse,
-    timeoutMs: milliseconds(1),
-    queueLimit: aWholeNumber,
-    maxWaitMs: milliseconds(0),
-    tls: anObject({}),
-    proxyUrl: aProxyUrl,
-    queues: anInstance(CommandQueues),
-  },
-  ["baseUrl"],
-);
+import { aFunction, aText, anObject, callOptions, checkArguments, references } from "../errors/check.ts";
 
 const callArguments = {
   transactionId: aText,
@@ -40,15 +12,7 @@ const callArguments = {
   client: anObject({ devices: aFunction, terminals: aFunction }, ["devices", "terminals"]),
 };
 
-/**
- * Throws ERR_CONFIG if an option of the client is not valid. The token is checked separately, because it must never be
- * shown.
- */
-export function checkClientOptions(options: unknown): void {
-  checkOptions("cloud", options, clientOptions);
-}
-
-/** Throws ERR_INPUT where an argument of a call cannot be used. */
+/** Throws ERR_INPUT if an argument of a call is not valid. */
 export function checkCall(
   operation: string,
   outcome: "not-sent" | null,

@@ -1,20 +1,12 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { field, phrase } from "../errors/interpolation.ts";
 import { readShape, refuseHtml, type HttpResponse } from "../http/response.ts";
 import { deviceKeyOf, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
-import type { TlsOptions } from "../http/connections.ts";
 import { startDownload, type DownloadOptions } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
 import { readResponse } from "../http/read.ts";
 import { poll } from "../http/retry.ts";
-import {
-  defaultQueueRules,
-  Transport,
-  type CallOptions,
-  type CommandOptions,
-  type QueueRules,
-} from "../http/transport.ts";
+import { Transport, type CallOptions, type CommandOptions } from "../http/transport.ts";
 import {
   decodeDevice,
   decodeDevices,
@@ -27,29 +19,13 @@ import type { Download } from "../model/download.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import type { Measurement, References } from "../model/measurement.ts";
 import { listLimits, recordLimits } from "../model/parse-json.ts";
-import { readBaseUrl } from "../rules/addresses.ts";
-import { checkCall, checkClientOptions } from "./arguments.ts";
+import { checkCall } from "./arguments.ts";
 import { CloudCalls } from "./calls.ts";
 import { missingMedia } from "./expected-media.ts";
-import { readToken } from "./token.ts";
+import { readOptions, type CloudClientOptions } from "./options.ts";
 
 /** Pass the same queues to all clients that command the same device. */
 export { CommandQueues };
-
-export interface CloudClientOptions extends Partial<QueueRules> {
-  /** https; http only on loopback or with `allowHttp`. */
-  readonly baseUrl: string;
-  /** Sent to baseUrl's origin and nowhere else. */
-  readonly token: string;
-  readonly allowHttp?: boolean;
-  /** Deadline of a call, and for downloads the longest time without a byte; 60 s. */
-  readonly timeoutMs?: number;
-  readonly tls?: TlsOptions | undefined;
-  /** May contain a user name and a password. The environment's proxy variables are not used. */
-  readonly proxyUrl?: string | undefined;
-  /** Shared by all clients that may command the same devices. */
-  readonly queues?: CommandQueues;
-}
 
 export interface MediaWaitOptions extends CallOptions {
   /** Only media of this MIME type. */
@@ -77,33 +53,11 @@ export class CloudClient {
   readonly #transport: Transport;
   readonly #calls: CloudCalls;
 
-  /** Throws ERR_CONFIG where base URL, token or any other option cannot be one. */
+  /** Throws ERR_CONFIG if the base URL, the token or any other option is not valid. */
   constructor(options: CloudClientOptions) {
-    checkClientOptions(options);
-    const { timeoutMs = 60_000 } = options;
-    const { queueLimit = defaultQueueRules.queueLimit, maxWaitMs = defaultQueueRules.maxWaitMs } = options;
-    const facts = { surface: "config", operation: "settings" } as const;
-    const address = readBaseUrl(options.baseUrl, options.allowHttp ?? false);
-    if ("problem" in address) {
-      const what = phrase("cloud");
-      throw new DimensionerError("configInvalid", facts, { what, field: field("baseUrl"), ...address });
-    }
-    const token = readToken(options.token);
-    if (token === undefined) {
-      throw new DimensionerError("configToken", facts);
-    }
-    const { origin, host, basePath } = address;
+    const { basePath, transport } = readOptions(options);
     this.#calls = new CloudCalls(basePath);
-    this.#transport = new Transport({
-      peer: { surface: "cloud", origin, host },
-      timeoutMs,
-      queues: options.queues ?? new CommandQueues(),
-      queueLimit,
-      maxWaitMs,
-      headers: { authorization: `Bearer ${token}` },
-      tls: options.tls,
-      proxyUrl: options.proxyUrl,
-    });
+    this.#transport = new Transport(transport);
   }
 
   get peer(): Peer {
@@ -241,11 +195,8 @@ export class CloudClient {
 
   /** One queue for each device, so that a slow device delays no other. */
   #send(deviceReference: string, command: Command, options: CommandOptions): Promise<HttpResponse> {
-    return this.#transport.sendCommand(
-      command,
-      { deviceKey: deviceKeyOf(this.peer, deviceReference) },
-      options,
-    );
+    const target = { deviceKey: deviceKeyOf(this.peer, deviceReference) };
+    return this.#transport.sendCommand(command, target, options);
   }
 
   async #sendVideo(deviceReference: string, command: Command, options: CommandOptions): Promise<void> {

@@ -1,13 +1,14 @@
 import type { Readable } from "node:stream";
-import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { ContentCheck } from "../media/content-check.ts";
 import { ReceivedBody } from "../media/received-body.ts";
 import type { Download, DownloadSource, Framing } from "../model/download.ts";
-import { readRange, refusePart, refuseUnusable } from "./response.ts";
+import { readRange, refuseUnusable } from "./response.ts";
 import type { Peer, Read } from "./call.ts";
+import { readDownloadHead, strongEtag } from "./download-head.ts";
+import { DownloadTries } from "./download-tries.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure } from "./failures.ts";
-import { delayMs, abortWithAny, isTransient, readPolicy, readRetryAfterMs, wait } from "./retry.ts";
+import { abortWithAny, readRetryAfterMs, wait } from "./retry.ts";
 import type { Transport } from "./transport.ts";
 
 /** Called with every chunk; `totalBytes` is null as long as the peer has not sent the length. */
@@ -41,33 +42,7 @@ export function startDownload(
   options: DownloadOptions = {},
   hold?: () => () => void,
 ): Promise<Download> {
-  return new Transfer({ transport, read, suggestedName, options, hold }, new Tries()).start();
-}
-
-/** Counts the tries of one download, including those of restarts. */
-class Tries {
-  #failures = 0;
-  /** The largest number of bytes that a try has reached: a try that reaches no more has failed. */
-  #mostBytes = 0;
-  /** When the last byte arrived, in `performance.now()`. */
-  lastByteAt = performance.now();
-
-  /** The wait before the next try; undefined if another try cannot help. */
-  next(
-    error: unknown,
-    bytes: number,
-    retryAfterMs: number | undefined,
-    timeoutMs: number,
-  ): number | undefined {
-    this.#failures = bytes > this.#mostBytes ? 0 : this.#failures + 1;
-    this.#mostBytes = Math.max(this.#mostBytes, bytes);
-    const waitMs = delayMs(readPolicy, Math.max(this.#failures, 1), retryAfterMs);
-    const isLate = performance.now() + waitMs >= this.lastByteAt + timeoutMs;
-    // A peer that has responded before and cannot be reached now may be restarting.
-    const wasThere = this.#mostBytes > 0 && isDimensionerError(error) && error.code === "ERR_UNREACHABLE";
-    const canHelp = (isTransient(error) || wasThere) && !isLate && this.#failures < readPolicy.tries;
-    return canHelp ? waitMs : undefined;
-  }
+  return new Transfer({ transport, read, suggestedName, options, hold }, new DownloadTries()).start();
 }
 
 /**
@@ -85,7 +60,7 @@ class Transfer implements Receiver, Download {
   readonly #request: DownloadRequest;
   readonly #peer: Peer;
   readonly #signals: readonly AbortSignal[];
-  readonly #tries: Tries;
+  readonly #tries: DownloadTries;
   readonly #head = Promise.withResolvers<Download>();
   /** Aborts when the transfer ends for any reason, such as the destruction of its body. */
   readonly #end = new AbortController();
@@ -102,7 +77,7 @@ class Transfer implements Receiver, Download {
   /** Checks a body whose end is visible in its format only. */
   #content: ContentCheck | undefined;
 
-  constructor(request: DownloadRequest, tries: Tries) {
+  constructor(request: DownloadRequest, tries: DownloadTries) {
     const { read, suggestedName } = request;
     const { peer } = request.transport;
     this.#request = request;
@@ -211,23 +186,14 @@ class Transfer implements Receiver, Download {
   #begin(statusCode: number, headers: Headers): void {
     const { read } = this.#request;
     const peer = this.#peer;
-    const range = readRange(headers);
-    if (statusCode === 206 && range?.isWhole !== true) {
-      refusePart(peer, read, headers);
-    }
-    const length = statusCode === 206 ? range?.total : headers["content-length"];
-    this.contentLength = length === undefined ? null : Number(length);
-    if (this.contentLength !== null) {
-      this.framing = "length";
-    } else if (headers["transfer-encoding"] !== undefined) {
-      this.framing = "chunked";
-    } else {
+    const { contentType, contentLength, framing, etag } = readDownloadHead(peer, read, statusCode, headers);
+    this.contentType = contentType;
+    this.contentLength = contentLength;
+    this.framing = framing;
+    this.#etag = etag;
+    if (framing === "close") {
       this.#content = new ContentCheck();
     }
-    const type = headers["content-type"];
-    this.contentType =
-      typeof type === "string" ? (type.split(";", 1)[0] ?? "").trim().toLowerCase() || null : null;
-    this.#etag = strongEtag(headers);
     this.#hasHead = true;
     this.#head.resolve(this);
   }
@@ -284,9 +250,4 @@ class Transfer implements Receiver, Download {
     const peer = this.#peer;
     return wait(waitMs, signals, (sentence) => callFailure(peer, read, sentence, null));
   }
-}
-
-function strongEtag(headers: Headers): string | undefined {
-  const etag = headers["etag"];
-  return typeof etag === "string" && etag.startsWith('"') ? etag : undefined;
 }

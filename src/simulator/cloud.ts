@@ -7,9 +7,9 @@ import {
   type SimRequest,
 } from "./responses.ts";
 import type { Machine, VideoReply } from "./machine-types.ts";
-import { isVideoMode, noReferences } from "./machine.ts";
-import { cloudResult, measureParcel } from "./measurement.ts";
+import { cloudResult, measureParcel, noReferences } from "./measurement.ts";
 import { videoOnlyFailure } from "./newer-device.ts";
+import { isVideoMode } from "./options.ts";
 import type { SimulatorCore } from "./core.ts";
 
 const versions = { "api-supported-versions": "1.0" } as const;
@@ -99,7 +99,7 @@ export function cloudService(core: SimulatorCore): (request: SimRequest) => Prom
     if (action === "measure" && core.simulationMode) {
       return simulated(reference);
     }
-    const machine = devices.deviceKeyOf(registration);
+    const machine = devices.machineOf(registration);
     if (machine === null) {
       await timers.sleep(options.triggerTimeoutMs);
       return emptyResponse(504, versions);

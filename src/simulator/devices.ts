@@ -1,5 +1,5 @@
-import type { Machine } from "./machine-types.ts";
-import { createMachine, type MachineParts } from "./machine.ts";
+import type { Machine, MachineParts } from "./machine-types.ts";
+import { createMachine } from "./machine.ts";
 import type { Registration, RegisteredDevices } from "./registered-devices.ts";
 
 /** The simulated machines of all registered devices. */
@@ -9,7 +9,7 @@ export interface Devices {
   readonly powered: boolean;
   setPower(on: boolean): void;
   /** Null: it is switched off. */
-  deviceKeyOf(registration: Registration): Machine | null;
+  machineOf(registration: Registration): Machine | null;
   heartbeatOf(registration: Registration): Date;
   reset(): void;
 }
@@ -53,7 +53,7 @@ export function createDevices(
       return offSince === null;
     },
     setPower,
-    deviceKeyOf(registration) {
+    machineOf(registration) {
       if (registration.id !== first.id) {
         return other(registration);
       }

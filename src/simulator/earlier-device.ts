@@ -5,8 +5,7 @@ import {
   type SimResponse,
   type SimRequest,
 } from "./responses.ts";
-import { noReferences } from "./machine.ts";
-import { earlierResult, measureParcel, type Measurement } from "./measurement.ts";
+import { earlierResult, measureParcel, noReferences, type Measurement } from "./measurement.ts";
 import type { SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
 import type { TableParcel } from "./parcels.ts";

@@ -1,8 +1,10 @@
 import type { Content } from "./content.ts";
 import type { Measurement, References } from "./measurement.ts";
-import type { Mode } from "./options.ts";
-import type { ImageKind, TableParcel } from "./parcels.ts";
-import type { Transaction, Trigger } from "./transactions.ts";
+import type { Mode, SimulatorOptions } from "./options.ts";
+import type { ImageKind, Parcels, TableParcel } from "./parcels.ts";
+import type { Random } from "./random.ts";
+import type { Timers } from "./timers.ts";
+import type { Transaction, Transactions, Trigger } from "./transactions.ts";
 import type { SavedVideo } from "./video-recorder.ts";
 
 /** What the machine did, even if the answers were lost. */
@@ -75,4 +77,15 @@ export interface Machine {
   /** Switched off: what was in memory is gone. */
   losePower(): void;
   reset(): void;
+}
+
+/** What a simulated device works with. */
+export interface MachineParts {
+  readonly deviceClientId: string;
+  readonly options: SimulatorOptions;
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly parcels: Parcels;
+  readonly transactions: Transactions;
+  readonly changed: () => void;
 }

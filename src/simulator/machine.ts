@@ -2,49 +2,22 @@ import type {
   Actions,
   LastMeasurement,
   Machine,
+  MachineParts,
+  Measured,
   NotMeasured,
   ScanReply,
-  Measured,
-  VideoReply,
 } from "./machine-types.ts";
-import type { Content } from "./content.ts";
-import { measureParcel, type References } from "./measurement.ts";
-import type { Mode, SimulatorOptions } from "./options.ts";
-import type { Random } from "./random.ts";
-import { imageKinds, imageType, type Parcels, type ImageKind, type TableParcel } from "./parcels.ts";
-import type { Timers } from "./timers.ts";
-import type { Transaction, Transactions, Trigger } from "./transactions.ts";
-import { createVideoRecorder, type Recording } from "./video-recorder.ts";
-
-export interface MachineParts {
-  readonly deviceClientId: string;
-  readonly options: SimulatorOptions;
-  readonly random: Random;
-  readonly timers: Timers;
-  readonly parcels: Parcels;
-  readonly transactions: Transactions;
-  readonly changed: () => void;
-}
-
-export const noReferences: References = {
-  transactionReference: null,
-  customReference1: null,
-  customReference2: null,
-  customReference3: null,
-};
+import { createMachineVideo } from "./machine-video.ts";
+import { measureParcel, noReferences, type References } from "./measurement.ts";
+import { isVideoMode } from "./options.ts";
+import { imageKinds, imageType, type ImageKind, type TableParcel } from "./parcels.ts";
+import type { Trigger } from "./transactions.ts";
 
 const descriptions: Readonly<Record<ImageKind, string>> = {
   annotated: "AnnotatedColorImageJpeg",
   color: "ColorImageJpeg",
   depth: "DepthImage16Bit",
 };
-const videoMedia = { contentType: "video/mp4", description: "ColorVideoMp4" } as const;
-
-/** True in the two modes that record. */
-export function isVideoMode(mode: Mode): boolean {
-  return mode === "video-only" || mode === "video-with-measurement";
-}
-
 /** A newer device without its network: the parcel on its table, camera, recorder, and upload to the cloud. */
 export function createMachine(parts: MachineParts, firstParcel: TableParcel | null): Machine {
   const { options, random, timers, parcels, transactions, deviceClientId, changed } = parts;
@@ -57,30 +30,15 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
   let measuring = false;
   let last: LastMeasurement | null = null;
   const images = new Map<string, TableParcel>();
-
-  const recorder = createVideoRecorder(
-    options,
-    timers,
-    {
-      toTransaction: (transaction, content) => attachVideo(transaction, content),
-      toOwnTransaction(recording, content, barcode) {
-        const transaction = transactions.add({
-          ...recording.references,
-          kind: "video",
-          deviceClientId,
-          barcodeReference: barcode,
-          trigger: null,
-          measurement: null,
-        });
-        attachVideo(transaction, content);
-      },
+  const video = createMachineVideo(parts, {
+    get mode() {
+      return mode;
     },
-    changed,
-  );
-
-  function attachVideo(transaction: Transaction, content: Content): void {
-    transactions.attach(transaction, { ...videoMedia, heldBytes: 0, load: () => content });
-  }
+    get parcel() {
+      return table;
+    },
+    count,
+  });
 
   function count(action: keyof Actions): void {
     actions = { ...actions, [action]: actions[action] + 1 };
@@ -94,9 +52,6 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
       images.delete(oldest);
     }
   }
-
-  const recordedVideo = (parcel: TableParcel | null) => (recording: Recording) =>
-    parcels.video(parcel, recording.id, recording.references.transactionReference);
 
   function takeMeasurement(references: References, trigger: Trigger, barcode: string | null): Measured {
     trackId += 1;
@@ -122,9 +77,7 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
       }));
       transactions.attachLater(options.mediaDelayMs, transaction, media);
     }
-    if (mode === "video-with-measurement") {
-      recorder.measured(measurement.errorCode === 0 ? transaction : null, recordedVideo(seen));
-    }
+    video.measured(measurement.errorCode === 0 ? transaction : null);
     const imageShown = seen === null ? null : imageIdentifier;
     last = { measurement, imageIdentifier: imageShown, transactionId: transaction.id, trigger, barcode };
     changed();
@@ -157,53 +110,9 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
     return measured;
   }
 
-  function start(references: References): VideoReply {
-    if (!isVideoMode(mode)) {
-      return "wrong-mode";
-    }
-    if (recorder.recording !== null) {
-      if (typeof options.startWhileRecording === "number") {
-        return options.startWhileRecording;
-      }
-      if (options.startWhileRecording === "continue") {
-        return "done";
-      }
-    }
-    recorder.start(random.guid(), references);
-    count("starts");
-    return "done";
-  }
-
-  function stopBy(barcode: string | null): VideoReply {
-    if (!isVideoMode(mode)) {
-      return "wrong-mode";
-    }
-    if (mode !== "video-only") {
-      return options.stopInVideoWithMeasurement;
-    }
-    if (recorder.recording === null) {
-      return options.stopWhileIdle === 200 ? "done" : options.stopWhileIdle;
-    }
-    recorder.stop(recordedVideo(table), barcode);
-    count("stops");
-    return "done";
-  }
-
-  function cancel(): VideoReply {
-    if (!isVideoMode(mode)) {
-      return "wrong-mode";
-    }
-    if (recorder.recording === null && options.cancelWhileIdle !== 200) {
-      return options.cancelWhileIdle;
-    }
-    recorder.clear();
-    count("cancels");
-    return "done";
-  }
-
   async function scan(barcode: string): Promise<ScanReply> {
     if (barcode === "VIDEO_START" || barcode === "VIDEO_RESET") {
-      const reply = barcode === "VIDEO_START" ? start(noReferences) : cancel();
+      const reply = barcode === "VIDEO_START" ? video.start(noReferences) : video.cancel();
       if (reply !== "done") {
         return "nothing";
       }
@@ -214,10 +123,10 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
       table = known;
     }
     if (mode === "video-only") {
-      if (recorder.recording === null) {
+      if (video.recorder.recording === null) {
         return "nothing";
       }
-      stopBy(barcode);
+      video.stop(barcode);
       return "recording-stopped";
     }
     const taken = await measure(noReferences, "scan", barcode);
@@ -226,8 +135,8 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
 
   return {
     get state() {
-      const { encoding, encodingEndsAt, saved: savedVideo } = recorder;
-      const { startedAt, references } = recorder.recording ?? {};
+      const { encoding, encodingEndsAt, saved: savedVideo } = video.recorder;
+      const { startedAt, references } = video.recorder.recording ?? {};
       const recording = startedAt && references ? { startedAt, references } : null;
       return { mode, measuring, last, recording, encoding, encodingEndsAt, savedVideo, parcel: table };
     },
@@ -235,11 +144,11 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
       return actions;
     },
     get savedContent() {
-      return isVideoMode(mode) ? recorder.savedContent : null;
+      return isVideoMode(mode) ? video.recorder.savedContent : null;
     },
     setMode(next) {
       if (next !== mode) {
-        recorder.abandon();
+        video.recorder.abandon();
       }
       mode = next;
       changed();
@@ -249,9 +158,9 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
       changed();
     },
     measure,
-    start,
-    stop: () => stopBy(null),
-    cancel,
+    start: video.start,
+    stop: () => video.stop(null),
+    cancel: video.cancel,
     scan,
     image(kind, imageIdentifier) {
       const parcel = images.get(imageIdentifier.toLowerCase());
@@ -259,13 +168,13 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
     },
     losePower() {
       powerCycle += 1;
-      recorder.losePower();
+      video.recorder.losePower();
       last = null;
       changed();
     },
     reset() {
       powerCycle += 1;
-      recorder.clear();
+      video.recorder.clear();
       images.clear();
       last = null;
       mode = options.mode;

@@ -11,6 +11,13 @@ export interface References {
   readonly customReference3: string | null;
 }
 
+export const noReferences: References = {
+  transactionReference: null,
+  customReference1: null,
+  customReference2: null,
+  customReference3: null,
+};
+
 /** The result of one measurement, before it is written in the format of an API. */
 export interface Measurement extends References {
   readonly at: Date;

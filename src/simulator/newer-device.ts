@@ -7,9 +7,8 @@ import {
   type SimRequest,
 } from "./responses.ts";
 import type { Machine, VideoReply } from "./machine-types.ts";
-import { isVideoMode } from "./machine.ts";
 import { newerResult, type Measurement, type References } from "./measurement.ts";
-import type { SimulatorOptions } from "./options.ts";
+import { isVideoMode, type SimulatorOptions } from "./options.ts";
 import type { ImageKind } from "./parcels.ts";
 
 const imagePaths: ReadonlyMap<string, ImageKind> = new Map([

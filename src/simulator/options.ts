@@ -7,6 +7,11 @@ import { checkSettings, defaultScanner, type ScannerOptions } from "./scanner-ty
 export const modes = ["measurement-only", "video-with-measurement", "video-only", "legal-for-trade"] as const;
 export type Mode = (typeof modes)[number];
 
+/** Whether the device records video in this mode. */
+export function isVideoMode(mode: Mode): boolean {
+  return mode === "video-only" || mode === "video-with-measurement";
+}
+
 /** How the cloud writes transaction ids: `"905865"`, a GUID, or the JSON number 905865. */
 export const transactionIdKinds = ["integer-string", "guid", "integer"] as const;
 export type TransactionIds = (typeof transactionIdKinds)[number];

@@ -2,7 +2,7 @@ import { bytesContent, filledContent, type Content } from "./content.ts";
 import { videoContent } from "./generated-video.ts";
 import { LimitError } from "./history.ts";
 import type { DeviceButton, Machine, ScanReply } from "./machine-types.ts";
-import { noReferences } from "./machine.ts";
+import { noReferences } from "./measurement.ts";
 import type {
   Listening,
   NewMedia,

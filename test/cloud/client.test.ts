@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
+import { CloudClient } from "../../src/cloud/client.ts";
+import type { CloudClientOptions } from "../../src/cloud/options.ts";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { failsWith } from "../support/failures.ts";

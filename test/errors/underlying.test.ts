@@ -3,7 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
+import { CloudClient } from "../../src/cloud/client.ts";
+import type { CloudClientOptions } from "../../src/cloud/options.ts";
 import {
   DimensionerError,
   isDimensionerError,

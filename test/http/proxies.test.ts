@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
+import { CloudClient } from "../../src/cloud/client.ts";
+import type { CloudClientOptions } from "../../src/cloud/options.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import type { ErrorDetails, Outcome } from "../../src/errors/dimensioner-error.ts";
 import type { SentenceKey } from "../../src/errors/sentences.ts";

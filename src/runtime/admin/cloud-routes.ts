@@ -1,6 +1,7 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
-import { CloudClient, type CloudClientOptions } from "../../cloud/client.ts";
+import { CloudClient } from "../../cloud/client.ts";
+import type { CloudClientOptions } from "../../cloud/options.ts";
 import { readBaseUrl } from "../../rules/addresses.ts";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import {
