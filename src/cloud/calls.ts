@@ -25,8 +25,8 @@ export class CloudCalls {
   }
 
   /**
-   * Throws ERR_INPUT where the device reference cannot be a registration code (real ones have letters and digits), or
-   * where a transaction reference has to be given and is not.
+   * Throws ERR_INPUT if the device reference cannot be a registration code (real ones have letters and digits), or if a
+   * required transaction reference is missing.
    */
   trigger(action: TriggerAction, deviceReference: string, query: Query): Command {
     const operation = `remote ${action}`;

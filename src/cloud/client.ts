@@ -78,8 +78,8 @@ export class CloudClient {
   }
 
   /**
-   * Lists the media, again until all that is expected is there or the wait is over; with nothing expected, until there
-   * is anything. A transaction that is not known yet counts as one without media until then.
+   * Lists the media again and again until all expected ones are there or the wait is over; if none are expected, until
+   * there is at least one. Meanwhile a transaction that is not known yet counts as one without media.
    */
   async waitForMedia(transactionId: string, options: MediaWaitOptions = {}): Promise<MediaWaitResult> {
     checkCall("media list", null, { transactionId, options });
@@ -109,7 +109,7 @@ export class CloudClient {
     return { items, missing };
   }
 
-  /** Begins to download one media item in the type it was saved as; resolves with the headers. */
+  /** Starts the download of one media item in the type in which it was saved; resolves with the headers. */
   async media(transactionId: string, contentId: string, options: DownloadOptions = {}): Promise<Download> {
     checkCall("media", null, { transactionId, contentId, options });
     const read = this.#calls.media(transactionId, contentId);
@@ -132,13 +132,13 @@ export class CloudClient {
     await this.#sendVideo(deviceReference, command, options);
   }
 
-  /** Ends a recording; works in Video Only mode alone. */
+  /** Ends a recording; works in Video Only mode only. */
   async stopVideo(deviceReference: string, options: CommandOptions = {}): Promise<void> {
     checkCall("remote stop", "not-sent", { deviceReference, options });
     await this.#sendVideo(deviceReference, this.#calls.trigger("stop", deviceReference, {}), options);
   }
 
-  /** Ends a recording and clears it. */
+  /** Ends a recording and deletes it. */
   async cancelVideo(deviceReference: string, options: CommandOptions = {}): Promise<void> {
     checkCall("remote cancel", "not-sent", { deviceReference, options });
     await this.#sendVideo(deviceReference, this.#calls.trigger("cancel", deviceReference, {}), options);
@@ -166,7 +166,7 @@ export class CloudClient {
     return { result, rawResponse };
   }
 
-  /** Lists the registered devices. Has no effect, so it also serves to try a token. */
+  /** Lists the registered devices. It has no effect, so it can also be used to test a token. */
   async devices(options: CallOptions = {}): Promise<CloudDevice[]> {
     checkCall("device list", null, { options });
     return this.#readList(this.#calls.devices(), options, decodeDevices);

@@ -10,7 +10,7 @@ const callArguments = {
   options: callOptions,
 };
 
-/** Throws ERR_INPUT where an argument of a call cannot be used. */
+/** Throws ERR_INPUT if an argument of a call is not valid. */
 export function checkCall(
   { surface }: Peer,
   operation: string,

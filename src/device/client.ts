@@ -46,7 +46,7 @@ export class DeviceClient {
   readonly #transport: Transport;
   readonly #video: DeviceVideo;
 
-  /** Throws ERR_CONFIG where the address, or any other option, cannot be one. */
+  /** Throws ERR_CONFIG if the address or any other option is not valid. */
   constructor(options: DeviceClientOptions) {
     const { generation, transport } = readOptions(options);
     this.generation = generation;
@@ -94,7 +94,7 @@ export class DeviceClient {
     return { result, rawResponse };
   }
 
-  /** Begins a recording; the references are kept with the video in Video Only mode. Destroys the saved video. */
+  /** Starts a recording; the references are kept with the video in Video Only mode. Destroys the saved video. */
   startVideo(references: References = {}, options: CommandOptions = {}): Promise<void> {
     return this.#video.command("start", references, options);
   }
@@ -104,19 +104,19 @@ export class DeviceClient {
     return this.#video.command("stop", {}, options);
   }
 
-  /** Ends the recording and clears all saved video. */
+  /** Ends the recording and deletes all saved video. */
   cancelVideo(options: CommandOptions = {}): Promise<void> {
     return this.#video.command("cancel", {}, options);
   }
 
-  /** Begins to download an image of an earlier measure, by the imageIdentifier of its result; resolves with the headers. */
+  /** Starts the download of an image, by the imageIdentifier of its result; resolves with the headers. */
   image(kind: ImageKind, imageIdentifier: string, options: DownloadOptions = {}): Promise<Download> {
     return startImage(this.#transport, this.generation, kind, imageIdentifier, options);
   }
 
   /**
-   * Begins to download the locally saved video; resolves with the headers. While there is none it asks again for
-   * `waitMs`, since it may still be encoded. During the transfer, video start and cancel wait: they would destroy it.
+   * Starts the download of the saved video; resolves with the headers. If there is none yet, it asks again for
+   * `waitMs`, since it may still be encoded. Until the end, video start and cancel wait: they would destroy it.
    */
   video(method: VideoMethod, options: VideoOptions = {}): Promise<Download> {
     return this.#video.download(method, options);

@@ -5,7 +5,7 @@ import type { Download } from "../model/download.ts";
 import { checkCall } from "./arguments.ts";
 import { generations, refuseMissing, type Generation, type ImageKind } from "./generations.ts";
 
-/** Begins to download an image of an earlier measure (spec 4.2); resolves with the headers. */
+/** Starts the download of an image of an earlier measurement (spec 4.2); resolves with the headers. */
 export async function startImage(
   transport: Transport,
   generation: Generation,

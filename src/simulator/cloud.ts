@@ -33,7 +33,10 @@ export function cloudService(core: SimulatorCore): (request: SimRequest) => Prom
     return jsonResponse(fits);
   }
 
-  /** Values as the portal's simulation makes them up: always a success, no device asked, nothing stored. */
+  /**
+   * A result as the portal's simulation mode invents it: always a success, without a request to a device, and not
+   * stored.
+   */
   function simulated(transactionReference: string): SimResponse {
     const table = parcels.pick(random.next());
     const facts = { ...noReferences, transactionReference, trackId: 1, legalForTrade: false };

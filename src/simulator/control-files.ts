@@ -18,7 +18,7 @@ export const controlHeaders: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
 };
 
-/** Nothing but the page's own files, and no text ever becomes markup or script. */
+/** Allows only the page's own files, and no text as markup or script. */
 const pageSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -47,7 +47,7 @@ async function page(): Promise<Served> {
   return { content, policy: pageSecurityPolicy };
 }
 
-/** The page for browsers that ask for `/`, its files, pictures and videos; null for all the rest. */
+/** The content of a path for a browser: the page, its files, pictures and videos; null for all other paths. */
 async function contentFor(request: IncomingMessage, pageMedia: PageMedia): Promise<Served | null> {
   if (request.method !== "GET") {
     return null;
@@ -61,7 +61,7 @@ async function contentFor(request: IncomingMessage, pageMedia: PageMedia): Promi
   return content === null ? null : { content, policy: fileSecurityPolicy };
 }
 
-/** Serves a file to a person's browser. False: the request is for something else. */
+/** Serves a file to a browser. Returns false if the request is for something else. */
 export async function serveFile(
   request: IncomingMessage,
   response: ServerResponse,

@@ -8,13 +8,13 @@ import { surfaces } from "./requests.ts";
 import { scanCommand, scannerSettings } from "./scanner-bodies.ts";
 import type { Simulator } from "./simulator.ts";
 
-/** What a route answers. */
+/** The response of a route. */
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
 }
 
-/** A request that the control port can't do; the message is for the person who sent it. */
+/** A request that the control port refuses; the message is for its sender. */
 export class ControlError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -24,7 +24,7 @@ export class ControlError extends Error {
   }
 }
 
-/** A century: beyond some such limit a time cannot be written. */
+/** A century. Times far beyond it cannot be written. */
 const longestClockMs = 100 * 366 * 24 * 3_600_000;
 const size = v.pipe(v.number(), v.minValue(0));
 const wholeNumber = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number));
@@ -83,7 +83,7 @@ function decode<const S extends v.GenericSchema>(schema: S, value: unknown): v.I
   throw new ControlError(400, where === null ? issue.message : `${where}: ${issue.message}`);
 }
 
-/** How many past events a client of the event stream asks for. */
+/** How many past events a client of the event stream requests. */
 export function recentWanted(query: URLSearchParams): number {
   return decode(recentQuery, Object.fromEntries(query)).recent;
 }

@@ -11,7 +11,7 @@ import type { PageMedia } from "./page-media.ts";
 import type { Simulator } from "./simulator.ts";
 import type { Timers } from "./timers.ts";
 
-/** Each client of the event stream may have a megabyte waiting for it. */
+/** How many clients of the event stream there may be; each may have a megabyte waiting for it. */
 const mostWatching = 50;
 const largestBodyBytes = 5 * 1024 * 1024;
 
@@ -69,7 +69,7 @@ function sendError(response: ServerResponse, error: unknown): void {
     response.destroy();
     return;
   }
-  // The rest of the body may still arrive on this connection.
+  // The rest of the body may still arrive on this connection, so it is closed.
   response.shouldKeepAlive = false;
   send(response, {
     status: statusOf(error),

@@ -33,7 +33,7 @@ export interface SimulatorCore {
   close(): void;
 }
 
-// The same devices are registered at every start: flows and webhook filters name them.
+// The same devices are registered at every start, because flows and webhook filters name them.
 const registrySeed = 1;
 const postBytes = 600;
 

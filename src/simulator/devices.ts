@@ -4,11 +4,11 @@ import type { Registration, RegisteredDevices } from "./registered-devices.ts";
 
 /** The simulated machines of all registered devices. */
 export interface Devices {
-  /** The only one that also has a local API. */
+  /** The only device that also has a local API. */
   readonly newer: Machine;
   readonly powered: boolean;
   setPower(on: boolean): void;
-  /** Null: it is switched off. */
+  /** The simulated device of a registration; null if it is switched off. */
   machineOf(registration: Registration): Machine | null;
   heartbeatOf(registration: Registration): Date;
   reset(): void;

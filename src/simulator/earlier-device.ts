@@ -29,7 +29,7 @@ export interface EarlierDevice {
   reset(): void;
 }
 
-/** The earlier device: it measures and answers pings; there is no documented way to its images. */
+/** The earlier device. It measures and answers pings; no way to its images is documented. */
 export function createEarlierDevice(
   options: SimulatorOptions,
   random: Random,

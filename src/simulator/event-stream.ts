@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { stateOf } from "./control-routes.ts";
 import type { Simulator } from "./simulator.ts";
 
-// State changes come in bursts; a client needs only the last one.
+// State changes come in bursts; a client needs only the last state.
 const stateEveryMs = 50;
 // The connection of a client that does not read is closed, so that its events do not pile up in memory.
 const mostUnreadBytes = 1024 * 1024;
@@ -20,8 +20,8 @@ function recentOf(sim: Simulator, count: number): Record<string, unknown> {
 }
 
 /**
- * Server-sent events until the client disconnects: first the latest past events, if it asks for them, then the state, then
- * each event as it happens.
+ * Sends server-sent events until the client disconnects: first the latest past events, if it requests them, then the
+ * state, then each event as it happens.
  */
 export function streamEvents(sim: Simulator, response: ServerResponse, recent: number): void {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });

@@ -16,7 +16,7 @@ export function normalPlan(answer: SimResponse, chunked: boolean): Plan {
   return { head: { status, headers: Object.entries(headers) }, body, framing, end: "keep" };
 }
 
-/** Whether the machine receives the request. */
+/** Whether the device receives the request. */
 export function faultActs(fault: RequestFault): boolean {
   switch (fault.kind) {
     case "status":
@@ -103,7 +103,7 @@ function partial(fault: Of<"partial">, plan: Plan): Plan {
   return withHeaders(part, { "content-range": `bytes ${from}-${to - 1}/${body.size}` });
 }
 
-/** Applies a fault to a plan; `normal` is null if the machine did not receive the request. */
+/** Applies a fault to a plan; `normal` is null if the device did not receive the request. */
 export function faultyPlan(fault: RequestFault, normal: Plan | null): Plan {
   const plan = normal ?? { ...silentPlan, head: { status: 200, headers: [] }, end: "keep" };
   const size = plan.body?.size ?? 0;

@@ -17,14 +17,15 @@ function freeBox(size: number, payload: Buffer): Buffer {
 }
 
 /**
- * A playable MP4 that ends in a `free` box which says what was recorded: its id, so that no two recordings are the same
- * file, and what it was started for. With `totalBytes` the box fills the file up to that length; the filling is made while it is sent.
+ * A playable MP4 that ends in a `free` box with the id of the recording, so that no two recordings are the same file,
+ * and with its reference. With `totalBytes` the box fills the file up to that length; the filling is generated while it
+ * is sent.
  */
 export function videoContent(mp4: Buffer, recorded: string, totalBytes: number | undefined): Content {
   const payload = Buffer.from(`recording ${recorded}`);
   const smallest = mp4.length + shortHeaderBytes + payload.length;
   const size = Math.max(smallest, totalBytes ?? 0);
-  // The video itself is shared by all recordings, so that many of them take little memory.
+  // All recordings share the video itself, so that many of them take little memory.
   const body = joinedBody([
     bytesBody(mp4),
     filledBody(freeBox(size - mp4.length, payload), size - mp4.length),

@@ -1,4 +1,4 @@
-/** How much a list may hold before it forgets its oldest entries. */
+/** How much a list may contain before it forgets its oldest entries. */
 export interface HistoryLimits {
   readonly entries: number;
   readonly bytes: number;
@@ -14,7 +14,7 @@ export interface History<T> {
   clear(): void;
 }
 
-/** Refuses what would go beyond a limit; the message is for the person who asked. */
+/** A request would exceed a limit; the message is for its sender. */
 export class LimitError extends Error {
   override readonly name = "LimitError";
 }
@@ -36,7 +36,7 @@ export function createHistory<T>(limits: HistoryLimits, onForget?: (entry: T) =>
     const entries = limits.entries - Math.floor(limits.entries * forgottenAtOnce);
     const bytes = limits.bytes * (1 - forgottenAtOnce);
     let count = 0;
-    // The newest entry stays, however large it is: somebody is about to ask for it.
+    // The newest entry stays, however large it is, because somebody is about to request it.
     while (count < all.length - 1 && (all.length - count > entries || totalBytes > bytes)) {
       const entry = all[count];
       if (entry !== undefined) {

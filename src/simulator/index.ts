@@ -45,8 +45,8 @@ function listening(
 }
 
 /**
- * Starts a newer device, an earlier device, a cloud, a scanner and a control port, by default on free ports of 127.0.0.1.
- * Rejects when a port is taken or an option can't work; nothing is left open then.
+ * Starts a newer device, an earlier device, a cloud, a scanner and a control port, by default on free ports of
+ * 127.0.0.1. Rejects if a port is taken or an option is not valid; nothing is left open then.
  */
 export async function startSimulator(given: StartOptions = {}): Promise<Simulator> {
   const options = completeOptions(given);

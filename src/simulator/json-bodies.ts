@@ -15,7 +15,7 @@ function holderOf(root: unknown, path: string): { holder: Record<string, unknown
   const keys = path.split(".");
   const key = keys.pop() ?? "";
   let holder = root;
-  // What every object inherits is no part of the answer: `__proto__.x` would change them all.
+  // Properties that every object inherits are not part of the response: setting `__proto__.x` would change all objects.
   for (const part of keys) {
     holder = isObject(holder) && Object.hasOwn(holder, part) ? holder[part] : null;
   }
@@ -47,7 +47,7 @@ export function patchedJson(
   return bytesBody(Buffer.from(JSON.stringify(root)));
 }
 
-/** One unit over and over, `times` times, as bytes of which any part can be read. */
+/** One unit, `times` times, as bytes of which any part can be read. */
 function repeated(unit: Buffer, times: number): Body {
   const perBlock = Math.max(1, Math.floor((256 * 1024) / unit.length));
   const block = Buffer.concat(Array.from({ length: Math.min(perBlock, times) }, () => unit));

@@ -7,7 +7,7 @@ import type { Timers } from "./timers.ts";
 import type { Transaction, Transactions, Trigger } from "./transactions.ts";
 import type { SavedVideo } from "./video-recorder.ts";
 
-/** What the machine did, even if the answers were lost. */
+/** How often the device has acted, even if the responses were lost. */
 export interface Actions {
   readonly measures: number;
   readonly starts: number;
@@ -37,7 +37,7 @@ export interface MachineState {
   readonly parcel: TableParcel | null;
 }
 
-/** What a measurement has produced. */
+/** The result of a measurement. */
 export interface Measured {
   readonly measurement: Measurement;
   readonly imageIdentifier: string;
@@ -47,7 +47,7 @@ export interface Measured {
 /** Why nothing was measured: the mode is Video Only, or the power was switched off. */
 export type NotMeasured = "never-measures" | "switched-off";
 
-/** The answer to a command about video: done, not allowed in this mode, or a status code set by an option. */
+/** The response to a video command: done, not allowed in this mode, or a status code set by an option. */
 export type VideoReply = "done" | "wrong-mode" | number;
 
 /** The buttons on the device's screen. */
@@ -74,7 +74,7 @@ export interface Machine {
   cancel(): VideoReply;
   scan(barcode: string): Promise<ScanReply>;
   image(kind: ImageKind, imageIdentifier: string): Content | null;
-  /** Switched off: what was in memory is gone. */
+  /** Switches the device off, which clears its memory. */
   losePower(): void;
   reset(): void;
 }

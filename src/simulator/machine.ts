@@ -18,7 +18,10 @@ const descriptions: Readonly<Record<ImageKind, string>> = {
   color: "ColorImageJpeg",
   depth: "DepthImage16Bit",
 };
-/** A newer device without its network: the parcel on its table, camera, recorder, and upload to the cloud. */
+/**
+ * A newer device without its network: the parcel on its table, its camera, its video recorder, and its uploads to the
+ * cloud.
+ */
 export function createMachine(parts: MachineParts, firstParcel: TableParcel | null): Machine {
   const { options, random, timers, parcels, transactions, deviceClientId, changed } = parts;
   let mode = options.mode;
@@ -89,7 +92,7 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
     trigger: Trigger,
     barcode?: string,
   ): Promise<Measured | NotMeasured> {
-    // One camera: a second request waits until the first is measured.
+    // There is one camera: a second request waits until the first measurement has ended.
     const measured = queue.then(async (): Promise<Measured | NotMeasured> => {
       if (mode === "video-only") {
         return "never-measures";

@@ -94,7 +94,7 @@ export function measureParcel(
   };
 }
 
-/** The sides of what was measured, converted where the unit is another one; null for nothing. */
+/** The measured sides in a unit; null if nothing was measured. */
 export function sidesIn(
   { object, dimsUnit }: Measurement,
   unit: DimsUnit,
@@ -131,14 +131,14 @@ function newerFields(measurement: Measurement, words: string): Record<string, un
     weightUnitOfMeasure: measurement.weightUnit,
     measurementFidelity: String(newerFidelity),
     legalForTrade: measurement.legalForTrade,
-    // Two decimals even where the second one is 0: clients have to keep the exact text.
+    // Two decimals even if the second one is 0, because clients have to keep the exact text.
     weight: JSON.rawJSON(measurement.weight.toFixed(2)),
     objectId: "",
     measuredObjects: object === null ? [] : [{ ...object, errorCode, errorMessage: words }],
   };
 }
 
-/** The newer device's answer as JSON text. */
+/** The newer device's response as JSON text. */
 export function newerResult(measurement: Measurement, imageIdentifier: string): string {
   const { transactionReference, customReference1, customReference2, customReference3 } = measurement;
   const references = { transactionReference, customReference1, customReference2, customReference3 };
@@ -146,14 +146,14 @@ export function newerResult(measurement: Measurement, imageIdentifier: string): 
   return JSON.stringify({ ...references, imageIdentifier, ...newerFields(measurement, words) });
 }
 
-/** The cloud's answer to a measure trigger: the newer device's shape, with a transaction instead of an image. */
+/** The cloud's response to a measure trigger: like the newer device's, with a transaction instead of an image. */
 export function cloudResult(measurement: Measurement, transactionId: string | number): string {
   const { transactionReference } = measurement;
   const words = measurement.errorCode === 0 ? "0-SUCCESS" : measurement.errorMessage;
   return JSON.stringify({ transactionId, transactionReference, ...newerFields(measurement, words) });
 }
 
-/** The earlier device's answer as JSON text. */
+/** The earlier device's response as JSON text. */
 export function earlierResult(measurement: Measurement, imageId: string, withImageFields: boolean): string {
   const { object, errorCode } = measurement;
   const errorMessage = `(${errorCode}) - ${errorCode === 0 ? "SUCCESS" : measurement.errorMessage}`;

@@ -19,11 +19,11 @@ export type TransactionIds = (typeof transactionIdKinds)[number];
 export const dimsUnits = ["cm", "mm", "in"] as const;
 export type DimsUnit = (typeof dimsUnits)[number];
 
-/** What the records that the cloud posts have otherwise than the device's answer. All of it can be at a real one. */
+/** How the records that the cloud posts differ from the device's response. All of it occurs in real clouds. */
 export interface RecordChanges {
   /** How many milliseconds the cloud's clock is ahead of the device's; negative: behind. */
   readonly clockAheadMs: number;
-  /** False: custom references are lost on the way. */
+  /** False: the records have no custom references. */
   readonly customReferences: boolean;
   /** The unit of the dimensions; null: that of the device. */
   readonly dimsUnit: DimsUnit | null;
@@ -54,21 +54,21 @@ export interface Webhook {
   /** Milliseconds between the measurement and the post. Default 0. */
   readonly delayMs?: number;
   /**
-   * How many milliseconds long a record that was not taken (no answer, 408, 429, 5xx) is posted again, with growing
+   * For how many milliseconds a record that was not accepted (no response, 408, 429, 5xx) is posted again, with growing
    * pauses. Default 0: each record is posted once.
    */
   readonly retryMs?: number;
 }
 
-/** Everything that can be set at the start. All durations are milliseconds; 0 means at once. */
+/** Everything that can be set at the start. All durations are in milliseconds; 0 means at once. */
 export interface SimulatorOptions {
   /** Address to listen on. One that is not loopback needs `expose` as well. */
   readonly host: string;
   readonly expose: boolean;
   readonly ports: Ports;
   /**
-   * Ids, elapsed times and simulated values repeat with the same seed and the same order of requests: a whole number.
-   * Without one each start has another, so that no start gives the ids of an earlier one.
+   * A whole number: ids, elapsed times and simulated values repeat with the same seed and the same order of requests.
+   * Without a seed, each start has another one and so other ids.
    */
   readonly seed: number;
   readonly mode: Mode;
@@ -78,41 +78,47 @@ export interface SimulatorOptions {
   /** The scanner at the packing table, which sends over TCP. The one at the device needs no options. */
   readonly scanner: ScannerOptions;
 
-  /** How long the machine takes to measure. */
+  /** How long a measurement takes. */
   readonly measureMs: number;
   /** How long a recording is encoded after its end. */
   readonly encodingMs: number;
-  /** How long after the act (for a video: after its encoding) media reach the cloud. */
+  /** How long after a measurement, or after the encoding of a video, media reach the cloud. */
   readonly mediaDelayMs: number;
-  /** How long the cloud waits for a device that is switched off before it answers 504. */
+  /** How long the cloud waits for a device that is switched off before it responds with 504. */
   readonly triggerTimeoutMs: number;
 
   readonly dimsUnit: DimsUnit;
   readonly weightUnit: "lb" | "kg";
-  /** The scale's reading wanders by up to this much to both sides. */
+  /** The scale's reading varies by up to this much in both directions. */
   readonly weightJitterKg: number;
-  /** Makes every video this many bytes long, made up while it is sent. At least the length of the real one. */
+  /**
+   * Makes every video this long in bytes; the additional bytes are generated while it is sent. At least the length of
+   * the real video.
+   */
   readonly videoBytes: number | undefined;
 
-  /** The newer device's Enable Local API switch; off, every path answers 404. */
+  /** The newer device's Enable Local API switch; if it is off, every path responds with 404. */
   readonly localApi: boolean;
-  /** Device answers come in chunks, without Content-Length. */
+  /** Responses of the devices are sent in chunks, without Content-Length. */
   readonly chunkedBodies: boolean;
   /** False: the header api-supported-versions is left out. */
   readonly versionHeader: boolean;
-  /** True: /video/stream answers a plain GET with 206 and the whole video. */
+  /** True: /video/stream responds to a plain GET with 206 and the whole video. */
   readonly streamAnswers206: boolean;
-  /** The earlier device's answer has depthImage, colorImage and annotatedColorImage, all null. */
+  /** The earlier device's response has depthImage, colorImage and annotatedColorImage, all null. */
   readonly earlierImageFields: boolean;
 
-  // What no documentation tells. Each default is a guess; set it to what your device does.
+  // Behaviour that is not documented. Each default is a guess; set it to what your device does.
   /** Measure in Video Only: a failed result with status 200, or this status code. */
   readonly measureInVideoOnly: "failed-result" | number;
-  /** Start while a recording runs: begin anew with the new references, go on with the old, or this status code. */
+  /**
+   * Start while a recording runs: start again with the new references, continue with the old ones, or respond with this
+   * status code.
+   */
   readonly startWhileRecording: "restart" | "continue" | number;
-  /** Status of stop when nothing is recorded. */
+  /** The status of stop when nothing is being recorded. */
   readonly stopWhileIdle: number;
-  /** Status of cancel when nothing is recorded; a saved video is cleared when it is 200. */
+  /** The status of cancel when nothing is being recorded; with 200 a saved video is deleted. */
   readonly cancelWhileIdle: number;
   /** Status of a local stop in Video with Measurement, where only a measurement ends a recording. */
   readonly stopInVideoWithMeasurement: number;
@@ -123,34 +129,35 @@ export interface SimulatorOptions {
   /** Code and text of a measurement of an empty table. */
   readonly emptyTable: { readonly errorCode: number; readonly errorMessage: string };
 
-  /** The bearer token that the cloud takes. */
+  /** The bearer token that the cloud accepts. */
   readonly token: string;
   /** Registration code of the simulated newer device: 8 letters or digits. */
   readonly deviceCode: string;
-  /** How many further devices are registered with the cloud; each answers triggers. */
+  /** How many further devices are registered with the cloud; each responds to triggers. */
   readonly cloudDevices: number;
   readonly transactionIds: TransactionIds;
   readonly terminalIds: "number" | "string";
   readonly webhooks: readonly Webhook[];
-  /** What the webhooks' records have otherwise than the device's answer. */
+  /** How the webhooks' records differ from the device's response. */
   readonly records: RecordChanges;
-  /** The cloud answers measure triggers at once with made-up values and contacts no device. */
+  /** The cloud responds to measure triggers at once with invented values, without a request to a device. */
   readonly simulationMode: boolean;
   /** Key and certificate in PEM; given, the cloud speaks https. */
   readonly tls: { readonly key: string | Buffer; readonly cert: string | Buffer } | undefined;
 
-  // What is remembered: the oldest goes first. A forgotten transaction is answered 404, with all its media.
+  // Limits of the lists; the oldest entries are forgotten first. A request for a forgotten transaction or its media is
+  // answered with 404.
   /** How many transactions the cloud stores. */
   readonly keepTransactions: number;
   /** How many requests are listed, and how many posts of the webhook. */
   readonly keepRequests: number;
   /** How many measurements' images the newer device stores. */
   readonly keepImages: number;
-  /** About how many bytes of memory each of these lists may take, whatever their number of entries. */
+  /** About how many bytes of memory each of these lists may take, whatever the number of its entries. */
   readonly keepBytes: number;
 }
 
-/** What a caller may leave out: everything. */
+/** The same with all options optional. */
 export type StartOptions = Partial<Omit<SimulatorOptions, "ports" | "records" | "scanner">> & {
   readonly ports?: Partial<Ports>;
   readonly records?: Partial<RecordChanges>;
@@ -199,17 +206,17 @@ const defaultOptions: Omit<SimulatorOptions, "seed" | "scanner"> = {
   keepBytes: 64 * 1024 * 1024,
 };
 
-/** Short enough to be typed again. */
+/** Short enough to be typed in. */
 const largestRandomSeed = 2 ** 32;
 
 const loopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/i;
 
-/** True for an address that only this machine can reach. */
+/** Whether only this computer can reach the address. */
 export function isLoopback(host: string): boolean {
   return loopback.test(host);
 }
 
-/** Fills in the defaults and refuses what can't work. */
+/** Fills in the defaults, and throws if an option is not valid. */
 export function completeOptions(given: StartOptions): SimulatorOptions {
   const { seed = randomInt(1, largestRandomSeed) } = given;
   const ports = { ...defaultOptions.ports, ...given.ports };

@@ -13,7 +13,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   "table.svg": "image/svg+xml",
 };
 
-/** Where the build has put the page, also while the sources are run; nobody may have built it there yet. */
+/** The folder of the built page, also if the sources are run; undefined if it was not built yet. */
 function builtPage(): string | undefined {
   const folder = join(packageFolder(), "dist/src/simulator/page");
   return existsSync(join(folder, "page.js")) ? folder : undefined;

@@ -4,7 +4,7 @@ import { imageKinds, type ImageKind } from "./parcels.ts";
 
 /** Images and videos that the control port serves to the page. */
 export interface PageMedia {
-  /** By the segments of a path, decoded; null when there is no such thing. */
+  /** Finds a medium by the decoded segments of a path; null if there is none. */
   find(segments: readonly string[]): Content | null;
 }
 
@@ -12,7 +12,7 @@ function imageKind(name: string): ImageKind | undefined {
   return imageKinds.find((kind) => kind === name);
 }
 
-/** Finds what the page shows. None of it counts as a request, and no fault applies to it. */
+/** Finds the media that the page shows. None of these requests is listed, and no fault applies to them. */
 export function createPageMedia(core: SimulatorCore): PageMedia {
   const { parcels, devices, transactions } = core;
 

@@ -2,7 +2,7 @@ import { nearest, openCatalogue, type Parcel, type PictureKind } from "./catalog
 import { bytesContent, type Content } from "./content.ts";
 import { videoContent } from "./generated-video.ts";
 
-/** What lies on a device's table. `errorCode` other than 0 makes every measurement of it fail. */
+/** A parcel on a device's table. With an `errorCode` other than 0 every measurement of it fails. */
 export interface TableParcel {
   /** Its name in the catalogue; null for a custom parcel. */
   readonly name: string | null;
@@ -14,7 +14,7 @@ export interface TableParcel {
   readonly rotationAngle: number;
   readonly errorCode: number;
   readonly errorMessage: string;
-  /** The catalogue's parcel that its pictures show. */
+  /** The parcel of the catalogue that its pictures show. */
   readonly pictured: Parcel;
 }
 
@@ -32,15 +32,18 @@ export interface CustomParcel {
 
 export interface Parcels {
   readonly names: readonly string[];
-  /** By name of the catalogue or as given; null for an empty table. Throws for an unknown name. */
+  /**
+   * Finds a parcel by its name in the catalogue, or returns the given one; null for an empty table. Throws for an
+   * unknown name.
+   */
   find(parcel: string | CustomParcel | null): TableParcel | null;
-  /** The catalogue's parcel with this barcode. */
+  /** The parcel of the catalogue with this barcode. */
   byBarcode(barcode: string): TableParcel | null;
-  /** One of the catalogue, by a number from 0 up to 1. */
+  /** The parcel of the catalogue at a position from 0 up to 1. */
   pick(chance: number): TableParcel;
-  /** One of the catalogue's files. */
+  /** An image of a parcel. */
   image(parcel: TableParcel, kind: PictureKind): Content;
-  /** The video of a recording of the parcel; it holds the recording's id and what it was started for. */
+  /** The video of a recording of the parcel, with the recording's id and reference in it. */
   video(parcel: TableParcel | null, recordingId: string, reference: string | null): Content;
   /** A playable video of the catalogue. */
   mp4(): Buffer;
@@ -64,7 +67,7 @@ export function imageType(kind: ImageKind): string {
 
 const ok = { errorCode: 0, errorMessage: "" } as const;
 
-/** Opens the catalogue's parcels for the tables of the simulated devices. */
+/** Opens the parcels of the catalogue for the tables of the simulated devices. */
 export function openParcels(videoBytes: number | undefined): Parcels {
   const catalogue = openCatalogue();
   const contents = new Map<string, Content>();

@@ -7,8 +7,8 @@ function decoded(text: string): string {
 }
 
 /**
- * The segments of a path. Like the servers in the field it decodes first and follows `.` and `..` afterwards, so that
- * a client that lets `..` into an id hits what it would hit there. A coded slash stays inside its segment.
+ * The segments of a path. Like real servers it first decodes and then resolves `.` and `..`, so that a client that lets
+ * `..` into an id reaches what it would reach there. An encoded slash stays inside its segment.
  */
 export function segmentsOf(path: string): string[] {
   const segments: string[] = [];

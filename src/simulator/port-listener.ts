@@ -3,11 +3,11 @@ import { createServer, type AddressInfo, type Server, type Socket } from "node:n
 import type { ConnectionFault } from "./fault-types.ts";
 import type { Timers } from "./timers.ts";
 
-/** A port that can stop listening and start again, and that knows each of its connections. */
+/** A port that can stop listening and start again, and that knows all its connections. */
 export interface PortListener {
   readonly port: number;
   readonly connections: number;
-  /** False: connections are refused, and those that are open are destroyed. */
+  /** False: connections are refused, and open ones are destroyed. */
   setListening(isListening: boolean): void;
   /** Ends a connection with RST; over TLS the TCP connection below it. */
   reset(socket: Socket): void;
@@ -18,7 +18,7 @@ export interface PortListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly timers: Timers;
-  /** Hands a connection to the HTTP server. */
+  /** Passes a connection to the HTTP server. */
   accept(socket: Socket): void;
   /** The fault that applies to a new connection. */
   connectionFault(): ConnectionFault["kind"] | null;
@@ -74,7 +74,7 @@ export async function openPortListener(options: PortListenerOptions): Promise<Po
       return;
     }
     server = open();
-    // Somebody may have taken the port while it was closed.
+    // Another program may have taken the port while it was closed.
     listen(server, host, port).catch(() => timers.after(reopenRetryMs, reopen));
   }
 
@@ -96,7 +96,7 @@ export async function openPortListener(options: PortListenerOptions): Promise<Po
       sockets.forEach((socket) => socket.destroy());
     },
     reset(socket) {
-      // A TLS socket does not lead to the TCP socket below it, but both have the same addresses and ports.
+      // A TLS socket has no reference to its TCP socket, but both have the same addresses and ports.
       const connection = [...sockets].find((one) => one === socket || isSameConnection(one, socket));
       (connection ?? socket).resetAndDestroy();
     },

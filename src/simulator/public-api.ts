@@ -91,7 +91,7 @@ const descriptions: Readonly<Record<string, string>> = {
   "video/mp4": "ColorVideoMp4",
 };
 
-/** Far more than a device makes of one parcel. */
+/** Far more media than a device creates for one parcel. */
 const mostMediaOfOne = 1000;
 
 function contentOf(core: SimulatorCore, media: NewMedia): Content {

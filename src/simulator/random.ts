@@ -1,6 +1,6 @@
-/** Random numbers that repeat: the same seed gives the same numbers in the same order. */
+/** Reproducible random numbers: the same seed gives the same numbers in the same order. */
 export interface Random {
-  /** From 0 up to, not including, 1. */
+  /** A number from 0 up to, but not including, 1. */
   next(): number;
   /** A whole number, both ends included. */
   integer(from: number, to: number): number;
@@ -10,7 +10,7 @@ export interface Random {
   deviceCode(): string;
 }
 
-// Without I, O, 0 and 1, which nobody can tell apart on a label.
+// Without I, O, 0 and 1, which look alike on a label.
 const codeLetters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 /** The sfc32 generator: 128 bits of state, so that runs with different seeds never give the same ids. */
@@ -24,7 +24,7 @@ export function createRandom(seed: number): Random {
     c = ((c << 21) | (c >>> 11)) + sum;
     return (sum >>> 0) / 2 ** 32;
   }
-  // The first numbers still look like the seed.
+  // The first numbers still resemble the seed.
   for (let skipped = 0; skipped < 15; skipped += 1) {
     next();
   }

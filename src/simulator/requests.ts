@@ -34,7 +34,7 @@ export interface RequestRecord {
   readonly tookMs?: number;
 }
 
-/** The simulator's own view of a record while it is handled. */
+/** The record of a request while it is being handled. */
 export interface OpenRecord extends RequestRecord {
   bodyBytes: number;
   outcome: string;
@@ -46,7 +46,7 @@ export interface RequestLog {
   readonly all: readonly RequestRecord[];
   to(surface: SurfaceName, pathPrefix?: string): RequestRecord[];
   begin(record: Omit<OpenRecord, "id" | "at" | "bodyBytes" | "outcome">): OpenRecord;
-  /** Ends a record; later calls for the same one change nothing. */
+  /** Ends a record; later calls for the same record have no effect. */
   settle(record: OpenRecord, outcome: string): void;
   onRequest(listener: (record: RequestRecord) => void): () => void;
   onSettled(listener: (record: RequestRecord) => void): () => void;

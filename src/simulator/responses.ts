@@ -1,6 +1,6 @@
 import { bytesBody, type Body, type Content } from "./content.ts";
 
-/** The answer of a server, before a fault is applied to it. */
+/** The response of a server, before a fault is applied to it. */
 export interface SimResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export function emptyResponse(status: number, headers: Readonly<Record<string, s
   return { status, headers, body: null };
 }
 
-/** A JSON answer from text that is JSON already. */
+/** A JSON response from text that is JSON already. */
 export function jsonTextResponse(text: string, headers: Readonly<Record<string, string>> = {}): SimResponse {
   const type = { "content-type": "application/json; charset=utf-8" };
   return { status: 200, headers: { ...type, ...headers }, body: bytesBody(Buffer.from(text)) };
@@ -48,7 +48,7 @@ interface Range {
   readonly end: number;
 }
 
-/** The one range asked for; null: serve the whole; `unsatisfiable`: answer 416. */
+/** The requested range; null: send everything; `unsatisfiable`: respond with 416. */
 function rangeOf(header: string | null, size: number): Range | null | "unsatisfiable" {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? "");
   const [first, last] = [match?.[1] ?? "", match?.[2] ?? ""];
@@ -66,12 +66,12 @@ function rangeOf(header: string | null, size: number): Range | null | "unsatisfi
   return start >= size ? "unsatisfiable" : { start, end };
 }
 
-/** A part of a body, as a body of its own. */
+/** A part of a body as a body of its own. */
 export function partOf(body: Body, start: number, end: number): Body {
   return { size: end - start, read: (from, to) => body.read(start + from, start + to) };
 }
 
-/** Serves a file, whole or the range asked for. */
+/** Responds with a file, or with the requested range of it. */
 export function contentResponse(
   request: SimRequest,
   content: Content,

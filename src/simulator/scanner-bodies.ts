@@ -11,7 +11,7 @@ const text = v.pipe(v.string(), v.maxLength(longestText));
 const upTo = (most: number, least = 0) =>
   v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
 
-/** The body of `POST /scanner`: the settings that change, and whether the scanner is on. */
+/** The body of `POST /scanner`: the changed settings, and whether the scanner is on. */
 export const scannerSettings = v.strictObject({
   on: v.exactOptional(v.boolean()),
   aim: v.exactOptional(v.boolean()),

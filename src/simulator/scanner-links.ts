@@ -4,14 +4,14 @@ import type { ScannerOptions } from "./scanner-types.ts";
 import { openPortListener } from "./port-listener.ts";
 import type { Timers } from "./timers.ts";
 
-/** The connections of the scanner: of those that connect to its port, and the one that it makes by itself. */
+/** The connections of the scanner: those to its port, and the one that it opens by itself. */
 export interface ScannerLinks {
   readonly port: number;
   readonly count: number;
   write(bytes: Uint8Array): void;
-  /** Ends all connections once they have sent what was written. */
+  /** Ends all connections after they have sent what was written. */
   cut(): void;
-  /** False: the port refuses, and all connections end. */
+  /** False: the port refuses connections, and all open ones end. */
   setOpen(isOpen: boolean): void;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function openScannerLinks(options: ScannerLinksOptions): Promise<Sc
       changed();
     });
     socket.once("end", () => socket.end());
-    // A scanner takes no notice of what it is sent.
+    // A scanner ignores what is sent to it.
     socket.resume();
     changed();
   }

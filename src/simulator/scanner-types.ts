@@ -22,28 +22,31 @@ export function identifierOf(symbology: Symbology): string {
   return identifiers[symbology];
 }
 
-/** How the scanner is set up, as real ones are with the barcodes of their manual. */
+/** The settings of the scanner, which real ones read from the barcodes in their manual. */
 export interface ScannerSettings {
-  /** Whether an AIM identifier such as `]C1` stands in front of each code. */
+  /** Whether an AIM identifier such as `]C1` precedes each code. */
   readonly aim: boolean;
   readonly prefix: string;
-  /** What ends each scan: CR LF, CR, LF, a tab, ETX. */
+  /** The end of each scan: CR LF, CR, LF, a tab, ETX. */
   readonly suffix: string;
-  /** What it sends for FNC1 within a code. */
+  /** What is sent for FNC1 within a code. */
   readonly separator: string;
-  /** What it sends where it can read no code, without an AIM identifier. */
+  /** What is sent if no code can be read, without an AIM identifier. */
   readonly noRead: string;
-  /** How often it sends each scan, like a scanner in presentation mode whose label stays in view. */
+  /** How often each scan is sent, as by a scanner in presentation mode whose label stays in view. */
   readonly repeats: number;
   readonly repeatMs: number;
-  /** How many bytes it sends at a time, like a serial line behind a converter; 0: each scan in one piece. */
+  /** How many bytes are sent at a time, as by a serial line behind a converter; 0: each scan in one piece. */
   readonly chunkBytes: number;
   readonly chunkMs: number;
 }
 
-/** How the scanner is set up at the start, and whom it connects to. */
+/** The settings of the scanner at the start, and the server that it connects to. */
 export interface ScannerOptions extends ScannerSettings {
-  /** A server that the scanner connects to by itself, and again after each loss, beside the port that it listens on. */
+  /**
+   * A server to which the scanner connects, and reconnects after each loss, in addition to the port on which it
+   * listens.
+   */
   readonly connectTo: { readonly host: string; readonly port: number } | null;
 }
 
@@ -60,7 +63,7 @@ export const defaultScanner: ScannerOptions = {
   connectTo: null,
 };
 
-/** Throws where a setting could never work. */
+/** Throws if a setting is not valid. */
 export function checkSettings<T extends Partial<ScannerSettings>>(settings: T): T {
   const { repeats = 1, chunkBytes = 0 } = settings;
   if (!Number.isInteger(repeats) || repeats < 1 || !Number.isInteger(chunkBytes) || chunkBytes < 0) {
@@ -69,24 +72,24 @@ export function checkSettings<T extends Partial<ScannerSettings>>(settings: T): 
   return settings;
 }
 
-/** The trigger of the scanner is pressed. Without a code it reads the label of the parcel on the table. */
+/** Pressing the trigger of the scanner. Without a code it reads the label of the parcel on the table. */
 export interface ScanCommand {
-  /** What the code holds, with the group separator (character 29) for FNC1. */
+  /** The content of the code, with the group separator (character 29) for FNC1. */
   readonly code?: string | undefined;
   /** Default: `code-128` for a code that is given, `gs1-128` of the two on a label of the catalogue. */
   readonly symbology?: Symbology | undefined;
-  /** On whose table the parcel is. Default newer. */
+  /** The device on whose table the parcel is. Default newer. */
   readonly device?: "newer" | "earlier" | undefined;
-  /** True: it finds no code. */
+  /** True: no code can be read. */
   readonly noRead?: boolean | undefined;
-  /** After so many bytes all connections end, and the rest is lost. */
+  /** All connections end after this many bytes, and the rest is lost. */
   readonly cutAtByte?: number | undefined;
 }
 
 export interface SentScan {
   readonly at: Date;
-  /** Exactly as sent; "" where the scanner is off. */
+  /** The text exactly as it was sent; "" if the scanner is off. */
   readonly text: string;
-  /** How many connections it went to; sent to none, a scan is lost. */
+  /** How many connections it was sent to; with none the scan is lost. */
   readonly receivers: number;
 }

@@ -27,7 +27,7 @@ interface Scanner extends SimulatedScanner {
   close(): Promise<void>;
 }
 
-/** A scanner at the packing table: it sends what it reads to all that are connected. */
+/** A scanner at the packing table: it sends what it reads to all connections. */
 export async function openScanner(parts: ScannerParts): Promise<Scanner> {
   const { host, options, timers, changed } = parts;
   const { connectTo, ...firstSettings } = options;
@@ -43,7 +43,7 @@ export async function openScanner(parts: ScannerParts): Promise<Scanner> {
     changed();
   }
 
-  /** What it sends of what is in front of it. */
+  /** The text that a command sends. */
   function textOf({ code, symbology, noRead = false, device = "newer" }: ScanCommand): string {
     const { aim, prefix, suffix, separator } = settings;
     const given = code === undefined ? null : { code, symbology: symbology ?? "code-128" };
@@ -123,7 +123,7 @@ interface ReadCode {
   readonly symbology: Symbology;
 }
 
-/** The code of this kind on the label of a parcel; null where there is none. */
+/** The code of this kind on the label of a parcel; null if there is none. */
 function codeOf(parcel: TableParcel | null, symbology: Symbology | undefined): ReadCode | null {
   if (parcel === null || parcel.barcode === "") {
     return null;

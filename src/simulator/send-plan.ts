@@ -9,7 +9,7 @@ interface Pace {
   readonly everyMs: number;
 }
 
-/** What is sent to the client, faults included. */
+/** What is sent to the client, with the faults. */
 export interface Plan {
   /** Null: the body is sent without any HTTP around it; with no body, nothing is sent. */
   readonly head: { readonly status: number; readonly headers: readonly (readonly [string, string])[] } | null;
@@ -17,13 +17,13 @@ export interface Plan {
   readonly framing: "length" | "chunked" | "close";
   /** A wrong value for Content-Length. */
   readonly declaredLength?: number;
-  /** Bytes of the body after which `end` comes. */
+  /** The number of bytes of the body after which `end` happens. */
   readonly cutAt?: number;
   readonly pace?: Pace;
   readonly headPace?: Pace;
-  /** Answers with status 103 ahead of the head. */
+  /** Responses with status 103 before the head. */
   readonly provisional?: { readonly count: number; readonly everyMs: number };
-  /** `keep` is the normal end; the others need the socket itself. `hold` leaves the connection open and silent. */
+  /** `keep` is the normal end; the others act on the socket itself. `hold` leaves the connection open and silent. */
   readonly end: "keep" | "close" | "reset" | "hold";
 }
 
@@ -80,7 +80,7 @@ function* inChunks(chunks: Iterable<Uint8Array>): Iterable<Uint8Array> {
   }
 }
 
-/** The length header, or chunks, or neither. */
+/** The headers of the framing: a length, chunks, or neither. */
 function framingHeaders(plan: Plan): readonly (readonly [string, string])[] {
   const { body, framing, declaredLength, head } = plan;
   if (head?.status === 204 || framing === "close") {
@@ -99,7 +99,7 @@ async function sendByResponse(response: ServerResponse, plan: Plan, sleep: Sleep
   }
   response.writeHead(head.status, [...head.headers, ...framingHeaders(plan)].flat());
   if (body !== null) {
-    // A small body goes out with its head in one piece.
+    // A small body is sent together with its head.
     if (plan.pace === undefined && body.size <= 64 * 1024) {
       response.end(Buffer.concat([...body.read(0, body.size)]));
       return;
@@ -122,7 +122,7 @@ function headBytes(plan: Plan): Buffer {
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
 }
 
-/** Until they are all sent, or the client has gone. */
+/** Resolves when all bytes are sent, or the client has closed the connection. */
 async function sendProvisional(socket: Socket, plan: Plan, sleep: Sleep): Promise<void> {
   const { count, everyMs } = plan.provisional ?? { count: 0, everyMs: 0 };
   for (let sent = 0; sent < count && !socket.destroyed; sent++) {
@@ -155,7 +155,7 @@ async function sendBySocket(socket: Socket, plan: Plan, sleep: Sleep, reset: () 
   }
 }
 
-/** Sends a plan. Resolves when the last byte was handed to the socket, or the client went away. */
+/** Sends a plan. Resolves when the last byte was written to the socket, or the client has closed the connection. */
 export async function sendPlan(
   response: ServerResponse,
   socket: Socket,

@@ -17,33 +17,35 @@ export interface Listening {
   readonly connections: number;
 }
 
-/** The simulated newer device: the machine and its local API. */
+/** The simulated newer device: the device itself and its local API. */
 export interface SimulatedNewerDevice extends Listening {
   readonly state: MachineState;
-  /** What the machine did, even if the answers were lost. */
+  /** How often the device has acted, even if the responses were lost. */
   readonly actions: Actions;
   readonly powered: boolean;
   readonly localApi: boolean;
-  /** A change of mode ends a recording and clears the saved video. */
+  /** Changes the mode, which ends a recording and deletes the saved video. */
   setMode(mode: Mode): void;
-  /** Puts a parcel of the catalogue or one of your own on the table; null leaves it empty. */
+  /** Puts a parcel of the catalogue or a custom one on the table; null leaves it empty. */
   setParcel(parcel: string | CustomParcel | null): void;
-  /** Off: the port refuses, the cloud answers 504, what was in memory is lost. */
+  /** Off: the port refuses connections, the cloud responds with 504, and the device's memory is cleared. */
   setPower(on: boolean): void;
   /** The Enable Local API switch of the device's configuration portal. */
   setLocalApi(on: boolean): void;
-  /** An operator scans a barcode at the device; one of the catalogue puts its parcel on the table. */
+  /**
+   * Scans a barcode at the device as an operator does; the barcode of a parcel of the catalogue puts it on the table.
+   */
   scanAtDevice(barcode: string): Promise<ScanReply>;
-  /** An operator presses a button on the device's screen. */
+  /** Presses a button on the device's screen as an operator does. */
   pressAtDevice(button: DeviceButton): Promise<ScanReply>;
-  /** The saved video's bytes, generated while they are read; null when there is none. */
+  /** The bytes of the saved video, generated while they are read; null if there is none. */
   readSavedVideo(): Iterable<Uint8Array> | null;
 }
 
 export interface SimulatedEarlierDevice extends Listening {
   readonly state: EarlierState;
   readonly actions: { readonly measures: number };
-  /** An operator starts a measurement at the device. */
+  /** Starts a measurement at the device as an operator does. */
   measureAtDevice(): Promise<void>;
   setParcel(parcel: string | CustomParcel | null): void;
   setLegalForTrade(on: boolean): void;
@@ -54,7 +56,7 @@ export interface NewMedia {
   readonly description?: string;
   /** The content itself. */
   readonly bytes?: Uint8Array;
-  /** Or: content of this length, generated while it is sent; for video/mp4 a playable video. */
+  /** Alternatively the length of generated content; for video/mp4 a playable video. */
   readonly generateBytes?: number;
 }
 
@@ -64,12 +66,12 @@ export interface SimulatedCloud extends Listening {
   readonly devices: readonly Registration[];
   readonly simulationMode: boolean;
   readonly webhookPosts: readonly WebhookPost[];
-  /** What the webhooks' records have otherwise than the device's answer. */
+  /** How the webhooks' records differ from the device's response. */
   readonly records: RecordChanges;
   setSimulationMode(on: boolean): void;
-  /** Of the records that are posted from now on. */
+  /** Changes the records that are posted from now on. */
   setRecords(changes: Partial<RecordChanges>): void;
-  /** Puts media into a transaction by hand; one that the cloud doesn't know is created with this id. */
+  /** Adds media to a transaction; one that the cloud does not know is created with this id. */
   addMedia(transactionId: string, media: NewMedia): MediaItem;
 }
 
@@ -77,16 +79,16 @@ export interface SimulatedCloud extends Listening {
 export interface SimulatedScanner {
   readonly host: string;
   readonly port: number;
-  /** How many receive its scans at this moment. */
+  /** How many connections receive its scans at this moment. */
   readonly connections: number;
   readonly on: boolean;
   readonly settings: ScannerSettings;
-  /** The scan that it has sent last. */
+  /** The last scan that was sent. */
   readonly last: SentScan | null;
   set(settings: Partial<ScannerSettings>): void;
-  /** Off: the port refuses, and all connections end. */
+  /** Off: the port refuses connections, and all open ones end. */
   setPower(on: boolean): void;
-  /** Presses its trigger; resolves when everything is sent. */
+  /** Presses the trigger; resolves when everything was sent. */
   scan(command?: ScanCommand): Promise<SentScan>;
 }
 
@@ -108,21 +110,21 @@ export interface Simulator {
   readonly control: Listening;
   readonly parcels: readonly string[];
   readonly faults: Faults;
-  /** Every request since the start or the last reset, in the order of arrival. */
+  /** All requests since the start or the last reset, in the order of arrival. */
   readonly requests: readonly RequestRecord[];
   requestsTo(surface: SurfaceName, pathPrefix?: string): RequestRecord[];
-  /** Called as a request arrives. Returns a function that ends it. */
+  /** Calls the listener when a request arrives. Returns a function that removes it. */
   onRequest(listener: (record: RequestRecord) => void): () => void;
-  /** Called when a request was answered or has ended without an answer. */
+  /** Calls the listener when a request was answered or has ended without a response. */
   onSettled(listener: (record: RequestRecord) => void): () => void;
   /** The next request that matches. */
   nextRequest(fits?: (record: RequestRecord) => boolean): Promise<RequestRecord>;
-  /** Resolves when the request was answered or has ended without an answer. */
+  /** Resolves when the request was answered or has ended without a response. */
   settled(record: Pick<RequestRecord, "id">): Promise<RequestRecord>;
   onEvent(listener: (event: SimulatorEvent) => void): () => void;
   nextEvent(fits?: (event: SimulatorEvent) => boolean): Promise<SimulatorEvent>;
-  /** Back to the state after the start: no faults, no requests, no transactions, an idle device. */
+  /** Restores the state after the start: no faults, no requests, no transactions, an idle device. */
   reset(): void;
-  /** Ends everything, open connections and timers included. */
+  /** Ends everything, including open connections and timers. */
   close(): Promise<void>;
 }

@@ -17,18 +17,21 @@ export interface MediaItem {
 }
 
 interface StoredMedia extends MediaItem {
-  /** Called for each request: most media are listed and never fetched. */
+  /** Creates the content for each request, because most media are listed and never requested. */
   readonly load: () => Content;
 }
 
-/** An image or a video on its way into the cloud. */
+/** An image or a video that is being uploaded to the cloud. */
 export interface NewStoredMedia extends Omit<StoredMedia, "contentId"> {
-  /** Bytes that this medium alone takes in memory: 0 for what the catalogue has, or what is made while it is sent. */
+  /**
+   * Bytes of memory that only this medium takes: 0 for content of the catalogue, or content that is generated while it
+   * is sent.
+   */
   readonly heldBytes: number;
 }
 
 export interface Transaction extends References {
-  /** As the cloud writes it in answers and paths. */
+  /** The id as the cloud writes it in responses and paths. */
   readonly id: string;
   readonly legacyId: number;
   readonly guid: string;
@@ -41,7 +44,7 @@ export interface Transaction extends References {
   readonly media: readonly MediaItem[];
 }
 
-/** What is known of a transaction when it reaches the cloud. */
+/** The facts of a transaction when it reaches the cloud. */
 type NewTransaction = Omit<Transaction, "id" | "legacyId" | "guid" | "media" | "at">;
 
 export interface Transactions {
@@ -52,7 +55,7 @@ export interface Transactions {
   /** Attaches after a delay, unless the transaction is forgotten before. */
   attachLater(delayMs: number, transaction: Transaction, media: readonly NewStoredMedia[]): void;
   media(transaction: Transaction, contentId: string): StoredMedia | undefined;
-  /** As it appears in JSON: a string, or a number where an option says so. */
+  /** The id in JSON: a string, or a number if an option says so. */
   idOnTheWire(transaction: Transaction): string | number;
   onAdded(listener: (transaction: Transaction) => void): () => void;
   onMedia(listener: (event: { transaction: Transaction; item: MediaItem }) => void): () => void;
@@ -60,7 +63,7 @@ export interface Transactions {
   close(): void;
 }
 
-/** What belongs to a transaction and is not listed. */
+/** The parts of a transaction that are not listed. */
 interface StoredTransaction {
   readonly transaction: Transaction & { readonly media: MediaItem[] };
   readonly contents: Map<string, StoredMedia>;
@@ -80,8 +83,8 @@ export function transactionBytes(transaction: NewTransaction): number {
 }
 
 /**
- * What the cloud stores. A transaction is found by whichever of its ids a caller has. The oldest are forgotten with all
- * that belongs to them, as a cloud that keeps its records for a limited time does it.
+ * The transactions that the cloud stores. A transaction is found by any of its ids. The oldest ones are forgotten with
+ * all their media, as by a cloud that stores records for a limited time.
  */
 export function createTransactions(
   ids: TransactionIds,

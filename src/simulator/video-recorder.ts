@@ -28,12 +28,12 @@ interface Clip {
   readonly barcode: string | null;
   readonly encodedAt: Date;
   keepsLocally: boolean;
-  /** Where it goes in the cloud: a measurement's transaction, a new one of its own, or nowhere yet. */
+  /** Its destination in the cloud: a measurement's transaction, a new one of its own, or none yet. */
   destination: Transaction | "own-transaction" | null;
   cancelTimer: () => void;
 }
 
-/** Where videos go that leave the device. */
+/** The uploads to the cloud. */
 export interface VideoUplink {
   toTransaction(transaction: Transaction, content: Content): void;
   /** Stores the video as a transaction of its own. */
@@ -43,20 +43,20 @@ export interface VideoUplink {
 export interface VideoRecorder {
   readonly recording: Recording | null;
   readonly encoding: boolean;
-  /** When the latest video will be encoded; null while nothing is. */
+  /** When the latest video will be encoded; null if none is being encoded. */
   readonly encodingEndsAt: Date | null;
   readonly saved: SavedVideo | null;
   readonly savedContent: Content | null;
   start(id: string, references: References): void;
   /** Video Only: encodes, keeps the video and stores it as a transaction of its own. */
   stop(content: (recording: Recording) => Content, barcode: string | null): void;
-  /** Video with Measurement: the recording belongs to this transaction, or null after a failure. */
+  /** Video with Measurement: the recording goes to this transaction, or waits after a failure (null). */
   measured(transaction: Transaction | null, content: (recording: Recording) => Content): void;
-  /** Forgets everything that has not reached the cloud. */
+  /** Deletes everything that has not reached the cloud. */
   clear(): void;
-  /** Drops a running recording. */
+  /** Discards a running recording. */
   abandon(): void;
-  /** Forgets what is in memory; the saved video and what waits for its upload are in storage. */
+  /** Clears the memory; the saved video and unfinished uploads are in storage. */
   losePower(): void;
 }
 
@@ -78,7 +78,7 @@ export function createVideoRecorder(
     recording = null;
   }
 
-  /** More of them than the cloud keeps would be forgotten there anyway. */
+  /** The cloud would forget more of them than it keeps anyway. */
   function addWithinLimit(clips: Set<Clip>, clip: Clip): void {
     clips.add(clip);
     const [oldest] = clips;
@@ -142,7 +142,7 @@ export function createVideoRecorder(
 
   function encode(clip: Clip): void {
     const cancelTimer = timers.after(limits.encodingMs, () => encoded(clip));
-    // Without encoding time the upload has begun by now, and has another timer to cancel.
+    // Without encoding time the upload has started by now, and has another timer to cancel.
     if (encoding.has(clip)) {
       clip.cancelTimer = cancelTimer;
     }

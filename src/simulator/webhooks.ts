@@ -11,7 +11,7 @@ export interface WebhookPost {
   readonly url: string;
   readonly transactionId: string;
   readonly at: Date;
-  /** Null when there was no answer; `error` says why. */
+  /** Null if there was no response; `error` says why. */
   readonly statusCode: number | null;
   readonly error: string | null;
 }
@@ -19,19 +19,19 @@ export interface WebhookPost {
 export interface Webhooks {
   /** To be called for each transaction that reaches the cloud. */
   fire(transaction: Transaction): void;
-  /** Forgets what has not been posted yet. */
+  /** Deletes what was not posted yet. */
   clear(): void;
   close(): void;
 }
 
 interface Posting {
-  /** What the records have otherwise than the device's answer, at the time of the post. */
+  /** How the records differ from the device's response at the time of the post. */
   readonly records: () => RecordChanges;
-  /** Told of each post. */
+  /** Called with each post. */
   readonly posted: (post: WebhookPost) => void;
 }
 
-/** Records that are posted one after the other: the copies of one record, or a pair out of order. */
+/** Records that are posted one after the other: copies of one record, or a pair out of order. */
 interface Delivery {
   readonly records: Transaction[];
   readonly bytes: number;
@@ -45,7 +45,7 @@ const mostWaiting = 10_000;
 const firstPauseMs = 1000;
 const longestPauseMs = 30_000;
 
-/** No answer, or one that says "not now": the same post may succeed later. */
+/** Whether the same post may succeed later: there was no response, or one that asks to try again. */
 function mayBeRepeated(statusCode: number | null): boolean {
   return statusCode === null || statusCode === 408 || statusCode === 429 || statusCode >= 500;
 }
@@ -69,7 +69,10 @@ export function createWebhooks(
   };
 }
 
-/** Posts to one address. What waits for it is limited, whether the address is slow or answers nothing at all. */
+/**
+ * Posts to one address. The number of waiting records is limited, whether the address is slow or does not respond at
+ * all.
+ */
 function createSender(
   hook: Webhook,
   mostBytes: number,
@@ -127,7 +130,7 @@ function createSender(
     pauseMs = Math.min(2 * pauseMs, longestPauseMs);
   }
 
-  /** False: the delivery is to be tried again later. */
+  /** Returns false if the delivery is to be tried again later. */
   async function deliver({ records, since }: Delivery): Promise<boolean> {
     for (let next = records[0]; next !== undefined; next = records[0]) {
       const statusCode = await post(next);
@@ -176,7 +179,7 @@ function createSender(
     } else if (heldBack === null) {
       heldBack = transaction;
     } else {
-      // The pair is one delivery, and both records were counted.
+      // A pair is one delivery, and both of its records were counted.
       waiting -= 1;
       enqueue([transaction, heldBack], bytes + transactionBytes(heldBack));
       heldBack = null;

@@ -12,7 +12,7 @@ export type PictureKind = "color" | "annotated" | "depth" | "label" | "video";
 
 export interface Catalogue {
   readonly parcels: readonly Parcel[];
-  /** The whole file. The buffer is shared by all who ask for it: read it, never write to it. */
+  /** Reads the whole file. The buffer is shared: read it, never write to it. */
   read(parcel: Parcel, kind: PictureKind): Buffer;
 }
 
@@ -24,19 +24,21 @@ const endings: Readonly<Record<PictureKind, string>> = {
   video: ".mp4",
 };
 
-/** A depth map is ten times smaller packed; pictures and videos are packed as they are. */
+/**
+ * Depth maps are stored compressed, which makes them ten times smaller; pictures and videos are compressed already.
+ */
 function unpacked(path: string): Buffer {
   const content = readFileSync(path);
   return path.endsWith(".gz") ? gunzipSync(content) : content;
 }
 
-/** Opens the parcels and pictures that lie beside this module. A picture is read when it is first asked for. */
+/** Opens the parcels and pictures beside this module. A picture is read when it is first requested. */
 export function openCatalogue(): Catalogue {
   const contents = new Map<string, Buffer>();
   return {
     parcels: catalogueParcels,
     read(parcel, kind) {
-      // Only names of the table become file names, whatever a caller made up.
+      // Only names of the table become file names, whatever a caller passes.
       const known = catalogueParcels.find((one) => one.name === parcel.name);
       if (known === undefined) {
         throw new Error(`The catalogue has no pictures of "${parcel.name}".`);
@@ -49,7 +51,7 @@ export function openCatalogue(): Catalogue {
   };
 }
 
-// The least a dimensioner with half-unit fidelity reports; keeps the ratios below finite.
+// The smallest value that a dimensioner with half-unit fidelity reports; it keeps the ratios below finite.
 const smallestCm = 0.5;
 
 /** Length, width and height as ratios to their common size, so that only the shape counts. */

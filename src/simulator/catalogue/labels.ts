@@ -1,18 +1,18 @@
 import type { Parcel } from "./parcels.ts";
 
-/** A value and what it is, by its GS1 application identifier. */
+/** A value and its GS1 application identifier. */
 type Element = readonly [ai: string, value: string];
 
 /** The two codes on each label of the catalogue. */
 export const labelSymbologies = ["gs1-128", "gs1-datamatrix"] as const;
 export type LabelSymbology = (typeof labelSymbologies)[number];
 
-/** What FNC1 behind a value of variable length is sent as. */
+/** How FNC1 behind a value of variable length is sent. */
 export const groupSeparator = "\x1d";
 
 /**
- * The elements of a label's codes. The barcode holds the number of the parcel, and the Data Matrix also what a shipper knows of
- * it: order number, gross weight in kilograms, and length, width and height in metres.
+ * The elements of a label's codes. The barcode contains the number of the parcel; the Data Matrix also contains order
+ * number, gross weight in kilograms, and length, width and height in metres.
  */
 export function labelElements(parcel: Parcel, symbology: LabelSymbology): readonly Element[] {
   const { barcode, weightKg, lengthCm, widthCm, heightCm } = parcel;
@@ -37,7 +37,7 @@ export function orderNumber({ barcode }: Parcel): string {
   return `PO-${barcode.slice(-6, -1)}`;
 }
 
-/** What is encoded in a code of the label: its elements, and FNC1 behind each whose length is not predefined. */
+/** The content of a code of the label: its elements, with FNC1 behind each whose length is not predefined. */
 export function labelText(parcel: Parcel, symbology: LabelSymbology): string {
   return labelElements(parcel, symbology)
     .map(([ai, value]) => `${ai}${value}${ai === "400" ? groupSeparator : ""}`)

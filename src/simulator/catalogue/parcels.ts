@@ -1,11 +1,15 @@
-/** The box a dimensioner reports, in centimetres: the longer side on the table, the shorter one, and the height. */
+/**
+ * The box that a dimensioner reports, in centimetres: the longer side on the table, the shorter one, and the height.
+ */
 export interface Size {
   readonly lengthCm: number;
   readonly widthCm: number;
   readonly heightCm: number;
 }
 
-/** One parcel of the catalogue: what the simulated device measures, weighs and scans. Sizes are in steps of 0.5 cm. */
+/**
+ * One parcel of the catalogue, as the simulated device measures, weighs and scans it. Sizes are in steps of 0.5 cm.
+ */
 export interface Parcel extends Size {
   /** Identifies the parcel; its picture files start with it. */
   readonly name: string;
@@ -13,7 +17,7 @@ export interface Parcel extends Size {
   /** 18 digits, the last one a check digit: a GS1 SSCC in the range that is kept free for examples (952). */
   readonly barcode: string;
   readonly weightKg: number;
-  /** Degrees, how far the parcel lies turned on the platform. */
+  /** The rotation of the parcel on the platform in degrees. */
   readonly rotationAngle: number;
 }
 

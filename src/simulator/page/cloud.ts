@@ -15,7 +15,7 @@ import { clock, outcome, references, trigger } from "./words.ts";
 
 const mostShown = 50;
 
-/** A transaction with what became of its record. Each change makes a new one, so that the list sees it. */
+/** A transaction and the posts of its record. Each change creates a new object, so that the list notices it. */
 interface Entry {
   readonly transaction: Transaction;
   readonly posts: readonly Post[];
@@ -102,7 +102,7 @@ export interface Cloud {
   addPost(post: Post): void;
 }
 
-/** What is in the cloud, the latest on top, with its media as they arrive. */
+/** The list of transactions in the cloud, the latest first, with their media as they arrive. */
 export function createCloud(control: Control, view: View): Cloud {
   const known = new Map<string, Entry>();
   const nothing = byId("no-transactions", HTMLElement);

@@ -4,9 +4,9 @@ import { byId } from "./dom.ts";
 
 const shownMs = 6000;
 
-/** The page's hand on the control port. What fails is said at the bottom of the page. */
+/** The page's access to the control port. Errors are shown at the bottom of the page. */
 export interface Control {
-  /** The answer's JSON; undefined when there is none or the request failed. */
+  /** The JSON of the response; undefined if there is none or the request failed. */
   post(path: string, body: unknown): Promise<unknown>;
   remove(path: string): Promise<void>;
   say(text: string): void;
@@ -55,7 +55,7 @@ export function createControl(): Control {
   };
 }
 
-/** Puts a text on a button that copies it. */
+/** Makes a button copy a text. */
 export function copyButton(id: string, control: Control): (text: string) => void {
   const button = byId(id, HTMLButtonElement);
   async function copy(): Promise<void> {
@@ -63,7 +63,7 @@ export function copyButton(id: string, control: Control): (text: string) => void
       await navigator.clipboard.writeText(button.textContent ?? "");
       control.say("Copied.");
     } catch {
-      // Not everywhere may a page do that; then the person does.
+      // A page may not be allowed to copy; then the text is selected for the user.
       getSelection()?.selectAllChildren(button);
       control.say("Press Ctrl+C to copy.");
     }

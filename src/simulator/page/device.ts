@@ -12,7 +12,7 @@ type Button = (typeof buttonNames)[number];
 
 const reply = v.object({ did: v.string() });
 
-/** Why a button does nothing now; "" when it does something. */
+/** Why a button has no effect at the moment; "" if it has one. */
 function whyNot(button: Button, { powered, mode, recording, encodingEndsAt, savedVideo }: Newer): string {
   if (!powered) {
     return "The device is switched off.";
@@ -36,7 +36,7 @@ function whyNot(button: Button, { powered, mode, recording, encodingEndsAt, save
   return recording === null ? "Nothing is being recorded." : "";
 }
 
-/** The device: its screen, buttons, scanner and switches. */
+/** Creates the panel of the device: its screen, buttons, scanner and switches. */
 export function createDevice(control: Control, shown: () => Generation): (state: State) => void {
   const screen = createScreen();
   const readout = createReadout();
@@ -85,7 +85,7 @@ export function createDevice(control: Control, shown: () => Generation): (state:
   scanForm.addEventListener("submit", (event) => {
     event.preventDefault();
     void scan(barcode.value);
-    // Ready for the next one, as with a scanner in hand.
+    // The text is selected, so that the next scan replaces it.
     barcode.select();
   });
   scanForm.addEventListener("click", ({ target }) => {

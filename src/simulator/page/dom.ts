@@ -1,4 +1,4 @@
-/** The element with this id, checked to be of the type that the code counts on. */
+/** Returns the element with this id, and checks its type. */
 export function byId<T extends Element>(id: string, type: new () => T): T {
   const found = document.getElementById(id);
   if (!(found instanceof type)) {
@@ -22,14 +22,14 @@ export function fromTemplate(id: string): HTMLElement {
   return within(copy, "*", HTMLElement);
 }
 
-/** Texts are set only when they differ, so that selections and screen readers are left in peace. */
+/** Sets a text only if it differs, so that selections and screen readers are not disturbed. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) {
     element.textContent = text;
   }
 }
 
-/** A text that is not there takes no room either. */
+/** Hides the element if the text is blank. */
 export function setTextOrHide(element: HTMLElement, text: string): void {
   setText(element, text);
   element.hidden = text === "";
@@ -49,7 +49,7 @@ export function setSource(element: HTMLImageElement | HTMLVideoElement, url: str
   }
 }
 
-/** The chosen one of the radio buttons of a group, as its value. */
+/** The value of the selected radio button of a group. */
 export function onChoice(group: HTMLElement, chosen: (value: string) => void): void {
   group.addEventListener("change", ({ target }) => {
     if (target instanceof HTMLInputElement) {
@@ -65,8 +65,8 @@ export function choose(group: HTMLElement, value: string): void {
 }
 
 /**
- * Keeps a switch or a group of choices equal to the state, save while what a person just did is on its way: a state
- * from before would flip it back for a moment.
+ * Keeps a switch or a group of choices equal to the state, except while a change by the user is being sent: an older
+ * state would undo it for a moment.
  */
 export function bindInput<T>(
   element: HTMLElement,
@@ -88,7 +88,7 @@ export function bindInput<T>(
   };
 }
 
-/** A switch that a state of the simulator tells. */
+/** Binds a switch to a part of the simulator's state. */
 export function bindSwitch(id: string, send: (on: boolean) => Promise<unknown>): (on: boolean) => void {
   const input = byId(id, HTMLInputElement);
   return bindInput(
@@ -103,7 +103,7 @@ interface Row<T> {
   show(item: T): void;
 }
 
-/** Keeps one row for each item of a list, in its order; a row that is still wanted stays the same element. */
+/** Keeps one row for each item of a list, in its order; the row of an item that stays is reused. */
 export function keyedList<T>(
   list: HTMLElement,
   keyOf: (item: T) => string,
@@ -140,7 +140,7 @@ export function keyedList<T>(
   };
 }
 
-/** Calls at most once a frame, however often it is asked to. */
+/** Calls a function at most once per frame, however often it is requested. */
 export function oncePerFrame(act: () => void): () => void {
   let asked = false;
   return () => {

@@ -1,10 +1,10 @@
 /** A fault of the control API with a name and a hint for people. */
 export interface Preset {
-  /** Also the rule's name, by which the page recognizes it. */
+  /** Also the name of the rule, by which the page recognizes it. */
   readonly name: string;
   readonly hint: string;
   readonly fault: Readonly<Record<string, unknown>>;
-  /** Applies to connections instead of requests, until it ends or is switched off. */
+  /** True: applies to connections instead of requests, until it ends or is switched off. */
   readonly connection?: true;
 }
 

@@ -3,7 +3,7 @@ import { byId, fromTemplate, keyedList, setText, within } from "./dom.ts";
 import { presets, type Preset } from "./fault-presets.ts";
 import type { ListedFault, State } from "./shapes.ts";
 
-/** Which requests it waits for. */
+/** Which requests the fault applies to. */
 function what({ method, path }: ListedFault): string {
   return [method ?? "", path ?? ""].join(" ").trim() || "any request";
 }
@@ -25,7 +25,7 @@ interface PresetButton {
   show(inForce: readonly ListedFault[]): void;
 }
 
-/** Faults with one click: a curated list, and what else is in force. */
+/** Creates the panel of faults: a list of presets, and the other active faults. */
 export function createFaults(control: Control): (state: State) => void {
   const surface = byId("fault-surface", HTMLSelectElement);
   const path = byId("fault-path", HTMLSelectElement);

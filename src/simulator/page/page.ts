@@ -10,7 +10,7 @@ import type { Generation, State } from "./shapes.ts";
 import { watch } from "./stream.ts";
 import { createViewer } from "./viewer.ts";
 
-/** Puts the page to work: what happens in the simulator goes to its panels, what a person does goes to the simulator. */
+/** Starts the page: passes the simulator's events to the panels, and the user's actions to the simulator. */
 function start(): void {
   let generation: Generation = location.hash === "#earlier" ? "earlier" : "newer";
   let state: State | undefined;

@@ -24,7 +24,7 @@ function described(parcel: TableParcel | null): string {
   return `${dimensions(lengthCm, widthCm, heightCm)} cm, ${number(weightKg)} kg${label}`;
 }
 
-/** Which tile stands for what lies on the table. */
+/** The name of the tile of a parcel on the table. */
 function tileOf(parcel: TableParcel | null): string {
   if (parcel === null) {
     return "parcel-none";
@@ -35,7 +35,7 @@ function tileOf(parcel: TableParcel | null): string {
   return parcel.errorMessage === failingParcel.errorMessage ? "parcel-failing" : "parcel-own";
 }
 
-/** Puts parcels on the table of the device that is shown. */
+/** Creates the panel that puts parcels on the table of the selected device. */
 export function createParcels(
   control: Control,
   shown: () => Generation,

@@ -4,7 +4,7 @@ import { bytes, clock, references, size, trigger, weight } from "./words.ts";
 
 interface Last {
   readonly measurement: Measurement;
-  /** How it was started, where that is known. */
+  /** How the measurement was started, if that is known. */
   readonly by: string;
   readonly barcode: string | null;
 }
@@ -53,7 +53,7 @@ function storage({ savedVideo, recording, powered }: Newer): string {
   return facts.filter((fact) => fact !== "").join(" · ");
 }
 
-/** The figures below the screen. */
+/** Creates the figures below the screen. */
 export function createReadout(): (state: State, generation: Generation) => void {
   const part = (id: string): HTMLElement => byId(id, HTMLElement);
   const figures = ["length", "width", "height"] as const;

@@ -2,7 +2,7 @@ import { byId, fromTemplate, keyedList, oncePerFrame, setText, setTextOrHide, wi
 import type { Request } from "./shapes.ts";
 import { clock, surface } from "./words.ts";
 
-/** More than that nobody reads, and a page that is open for a shift must not grow. */
+/** More requests than these are not shown: nobody reads them, and a page that is open for hours must not grow. */
 const mostShown = 200;
 
 interface Outcome {
@@ -56,7 +56,7 @@ export interface Requests {
   add(request: Request): void;
 }
 
-/** The list of requests, the latest on top. */
+/** Creates the list of requests, the latest first. */
 export function createRequests(): Requests {
   const filter = byId("request-filter", HTMLSelectElement);
   const count = byId("request-count", HTMLElement);

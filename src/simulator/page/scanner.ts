@@ -19,13 +19,16 @@ function lastSent({ last }: State["scanner"]): string {
   return `${visible(last.text)} sent at ${clock(last.at)} ${to}`;
 }
 
-/** A parcel of your own has no label to look at. */
+/** A custom parcel has no picture of its label. */
 function labelOf(parcel: TableParcel | null): string {
   const name = parcel?.name ?? "";
   return name === "" ? "" : `catalogue/${name}/label`;
 }
 
-/** The scanner at the packing table: the label in front of it, its trigger, its settings, and what it has sent. */
+/**
+ * Creates the panel of the scanner at the packing table: the label in front of it, its trigger, its settings, and what
+ * it has sent.
+ */
 export function createScanner(control: Control, view: View, shown: () => Generation): (state: State) => void {
   const address = copyButton("scanner-address", control);
   const links = byId("scanner-links", HTMLElement);

@@ -8,7 +8,7 @@ type View = "camera" | "video" | ImageView;
 
 const tickMs = 200;
 
-/** The parts of a state that the screen follows. */
+/** The parts of a state that the screen shows. */
 interface Seen {
   readonly generation: Generation;
   readonly image: string | null;
@@ -37,7 +37,7 @@ function altOf(parcel: TableParcel | null): string {
   return parcel === null ? "Camera: the table is empty" : `Camera: ${parcel.pictured.title} on the table`;
 }
 
-/** The device's screen: the camera, the last pictures, the saved video, and what goes on. */
+/** Creates the device's screen: the camera, the last pictures, the saved video, and what is going on. */
 export function createScreen(): (state: State, generation: Generation) => void {
   const camera = byId("camera", HTMLImageElement);
   const clip = byId("clip", HTMLVideoElement);
@@ -120,7 +120,7 @@ export function createScreen(): (state: State, generation: Generation) => void {
     camera.hidden = view !== "camera";
     setSource(clip, moves ? `catalogue/${parcel.pictured.name}/video` : "");
     clip.hidden = !moves;
-    // A browser without the codec shows the picture below.
+    // A browser without the codec shows the picture instead.
     if (moves && clip.paused) {
       clip.play().catch(() => (clip.hidden = true));
     }

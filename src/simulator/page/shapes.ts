@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** What the control port tells, as far as the page shows it. */
+/** Schemas of the control port's data, as far as the page shows them. */
 
 const text = v.nullable(v.string());
 const references = v.object({

@@ -19,17 +19,17 @@ const latestCount = 200;
 
 export interface Watcher {
   connected(is: boolean): void;
-  /** What happened last; everything that was shown before is to be forgotten. */
+  /** Called with the latest events: everything that was shown before is to be removed. */
   begin(recent: Recent): void;
   state(state: State): void;
-  /** A request that arrived, or what came of it. */
+  /** Called when a request has arrived or ended. */
   request(request: Request): void;
   transaction(transaction: Transaction): void;
   media(transactionId: string, item: MediaItem): void;
   post(post: Post): void;
 }
 
-/** Watches the simulator, and comes back to it when it was started anew. */
+/** Listens to the simulator's events, and reconnects after it was restarted. */
 export function watch(watcher: Watcher): void {
   const source = new EventSource(`events?recent=${latestCount}`);
   function on<const S extends v.GenericSchema>(

@@ -1,6 +1,6 @@
 import { byId, setSource, setText } from "./dom.ts";
 
-/** Opens a picture or a video large. */
+/** Creates the viewer that shows a picture or a video in full size. */
 export type View = (url: string, kind: "image" | "video", title: string) => void;
 
 export function createViewer(): View {

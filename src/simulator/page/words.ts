@@ -4,7 +4,7 @@ const decimals = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximum
 const weights = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const shortest = new Intl.NumberFormat("en", { maximumFractionDigits: 2, useGrouping: false });
 
-/** A measured length: 12 becomes 12.0. */
+/** Formats a measured length: 12 becomes 12.0. */
 export function size(value: number): string {
   return decimals.format(value);
 }
@@ -22,7 +22,7 @@ export function number(value: number): string {
   return shortest.format(value);
 }
 
-/** A text whose control characters can be seen: `]C0A␍␊` */
+/** Makes the control characters of a text visible: `]C0A␍␊` */
 export function visible(text: string): string {
   return Array.from(text, (character) =>
     character < " " ? String.fromCodePoint(0x2400 + character.charCodeAt(0)) : character,
@@ -81,14 +81,14 @@ type Referenced = Pick<
   "transactionReference" | "customReference1" | "customReference2" | "customReference3"
 >;
 
-/** The references that were given, in one line. */
+/** The given references in one line. */
 export function references(of: Referenced): string {
   return [of.transactionReference, of.customReference1, of.customReference2, of.customReference3]
     .filter((one) => one !== null && one !== "")
     .join(" · ");
 }
 
-/** A measurement in one line: its size and weight, or why there is none. */
+/** A measurement in one line: its size and weight, or why it failed. */
 export function outcome({
   errorCode,
   errorMessage,
