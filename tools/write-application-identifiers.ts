@@ -5,22 +5,22 @@
  *   node tools/with-node.mjs tools/write-application-identifiers.ts 2026-01-27
  *   node tools/with-node.mjs tools/write-application-identifiers.ts path/to/gs1-syntax-dictionary.txt
  *
- * Run the tests in test/scan afterwards: they name every rule of the table that the parser does not check.
+ * Another file to write to can be named behind it. Run the tests in test/scan afterwards: they name every rule of the table that
+ * the parser does not check.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { formatSource } from "./write-docs/format.ts";
 
-const target = "src/scan/gs1/application-identifiers.ts";
+const table = "src/scan/gs1/application-identifiers.ts";
 const address = "https://raw.githubusercontent.com/gs1/gs1-syntax-dictionary";
 
-const [source] = process.argv.slice(2);
+const [source, target = join(import.meta.dirname, "..", table)] = process.argv.slice(2);
 if (source === undefined) {
   throw new Error("Name a release of gs1/gs1-syntax-dictionary, such as 2026-01-27, or a file.");
 }
 const dictionary = /^\d{4}-\d\d-\d\d$/.test(source) ? await download(source) : await readFile(source, "utf8");
-const table = writeTable(dictionary);
-await writeFile(join(import.meta.dirname, "..", target), await formatSource(target, table));
+await writeFile(target, await formatSource(table, writeTable(dictionary)));
 
 async function download(release: string): Promise<string> {
   const response = await fetch(`${address}/${release}/gs1-syntax-dictionary.txt`);

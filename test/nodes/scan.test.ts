@@ -38,6 +38,35 @@ describe("dimensioner-scan", function () {
     assert.equal(flow.lastStatus("node")?.fill, "green");
   });
 
+  it("takes a scan as the core nodes and a page bring it", async () => {
+    await start({ gap: 20, dedupe: 0 });
+    const bytes = Buffer.from(label);
+    const tcp = { _session: { type: "tcp", id: "1" }, ip: "10.0.0.7", port: 5001, topic: "" };
+    for (const [node, msg] of Object.entries({
+      "mqtt in, a string": { payload: label.trim(), topic: "dock/4/scan", qos: 1, retain: false },
+      "mqtt in, a Buffer": {
+        payload: Buffer.from(label.trim()),
+        topic: "dock/4/scan",
+        qos: 1,
+        retain: false,
+      },
+      "http in, a text": { payload: label.trim(), req: { headers: {} }, res: {} },
+      "tcp in, a stream of Buffers": { payload: bytes, ...tcp },
+      "tcp in, a stream of strings": { payload: label.trim(), ...tcp },
+      "serial in, divided": { payload: label.trimEnd(), port: "/dev/ttyUSB0" },
+      "serial in, a Buffer": { payload: bytes, port: "/dev/ttyUSB0" },
+      "udp in": { payload: bytes, fromip: "10.0.0.7:5001", ip: "10.0.0.7", port: 5001 },
+      "a page that takes keystrokes": { payload: `${label.trim()}\t`, _client: { socketId: "s" } },
+    })) {
+      const { error, sent } = await flow.run("node", msg);
+      assert.equal(error, undefined, `${node}: ${error?.message}`);
+      assert.deepEqual(referencesIn(sent), [sscc], node);
+    }
+    const parsed = await scan({ barcode: label });
+    assert.equal(parsed.error?.code, "ERR_INPUT");
+    assert.match(parsed.error?.message ?? "", /msg\.payload/);
+  });
+
   it("sends control codes to the second output, as the dialog writes them", async () => {
     await start({ controls: "VIDEO_START, VIDEO_RESET, no-read" });
     for (const [payload, control] of [

@@ -20,23 +20,28 @@ describe("bwip-js as a second opinion", function () {
     const digits = (length: number) => fc.stringMatching(new RegExp(`^\\d{${length}}$`));
     const perhapsRight = (text: string) =>
       fc.boolean().map((isRight) => (isRight ? withCheckDigit(text) : `${text}7`));
-    const element = fc.oneof(
-      digits(17)
+    const key = (ai: string, length: number) =>
+      digits(length)
         .chain(perhapsRight)
-        .map((value) => `(00)${value}`),
-      digits(13)
-        .chain(perhapsRight)
-        .map((value) => `(01)${value}`),
-      digits(12)
-        .chain(perhapsRight)
-        .map((value) => `(410)${value}`),
-      fc.stringMatching(/^[A-Z0-9]{1,22}$/).map((value) => `(10)${value}`),
-      fc.stringMatching(/^\d{2}(?:0[0-9]|1[0-3])[0-3]\d$/).map((value) => `(17)${value}`),
-      digits(6).map((value) => `(3102)${value}`),
-      fc.stringMatching(/^\d{1,9}$/).map((value) => `(37)${value}`),
-    );
+        .map((value) => `(${ai})${value}`);
+    const lot = fc.stringMatching(/^[A-Z0-9]{1,22}$/).map((value) => `(10)${value}`);
+    const expiry = fc.stringMatching(/^\d{2}(?:0[0-9]|1[0-3])[0-3]\d$/).map((value) => `(17)${value}`);
+    const netWeight = digits(6).map((value) => `(3102)${value}`);
+    const count = fc.stringMatching(/^\d{1,9}$/).map((value) => `(37)${value}`);
+    const order = fc.stringMatching(/^[A-Z0-9]{1,32}$/).map((value) => `(400)${value}`);
+    const shipTo = key("410", 12);
+    // bwip-js also checks which identifiers go together: these do, in any order.
+    const elementString = fc
+      .oneof(
+        ...[lot, expiry, netWeight, count, order, shipTo].map((one) => fc.tuple(one)),
+        fc.tuple(key("01", 13), lot, expiry, order),
+        fc.tuple(key("00", 17), order, shipTo),
+        fc.tuple(key("00", 17), key("02", 13), count, lot),
+      )
+      .chain((all) => fc.shuffledSubarray(all, { minLength: all.length }))
+      .map((all) => all.join(""));
     fc.assert(
-      fc.property(element, (text) => {
+      fc.property(elementString, (text) => {
         const { scan } = read(text);
         assert.equal(
           scan.elements.every(({ checked }) => checked) && scan.elements.length > 0,
