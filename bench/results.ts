@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Machine } from "./machine.ts";
 import type { CallRow } from "./parts/calls.ts";
+import type { CodeRow } from "./parts/codes.ts";
 import type { DeviceRow } from "./parts/devices.ts";
 import type { DownloadRow } from "./parts/downloads.ts";
 import type { JobRow } from "./parts/jobs.ts";
@@ -9,7 +10,16 @@ import type { LoadRow } from "./parts/load.ts";
 import type { ScanRow } from "./parts/scan.ts";
 import type { TogetherRow } from "./parts/together.ts";
 
-export const partNames = ["calls", "downloads", "together", "scan", "devices", "jobs", "load"] as const;
+export const partNames = [
+  "calls",
+  "downloads",
+  "together",
+  "scan",
+  "codes",
+  "devices",
+  "jobs",
+  "load",
+] as const;
 export type PartName = (typeof partNames)[number];
 
 export interface Parts {
@@ -17,6 +27,7 @@ export interface Parts {
   readonly downloads?: Measured<{ readonly rows: readonly DownloadRow[] }>;
   readonly together?: Measured<{ readonly rows: readonly TogetherRow[] }>;
   readonly scan?: Measured<{ readonly rows: readonly ScanRow[] }>;
+  readonly codes?: Measured<{ readonly rows: readonly CodeRow[] }>;
   readonly devices?: Measured<{ readonly rows: readonly DeviceRow[] }>;
   readonly jobs?: Measured<{ readonly rows: readonly JobRow[] }>;
   readonly load?: Measured<{ readonly rows: readonly LoadRow[] }>;

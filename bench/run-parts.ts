@@ -1,4 +1,5 @@
 import { measureCalls } from "./parts/calls.ts";
+import { measureCodes } from "./parts/codes.ts";
 import { measureDevices } from "./parts/devices.ts";
 import { measureDownloads } from "./parts/downloads.ts";
 import { measureJobs } from "./parts/jobs.ts";
@@ -36,6 +37,8 @@ export async function runPart(
     }
     case "scan":
       return { scan: { on, rows: await each((one) => measureScan(one, sizes.scan, progress)) } };
+    case "codes":
+      return { codes: { on, rows: measureCodes(sizes.codes, progress) } };
     case "devices": {
       const rows = (await each((one) => measureDevices(one, sizes.devices, progress))).flat();
       return { devices: { on, rows } };

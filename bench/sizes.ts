@@ -1,4 +1,5 @@
 import type { CallSizes } from "./parts/calls.ts";
+import type { CodeSizes } from "./parts/codes.ts";
 import type { DeviceSizes } from "./parts/devices.ts";
 import type { DownloadSizes } from "./parts/downloads.ts";
 import type { JobSizes } from "./parts/jobs.ts";
@@ -11,6 +12,7 @@ export interface Sizes {
   readonly downloads: DownloadSizes;
   readonly together: TogetherSizes;
   readonly scan: ScanSizes;
+  readonly codes: CodeSizes;
   readonly devices: DeviceSizes;
   readonly jobs: JobSizes;
   readonly load: LoadSizes;
@@ -34,6 +36,7 @@ export function fullSizes(folder: string): Sizes {
     },
     together: { atOnce: 20, bytes: 50 * megabyte, videos: 200, postsPerSecond: 100, folder },
     scan: { parcels: 500, folder },
+    codes: { rounds: 10, scansEach: 100_000 },
     devices: { devices: [0, 10, 16, 100, 1_000], rounds: 3, windowMs: 800 },
     jobs: { jobs: [100, 1_000, 10_000], waitMs: 20_000, folder },
     load: {
@@ -54,6 +57,7 @@ export function quickSizes(folder: string): Sizes {
     downloads: { folder, sizes: [{ bytes: 8 * megabyte, atOnce: 1, rounds: 1 }] },
     together: { atOnce: 2, bytes: 8 * megabyte, videos: 4, postsPerSecond: 100, folder },
     scan: { parcels: 5, folder },
+    codes: { rounds: 1, scansEach: 1_000 },
     devices: { devices: [0, 10], rounds: 1, windowMs: 100 },
     jobs: { jobs: [10], waitMs: 500, folder },
     load: { rounds: 1, others: ["node-red-contrib-s7"] },

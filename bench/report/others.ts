@@ -1,3 +1,4 @@
+import type { CodeRow } from "../parts/codes.ts";
 import type { DeviceRow } from "../parts/devices.ts";
 import type { JobRow } from "../parts/jobs.ts";
 import type { LoadRow } from "../parts/load.ts";
@@ -36,6 +37,20 @@ export function scanSection(rows: readonly ScanRow[]): string {
       `${figure(row.p99Ms)} ms`,
       figure(row.parcelsPerSecond),
       `${figure(row.cpuMsPerParcel)} ms`,
+    ]),
+  );
+}
+
+/** A second and a core. */
+export const codesWanted = 200_000;
+
+export function codesSection(rows: readonly CodeRow[]): string {
+  return table(
+    ["code", "scans a second", "of the target"],
+    rows.map(({ kind, perSecond, runtime }) => [
+      `${kind}, ${runtime}`,
+      count(perSecond),
+      times(perSecond / codesWanted),
     ]),
   );
 }

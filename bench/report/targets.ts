@@ -4,8 +4,8 @@ import type { DownloadRow } from "../parts/downloads.ts";
 import type { Results } from "../results.ts";
 import { find } from "./calls.ts";
 import { secondsOf } from "./downloads.ts";
-import { heapEach, keptOfSixteen, startMore } from "./others.ts";
-import { fileSize, kilobytes, megabytes, times, unique } from "./table.ts";
+import { codesWanted, heapEach, keptOfSixteen, startMore } from "./others.ts";
+import { count, fileSize, kilobytes, megabytes, times, unique } from "./table.ts";
 
 /** One thing that the package is to reach on one runtime, and what it reached. */
 export interface Target {
@@ -107,6 +107,10 @@ export function targets({ parts }: Results): Target[] {
     const what = `${row.atOnce} videos of ${fileSize(row.bytes)} at a time, ${row.postsPerSecond} records a second:`;
     const milliseconds = (ms: number): string => `${ms.toFixed(1)} ms`;
     add(row.runtime, `${what} p99 of the event loop's delay`, ["most", 20, milliseconds], row.delayP99Ms);
+  }
+
+  for (const { runtime, kind, perSecond } of parts.codes?.rows ?? []) {
+    add(runtime, `${kind}: scans a second and a core`, ["least", codesWanted, count], perSecond);
   }
 
   const devices = parts.devices?.rows ?? [];

@@ -89,13 +89,16 @@ function readArticle(code: string, isEan8: boolean, own: string, today: Date): C
 
 /** What any symbol can hold and says of itself what it is. */
 function readAny(code: string, today: Date): Content | undefined {
-  const link = readDigitalLink(code, today);
-  if (link !== null) {
-    return { kind: "digitalLink", text: code, elements: link };
+  if (code.startsWith("(")) {
+    const bracketed = readBracketed(code, today);
+    return bracketed === null ? undefined : { kind: "gs1", text: code, elements: bracketed };
   }
-  const bracketed = readBracketed(code, today);
-  return bracketed === null ? undefined : { kind: "gs1", text: code, elements: bracketed };
+  const link = readDigitalLink(code, today);
+  return link === null ? undefined : { kind: "digitalLink", text: code, elements: link };
 }
+
+/** The application identifiers of keys that have a check digit. */
+const key = /^(?:0[0-3]|41\d|80(?:06|17|18))/;
 
 /**
  * A scanner that sends no AIM identifier leaves open what it has read. An element string it is with a group separator, or
@@ -107,20 +110,17 @@ function guess(code: string, own: string, today: Date): Content | undefined {
     return { kind: "ean", text: code, elements: [article] };
   }
   const text = replaceSeparators(code, own);
-  const isMarked = text.startsWith(separator);
-  if (!isMarked && !/^\d\d/.test(text)) {
+  const isDivided = text.includes(separator);
+  const beginsWithKey = key.test(text);
+  if (!isDivided && !beginsWithKey) {
     return undefined;
   }
   const elements = readElementString(text, today);
   const isElementString =
-    isMarked ||
-    (text.includes(separator) && elements[0]?.checked === true) ||
-    (beginsWithKey(elements) && elements.every(({ checked }) => checked));
+    text.startsWith(separator) ||
+    (isDivided && elements[0]?.checked === true) ||
+    (beginsWithKey && elements.every(({ checked }) => checked));
   return isElementString ? { kind: "gs1", text, elements } : undefined;
-}
-
-function beginsWithKey([first]: readonly ScanElement[]): boolean {
-  return /^(?:0[0-3]|41\d|80(?:06|17|18))$/.test(first?.ai ?? "");
 }
 
 function asText(text: string): Content {

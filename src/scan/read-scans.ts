@@ -10,6 +10,8 @@ import { readCode, type Reading, type ReadingOptions } from "./read-code.ts";
 const facts = { surface: "config", operation: "scan", outcome: null } as const;
 const readingOptions = anObject({ separator: aText, today: aDate });
 
+const nothing = /^[\p{Cc}\s]*$/u;
+
 /** The largest symbol there is holds 7,089 digits. */
 export const mostCharacters = 8_192;
 /** Of all scans that come at once. */
@@ -33,7 +35,10 @@ export function readScan(input: string | Uint8Array, options: ReadingOptions = {
 
 /** The same for what can hold several scans: CR, LF, tab, ETX and NUL end one. Throws ERR_INPUT where there is none. */
 export function readScans(input: string | Uint8Array, options: ReadingOptions = {}): Scan[] {
-  checkArguments(facts, { options }, { options: readingOptions });
+  // The check takes as long as reading a label; most calls need only to know that there is nothing wrong.
+  if (readingOptions(options) !== undefined) {
+    checkArguments(facts, { options }, { options: readingOptions });
+  }
   const frames = allFrames(textOf(input));
   if (frames.length === 0) {
     throw scanError("scanEmpty");
@@ -44,7 +49,7 @@ export function readScans(input: string | Uint8Array, options: ReadingOptions = 
 /** Reads one scan of those that came; throws ERR_INPUT where it is too long, or where there is no code in it. */
 export function readFrame(frame: Frame, options: ReadingOptions): Reading {
   const reading = readCode(checkLength(frame), options);
-  if (/^[\p{Cc}\s]*$/u.test(reading.scan.text)) {
+  if (nothing.test(reading.scan.text)) {
     throw scanError("scanEmpty");
   }
   return reading;

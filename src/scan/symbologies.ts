@@ -52,13 +52,17 @@ const gs1: Readonly<Record<string, string>> = {
   e2: "GS1 Composite",
 };
 
+const modifier = /[0-9A-Za-z]/;
+
 /** The AIM identifier at the beginning of a scan; undefined where there is none that is known. */
 export function readAim(text: string): Aim | undefined {
-  const [identifier, code = "", letter = ""] = /^\](([A-Za-z])[0-9A-Za-z])/.exec(text) ?? [];
-  const name = names[letter];
-  if (identifier === undefined || name === undefined) {
+  const letter = text.charAt(1);
+  const name = text.startsWith("]") ? names[letter] : undefined;
+  if (name === undefined || !modifier.test(text.charAt(2))) {
     return undefined;
   }
+  const identifier = text.slice(0, 3);
+  const code = text.slice(1, 3);
   const ofGs1 = gs1[code];
   if (ofGs1 !== undefined) {
     return { identifier, symbology: ofGs1, content: "gs1" };

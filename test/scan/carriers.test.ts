@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import * as fc from "fast-check";
+import { findCarriers } from "../../src/scan/carriers/candidates.ts";
 import { formats } from "../../src/scan/carriers/formats.ts";
 import { read, readTrackingFormats } from "./support.ts";
 
@@ -113,9 +115,23 @@ describe("carriers' tracking numbers", () => {
     assert.deepEqual(read("]E04006381333931").scan.carriers, []);
   });
 
-  it("have patterns whose matches are of the lengths that the table says", () => {
-    for (const { service, lengths } of formats) {
-      assert.ok(lengths.length > 0 && lengths.every((length) => length >= 10), service);
+  it("are compared with every format that fits: the table's lengths and first characters leave out none", () => {
+    // Texts cannot be generated from patterns that look ahead.
+    const generable = formats.filter(({ pattern }) => !pattern.source.includes("(?="));
+    assert.equal(generable.length, formats.length - 2);
+    for (const { carrier, service, pattern, lengths, first } of generable) {
+      fc.assert(
+        fc.property(fc.stringMatching(pattern), (text) => {
+          assert.ok(lengths.includes(text.length) && first.includes(text.charAt(0)), `${service}: ${text}`);
+          const found = findCarriers(text, []).filter((one) => one.carrier === carrier);
+          assert.ok(
+            carrier === "UPS" || carrier === "UPU S10" || found.some((one) => one.service === service),
+            `${service}: ${text}`,
+          );
+          assert.ok(found.length > 0, `${carrier}: ${text}`);
+        }),
+        { numRuns: 50 },
+      );
     }
   });
 });

@@ -2,16 +2,28 @@ import type { ScanCarrier, ScanElement } from "../../model/shapes.ts";
 import { separator } from "../gs1/element-string.ts";
 import { formats, type Format } from "./formats.ts";
 
-/** No tracking number is longer, with a routing code in front and spaces between its digits. */
-const longest = 90;
+/** No tracking number is longer, with a routing code in front. */
+const longest = Math.max(...formats.flatMap(({ lengths }) => lengths));
+/** The same with spaces between its digits. */
+const longestWritten = 2 * longest;
 /** Parts of one scan that are looked at. */
 const mostParts = 32;
 
-const byLength: ReadonlyMap<number, readonly Format[]> = new Map(
-  formats
-    .flatMap(({ lengths }) => lengths)
-    .map((length) => [length, formats.filter(({ lengths }) => lengths.includes(length))]),
-);
+/** The formats by the length of the text and its first character: few are left for any text, and none for most. */
+const byLength: readonly ReadonlyMap<string, readonly Format[]>[] = indexFormats();
+
+function indexFormats(): Map<string, Format[]>[] {
+  const index: Map<string, Format[]>[] = [];
+  for (const format of formats) {
+    for (const length of format.lengths) {
+      const byFirst = (index[length] ??= new Map<string, Format[]>());
+      for (const first of format.first) {
+        byFirst.set(first, [...(byFirst.get(first) ?? []), format]);
+      }
+    }
+  }
+  return index;
+}
 
 /**
  * Every tracking number that a scan can be, those with the right check digit first: formats of carriers overlap, and which of
@@ -19,11 +31,16 @@ const byLength: ReadonlyMap<number, readonly Format[]> = new Map(
  */
 export function findCarriers(text: string, elements: readonly ScanElement[]): ScanCarrier[] {
   const found: ScanCarrier[] = [];
-  for (const part of new Set(partsOf(text, elements))) {
-    for (const format of byLength.get(part.length) ?? []) {
-      const carrier = readNumber(format, part);
-      if (carrier !== null && !found.some((other) => isSame(other, carrier))) {
-        found.push(carrier);
+  const parts = partsOf(text, elements);
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] ?? "";
+    const possible = byLength[part.length]?.get(part.charAt(0));
+    if (possible !== undefined && parts.indexOf(part) === index) {
+      for (const format of possible) {
+        const carrier = readNumber(format, part);
+        if (carrier !== null && !found.some((other) => isSame(other, carrier))) {
+          found.push(carrier);
+        }
       }
     }
   }
@@ -50,11 +67,14 @@ const mayHoldNumber = /^(?:00|40[0-2]|9\d)$/;
 function partsOf(text: string, elements: readonly ScanElement[]): string[] {
   const parts: string[] = [];
   const add = (part: string): void => {
-    if (part.length <= longest) {
+    if (part.length <= longestWritten) {
       parts.push(written.test(part) ? part.replaceAll(separatorsAndSpaces, "").toUpperCase() : part);
     }
   };
-  add(text);
+  // Nobody writes spaces into a GS1 code; there is at most a separator behind each element.
+  if (elements.length === 0 || text.length <= longest + elements.length) {
+    add(text);
+  }
   for (const { ai, value } of elements.slice(0, mostParts)) {
     if (ai !== null && mayHoldNumber.test(ai)) {
       // The numbers of some carriers begin with what GS1 takes for an identifier.
@@ -74,12 +94,12 @@ function readNumber(format: Format, text: string): ScanCarrier | null {
   if (found === null) {
     return null;
   }
-  const { number = text, serial = "", check: digit = "", service: code } = found.groups ?? {};
-  const service = code === undefined ? undefined : serviceOf?.(code);
+  const number = found[1] ?? text;
+  const { serialFrom = 0, checkAt = number.length - 1 } = format;
   return {
     carrier,
-    service: service ?? format.service,
+    service: serviceOf === undefined ? format.service : serviceOf(number),
     number,
-    checkDigit: check === undefined ? null : check(serial, digit),
+    checkDigit: check === undefined ? null : check(number, serialFrom, checkAt),
   };
 }

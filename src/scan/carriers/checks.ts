@@ -1,63 +1,81 @@
 import { hasGs1CheckDigit } from "../gs1/check-digits.ts";
 
-/** How a tracking number's check digit follows from its serial number; both as they stand in it. */
-export type CheckDigit = (serial: string, check: string) => boolean;
+/**
+ * Whether the check digit of a tracking number follows from its serial number, which stands between two places in it; the check
+ * digit stands at the second one. They are not cut out, because most numbers are compared with several formats.
+ */
+export type CheckDigit = (number: string, from: number, at: number) => boolean;
+
+/** The value of a digit. */
+const digitAt = (number: string, index: number): number => number.charCodeAt(index) - 48;
 
 /** Modulo 10 with a weight for each character, from the left; letters count by their place in ASCII, less 3. */
-export function modulo10(
-  even: number,
-  odd: number,
-  prefix: (serial: string) => string = () => "",
-): CheckDigit {
-  return (serial, check) => {
-    const whole = prefix(serial) + serial;
+export function modulo10(even: number, odd: number, prefix = ""): CheckDigit {
+  const sumOf = (text: string, from: number, to: number, first: number, second: number): number => {
     let sum = 0;
-    for (let index = 0; index < whole.length; index++) {
-      const code = whole.charCodeAt(index);
-      sum += (code < 58 ? code - 48 : (code - 3) % 10) * (index % 2 === 0 ? even : odd);
+    for (let index = from; index < to; index++) {
+      const code = text.charCodeAt(index);
+      sum += (code < 58 ? code - 48 : (code - 3) % 10) * ((index - from) % 2 === 0 ? first : second);
     }
-    return (10 - (sum % 10)) % 10 === Number(check);
+    return sum;
+  };
+  const sumOfPrefix = sumOf(prefix, 0, prefix.length, even, odd);
+  const isEvenBehind = prefix.length % 2 === 0;
+  // What a number leaves out in front counts all the same.
+  return (number, from, at) => {
+    const sum =
+      prefix === "" || number.startsWith(prefix, from)
+        ? sumOf(number, from, at, even, odd)
+        : sumOfPrefix + sumOf(number, from, at, isEvenBehind ? even : odd, isEvenBehind ? odd : even);
+    return (10 - (sum % 10)) % 10 === digitAt(number, at);
   };
 }
 
 /** GS1's, of digits alone. */
-export const gs1: CheckDigit = (serial, check) => hasGs1CheckDigit(serial + check);
+export const gs1: CheckDigit = (number, from, at) => hasGs1CheckDigit(number, from, at + 1);
 
 /** The remainder by 7. */
-export const modulo7: CheckDigit = (serial, check) => Number(serial) % 7 === Number(check);
+export const modulo7: CheckDigit = (number, from, at) =>
+  Number(number.slice(from, at)) % 7 === digitAt(number, at);
 
 /** A weight for each digit, the sum modulo 11, and that modulo 10. */
 export function weighted(weights: readonly number[]): CheckDigit {
-  return (serial, check) => (weightedSum(serial, weights) % 11) % 10 === Number(check);
+  return (number, from, at) => (weightedSum(number, from, weights) % 11) % 10 === digitAt(number, at);
 }
 
+const s10Weights = [8, 6, 4, 2, 3, 5, 9, 7];
+
 /** UPU S10: 11 less the remainder by 11, with 0 for 10 and 5 for 11. */
-export const s10: CheckDigit = (serial, check) => {
-  const rest = 11 - (weightedSum(serial, [8, 6, 4, 2, 3, 5, 9, 7]) % 11);
-  return (rest === 10 ? 0 : rest === 11 ? 5 : rest) === Number(check);
+export const s10: CheckDigit = (number, from, at) => {
+  const rest = 11 - (weightedSum(number, from, s10Weights) % 11);
+  return (rest === 10 ? 0 : rest === 11 ? 5 : rest) === digitAt(number, at);
 };
 
 /** ISO/IEC 7812: every second digit from the right is doubled. */
-export const luhn: CheckDigit = (serial, check) => {
-  let sum = Number(check);
-  for (let index = 0; index < serial.length; index++) {
-    const digit = Number(serial[serial.length - 1 - index]);
-    sum += index % 2 === 0 ? digit * 2 - (digit > 4 ? 9 : 0) : digit;
+export const luhn: CheckDigit = (number, from, at) => {
+  let sum = digitAt(number, at);
+  for (let index = at - 1; index >= from; index--) {
+    const digit = digitAt(number, index);
+    sum += (at - index) % 2 === 1 ? digit * 2 - (digit > 4 ? 9 : 0) : digit;
   }
   return sum % 10 === 0;
 };
 
 /** ISO/IEC 7064, modulo 37 and 36, over digits and letters. */
-export const modulo37and36: CheckDigit = (serial, check) => {
+export const modulo37and36: CheckDigit = (number, from, at) => {
   let rest = 36;
-  for (const character of serial) {
-    rest += Number.parseInt(character, 36);
+  for (let index = from; index < at; index++) {
+    rest += Number.parseInt(number.charAt(index), 36);
     rest = (rest > 36 ? rest - 36 : rest) * 2;
     rest = rest > 36 ? rest - 37 : rest;
   }
-  return (37 - rest) % 36 === Number.parseInt(check, 36);
+  return (37 - rest) % 36 === Number.parseInt(number.charAt(at), 36);
 };
 
-function weightedSum(serial: string, weights: readonly number[]): number {
-  return weights.reduce((sum, weight, index) => sum + weight * (serial.charCodeAt(index) - 48), 0);
+function weightedSum(number: string, from: number, weights: readonly number[]): number {
+  let sum = 0;
+  for (let index = 0; index < weights.length; index++) {
+    sum += (weights[index] ?? 0) * digitAt(number, from + index);
+  }
+  return sum;
 }

@@ -1,20 +1,27 @@
 import { gs1, luhn, modulo10, modulo37and36, modulo7, s10, weighted, type CheckDigit } from "./checks.ts";
 import { postalServices, s10Service, upsService } from "./services.ts";
 
-/**
- * One kind of tracking number. Groups of the pattern: `number` is the tracking number where it is not all of the text,
- * `serial` and `check` are what the check digit is about, `service` says more closely what the service is.
- */
+/** One kind of tracking number. */
 export interface Format {
   readonly carrier: string;
   readonly service: string;
-  /** How many characters the text can have. */
+  /** How many characters the text can have, and with which it can begin: no other text is compared with the pattern. */
   readonly lengths: readonly number[];
+  readonly first: string;
+  /** Of the whole text. Its group is the tracking number, where that is not all of the text. */
   readonly pattern: RegExp;
   /** Without one, the format has no check digit that is known. */
   readonly check?: CheckDigit;
-  readonly serviceOf?: (code: string) => string;
+  /** Where in the number the serial number begins that is checked; 0 if left out. */
+  readonly serialFrom?: number;
+  /** Where in the number the check digit stands; at its end if left out. */
+  readonly checkAt?: number;
+  /** What the number says of the service. */
+  readonly serviceOf?: (number: string) => string;
 }
+
+const digits = "0123456789";
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 const fedex12 = weighted([3, 1, 7, 3, 1, 7, 3, 1, 7, 3, 1]);
 const fedex14 = weighted([1, 7, 3, 1, 7, 3, 1, 7, 3, 1, 7, 3, 1]);
@@ -34,86 +41,67 @@ export const formats: readonly Format[] = [
     carrier: "UPS",
     service: "UPS",
     lengths: [18],
-    pattern: /^1Z(?<serial>[A-Z0-9]{6}(?<service>[A-Z0-9]{2})[A-Z0-9]{7})(?<check>\d)$/,
+    first: "1",
+    pattern: /^1Z[A-Z0-9]{15}\d$/,
     check: ups,
-    serviceOf: upsService,
+    serialFrom: 2,
+    serviceOf: (number) => upsService(number.slice(8, 10)),
   },
   {
     carrier: "UPS",
     service: "Waybill",
     lengths: [11],
-    pattern: /^[AHJKTV](?<serial>\d{9})(?<check>\d)$/,
+    first: "AHJKTV",
+    pattern: /^[AHJKTV]\d{10}$/,
     check: ups,
+    serialFrom: 1,
   },
-  {
-    carrier: "FedEx",
-    service: "Express (12)",
-    lengths: [12],
-    pattern: /^(?<serial>\d{11})(?<check>\d)$/,
-    check: fedex12,
-  },
-  {
-    carrier: "FedEx",
-    service: "Express (34)",
-    lengths: [34],
-    pattern: /^[0-8]\d{19}(?<serial>\d{13})(?<check>\d)$/,
-    check: fedex14,
-  },
+  ofDigits("FedEx", "Express (12)", 12, fedex12),
+  ofDigits("FedEx", "Express (34)", 34, fedex14, { first: "012345678", serialFrom: 20 }),
   {
     carrier: "FedEx",
     service: "ASTRA (32)",
     lengths: [32],
-    pattern: /^3\d{15}(?<number>(?<serial>\d{11})(?<check>\d))\d{4}$/,
+    first: "3",
+    pattern: /^3\d{15}(\d{12})\d{4}$/,
     check: fedex12,
   },
-  {
-    carrier: "FedEx",
-    service: "Ground (15)",
-    lengths: [15],
-    pattern: /^(?<serial>\d{14})(?<check>\d)$/,
-    check: gs1,
-  },
-  {
-    carrier: "FedEx",
-    service: "Ground SSCC (18)",
-    lengths: [18],
-    pattern: /^\d\d(?<serial>\d{15})(?<check>\d)$/,
-    check: gs1,
-  },
+  ofDigits("FedEx", "Ground (15)", 15, gs1),
+  ofDigits("FedEx", "Ground SSCC (18)", 18, gs1, { serialFrom: 2 }),
   {
     carrier: "FedEx",
     service: "Ground 96 (22)",
     lengths: [22],
-    pattern: /^96\d{5}(?<serial>\d{14})(?<check>\d)$/,
+    first: "9",
+    pattern: /^96\d{20}$/,
     check: gs1,
+    serialFrom: 7,
   },
   {
     carrier: "FedEx",
     service: "Ground GSN (34)",
     lengths: [34],
-    pattern: /^96\d{18}(?<serial>\d{13})(?<check>\d)$/,
+    first: "9",
+    pattern: /^96\d{32}$/,
     check: fedex14,
+    serialFrom: 20,
   },
-  {
-    carrier: "USPS",
-    service: "USPS 20",
-    lengths: [20],
-    pattern: /^(?<serial>\d{19})(?<check>\d)$/,
-    check: gs1,
-  },
+  ofDigits("USPS", "USPS 20", 20, gs1),
   {
     carrier: "USPS",
     service: "Legacy",
     lengths: [20, 22, 28, 30, 32, 34],
-    pattern: new RegExp(`${routed}(?<number>(?<serial>(?:91)?\\d{19})(?<check>\\d))$`),
-    check: modulo10(3, 1, (serial) => (serial.startsWith("91") ? "" : "91")),
+    first: digits,
+    pattern: new RegExp(`${routed}((?:91)?\\d{20})$`),
+    check: modulo10(3, 1, "91"),
   },
   {
     carrier: "USPS",
     service: "IMpb, online or vendor label",
     lengths: [22, 26, 30, 34, 38, 42],
+    first: "49",
     pattern: new RegExp(
-      `${routed}(?<number>(?<serial>94\\d{3}(?:9\\d{8}(?:\\d{15}|\\d{11}|\\d{7})|[0-8]\\d{5}(?:\\d{14}|\\d{10})))(?<check>\\d))$`,
+      `${routed}(94\\d{3}(?:9\\d{8}(?:\\d{15}|\\d{11}|\\d{7})|[0-8]\\d{5}(?:\\d{14}|\\d{10}))\\d)$`,
     ),
     check: gs1,
   },
@@ -121,9 +109,10 @@ export const formats: readonly Format[] = [
     carrier: "USPS",
     service: "IMpb, mailer or retail",
     lengths: [22, 26, 30, 34, 38],
+    first: "49",
     pattern: new RegExp(
-      `${routed}(?<number>(?<serial>(?:92\\d{3}(?=9)|93\\d{3}(?=[0-8])|95\\d{3})` +
-        `(?:9\\d{8}(?:\\d{11}|\\d{7})|[0-8]\\d{5}(?:\\d{14}|\\d{10})))(?<check>\\d))$`,
+      `${routed}((?:92\\d{3}(?=9)|93\\d{3}(?=[0-8])|95\\d{3})` +
+        `(?:9\\d{8}(?:\\d{11}|\\d{7})|[0-8]\\d{5}(?:\\d{14}|\\d{10}))\\d)$`,
     ),
     check: gs1,
   },
@@ -131,123 +120,143 @@ export const formats: readonly Format[] = [
     carrier: "DHL",
     service: "Express",
     lengths: [10, 11],
-    pattern: /^(?<serial>\d{9,10})(?<check>\d)$/,
+    first: digits,
+    pattern: /^\d{10,11}$/,
     check: modulo7,
   },
-  { carrier: "DHL", service: "Express (piece)", lengths: [12, 13, 14], pattern: /^J[A-Z]{2,3}\d{9,10}$/ },
+  {
+    carrier: "DHL",
+    service: "Express (piece)",
+    lengths: [12, 13, 14],
+    first: "J",
+    pattern: /^J[A-Z]{2,3}\d{9,10}$/,
+  },
   {
     carrier: "DHL",
     service: "eCommerce",
     lengths: upTo(12, 41),
+    first: "GLRUCSTIHM",
     pattern: /^(?:GM|LX|RX|UV|CN|SG|TH|IN|HK|MY)(?=[A-Z]{0,38}\d)[0-9A-Z]{10,39}$/,
   },
-  { carrier: "DHL", service: "eCommerce (14)", lengths: [14], pattern: /^\d{14}$/ },
+  ofDigits("DHL", "eCommerce (14)", 14),
   {
     carrier: "DHL",
     service: "Paket (20)",
     lengths: [20],
-    pattern: /^00(?<serial>34\d{15})(?<check>\d)$/,
+    first: "0",
+    pattern: /^0034\d{16}$/,
     check: gs1,
+    serialFrom: 2,
   },
-  { carrier: "DHL", service: "Paket (JJD)", lengths: upTo(15, 23), pattern: /^JJD\d{12,20}$/ },
-  {
-    carrier: "DHL",
-    service: "Paket Identcode (12)",
-    lengths: [12],
-    pattern: /^(?<serial>\d{11})(?<check>\d)$/,
-    check: identcode,
-  },
-  {
-    carrier: "DHL",
-    service: "Paket Leitcode (14)",
-    lengths: [14],
-    pattern: /^(?<serial>\d{13})(?<check>\d)$/,
-    check: identcode,
-  },
+  { carrier: "DHL", service: "Paket (JJD)", lengths: upTo(15, 23), first: "J", pattern: /^JJD\d{12,20}$/ },
+  ofDigits("DHL", "Paket Identcode (12)", 12, identcode),
+  ofDigits("DHL", "Paket Leitcode (14)", 14, identcode),
   {
     carrier: "DPD",
     service: "DPD (28)",
     lengths: [28],
-    pattern: /^(?<serial>\d{27})(?<check>[0-9A-Z])$/,
+    first: digits,
+    pattern: /^\d{27}[0-9A-Z]$/,
     check: modulo37and36,
   },
   {
     carrier: "DPD",
     service: "DPD (14)",
     lengths: [15],
-    pattern: /^(?<serial>\d{14})(?<check>[0-9A-Z])$/,
+    first: digits,
+    pattern: /^\d{14}[0-9A-Z]$/,
     check: modulo37and36,
   },
-  {
-    carrier: "Hermes",
-    service: "Hermes (14)",
-    lengths: [14],
-    pattern: /^(?<serial>\d{13})(?<check>\d)$/,
-    check: gs1,
-  },
+  ofDigits("Hermes", "Hermes (14)", 14, gs1),
   {
     carrier: "UPU S10",
     service: "UPU S10",
     lengths: [13],
-    pattern: new RegExp(
-      `^(?<service>[A-Z]{2})(?<serial>\\d{8})(?<check>\\d)(?:${postalServices.join("|")})$`,
-    ),
+    first: letters,
+    pattern: new RegExp(`^[A-Z]{2}\\d{9}(?:${postalServices.join("|")})$`),
     check: s10,
+    serialFrom: 2,
+    checkAt: 10,
     serviceOf: s10Service,
   },
-  { carrier: "Amazon", service: "Logistics", lengths: [15], pattern: /^TB[ACM]\d{12}$/ },
-  { carrier: "Amazon", service: "International", lengths: [11], pattern: /^[AFC]\d{10}$/ },
+  { carrier: "Amazon", service: "Logistics", lengths: [15], first: "T", pattern: /^TB[ACM]\d{12}$/ },
+  { carrier: "Amazon", service: "International", lengths: [11], first: "AFC", pattern: /^[AFC]\d{10}$/ },
+  ofDigits("Canada Post", "Canada Post (16)", 16, gs1),
   {
-    carrier: "Canada Post",
-    service: "Canada Post (16)",
-    lengths: [16],
-    pattern: /^(?<serial>\d{15})(?<check>\d)$/,
-    check: gs1,
+    carrier: "Canpar",
+    service: "Canpar (22)",
+    lengths: [22],
+    first: "CDKLSUXZ",
+    pattern: /^[CDKLSUXZ]\d{21}$/,
   },
-  { carrier: "Canpar", service: "Canpar (22)", lengths: [22], pattern: /^[CDKLSUXZ]\d{21}$/ },
-  { carrier: "GOFO Express", service: "US", lengths: [18], pattern: /^GFUS\d{14}$/ },
-  { carrier: "Landmark Global", service: "LTN", lengths: [13], pattern: /^LTN\d{8}N1$/ },
-  { carrier: "LaserShip", service: "LX", lengths: [10], pattern: /^L[AIEHNX][1-3]\d{7}$/ },
-  { carrier: "LaserShip", service: "1LS7 (15)", lengths: [15], pattern: /^1LS7[12]\d{10}$/ },
-  { carrier: "LaserShip", service: "1LS7 (18)", lengths: [18], pattern: /^1LS7[12]\d{2}01[1-4]\d{6}-1$/ },
-  { carrier: "LaserShip", service: "1LSCX (15)", lengths: [15], pattern: /^1LSCX[0-9A-Z]{10}$/ },
+  { carrier: "GOFO Express", service: "US", lengths: [18], first: "G", pattern: /^GFUS\d{14}$/ },
+  { carrier: "Landmark Global", service: "LTN", lengths: [13], first: "L", pattern: /^LTN\d{8}N1$/ },
+  { carrier: "LaserShip", service: "LX", lengths: [10], first: "L", pattern: /^L[AIEHNX][1-3]\d{7}$/ },
+  { carrier: "LaserShip", service: "1LS7 (15)", lengths: [15], first: "1", pattern: /^1LS7[12]\d{10}$/ },
+  {
+    carrier: "LaserShip",
+    service: "1LS7 (18)",
+    lengths: [18],
+    first: "1",
+    pattern: /^1LS7[12]\d{2}01[1-4]\d{6}-1$/,
+  },
+  { carrier: "LaserShip", service: "1LSCX (15)", lengths: [15], first: "1", pattern: /^1LSCX[0-9A-Z]{10}$/ },
   {
     carrier: "Old Dominion",
     service: "Old Dominion",
     lengths: [11],
-    pattern: /^(?<serial>(?:77[78]|072|780)\d{7})(?<check>\d)$/,
+    first: "07",
+    pattern: /^(?:77[78]|072|780)\d{8}$/,
     check: luhn,
   },
   {
     carrier: "Old Dominion",
     service: "Guaranteed",
     lengths: [11],
-    pattern: /^(?<serial>80\d{8})(?<check>\d)$/,
+    first: "8",
+    pattern: /^80\d{9}$/,
     check: luhn,
   },
   {
     carrier: "OnTrac",
     service: "C",
     lengths: [15],
-    pattern: /^C(?<serial>\d{13})(?<check>\d)$/,
-    check: modulo10(1, 2, (serial) => (serial.startsWith("4") ? "" : "4")),
+    first: "C",
+    pattern: /^C\d{14}$/,
+    check: modulo10(1, 2, "4"),
+    serialFrom: 1,
   },
   {
     carrier: "OnTrac",
     service: "D",
     lengths: [15],
-    pattern: /^D(?<serial>\d{13})(?<check>\d)$/,
-    check: modulo10(1, 2, (serial) => (serial.startsWith("5") ? "" : "5")),
+    first: "D",
+    pattern: /^D\d{14}$/,
+    check: modulo10(1, 2, "5"),
+    serialFrom: 1,
   },
+  ofDigits("Purolator", "Purolator (12)", 12, luhn, { first: "012345" }),
   {
     carrier: "Purolator",
-    service: "Purolator (12)",
+    service: "Purolator (letters)",
     lengths: [12],
-    pattern: /^(?<serial>[0-5]\d{10})(?<check>\d)$/,
-    check: luhn,
+    first: letters,
+    pattern: /^[A-Z]{3}\d{9}$/,
   },
-  { carrier: "Purolator", service: "Purolator (letters)", lengths: [12], pattern: /^[A-Z]{3}\d{9}$/ },
-  { carrier: "Spee-Dee", service: "Spee-Dee (20)", lengths: [20], pattern: /^SP\d{18}$/ },
-  { carrier: "Yodel", service: "Yodel", lengths: [18, 19], pattern: /^JJ?D\d{16}$/ },
-  { carrier: "YunExpress", service: "YunExpress", lengths: [18], pattern: /^YT\d{16}$/ },
+  { carrier: "Spee-Dee", service: "Spee-Dee (20)", lengths: [20], first: "S", pattern: /^SP\d{18}$/ },
+  { carrier: "Yodel", service: "Yodel", lengths: [18, 19], first: "J", pattern: /^JJ?D\d{16}$/ },
+  { carrier: "YunExpress", service: "YunExpress", lengths: [18], first: "Y", pattern: /^YT\d{16}$/ },
 ];
+
+/** A number of so many digits; the last one is the check digit, where there is one. */
+function ofDigits(
+  carrier: string,
+  service: string,
+  length: number,
+  check?: CheckDigit,
+  { first = digits, serialFrom = 0 }: { readonly first?: string; readonly serialFrom?: number } = {},
+): Format {
+  const pattern = new RegExp(`^[${first}]\\d{${length - 1}}$`);
+  const format = { carrier, service, lengths: [length], first, pattern, serialFrom };
+  return check === undefined ? format : { ...format, check };
+}

@@ -43,8 +43,8 @@ const s10Services: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The kind of item by the first two letters of a UPU S10 number. */
-export function s10Service(code: string): string {
-  return s10Services.find(([pattern]) => pattern.test(code))?.[1] ?? "UPU S10";
+export function s10Service(number: string): string {
+  return s10Services.find(([pattern]) => pattern.test(number))?.[1] ?? "UPU S10";
 }
 
 /** The postal services that give out UPU S10 numbers, two letters each. */

@@ -1,9 +1,12 @@
-/** Whether the last digit is the check digit of those before it, by GS1's rule: weights 3 and 1 from the right, modulo 10. */
-export function hasGs1CheckDigit(digits: string): boolean {
+/**
+ * Whether the last digit of a text, or of a part of it, is the check digit of those before it, by GS1's rule: weights 3 and 1
+ * from the right, modulo 10.
+ */
+export function hasGs1CheckDigit(text: string, from = 0, end = text.length): boolean {
   let sum = 0;
-  for (let index = 0; index < digits.length; index++) {
-    const fromRight = digits.length - 1 - index;
-    sum += (digits.charCodeAt(index) - 48) * (fromRight % 2 === 0 ? 1 : 3);
+  for (let index = from; index < end; index++) {
+    const digit = text.charCodeAt(index) - 48;
+    sum += (end - index) % 2 === 1 ? digit : digit * 3;
   }
   return sum % 10 === 0;
 }

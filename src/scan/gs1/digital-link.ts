@@ -3,13 +3,17 @@ import { isDigits } from "./check-digits.ts";
 import { readElement } from "./element.ts";
 import { identifiers } from "./table.ts";
 
+const address = /^(?:https?|HTTPS?):\/\/[^/?#\s]+(\/[^?#\s]*)(?:\?([^#\s]*))?(?:#\S*)?$/;
+
 /**
  * The elements of a GS1 Digital Link URI, such as https://example.com/01/09501101530003/10/ABC?17=271231; null for any other
  * text. Qualifiers and attributes count in any order: what a scanner has read is not refused for its grammar.
  */
 export function readDigitalLink(text: string, today: Date): ScanElement[] | null {
-  const [, path = "", query = ""] =
-    /^(?:https?|HTTPS?):\/\/[^/?#\s]+(\/[^?#\s]*)(?:\?([^#\s]*))?(?:#\S*)?$/.exec(text) ?? [];
+  const [, path, query = ""] = address.exec(text) ?? [];
+  if (path === undefined) {
+    return null;
+  }
   const inPath = readPath(path.split("/").slice(1));
   if (inPath === null) {
     return null;
@@ -49,6 +53,9 @@ function fullLength(ai: string, value: string): string {
 
 /** What is not escaped properly stays as it is. */
 function unescape(text: string): string {
+  if (!text.includes("%")) {
+    return text;
+  }
   try {
     return decodeURIComponent(text);
   } catch {

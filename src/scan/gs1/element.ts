@@ -56,7 +56,7 @@ function problemIn({ components }: Identifier, value: string, today: Date): Scan
 /** What a value stands for where that is not its text: a number with its decimals, or a date. */
 function decode({ decimals, components }: Identifier, value: string, today: Date): string | number | null {
   if (decimals !== null) {
-    return shiftPoint(value, decimals);
+    return shiftPoint(Number(value), decimals);
   }
   const [first, second] = components;
   const rule = first?.rules[0];
@@ -81,7 +81,12 @@ function decode({ decimals, components }: Identifier, value: string, today: Date
   }
 }
 
-/** "001250" with 3 decimals is 1.25: by text, because a division would not always be exact. */
-export function shiftPoint(digits: string, decimals: number): number {
-  return Number(`${digits}e-${decimals}`);
+const powersOf10 = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+
+/**
+ * 1250 with 3 decimals is 1.25. Both numbers of the division are whole and exact, so its result is the floating-point number that
+ * the decimal text has too; multiplied by 0.001 it would not be.
+ */
+export function shiftPoint(whole: number, decimals: number): number {
+  return whole / (powersOf10[decimals] ?? Number.NaN);
 }

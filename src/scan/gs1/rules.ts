@@ -11,6 +11,10 @@ function holds(isRight: (text: string) => boolean, problem: ScanProblem = "value
   return (text) => (isRight(text) ? null : problem);
 }
 
+function matches(pattern: RegExp): Rule {
+  return holds((text) => pattern.test(text));
+}
+
 const hour = (text: string): boolean => Number(text) < 24;
 const minute = (text: string): boolean => Number(text) < 60;
 
@@ -24,8 +28,8 @@ const degrees = (bound: number) => holds((text) => Number(text) <= bound * 2e7);
 const rules: Readonly<Record<string, Rule>> = {
   csum: holds(hasGs1CheckDigit, "checkDigit"),
   csumalpha: holds(hasCheckPair, "checkDigit"),
-  gcppos1: holds((text) => /^\d{4}/.test(text)),
-  gcppos2: holds((text) => /^.\d{4}/.test(text)),
+  gcppos1: matches(/^\d{4}/),
+  gcppos2: matches(/^.\d{4}/),
   yymmdd: (text, today) => (readDate(text, false, today) === null ? "date" : null),
   yymmd0: (text, today) => (readDate(text, true, today) === null ? "date" : null),
   yyyymmdd: (text) => (readLongDate(text) === null ? "date" : null),
@@ -34,14 +38,14 @@ const rules: Readonly<Record<string, Rule>> = {
   ss: holds(minute, "date"),
   hhmi: holds((text) => hour(text.slice(0, 2)) && minute(text.slice(2)), "date"),
   zero: holds((text) => text === "0"),
-  nonzero: holds((text) => /[^0]/.test(text)),
+  nonzero: matches(/[^0]/),
   nozeroprefix: holds((text) => text === "0" || !text.startsWith("0")),
   hasnondigit: holds((text) => !isDigits(text)),
-  yesno: holds((text) => /^[01]$/.test(text)),
-  winding: holds((text) => /^[019]$/.test(text)),
-  iso5218: holds((text) => /^[0129]$/.test(text)),
+  yesno: matches(/^[01]$/),
+  winding: matches(/^[019]$/),
+  iso5218: matches(/^[0129]$/),
   hyphen: holds((text) => text === "-"),
-  importeridx: holds((text) => /^[-0-9A-Z_a-z]$/.test(text)),
+  importeridx: matches(/^[-0-9A-Z_a-z]$/),
   pcenc: holds((text) => !/%(?![0-9A-Fa-f]{2})/.test(text)),
   pieceoftotal: holds((text) => {
     const [piece, total] = [Number(text.slice(0, 2)), Number(text.slice(2))];

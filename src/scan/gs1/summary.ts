@@ -3,45 +3,74 @@ import { shiftPoint } from "./element.ts";
 
 type Summary = Pick<Scan, "sscc" | "gtin" | "lot" | "serial" | "expiry" | "labelDims" | "labelWeight">;
 
-/** The first element of each kind that is as it should be, by its application identifier. */
-type Found = ReadonlyMap<string, ScanElement>;
-
-/** What most flows want to know of a code, from elements that are as they should be. */
+/** What most flows want to know of a code, from elements that are as they should be: of each kind the first one. */
 export function summarize(elements: readonly ScanElement[]): Summary {
-  const found = new Map<string, ScanElement>();
-  // Weights and logistic dimensions by their first three digits: the fourth only says how many decimals there are.
-  const sizes = new Map<string, ScanElement>();
+  let sscc: string | null = null;
+  let article: string | null = null;
+  let content: string | null = null;
+  let lot: string | null = null;
+  let serial: string | null = null;
+  let expiryDate: string | null = null;
+  let expiryTime: string | null = null;
+  let sizes: Map<string, ScanElement> | undefined;
   for (const element of elements) {
-    const { ai, checked } = element;
-    if (ai !== null && checked === true) {
-      const isSize = ai.length === 4 && (ai.startsWith("33") || ai.startsWith("34"));
-      setFirst(isSize ? sizes : found, isSize ? ai.slice(0, 3) : ai, element);
+    const { ai, value, checked } = element;
+    if (ai === null || checked !== true) {
+      continue;
+    }
+    switch (ai) {
+      case "00":
+        sscc ??= value;
+        break;
+      case "01":
+        article ??= value;
+        break;
+      case "02":
+        content ??= value;
+        break;
+      case "10":
+        lot ??= value;
+        break;
+      case "21":
+        serial ??= value;
+        break;
+      case "17":
+        expiryDate ??= dateOf(element);
+        break;
+      case "7003":
+        expiryTime ??= dateOf(element);
+        break;
+      default:
+        if (ai.length === 4 && (ai.startsWith("33") || ai.startsWith("34"))) {
+          setFirst((sizes ??= new Map<string, ScanElement>()), ai.slice(0, 3), element);
+        }
     }
   }
-  const valueOf = (ai: string) => found.get(ai)?.value ?? null;
   return {
-    sscc: valueOf("00"),
-    gtin: valueOf("01") ?? valueOf("02"),
-    lot: valueOf("10"),
-    serial: valueOf("21"),
-    expiry: dateIn(found, "17") ?? dateIn(found, "7003"),
-    labelDims: sizes.size === 0 ? null : (sidesIn(sizes, "cm") ?? sidesIn(sizes, "in")),
-    labelWeight: sizes.size === 0 ? null : weightIn(sizes),
+    sscc,
+    gtin: article ?? content,
+    lot,
+    serial,
+    expiry: expiryDate ?? expiryTime,
+    labelDims: sizes === undefined ? null : (sidesIn(sizes, "cm") ?? sidesIn(sizes, "in")),
+    labelWeight: sizes === undefined ? null : weightIn(sizes),
   };
 }
 
-function setFirst(found: Map<string, ScanElement>, kind: string, element: ScanElement): void {
-  if (!found.has(kind)) {
-    found.set(kind, element);
+/** Weights and logistic dimensions by their first three digits: the fourth only says how many decimals there are. */
+type Sizes = ReadonlyMap<string, ScanElement>;
+
+function setFirst(sizes: Map<string, ScanElement>, kind: string, element: ScanElement): void {
+  if (!sizes.has(kind)) {
+    sizes.set(kind, element);
   }
 }
 
-function dateIn(found: Found, ai: string): string | null {
-  const decoded = found.get(ai)?.decoded;
+function dateOf({ decoded }: ScanElement): string | null {
   return typeof decoded === "string" ? decoded : null;
 }
 
-function weightIn(sizes: Found): LabelWeight | null {
+function weightIn(sizes: Sizes): LabelWeight | null {
   const kilograms = numberIn(sizes, "330");
   if (kilograms !== null) {
     return { weight: kilograms, unit: "kg" };
@@ -72,14 +101,14 @@ function inchesFeetYards(inches: string, feet: string, yards: string): readonly 
   ];
 }
 
-function sidesIn(sizes: Found, unit: LabelDimensions["unit"]): LabelDimensions | null {
+function sidesIn(sizes: Sizes, unit: LabelDimensions["unit"]): LabelDimensions | null {
   const length = sideIn(sizes, sides[unit].length);
   const width = sideIn(sizes, sides[unit].width);
   const height = sideIn(sizes, sides[unit].height);
   return length === null && width === null && height === null ? null : { length, width, height, unit };
 }
 
-function sideIn(sizes: Found, units: readonly Unit[]): number | null {
+function sideIn(sizes: Sizes, units: readonly Unit[]): number | null {
   for (const [ai, factor] of units) {
     const side = numberIn(sizes, ai, factor);
     if (side !== null) {
@@ -90,10 +119,8 @@ function sideIn(sizes: Found, units: readonly Unit[]): number | null {
 }
 
 /** The number of an element, times a whole number. */
-function numberIn(sizes: Found, kind: string, factor = 1): number | null {
+function numberIn(sizes: Sizes, kind: string, factor = 1): number | null {
   const element = sizes.get(kind);
   // Multiplied as a whole number: 0.35 m are 35 cm, and not 35.00000000000001.
-  return element === undefined
-    ? null
-    : shiftPoint(String(Number(element.value) * factor), Number(element.ai?.[3]));
+  return element === undefined ? null : shiftPoint(Number(element.value) * factor, Number(element.ai?.[3]));
 }

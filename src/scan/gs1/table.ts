@@ -1,4 +1,5 @@
 import { rows } from "./application-identifiers.ts";
+import { isDigits } from "./check-digits.ts";
 import { ruleNamed } from "./rules.ts";
 
 /** Which characters a component may have: digits, or set 82, 39 or 64 of the GS1 General Specifications. */
@@ -63,7 +64,7 @@ const lengths: ReadonlyMap<string, number> = new Map(
 export function identifierAt(data: string, position: number): string | null {
   const length = lengths.get(data.slice(position, position + 2));
   const ai = length === undefined ? "" : data.slice(position, position + length);
-  return ai.length === length && /^\d+$/.test(ai) ? ai : null;
+  return ai.length === length && isDigits(ai) ? ai : null;
 }
 
 /** "00", or all of "91-99". */
