@@ -2,7 +2,7 @@ import type { BillableWeight } from "../model/shapes.ts";
 import { calculate, weightStep, type Calculation } from "../tariffs/calculate.ts";
 import { english, explain } from "../tariffs/explain.ts";
 import { toNumber } from "../tariffs/fraction.ts";
-import { checkLimits, unitOf } from "../tariffs/limits.ts";
+import { checkLimits, unitOf, type CheckedLimit } from "../tariffs/limits.ts";
 import { presets, ruleOn, surchargesOn, type PresetName } from "../tariffs/presets.ts";
 import { ruleUnits, type WeightLimit, type WeightRule } from "../tariffs/rule.ts";
 import { weightUnits } from "../tariffs/units.ts";
@@ -37,6 +37,9 @@ interface ChosenRule {
   readonly source: string | null;
   readonly ruleVerified: boolean | null;
   readonly limits: readonly WeightLimit[];
+  readonly limitsDate: string | null;
+  /** The carrier has limits, but the table does not have those of that day. */
+  readonly hasUnknownLimits: boolean;
 }
 
 /** The billable weight of a measurement. Throws ERR_NOT_BILLABLE where it must not be billed, and ERR_INPUT. */
@@ -75,7 +78,8 @@ export function billableWeightOf(measurement: unknown, task: BillingTask): Billa
     ruleDate: chosen.ruleDate,
     source: chosen.source,
     ruleVerified: chosen.ruleVerified,
-    over: checked.some(({ isOver }) => isOver === true),
+    over: isOverAny(checked, chosen.hasUnknownLimits),
+    limitsDate: chosen.limitsDate,
     thresholds: checked.map(({ limit, value, isOver }) => ({
       name: limit.name,
       over: isOver,
@@ -94,7 +98,8 @@ const sourceNames = { measured: "measured", label: "label", given: "given", none
 
 function choose(rule: BillingTask["rule"], day: string): ChosenRule {
   if (typeof rule !== "string") {
-    return { rule, ruleId: "own", ruleDate: null, source: null, ruleVerified: null, limits: [] };
+    const unknown = { ruleDate: null, source: null, ruleVerified: null, limitsDate: null };
+    return { rule, ruleId: "own", ...unknown, limits: [], hasUnknownLimits: false };
   }
   const preset = presets[rule];
   const dated = ruleOn(preset, day);
@@ -102,14 +107,25 @@ function choose(rule: BillingTask["rule"], day: string): ChosenRule {
     throw billingError("billNoRule", { name: preset.name, value: day });
   }
   const { id, since, source, isVerified } = dated;
+  const surcharges = surchargesOn(preset, day);
   return {
     rule: dated,
     ruleId: id,
     ruleDate: since,
     source,
     ruleVerified: isVerified,
-    limits: surchargesOn(preset, day),
+    limits: surcharges?.limits ?? [],
+    limitsDate: surcharges?.since ?? null,
+    hasUnknownLimits: surcharges === undefined && preset.surcharges.length > 0,
   };
+}
+
+/** Null where it is over none of those that could be compared, and one could not be. */
+function isOverAny(checked: readonly CheckedLimit[], hasUnknown: boolean): boolean | null {
+  if (checked.some(({ isOver }) => isOver === true)) {
+    return true;
+  }
+  return hasUnknown || checked.some(({ isOver }) => isOver === null) ? null : false;
 }
 
 function weightOf(

@@ -76,6 +76,8 @@ export function tryWeightRule(form: Form, texts: Texts): void {
 interface Shown {
   readonly rule: WeightRule;
   readonly dated?: DatedRule;
+  /** The carrier's rules for measurements of earlier days, the newest first. */
+  readonly earlier?: readonly DatedRule[];
   readonly carrier?: string;
   readonly limits: readonly WeightLimit[];
 }
@@ -94,8 +96,12 @@ function rulesIn(form: Form): Shown[] {
     .filter((name) => preset === "msg" || name === preset)
     .flatMap((name) => {
       const dated = ruleOn(presets[name], today);
-      const limits = surchargesOn(presets[name], today);
-      return dated === undefined ? [] : [{ rule: dated, dated, carrier: name, limits }];
+      if (dated === undefined) {
+        return [];
+      }
+      const { rules } = presets[name];
+      const limits = surchargesOn(presets[name], today)?.limits ?? [];
+      return [{ rule: dated, dated, earlier: rules.slice(rules.indexOf(dated) + 1), carrier: name, limits }];
     });
 }
 
@@ -124,14 +130,19 @@ function linesOf(text: string, rules: readonly Shown[], form: Form, texts: Texts
   const weighed: Parcel = form.value("weight") === "none" ? { ...parcel, weight: null } : parcel;
   const read = readLimits(form.value("extras"));
   const extras = "limits" in read ? read.limits : [];
-  return rules.flatMap(({ rule, dated, carrier, limits }) => {
+  return rules.flatMap(({ rule, dated, earlier = [], carrier, limits }) => {
     const calculation = calculate(weighed, rule);
     const isBilled = calculation.billed !== null;
     const explanation = isBilled ? explain(calculation, wordsOf(texts)) : texts("trial.nothing");
     const over = checkLimits(calculation, [...limits, ...extras]).filter(({ isOver }) => isOver === true);
     const name = carrier !== undefined && rules.length > 1 ? `${texts(`preset.${carrier}`)}: ` : "";
-    const origin = rules.length > 1 || dated === undefined ? [] : originOf(dated, texts);
-    return [`${name}${explanation}`, ...over.map((one) => overLine(one, texts)), ...origin];
+    const isOnly = rules.length === 1 && dated !== undefined;
+    return [
+      `${name}${explanation}`,
+      ...over.map((one) => overLine(one, texts)),
+      ...(isOnly ? originOf(dated, texts) : []),
+      ...(isOnly ? earlierLines(weighed, earlier, dated, texts) : []),
+    ];
   });
 }
 
@@ -144,16 +155,31 @@ function overLine({ limit, value }: CheckedLimit, texts: Texts): string {
   });
 }
 
+/** What the rules for measurements of earlier days make of the parcel, each until the day of the next one. */
+function earlierLines(
+  parcel: Parcel,
+  earlier: readonly DatedRule[],
+  current: DatedRule,
+  texts: Texts,
+): string[] {
+  return earlier.map((rule, index) => {
+    const calculation = calculate(parcel, rule);
+    return texts("trial.earlier", {
+      date: dayOf((earlier[index - 1] ?? current).since ?? ""),
+      explanation:
+        calculation.billed === null ? texts("trial.nothing") : explain(calculation, wordsOf(texts)),
+      source: texts("trial.source", { source: rule.source }),
+    });
+  });
+}
+
 /** From which day the rule applies, its source, and whether it is verified. */
 function originOf({ since, source, isVerified, threshold, unit }: DatedRule, texts: Texts): string[] {
-  const date = since === null ? null : new Intl.DateTimeFormat(RED.i18n.lang(), { timeZone: "UTC" });
   return [
     ...(threshold === "0"
       ? []
       : [texts("trial.threshold", { volume: `${numbers()(Number(threshold))} ${ruleUnits[unit].length}³` })]),
-    date === null
-      ? texts("trial.source", { source })
-      : texts("trial.since", { date: date.format(new Date(since ?? "")), source }),
+    since === null ? texts("trial.source", { source }) : texts("trial.since", { date: dayOf(since), source }),
     ...(isVerified ? [] : [texts("trial.unverified")]),
   ];
 }
@@ -167,6 +193,11 @@ function wordsOf(texts: Texts): Words {
     notOver: (volume) => texts("explain.notOver", { volume }),
     atLeast: (weight) => texts("explain.atLeast", { weight }),
   };
+}
+
+/** A day as the editor's language writes it. */
+function dayOf(day: string): string {
+  return new Intl.DateTimeFormat(RED.i18n.lang(), { timeZone: "UTC" }).format(new Date(day));
 }
 
 /** Formats numbers in the editor's language. */

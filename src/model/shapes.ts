@@ -252,6 +252,13 @@ export interface TransactionRecord {
   customReference3: string | null;
   /** What the host gave with the measure. */
   transactionReference: string | null;
+  /**
+   * The serial number of the device, as typed into the config node that names its deviceClientId; null where there
+   * is none.
+   */
+  deviceSerialNumber: string | null;
+  /** The number of its approval or verification for trade, from the same config node. */
+  deviceCertificate: string | null;
   [field: string]: unknown;
 }
 
@@ -527,15 +534,24 @@ export interface BillableWeight {
   /** Which rule of the table; `own` for an own one. */
   ruleId: string;
   /**
-   * The day from which the rule is known to hold (YYYY-MM-DD); null where it has no date, and for an own one.
+   * The day from which the rule is known to hold (YYYY-MM-DD). Null where no day is known, so that it may not have
+   * held on that of the measurement, and for an own one.
    */
   ruleDate: string | null;
   /** Where the rule was found; null for an own one. */
   source: string | null;
   /** False where a part of the rule was found in one secondary source only; null for an own one. */
   ruleVerified: boolean | null;
-  /** Whether the parcel is over any of the thresholds. */
-  over: boolean;
+  /**
+   * Whether the parcel is over any of the thresholds. Null where it is over none of those that could be compared,
+   * and one could not be: without a weight, or where the table has the carrier's limits of later days only.
+   */
+  over: boolean | null;
+  /**
+   * The day from which the carrier's limits hold (YYYY-MM-DD); null where the table has none for the day of the
+   * measurement.
+   */
+  limitsDate: string | null;
   /** The limits of the carrier on that day, and those of the node's settings. */
   thresholds: BillingThreshold[];
   /** The measurement against the label; null where `msg.scan` says nothing of size and weight. */

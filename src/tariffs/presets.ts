@@ -177,14 +177,12 @@ export const presets: Readonly<Record<PresetName, Preset>> = table;
 
 export const presetNames = Object.keys(table) as readonly PresetName[];
 
-/** The rule of a carrier on a day (YYYY-MM-DD); undefined if the table has no rule that is as old. */
+/** The rule of a carrier on a day (YYYY-MM-DD), until a newer one is known; undefined if the table has only rules of later days. */
 export function ruleOn(preset: Preset, day: string): DatedRule | undefined {
   return newest(preset.rules, day);
 }
 
-/** The surcharge limits of a carrier on a day; none if none are known. */
-export function surchargesOn(preset: Preset, day: string): readonly WeightLimit[] {
-  return newest(preset.surcharges, day)?.limits ?? [];
+/** The rule of a carrier on a day (YYYY-MM-DD), until a newer one is known; undefined if the table has only rules of later days. */
 }
 
 function newest<T extends Dated>(dated: readonly T[], day: string): T | undefined {

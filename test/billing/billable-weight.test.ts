@@ -28,6 +28,7 @@ describe("the billable weight of a measurement", () => {
       source: "Federal Register 2026-09785; thelogisticnews.com, post 18371; cahoot.ai",
       ruleVerified: true,
       over: false,
+      limitsDate: null,
       thresholds: [{ name: "long", over: false, quantity: "longest", value: 12, limit: 48, unit: "in" }],
       deviation: null,
       legalForTrade: true,

@@ -237,6 +237,42 @@ describe("the table of rules", () => {
     );
   });
 
+  it("has for each day the rule of that day, the newest one from then on, and for earlier days none", () => {
+    const days: readonly (readonly [
+      rule: PresetName,
+      day: string,
+      id: string | null,
+      since: string | null,
+    ])[] = [
+      ["ups", "2019-06-23", null, null],
+      ["ups", "2025-08-17", null, null],
+      ["ups", "2025-08-18", "ups-2025", "2025-08-18"],
+      ["ups", "2099-12-31", "ups-2025", "2025-08-18"],
+      ["fedex", "2025-08-17", null, null],
+      ["fedex", "2025-08-18", "fedex-2025", "2025-08-18"],
+      ["fedex", "2099-12-31", "fedex-2025", "2025-08-18"],
+      ["usps", "2019-06-22", null, null],
+      ["usps", "2019-06-23", "usps-2019", "2019-06-23"],
+      ["usps", "2026-07-11", "usps-2019", "2019-06-23"],
+      ["usps", "2026-07-12", "usps-2026", "2026-07-12"],
+      ["usps", "2099-12-31", "usps-2026", "2026-07-12"],
+      // Nobody says since when these hold.
+      ["dhl-express", "2001-01-01", "dhl-express", null],
+      ["dhl-express-us", "2001-01-01", "dhl-express-us", null],
+      ["dhl-parcel", "2001-01-01", "dhl-parcel", null],
+      ["dpd", "2001-01-01", "dpd", null],
+    ];
+    for (const [rule, day, id, since] of days) {
+      if (id === null) {
+        caughtBy(() => onDay(rule, day), "ERR_INPUT");
+      } else {
+        const { ruleId, ruleDate } = onDay(rule, day);
+        assert.deepEqual([ruleId, ruleDate], [id, since], `${rule} ${day}`);
+      }
+    }
+    assert.deepEqual(new Set(days.map(([rule]) => rule)), new Set(presetNames));
+  });
+
   it("tells where each rule comes from, since when, and which are not verified", () => {
     for (const name of presetNames) {
       const { ruleId, source, ruleVerified, ruleDate } = onDay(name, "2026-11-22");
@@ -267,7 +303,7 @@ describe("limits", () => {
     const names = result.thresholds
       .filter((one) => one.over)
       .map(({ name, quantity }) => `${name}: ${quantity}`);
-    assert.equal(result.over, names.length > 0);
+    assert.equal(result.over ?? false, names.length > 0);
     return names;
   };
 
@@ -289,6 +325,31 @@ describe("limits", () => {
     assert.deepEqual(over([2, 40, 30.1], 50), ["additional handling: second"]);
     assert.deepEqual(over([47, 15, 13], 50, "ups", "extra: girth > 103 in"), []);
     assert.deepEqual(over([47, 15, 13.1], 50, "ups", "extra: girth > 103 in"), ["extra: girth"]);
+  });
+
+  it("of days before the first ones in the table are said to be unknown, and no later ones are used", () => {
+    const days: readonly (readonly [
+      rule: PresetName,
+      day: string,
+      over: boolean | null,
+      since: string | null,
+    ])[] = [
+      ["ups", "2025-08-18", null, null],
+      ["ups", "2026-01-25", null, null],
+      ["ups", "2026-01-26", true, "2026-01-26"],
+      ["ups", "2099-12-31", true, "2026-01-26"],
+      ["fedex", "2026-01-11", null, null],
+      ["fedex", "2026-01-12", true, "2026-01-12"],
+      // The table has no limits of these at all: there is nothing to compare.
+      ["usps", "2026-07-12", false, null],
+      ["dpd", "2026-07-12", false, null],
+    ];
+    for (const [rule, day, isOver, since] of days) {
+      const parcel = resultOf([60, 10, 10], { more: { dateTimeLocal: `${day}T10:00:00-05:00` } });
+      const found = billableWeight(parcel, { rule });
+      assert.deepEqual([found.over, found.limitsDate], [isOver, since], `${rule} ${day}`);
+      assert.equal(billableWeight(parcel, { rule, extras: "long: longest > 50 in" }).over, true);
+    }
   });
 
   it("hold from their day on", () => {
@@ -316,8 +377,10 @@ describe("limits", () => {
   it("of a weight that is not known are neither exceeded nor met", () => {
     const parcel = resultOf([10, 10, 2], { weight: null });
     const options = { rule: "dpd", weight: "none", extras: "heavy: weight > 10 kg" } as const;
-    const [limit] = billableWeight(parcel, options).thresholds;
-    assert.deepEqual([limit?.over, limit?.value], [null, null]);
+    const { over: isOver, thresholds } = billableWeight(parcel, options);
+    assert.deepEqual([thresholds[0]?.over, thresholds[0]?.value, isOver], [null, null, null]);
+    const long = { ...options, extras: `${options.extras}; long: longest > 5 in` };
+    assert.equal(billableWeight(parcel, long).over, true);
   });
 
   it("have to be written as they are read", () => {

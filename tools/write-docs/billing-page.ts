@@ -51,8 +51,9 @@ Lengths can be in ${list(lengthUnits)}, weights in ${list(weightUnits)}. An inch
 
 ## The table of rules
 
-The rule is that of the day of the measurement, by the device's own clock. If the table has no rule for that day, the message ends in
-\`ERR_INPUT\`. A rule without a date applies to every day.
+The rule is that of the day of the measurement, by the device's own clock, and the newest one until a newer one is known. If the table
+has only rules of later days, the message ends in \`ERR_INPUT\`, and no later rule is used instead. For a rule without a date nobody has
+said since when it holds: it is used for every day, and \`ruleDate\` is null.
 
 These rules were collected from public sources in November 2026. **Your contract with the carrier comes first**: if it has another
 divisor, use a custom rule. A part of each rule marked as _unverified_ was found in one secondary source only.
@@ -72,7 +73,8 @@ USPS wants length, width and height of every parcel in the manifest since 2026-0
 ## Limits for surcharges
 
 \`thresholds\` says for each limit whether the parcel is over it, and \`over\` whether it is over any of them. The sides are those that
-the rule has rounded.
+the rule has rounded. \`limitsDate\` is the day from which the carrier's limits hold. \`over\` is null if the parcel is over no limit that
+could be compared, but one could not be: without a weight, or on a day before the carrier's first limits in the table.
 
 | carrier | since | limit | over | source |
 | --- | --- | --- | --- | --- |

@@ -352,7 +352,7 @@ export const billableWeight = described(
     divisor: described("What the volume is divided by.", v.number()),
     ruleId: described("Which rule of the table; `own` for an own one.", v.string()),
     ruleDate: described(
-      "The day from which the rule is known to hold (YYYY-MM-DD); null where it has no date, and for an own one.",
+      "The day from which the rule is known to hold (YYYY-MM-DD). Null where no day is known, so that it may not have held on that of the measurement, and for an own one.",
       text,
     ),
     source: described("Where the rule was found; null for an own one.", text),
@@ -360,7 +360,14 @@ export const billableWeight = described(
       "False where a part of the rule was found in one secondary source only; null for an own one.",
       v.nullable(v.boolean()),
     ),
-    over: described("Whether the parcel is over any of the thresholds.", v.boolean()),
+    over: described(
+      "Whether the parcel is over any of the thresholds. Null where it is over none of those that could be compared, and one could not be: without a weight, or where the table has the carrier's limits of later days only.",
+      v.nullable(v.boolean()),
+    ),
+    limitsDate: described(
+      "The day from which the carrier's limits hold (YYYY-MM-DD); null where the table has none for the day of the measurement.",
+      text,
+    ),
     thresholds: described(
       "The limits of the carrier on that day, and those of the node's settings.",
       v.array(billingThreshold),
