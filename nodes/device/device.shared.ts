@@ -29,6 +29,15 @@ export const properties = {
   serialNumber: { kind: "text", default: "", icon: "hashtag", group: instrument },
   /** The number of its type approval or of its verification for trade. */
   certificate: { kind: "text", default: "", icon: "certificate", group: instrument },
+  /** What the cloud calls it, separated by commas: by that remote trigger and transaction in find the two above. */
+  cloudIds: {
+    kind: "text",
+    default: "",
+    icon: "cloud",
+    placeholder: { text: "ABCD2345" },
+    note: "note.cloudIds",
+    group: instrument,
+  },
 } as const satisfies PropertyTable;
 
 export type DeviceProperties = Saved<typeof properties>;

@@ -2,7 +2,7 @@ import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, DeviceClient } from "../../src/device/client.ts";
 import { Recordings } from "../../src/runtime/config/recordings.ts";
 import { openOrExplain, type ConfigNode } from "../../src/runtime/config/config-node.ts";
-import { readInstrument, type Instrument } from "../../src/runtime/config/instrument.ts";
+import { readCloudIds, readInstrument } from "../../src/runtime/config/instrument.ts";
 import { serveDeviceTest } from "../../src/runtime/admin/device-routes.ts";
 import { HealthWatch } from "../../src/runtime/config/health.ts";
 import { NamedNodes } from "../../src/runtime/config/named-nodes.ts";
@@ -28,8 +28,8 @@ export default function (RED: NodeAPI): void {
       this.access = opened;
       return;
     }
-    const { client, checkMs, instrument } = opened;
-    this.access = { client, recordings, instrument };
+    const { client, checkMs, instrument, cloudIds } = opened;
+    this.access = { client, recordings, instrument, cloudIds };
     const unwatch = healths.watch(this, {
       intervalMs: checkMs,
       check: client.canPing ? (signal) => client.ping("ping", { signal }) : null,
@@ -44,15 +44,13 @@ export default function (RED: NodeAPI): void {
   serveDeviceTest(RED, properties);
 }
 
-function open(
-  saved: DeviceProperties,
-  queues: CommandQueues,
-): { readonly client: DeviceClient; readonly checkMs: number; readonly instrument: Instrument } {
+function open(saved: DeviceProperties, queues: CommandQueues) {
   const settings = new SettingsReader("device").read(properties, saved);
-  const { checkIntervalMs: checkMs, serialNumber, certificate, ...options } = settings;
+  const { checkIntervalMs: checkMs, serialNumber, certificate, cloudIds, ...options } = settings;
   return {
     client: new DeviceClient({ ...options, queues }),
     checkMs,
     instrument: readInstrument({ serialNumber, certificate }),
+    cloudIds: readCloudIds(cloudIds),
   };
 }

@@ -7,11 +7,14 @@ import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { commandOptions, serve } from "../../src/runtime/action/serve.ts";
 import { demandReference, readParcel, readReferences, ValueReader } from "../../src/runtime/action/values.ts";
 import { throughCloud, cloudChoice } from "../../src/runtime/config/config-choice.ts";
+import { CloudInstruments } from "../../src/runtime/config/instrument.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { defaults, properties as table, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
 
 /** `dimensioner-remote-trigger`: has the cloud start, stop or cancel a recording, or measure, on a registered device. */
 export default function (RED: NodeAPI): void {
+  const instruments = new CloudInstruments(RED);
+
   function RemoteTriggerNode(this: Node, config: NodeDef & Partial<RemoteTriggerProperties>): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
@@ -45,7 +48,10 @@ export default function (RED: NodeAPI): void {
       const options = commandOptions(job, working, () => {
         sentAt = new Date();
       });
-      const target = throughCloud(chosen, client.peer, device);
+      const target = {
+        ...throughCloud(chosen, client.peer, device),
+        instrument: instruments.find(device),
+      };
       const { deviceKey } = target;
       if (action === "stop" || action === "cancel") {
         const { transactionReference = null } = await readReferences(values, given);

@@ -5,12 +5,14 @@ import { refuseNewer, readSaved } from "../../src/runtime/action/saved-propertie
 import { noConfig, serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { errorBeforeSending } from "../../src/runtime/failure.ts";
+import { readParcel } from "../../src/runtime/archive/archive-facts.ts";
 import type { Message } from "../../src/runtime/messages.ts";
 import { storeOf } from "../../src/runtime/store/store-choice.ts";
 import { keepRecords } from "../../src/runtime/webhook/keep-records.ts";
 import type { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
 import { openOrExplain } from "../../src/runtime/config/config-node.ts";
 import { followFlows, FlowsEvent } from "../../src/runtime/config/flows-event.ts";
+import { CloudInstruments } from "../../src/runtime/config/instrument.ts";
 import { LogThrottle } from "../../src/runtime/status/log-throttle.ts";
 import { NodeStatus } from "../../src/runtime/status/node-status.ts";
 import { translateError, translateStatus, translateValue } from "../../src/runtime/status/translate.ts";
@@ -48,6 +50,7 @@ export default function (RED: NodeAPI): void {
     stopping: new FlowsEvent(RED, "flows:stopping"),
   };
   const memories = new WebhookMemories();
+  const instruments = new CloudInstruments(RED);
 
   /** After a deploy: deletes what belongs to no node any more. */
   const settle = (): void => {
@@ -105,7 +108,7 @@ export default function (RED: NodeAPI): void {
       }
     });
     const receiver = new WebhookReceiver(
-      webhook.rules,
+      { ...webhook.rules, instrumentOf: (cloudId) => instruments.find(cloudId) },
       {
         deliver: (record, waiting) => sender.deliver(record, waiting),
         unreached: () => sender.unreached(),
@@ -180,5 +183,5 @@ async function noteHandled(
   }
   const values = new ValueReader(RED, node, msg, operation);
   const given = { field: "transactionId", value: "transactionId", type: "msg" } as const;
-  return stored.handled(await values.required(given));
+  return stored.handled(await values.required(given), readParcel(msg));
 }

@@ -33,6 +33,10 @@ const wireRecord = v.looseObject({
   customReference2: text("What the host gave with the measure."),
   customReference3: text("What the host gave with the measure."),
   transactionReference: text("What the host gave with the measure."),
+  deviceSerialNumber: text(
+    "The serial number of the device, as typed into the config node that names its deviceClientId; null where there is none.",
+  ),
+  deviceCertificate: text("The number of its approval or verification for trade, from the same config node."),
 });
 
 /** A record as this package returns it. Its type and its documentation are generated from it (tools/write-docs). */

@@ -1,7 +1,7 @@
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import type { RecordArrivals } from "./record-arrivals.ts";
-import type { Database, Row, Statement } from "./database.ts";
+import type { Database, Row, SqlValue, Statement } from "./database.ts";
 import { sha256Of } from "../model/sha256.ts";
 
 export interface InboxOptions {
@@ -24,6 +24,18 @@ export interface InboxRecord {
   readonly record: TransactionRecord;
   /** Whether an earlier run of the process has received it. */
   readonly isResumed: boolean;
+}
+
+/** What the flow knows about a record's parcel by the time the record is handled. */
+export interface HandledParcel {
+  /** What is billed; null if that was not calculated. */
+  readonly billable: {
+    readonly weight: number;
+    readonly unit: string;
+    readonly legalForTrade: boolean | "unknown";
+  } | null;
+  /** The scan of its label; null if there was none. */
+  readonly scan: { readonly text: string } | null;
 }
 
 /** A page of the records that are to be sent, in the order of arrival. */
@@ -77,8 +89,9 @@ export class Inbox {
       {
         sql: `INSERT INTO records
             (node_id, transaction_id, legacy_id, transaction_reference, custom_reference_1, custom_reference_2,
-              custom_reference_3, received_at, received_by_run, record, record_sha256)
-          SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+              custom_reference_3, received_at, received_by_run, record, record_sha256, device_serial_number,
+              device_certificate)
+          SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
           WHERE NOT EXISTS (SELECT 1 FROM records WHERE node_id = ? AND received_at > ?
             AND (transaction_id IN (?, ?) OR legacy_id IN (?, ?)))
           RETURNING record_id`,
@@ -94,6 +107,8 @@ export class Inbox {
           this.#runId,
           text,
           sha256Of(text),
+          record.deviceSerialNumber,
+          record.deviceCertificate,
           this.#nodeId,
           since,
           identity(transactionId),
@@ -155,13 +170,16 @@ export class Inbox {
   }
 
   /** Marks the records of a transaction as handled; returns how many there were. */
-  async handled(transactionId: string): Promise<number> {
+  async handled(
+    transactionId: string,
+    parcel: HandledParcel = { billable: null, scan: null },
+  ): Promise<number> {
     const id = identity(transactionId);
     const [rows = []] = await this.#database.transaction([
       {
-        sql: `UPDATE records SET handled_at = ?, handled_by = ?
+        sql: `UPDATE records SET ${handledColumns}
           WHERE node_id = ? AND handled_at IS NULL AND (transaction_id = ? OR legacy_id = ?) RETURNING record_id`,
-        values: [this.#now().toISOString(), this.#nodeId, this.#nodeId, id, id],
+        values: [...handledValues(this.#nodeId, this.#now(), parcel), this.#nodeId, id, id],
       },
     ]);
     return rows.length;
@@ -188,13 +206,31 @@ export class Inbox {
  * Returns the statement that marks the records of a transaction as handled by a job, whichever node has received them.
  * It belongs to the transaction that accepts the job, so that neither happens without the other.
  */
-export function markHandled(transactionId: string, jobId: string, at: Date): Statement {
+export function markHandled(
+  transactionId: string,
+  { id: jobId, intent }: { readonly id: string; readonly intent: HandledParcel },
+  at: Date,
+): Statement {
   const id = identity(transactionId);
   return {
-    sql: `UPDATE records SET handled_at = ?, handled_by = ?
+    sql: `UPDATE records SET ${handledColumns}
       WHERE handled_at IS NULL AND (transaction_id = ? OR legacy_id = ?)`,
-    values: [at.toISOString(), jobId, id, id],
+    values: [...handledValues(jobId, at, intent), id, id],
   };
+}
+
+const handledColumns = `handled_at = ?, handled_by = ?, billable_weight = ?, billable_unit = ?,
+  billable_legal_for_trade = ?, scan = ?`;
+
+function handledValues(by: string, at: Date, { billable, scan }: HandledParcel): SqlValue[] {
+  return [
+    at.toISOString(),
+    by,
+    billable?.weight ?? null,
+    billable?.unit ?? null,
+    billable === null ? null : String(billable.legalForTrade),
+    scan?.text ?? null,
+  ];
 }
 
 /**

@@ -23,10 +23,16 @@ export const migrations: readonly (readonly string[])[] = [
       received_by_run TEXT NOT NULL,
       record TEXT NOT NULL,
       record_sha256 TEXT NOT NULL,
+      device_serial_number TEXT,
+      device_certificate TEXT,
       sent_at TEXT,
       sent_by_run TEXT,
       handled_at TEXT,
-      handled_by TEXT
+      handled_by TEXT,
+      billable_weight REAL,
+      billable_unit TEXT,
+      billable_legal_for_trade TEXT,
+      scan TEXT
     )`,
     `CREATE INDEX records_unhandled ON records (node_id, record_id) WHERE handled_at IS NULL`,
     `CREATE INDEX records_transaction ON records (transaction_id)`,

@@ -182,7 +182,9 @@ export function ruleOn(preset: Preset, day: string): DatedRule | undefined {
   return newest(preset.rules, day);
 }
 
-/** The rule of a carrier on a day (YYYY-MM-DD), until a newer one is known; undefined if the table has only rules of later days. */
+/** The surcharge limits of a carrier on a day; undefined if the table has none, or only those of later days. */
+export function surchargesOn(preset: Preset, day: string): DatedLimits | undefined {
+  return newest(preset.surcharges, day);
 }
 
 function newest<T extends Dated>(dated: readonly T[], day: string): T | undefined {

@@ -1,4 +1,5 @@
 import { problemOf, type Problem } from "../errors/interpolation.ts";
+import type { Instrument } from "../model/instrument.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
 import { DeliveryQueue, type Target } from "./delivery-queue.ts";
 import type { PostedRecord } from "./posted-record.ts";
@@ -13,6 +14,8 @@ export interface IntakeRules {
   readonly onlyOk: boolean;
   /** Only records of these devices; none: all. */
   readonly deviceClientIds: readonly string[];
+  /** The measuring instrument with this ID in the cloud, for the record: no record says it. */
+  readonly instrumentOf: (deviceClientId: string | null) => Instrument;
 }
 
 /** A record on its way into the flow. */
@@ -84,7 +87,13 @@ export class RecordIntake {
     if (!this.#isWanted(posted.record)) {
       return null;
     }
-    return this.#keeper === undefined ? this.#takeInMemory(posted) : this.#keep(this.#keeper, posted);
+    const completed = { ...posted, record: this.#complete(posted.record) };
+    return this.#keeper === undefined ? this.#takeInMemory(completed) : this.#keep(this.#keeper, completed);
+  }
+
+  #complete(record: TransactionRecord): TransactionRecord {
+    const { serialNumber, certificate } = this.#rules.instrumentOf(record.deviceClientId);
+    return { ...record, deviceSerialNumber: serialNumber, deviceCertificate: certificate };
   }
 
   #isWanted(record: TransactionRecord): boolean {

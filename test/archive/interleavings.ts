@@ -132,8 +132,6 @@ class OrderRun {
     const measuredBy: MeasuredBy = {
       id: "dock",
       name: "Dock 4",
-      serialNumber: null,
-      certificate: null,
       imageIdentifier: "i-1",
       images: ["annotated"],
       videoAt: null,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Intent, StoredItem } from "../../src/archive/packages/intent.ts";
+import { unknownInstrument } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Inbox } from "../../src/store/inbox.ts";
 import { jobStates as meanings, statesBefore, type JobState } from "../../src/archive/jobs/job-states.ts";
@@ -28,6 +29,7 @@ const intent: Intent = {
     barcodeReference: null,
   },
   device: null,
+  instrument: unknownInstrument,
   deviceLocalTime: null,
   deviceUtcTime: null,
   legalForTrade: true,

@@ -29,8 +29,6 @@ const localOf = (more: Partial<Intent> = {}): Intent => ({
     measuredBy: {
       id: "dock",
       name: "Dock 4",
-      serialNumber: "SN-1",
-      certificate: null,
       imageIdentifier: "i-1",
       images: ["annotated", "color"],
       videoAt: null,
@@ -272,8 +270,6 @@ describe("archive: one parcel, one package", () => {
       measuredBy: {
         id: "dock",
         name: "Dock 4",
-        serialNumber: null,
-        certificate: null,
         imageIdentifier: null,
         images: [],
         videoAt: at,
@@ -294,8 +290,6 @@ describe("archive: one parcel, one package", () => {
         const measuredBy = {
           id: "dock",
           name: "Dock 4",
-          serialNumber: null,
-          certificate: null,
           imageIdentifier: null,
           images: [],
           videoAt: "later",

@@ -14,6 +14,7 @@ import { filesOf, readManifest, type Manifest } from "../../src/archive/packages
 import type { Intent } from "../../src/archive/packages/intent.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { unknownInstrument } from "../../src/model/instrument.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { storeIn } from "./store.ts";
@@ -53,6 +54,7 @@ export function intentOf(transactionId: string, more: Partial<Intent> = {}): Int
       barcodeReference: null,
     },
     device: null,
+    instrument: unknownInstrument,
     deviceLocalTime: null,
     deviceUtcTime: null,
     legalForTrade: null,

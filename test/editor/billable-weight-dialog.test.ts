@@ -46,7 +46,7 @@ describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", function () {
       ]);
       assert.equal(
         (await lines(page)).at(-1),
-        "Measured before 7/12/2026: 12 × 12 × 12 in = 1728 in³, not over 1728; actual weight 2.65, up to 3 lb. " +
+        "Measured before 7/12/2026: 12 × 12 × 12 in = 1728 in³, not over 1728; actual weight 2.65, rounded up to 3 lb. " +
           "Source: Domestic Mail Manual; postaladvocate.com, USPS rate change of June 2019",
       );
       await fill(page, "preset", { choose: "ups" });

@@ -52,6 +52,8 @@ describe("model/transaction-record", () => {
       customReference2: null,
       customReference3: null,
       transactionReference: "ORDER-1",
+      deviceSerialNumber: null,
+      deviceCertificate: null,
       ok: true,
       source: "webhook",
     });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { unknownInstrument } from "../../src/model/instrument.ts";
 import { StoredRecords, type LeftOver } from "../../src/runtime/webhook/stored-records.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -78,7 +79,14 @@ describe("a webhook's records in a store", () => {
       },
     );
     const receiver = new WebhookReceiver(
-      { secret: null, dedupeMs: 60_000, queueLimit: 10_000, onlyOk: false, deviceClientIds: [] },
+      {
+        secret: null,
+        dedupeMs: 60_000,
+        queueLimit: 10_000,
+        onlyOk: false,
+        deviceClientIds: [],
+        instrumentOf: () => unknownInstrument,
+      },
       {
         deliver: (received) => {
           out.push(received);
@@ -228,7 +236,7 @@ describe("a webhook's records in a store", () => {
     await start("run 1");
     assert.deepEqual([await post(1), await post(2)], [204, 204]);
     await untilOut(2);
-    assert.equal(await parts.records.handled("1"), 1);
+    assert.equal(await parts.records.handled("1", { billable: null, scan: null }), 1);
     await parts.records.close();
     memory = new WebhookMemory();
     out.length = 0;

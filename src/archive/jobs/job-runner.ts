@@ -254,10 +254,10 @@ export class JobRunner implements SubmissionOwner {
   }
 
   /** For the same job once more: the webhook's records of its transaction are handled by what there is. */
-  async #repeat({ transactionId }: Intent, begun: Archived | RunningJob): Promise<Submission> {
-    const isRunning = begun instanceof RunningJob;
-    if (transactionId !== null) {
-      await this.#archive.jobs.handled(transactionId, isRunning ? begun.job.id : begun.manifest.job);
+  async #repeat(intent: Intent, begun: Archived | RunningJob): Promise<Submission> {
+    const id = begun instanceof RunningJob ? begun.job.id : begun.manifest.job;
+    if (intent.transactionId !== null) {
+      await this.#archive.jobs.handled(intent.transactionId, { id, intent });
     }
     return new Submission(begun, { repeatedUntil: this.#stopping.signal });
   }

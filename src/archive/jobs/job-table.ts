@@ -23,6 +23,9 @@ export interface SealedJob {
   readonly legacyTransactionId: string | null;
 }
 
+/** The job that handles a record, with what is known of the parcel. */
+type HandlingJob = Parameters<typeof markHandled>[1];
+
 const mostRemoved = 1_000;
 const dayMs = 24 * 3_600_000;
 
@@ -60,7 +63,7 @@ export class JobTable {
         ],
       },
       ...[...job.items].map(([slot, item]) => insertItem(job.id, slot, item)),
-      ...(transactionId === null ? [] : [markHandled(transactionId, job.id, at)]),
+      ...(transactionId === null ? [] : [markHandled(transactionId, job, at)]),
       ...noteMeasurement(job, at),
     ]);
     return at;
@@ -70,15 +73,15 @@ export class JobTable {
    * Notes the transaction that was found for a job, if `claim` returns a row: that its record is this job's. The webhook's records
    * of the transaction count as handled then.
    */
-  async found(id: string, transactionId: string, claim: Statement): Promise<boolean> {
+  async found(job: HandlingJob, transactionId: string, claim: Statement): Promise<boolean> {
     // Who else claims it now comes before or after both.
     const [claimed = []] = await this.#database.transaction([claim]);
     if (claimed.length === 0) {
       return false;
     }
     await this.#database.transaction([
-      { sql: "UPDATE jobs SET transaction_id = ? WHERE job_id = ?", values: [transactionId, id] },
-      markHandled(transactionId, id, this.#now()),
+      { sql: "UPDATE jobs SET transaction_id = ? WHERE job_id = ?", values: [transactionId, job.id] },
+      markHandled(transactionId, job, this.#now()),
     ]);
     return true;
   }
@@ -167,8 +170,8 @@ export class JobTable {
   }
 
   /** Marks the webhook's records of a transaction as handled by a job that there is already, or by its package. */
-  async handled(transactionId: string, id: string): Promise<void> {
-    await this.#database.transaction([markHandled(transactionId, id, this.#now())]);
+  async handled(transactionId: string, job: HandlingJob): Promise<void> {
+    await this.#database.transaction([markHandled(transactionId, job, this.#now())]);
   }
 
   /** The long texts of a job. Undefined where its row is not what was written. */

@@ -56,9 +56,6 @@ const measuredBy = v.object({
   /** Of the config node. */
   id: v.string(),
   name: v.string(),
-  /** As its owner has typed it in, like the next one. */
-  serialNumber: optionalText,
-  certificate: optionalText,
   imageIdentifier: optionalText,
   /** Those that it has and that are wanted. */
   images: v.array(v.picklist(pictures)),
@@ -129,6 +126,8 @@ const intent = v.object({
   folder: v.array(v.string()),
   references,
   device: optionalText,
+  /** What its owner has typed in of it, wherever it is: on the local network or behind the cloud. */
+  instrument: v.object({ serialNumber: optionalText, certificate: optionalText }),
   deviceLocalTime: optionalText,
   deviceUtcTime: optionalText,
   legalForTrade: v.nullable(v.boolean()),

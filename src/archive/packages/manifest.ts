@@ -85,6 +85,17 @@ export const manifestSchema = described(
       }),
     ),
     device: optionalText("Which device measured, as given."),
+    instrument: described(
+      "What is known of the device as a measuring instrument, on the local network or behind the cloud.",
+      v.optional(
+        v.object({
+          serialNumber: optionalText("As its owner has typed it in; null where it is not."),
+          certificate: optionalText(
+            "The number of its approval or verification for trade, as its owner has typed it in; null where it is not.",
+          ),
+        }),
+      ),
+    ),
     measuredBy: described(
       "The device on the local network that measured; null where none did.",
       v.optional(
@@ -92,14 +103,6 @@ export const manifestSchema = described(
           v.object({
             id: described("Of its config node.", v.string()),
             name: described("As its config node has it.", v.string()),
-            serialNumber: described(
-              "The device's serial number, as its owner has typed it in; null where it is not.",
-              v.optional(v.nullable(v.string())),
-            ),
-            certificate: described(
-              "The number of its approval or verification for trade, as its owner has typed it in; null where it is not.",
-              v.optional(v.nullable(v.string())),
-            ),
             imageIdentifier: optionalText("As the device sent it."),
             videoAt: described(
               "When the recording was stopped whose video the device kept (ISO 8601, UTC); only of such a package.",

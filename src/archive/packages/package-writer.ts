@@ -80,14 +80,13 @@ export class PackageWriter {
       legacyTransactionId: content.legacyTransactionId,
       references: intent.references,
       device: intent.device,
+      instrument: intent.instrument,
       measuredBy:
         measuredBy === null
           ? null
           : {
               id: measuredBy.id,
               name: measuredBy.name,
-              serialNumber: measuredBy.serialNumber,
-              certificate: measuredBy.certificate,
               imageIdentifier: measuredBy.imageIdentifier,
               ...(measuredBy.videoAt === null ? {} : { videoAt: measuredBy.videoAt }),
             },

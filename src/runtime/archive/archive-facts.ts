@@ -10,6 +10,7 @@ import {
 } from "../../archive/packages/intent.ts";
 import * as v from "valibot";
 import { verbatim, phrase } from "../../errors/interpolation.ts";
+import type { Instrument } from "../../model/instrument.ts";
 import { decodeMeasureResult } from "../../model/measure-result.ts";
 import { parseJson, recordLimits } from "../../model/parse-json.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
@@ -19,6 +20,7 @@ import type { Message } from "../messages.ts";
 export interface MessageFacts {
   readonly references: GivenReferences;
   readonly device: string | null;
+  readonly instrument: Instrument;
   readonly local: LocalFacts | null;
   /** The device that keeps the video of this parcel's recording after a stop. */
   readonly filmed: LocalFacts | null;
@@ -65,6 +67,7 @@ export function readFacts(msg: Message): MessageFacts {
       barcodeReference: read("barcodeReference"),
     },
     device: read("device") ?? read("deviceReference") ?? read("deviceClientId") ?? read("cameraSerialId"),
+    instrument: readInstrument(fieldsOf(msg["measuredBy"]), fields),
     local: readLocal(msg, fields),
     filmed: readFilmed(msg),
     sought: readLocalMeasurement(msg["measuredBy"], carried ?? decodeAnswer(msg, fields)),
@@ -72,10 +75,22 @@ export function readFacts(msg: Message): MessageFacts {
     deviceLocalTime: textOf(fields["dateTimeLocal"]),
     deviceUtcTime: textOf(fields["dateTimeUtc"]),
     legalForTrade: typeof legalForTrade === "boolean" ? legalForTrade : null,
-    billable: readAs(billedSchema, msg["billable"]),
-    scan: readAs(scannedSchema, msg["scan"]),
+    ...readParcel(msg),
     measurement: carried === undefined || carried === null ? null : `${JSON.stringify(carried, null, 2)}\n`,
     raw,
+  };
+}
+
+/** Reads what is known of the parcel besides its measurement: what is billed for it, and the scan of its label. */
+export function readParcel(msg: Message): Pick<MessageFacts, "billable" | "scan"> {
+  return { billable: readAs(billedSchema, msg["billable"]), scan: readAs(scannedSchema, msg["scan"]) };
+}
+
+/** Reads the serial number and the certificate of the device, from the result or else from msg.measuredBy. */
+function readInstrument(by: Fields | null, result: Fields): Instrument {
+  return {
+    serialNumber: textOf(result["deviceSerialNumber"]) ?? textOf(by?.["serialNumber"]),
+    certificate: textOf(result["deviceCertificate"]) ?? textOf(by?.["certificate"]),
   };
 }
 
@@ -98,8 +113,6 @@ function readLocal(msg: Message, fields: Fields): LocalFacts | null {
   return {
     id,
     name: textOf(by["name"]) ?? id,
-    serialNumber: textOf(by["serialNumber"]),
-    certificate: textOf(by["certificate"]),
     imageIdentifier: textOf(msg["imageIdentifier"]) ?? textOf(fields["imageIdentifier"]),
     videoAt: null,
   };
@@ -113,8 +126,7 @@ function readFilmed(msg: Message): LocalFacts | null {
     return null;
   }
   const name = textOf(device?.["name"]) ?? id;
-  // Without a measurement there is no instrument to name.
-  return { id, name, serialNumber: null, certificate: null, imageIdentifier: null, videoAt };
+  return { id, name, imageIdentifier: null, videoAt };
 }
 
 /** Decodes the device's exact answer, if that is all that the message still has of the result. */

@@ -4,11 +4,11 @@ import type { DeviceClient } from "../../device/client.ts";
 import type { Surface } from "../../errors/dimensioner-error.ts";
 import { phrase } from "../../errors/interpolation.ts";
 import { deviceKeyOf, type Peer } from "../../http/call.ts";
+import { unknownInstrument, type Instrument } from "../../model/instrument.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 import { ChoiceByName } from "./choice-by-name.ts";
 import type { Access, ConfigNode } from "./config-node.ts";
-import { unknownInstrument, type Instrument } from "./instrument.ts";
 import type { Recordings } from "./recordings.ts";
 
 /** The message for which a client is selected. */
@@ -30,7 +30,7 @@ export interface Target {
   /** The registration code of a device behind the cloud. */
   readonly deviceReference?: string;
   readonly recordings: Recordings;
-  /** Serial number and certificate of the device, which are unknown for a device behind the cloud. */
+  /** Serial number and certificate of the device, as far as they are known. */
   readonly instrument: Instrument;
 }
 

@@ -1,6 +1,6 @@
 import type { Node } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import type { Instrument } from "./instrument.ts";
+import type { Instrument } from "../../model/instrument.ts";
 import type { NamedNodes } from "./named-nodes.ts";
 import type { Recordings } from "./recordings.ts";
 
@@ -12,6 +12,8 @@ export type Access<TClient> =
       readonly recordings: Recordings;
       /** Of a device. */
       readonly instrument?: Instrument;
+      /** What the cloud calls the device: its registration code and its ID, in lower case. */
+      readonly cloudIds?: readonly string[];
     }
   | { readonly problem: DimensionerError };
 

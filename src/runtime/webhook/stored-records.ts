@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TransactionRecord } from "../../model/shapes.ts";
-import { Inbox } from "../../store/inbox.ts";
+import { Inbox, type HandledParcel } from "../../store/inbox.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import type { Received, RecordKeeper } from "../../webhook/record-intake.ts";
@@ -105,8 +105,8 @@ export class StoredRecords implements RecordKeeper {
   }
 
   /** Marks a transaction's records as handled, so that they are not sent again. Rejects with ERR_STORE. */
-  async handled(transactionId: string): Promise<number> {
-    return (await this.#openInbox()).handled(transactionId);
+  async handled(transactionId: string, parcel: HandledParcel): Promise<number> {
+    return (await this.#openInbox()).handled(transactionId, parcel);
   }
 
   /** Resolves when it was noted what was sent, or after a few seconds if the disk does not answer. */

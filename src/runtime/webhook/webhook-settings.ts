@@ -21,13 +21,13 @@ const settings = new SettingsReader("webhook");
 export function readWebhook(
   given: WebhookSettings,
   secret: string,
-): { readonly path: WebhookPath; readonly rules: WebhookRules } {
+): { readonly path: WebhookPath; readonly rules: Omit<WebhookRules, "instrumentOf"> } {
   const { dedupeMs, queueLimit, onlyOk } = given;
   const path = readPath(given.path);
   if ("problem" in path) {
     throw settings.invalid("path", path.problem);
   }
-  const rules: WebhookRules = {
+  const rules = {
     secret: readSecret(given, secret.trim()),
     dedupeMs,
     queueLimit,

@@ -56,8 +56,6 @@ describe("archive: jobs that seek their transaction", () => {
       measuredBy: {
         id: "device",
         name: "Dock 4",
-        serialNumber: null,
-        certificate: null,
         imageIdentifier: key,
         images: [],
         videoAt: null,

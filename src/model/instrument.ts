@@ -1,0 +1,10 @@
+/**
+ * The identity of a device as a measuring instrument. No API reports it, so its owner types it in. Null if it is not
+ * given.
+ */
+export interface Instrument {
+  readonly serialNumber: string | null;
+  readonly certificate: string | null;
+}
+
+export const unknownInstrument: Instrument = { serialNumber: null, certificate: null };

@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdir, readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { readManifest } from "../../src/archive/packages/manifest.ts";
+import { readScan } from "../../src/scan/read-scans.ts";
+import { startSimulator } from "../../src/simulator/index.ts";
+import { withFolder } from "../media/support.ts";
+import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
+import { storeNode } from "../support/store-node.ts";
+
+const path = "/dimensioner/transaction";
+
+function deviceNode(id: string, more: object): FlowNode {
+  return { id, type: "dimensioner-device", name: `Device ${id}`, address: "127.0.0.1:9", ...more };
+}
+
+const dock4 = deviceNode("dock-4", { serialNumber: "SN-4", certificate: "AM-4", cloudIds: "abcd2345, D-4" });
+const receiving = { id: "in", z: "tab", type: "dimensioner-transaction-in", path, secretIn: "none" };
+
+describe("the device of what comes from the cloud", function () {
+  this.timeout(20_000);
+  let flow: TestFlow;
+  let server: Server;
+
+  const start = async (nodes: readonly FlowNode[], options?: { readonly userDir: string }): Promise<void> => {
+    flow = await TestFlow.start(nodes, { cloud: { token: "simulator" } }, options);
+    server = createServer(flow.webApp);
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+  };
+  const stop = async (): Promise<void> => {
+    await flow.stop();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  /** Posts a record, and returns the message that the node makes of it. */
+  const receive = async (record: {
+    readonly id: number;
+    readonly [name: string]: unknown;
+  }): Promise<Message> => {
+    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ errorCode: 0, ...record }),
+    });
+    assert.equal(answer.status, 204);
+    for (;;) {
+      // A deploy has another one sent again that no node had got.
+      const found = flow.sent.find(({ msg }) => msg["transactionId"] === String(record.id));
+      if (found !== undefined) {
+        return found.msg;
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const instrumentOf = ({ payload }: Message): unknown[] => {
+    const { deviceSerialNumber, deviceCertificate } = payload as Record<string, unknown>;
+    return [deviceSerialNumber, deviceCertificate];
+  };
+
+  it("has the serial number and the certificate of the config node that names its ID", async () => {
+    const twins = ["1", "2"].map((id) => deviceNode(id, { serialNumber: `SN-${id}`, cloudIds: "twice" }));
+    const same = ["3", "4"].map((id) => deviceNode(id, { serialNumber: "SN-3", cloudIds: "same" }));
+    await start([dock4, ...twins, ...same, receiving]);
+    try {
+      assert.deepEqual(instrumentOf(await receive({ id: 1, deviceClientId: "d-4" })), ["SN-4", "AM-4"]);
+      assert.deepEqual(instrumentOf(await receive({ id: 2, deviceClientId: "d-5" })), [null, null]);
+      assert.deepEqual(instrumentOf(await receive({ id: 3 })), [null, null]);
+      assert.deepEqual(instrumentOf(await receive({ id: 4, deviceClientId: "twice" })), [null, null]);
+      assert.deepEqual(instrumentOf(await receive({ id: 5, deviceClientId: "same" })), ["SN-3", null]);
+      const claimed = { deviceSerialNumber: "of the sender", deviceCertificate: "of the sender" };
+      assert.deepEqual(instrumentOf(await receive({ id: 6, ...claimed })), [null, null]);
+      await flow.deploy([{ ...dock4, serialNumber: "SN-40" }, receiving], {});
+      assert.deepEqual(instrumentOf(await receive({ id: 7, deviceClientId: "D-4" })), ["SN-40", "AM-4"]);
+    } finally {
+      await stop();
+    }
+  });
+
+  it("is known to a remote trigger by its registration code", async () => {
+    const sim = await startSimulator();
+    try {
+      const trigger = { id: "trigger", z: "tab", type: "dimensioner-remote-trigger", cloud: "cloud" };
+      await start([
+        dock4,
+        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, allowHttp: true },
+        { ...trigger, action: "measure", deviceReference: "ABCD2345", transactionReference: "payload" },
+      ]);
+      try {
+        const { error, sent } = await flow.run("trigger", { payload: "ORDER-1" });
+        assert.equal(error, undefined, error?.message);
+        assert.deepEqual(instrumentOf(sent[0]?.msg ?? assert.fail()), ["SN-4", "AM-4"]);
+      } finally {
+        await stop();
+      }
+    } finally {
+      await sim.close();
+    }
+  });
+
+  it("is in the store with the billed weight and the scan, also in the package of its transaction", async () => {
+    await withFolder(async (folder) => {
+      const [userDir, packages] = [join(folder, "user"), join(folder, "packages")];
+      await Promise.all([mkdir(userDir), mkdir(packages)]);
+      const weigh = { id: "weigh", z: "tab", type: "dimensioner-billable-weight", preset: "dhl-express" };
+      const archive = { id: "archive", z: "tab", type: "dimensioner-archive", store: "store" };
+      const stored = { ...receiving, store: "store" };
+      await start([dock4, storeNode(packages, "store"), stored, weigh, archive], { userDir });
+      try {
+        const bill = async (id: number): Promise<Message> => {
+          const sides = {
+            length: 40,
+            width: 30,
+            height: 20,
+            measurementUnitOfMeasureCd: "cm",
+            weightUnitOfMeasureCd: "kg",
+          };
+          const received = await receive({ id, deviceClientId: "D-4", weight: 2, ...sides });
+          received["scan"] = readScan("]C100395212340000004173");
+          const { error, sent } = await flow.run("weigh", { ...received, weightUnit: "kg" });
+          assert.equal(error, undefined, error?.message);
+          return sent[0]?.msg ?? assert.fail();
+        };
+        const handled = await flow.run("in", await bill(1));
+        assert.equal(handled.error, undefined, handled.error?.message);
+        const archived = await flow.run("archive", await bill(2));
+        assert.equal(archived.error, undefined, archived.error?.message);
+        await bill(3);
+
+        const database = new DatabaseSync(join(userDir, "dimensioner", "store.sqlite"), { readOnly: true });
+        const columns =
+          "transaction_id, device_serial_number, device_certificate, billable_weight, billable_unit, " +
+          "billable_legal_for_trade, scan";
+        const rowsOf = (table: string) =>
+          database
+            .prepare(`SELECT ${columns} FROM ${table}`)
+            .all()
+            .map((row) => Object.values(row));
+        const known = ["SN-4", "AM-4", 5, "kg", "unknown", "00395212340000004173"];
+        assert.deepEqual(rowsOf("records"), [
+          ["1", ...known],
+          ["2", ...known],
+          ["3", "SN-4", "AM-4", null, null, null, null],
+        ]);
+        assert.deepEqual(rowsOf("packages"), [["2", ...known]]);
+        database.close();
+        const { manifest } = archived.sent[0]?.msg["payload"] as { manifest: string };
+        assert.deepEqual(readManifest(await readFile(manifest, "utf8"))?.instrument, {
+          serialNumber: "SN-4",
+          certificate: "AM-4",
+        });
+      } finally {
+        await stop();
+      }
+    });
+  });
+});
