@@ -28,7 +28,6 @@ export interface ExamplesRun {
 export interface ExamplesOptions {
   /** Changes what a test cannot use as it is shipped, a fixed port for instance. */
   readonly adapt?: (node: FlowNode) => FlowNode;
-  readonly major?: 4 | 5;
   /** One that holds what the examples need beside this package. */
   readonly userDir?: string;
   /** False: nobody has said where to save. */
@@ -38,7 +37,7 @@ export interface ExamplesOptions {
 /** Starts them, with what a user would enter: the secret of the webhook, and the folder of the archive. */
 export async function startExamples(
   examples: readonly string[],
-  { adapt = (node) => node, major = nodeRedMajor, userDir, withArchive = true }: ExamplesOptions = {},
+  { adapt = (node) => node, userDir, withArchive = true }: ExamplesOptions = {},
 ): Promise<ExamplesRun> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -52,7 +51,7 @@ export async function startExamples(
     const archive = join(folder, "archive");
     await mkdir(archive);
     const nodeRed = await startNodeRed({
-      major,
+      major: nodeRedMajor,
       env: { DIMENSIONER_ARCHIVE: withArchive ? archive : "" },
       ...(userDir === undefined ? {} : { userDir }),
     });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { phrase } from "../../src/errors/interpolation.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { startServer } from "../support/servers.ts";
 
 const token = "t0ken-of-the-dock";
@@ -20,7 +20,7 @@ interface Answer {
   readonly lines?: readonly Answer[];
 }
 
-describe("the admin routes, in a real Node-RED", function () {
+describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, function () {
   this.timeout(60_000);
   let simulator: Simulator;
   let nodeRed: NodeRed;
@@ -29,7 +29,7 @@ describe("the admin routes, in a real Node-RED", function () {
     simulator = await startSimulator({ token, cloudDevices: 2, unknownTransaction: "empty-list" });
     const { host } = new URL(simulator.newer.origin);
     nodeRed = await startNodeRed({
-      major: 4,
+      major: nodeRedMajor,
       env: { DOCK: host, CLOUD_TOKEN: token },
       flows: [
         {
@@ -301,43 +301,41 @@ describe("the admin routes, in a real Node-RED", function () {
     );
   });
 
-  for (const major of [4, 5] as const) {
-    it(`need a login where there is one, and the right permission (Node-RED ${major})`, async () => {
-      const userDir = await mkdtemp(join(tmpdir(), "admin-routes-"));
-      const users = [{ username: "admin", password: "$2b$08$none", permissions: "*" }];
-      const start = async (adminAuth: object): Promise<NodeRed> =>
-        startNodeRed({ major, userDir, settings: { adminAuth } });
-      const statuses = async ({ adminFetch }: NodeRed): Promise<number[]> => {
-        const calls = [
-          adminFetch("/dimensioner-device/test", { method: "POST" }),
-          adminFetch("/dimensioner-cloud/test", { method: "POST" }),
-          adminFetch("/dimensioner-store/test", { method: "POST" }),
-          adminFetch("/dimensioner-cloud/cloud/devices"),
-          adminFetch("/dimensioner-fetch-image/image/preview"),
-        ];
-        return (await Promise.all(calls)).map(({ status }) => status);
-      };
-      try {
-        // There is nobody to deploy: the flows lie there already.
-        await writeFile(
-          join(userDir, "flows.json"),
-          JSON.stringify([
-            { id: "tab", type: "tab" },
-            { id: "device", type: "dimensioner-device" },
-            { id: "cloud", type: "dimensioner-cloud" },
-          ]),
-        );
-        const closed = await start({ type: "credentials", users });
-        assert.deepEqual(await statuses(closed), [401, 401, 401, 401, 401]);
-        await closed.stop();
-        const readers = await start({ type: "credentials", users, default: { permissions: "read" } });
-        assert.deepEqual(await statuses(readers), [401, 401, 401, 200, 204]);
-        await readers.stop();
-      } finally {
-        await rm(userDir, { recursive: true, force: true });
-      }
-    });
-  }
+  it("need a login where there is one, and the right permission", async () => {
+    const userDir = await mkdtemp(join(tmpdir(), "admin-routes-"));
+    const users = [{ username: "admin", password: "$2b$08$none", permissions: "*" }];
+    const start = async (adminAuth: object): Promise<NodeRed> =>
+      startNodeRed({ major: nodeRedMajor, userDir, settings: { adminAuth } });
+    const statuses = async ({ adminFetch }: NodeRed): Promise<number[]> => {
+      const calls = [
+        adminFetch("/dimensioner-device/test", { method: "POST" }),
+        adminFetch("/dimensioner-cloud/test", { method: "POST" }),
+        adminFetch("/dimensioner-store/test", { method: "POST" }),
+        adminFetch("/dimensioner-cloud/cloud/devices"),
+        adminFetch("/dimensioner-fetch-image/image/preview"),
+      ];
+      return (await Promise.all(calls)).map(({ status }) => status);
+    };
+    try {
+      // There is nobody to deploy: the flows lie there already.
+      await writeFile(
+        join(userDir, "flows.json"),
+        JSON.stringify([
+          { id: "tab", type: "tab" },
+          { id: "device", type: "dimensioner-device" },
+          { id: "cloud", type: "dimensioner-cloud" },
+        ]),
+      );
+      const closed = await start({ type: "credentials", users });
+      assert.deepEqual(await statuses(closed), [401, 401, 401, 401, 401]);
+      await closed.stop();
+      const readers = await start({ type: "credentials", users, default: { permissions: "read" } });
+      assert.deepEqual(await statuses(readers), [401, 401, 401, 200, 204]);
+      await readers.stop();
+    } finally {
+      await rm(userDir, { recursive: true, force: true });
+    }
+  });
 
   describe("reading a scan with the settings of a dialog", () => {
     const settings = {

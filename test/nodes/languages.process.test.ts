@@ -7,7 +7,7 @@ import { fields, phrases } from "../../src/errors/phrases.ts";
 import { sentences } from "../../src/errors/sentences.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { catalogOf } from "../editor/sources.ts";
-import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { configNodes, deviceCode, failingCases, token, type FailingCase } from "./failing-cases.ts";
 import { storeNode } from "../support/store-node.ts";
 
@@ -42,7 +42,7 @@ const withoutPlaces = (text: string): string =>
 /** Nothing listens there: a port that was free a moment ago may have been given to another test. */
 const closedPort = 1;
 
-describe("the errors of flows, in a Node-RED of another language", function () {
+describe(`the errors of flows, in a Node-RED ${nodeRedMajor} of another language`, function () {
   this.timeout(120_000);
   let folder: string;
   let sim: Simulator;
@@ -86,7 +86,7 @@ describe("the errors of flows, in a Node-RED of another language", function () {
       ];
     });
     nodeRed = await startNodeRed({
-      major: 4,
+      major: nodeRedMajor,
       settings: { lang: language },
       flows: [
         ...configNodes(sim, closedPort),

@@ -5,7 +5,7 @@ import { Agent, request, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { statusTexts as texts } from "../../src/runtime/status/status-texts.ts";
-import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 
 const secret = "s3cret-of-the-dock";
 const path = "dimensioner/transaction";
@@ -50,7 +50,7 @@ function flow(secretIn: "header" | "path" = "header"): object[] {
   ];
 }
 
-describe("dimensioner-transaction-in in a real Node-RED", function () {
+describe(`dimensioner-transaction-in in a real Node-RED ${nodeRedMajor}`, function () {
   this.timeout(90_000);
   let nodeRed: NodeRed;
   let userDir: string;
@@ -58,14 +58,13 @@ describe("dimensioner-transaction-in in a real Node-RED", function () {
 
   /** The flows lie in the user folder already: where there is a login, none could be sent. */
   const start = async (
-    major: 4 | 5,
     settings: Record<string, unknown> = {},
     secretIn: "header" | "path" = "header",
   ): Promise<void> => {
     userDir = await mkdtemp(join(tmpdir(), "transaction-in-"));
     await writeFile(join(userDir, "flows.json"), JSON.stringify(flow(secretIn)));
     await writeFile(join(userDir, "flows_cred.json"), JSON.stringify({ in: { secret } }));
-    nodeRed = await startNodeRed({ major, userDir, settings });
+    nodeRed = await startNodeRed({ major: nodeRedMajor, userDir, settings });
   };
   const post = (
     record: object,
@@ -97,7 +96,7 @@ describe("dimensioner-transaction-in in a real Node-RED", function () {
 
   it(`takes ${records} records in a burst, doubled and out of order, each once, beside a busy flow`, async function () {
     const test = this.test ?? assert.fail();
-    await start(4);
+    await start();
     const timesMs = (await burst()).slice(warmUp).toSorted((one, other) => one - other);
     const counts = await untilCounted(records);
     assert.deepEqual([counts.ids, counts.most], [records, 1]);
@@ -108,7 +107,7 @@ describe("dimensioner-transaction-in in a real Node-RED", function () {
   });
 
   it("gives each refusal its status, a plain sentence and nothing else", async () => {
-    await start(5);
+    await start();
     const large = { body: JSON.stringify({ id: 1, errorCode: 0, note: "x".repeat(10_000_000) }) };
     const cases: [string, Promise<Answer>, number][] = [
       ["no secret", post({ id: 1 }), 401],
@@ -136,38 +135,36 @@ describe("dimensioner-transaction-in in a real Node-RED", function () {
     assert.equal(nodeRed.logs.filter((line) => line.includes("rejected: wrong secret")).length, 1);
   });
 
-  for (const major of [4, 5] as const) {
-    it(`stands behind the logins of a site, and below its root (Node-RED ${major})`, async () => {
-      // The old way to write a password, as an MD5 sum: it needs no library here.
-      const pass = createHash("md5").update("correct horse").digest("hex");
-      const users = [{ username: "admin", password: "$2b$08$none", permissions: "*" }];
-      const settings = {
-        httpNodeRoot: "/nodes",
-        httpAdminRoot: "/admin",
-        httpNodeAuth: { user: "cloud", pass },
-        adminAuth: { type: "credentials", users },
-      };
-      await start(major, settings, "path");
-      const at = `/nodes/${path}/${secret}`;
-      const login = { authorization: `Basic ${Buffer.from("cloud:correct horse").toString("base64")}` };
-      assert.equal((await post({ id: 1, errorCode: 0 }, { at })).status, 401);
-      const wrong = { authorization: `Basic ${Buffer.from("cloud:wrong").toString("base64")}` };
-      assert.equal((await post({ id: 1, errorCode: 0 }, { at, headers: wrong })).status, 401);
-      assert.equal((await post({ id: 1, errorCode: 0 }, { at: `${at}x`, headers: login })).status, 401);
-      assert.equal(
-        (await post({ id: 1, errorCode: 0 }, { at: `/${path}/${secret}`, headers: login })).status,
-        404,
-      );
-      assert.equal((await post({ id: 1, errorCode: 0 }, { at, headers: login })).status, 204);
-      const { origin } = new URL(nodeRed.url);
-      const counts = await fetch(`${origin}/nodes/counts`, { headers: login });
-      assert.equal(((await counts.json()) as { ids: number }).ids, 1);
-      assert.equal((await fetch(`${origin}/admin/flows`)).status, 401, "the editor keeps its own login");
-    });
-  }
+  it("stands behind the logins of a site, and below its root", async () => {
+    // The old way to write a password, as an MD5 sum: it needs no library here.
+    const pass = createHash("md5").update("correct horse").digest("hex");
+    const users = [{ username: "admin", password: "$2b$08$none", permissions: "*" }];
+    const settings = {
+      httpNodeRoot: "/nodes",
+      httpAdminRoot: "/admin",
+      httpNodeAuth: { user: "cloud", pass },
+      adminAuth: { type: "credentials", users },
+    };
+    await start(settings, "path");
+    const at = `/nodes/${path}/${secret}`;
+    const login = { authorization: `Basic ${Buffer.from("cloud:correct horse").toString("base64")}` };
+    assert.equal((await post({ id: 1, errorCode: 0 }, { at })).status, 401);
+    const wrong = { authorization: `Basic ${Buffer.from("cloud:wrong").toString("base64")}` };
+    assert.equal((await post({ id: 1, errorCode: 0 }, { at, headers: wrong })).status, 401);
+    assert.equal((await post({ id: 1, errorCode: 0 }, { at: `${at}x`, headers: login })).status, 401);
+    assert.equal(
+      (await post({ id: 1, errorCode: 0 }, { at: `/${path}/${secret}`, headers: login })).status,
+      404,
+    );
+    assert.equal((await post({ id: 1, errorCode: 0 }, { at, headers: login })).status, 204);
+    const { origin } = new URL(nodeRed.url);
+    const counts = await fetch(`${origin}/nodes/counts`, { headers: login });
+    assert.equal(((await counts.json()) as { ids: number }).ids, 1);
+    assert.equal((await fetch(`${origin}/admin/flows`)).status, 401, "the editor keeps its own login");
+  });
 
   it("says that it cannot serve where the site has switched off what flows serve", async () => {
-    await start(4, { httpNodeRoot: false });
+    await start({ httpNodeRoot: false });
     assert.equal((await post({ id: 1, errorCode: 0 }, { headers: shown })).status, 404);
     assert.ok(
       nodeRed.logs.some((line) => line.includes(texts.noWebServer)),
@@ -176,7 +173,7 @@ describe("dimensioner-transaction-in in a real Node-RED", function () {
   });
 
   it("says in the log, too, that another node has its path", async () => {
-    await start(5);
+    await start();
     const warned = nodeRed.nextLine(new RegExp(texts.pathTaken));
     const second = {
       id: "second",
