@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { request } from "node:http";
 import { createRequire } from "node:module";
 import { setImmediate as turn } from "node:timers/promises";
@@ -29,6 +30,7 @@ export class Load {
   /** Deploys that came while connections were open or timers waited. */
   metBusy = 0;
   readonly surprises = new Set<string>();
+  readonly #events = new EventEmitter();
   readonly #flow: TestFlow;
   readonly #webhook: Webhook;
   readonly #pumps: readonly { readonly id: string; readonly make: () => Message; readonly atOnce: number }[];
@@ -75,7 +77,7 @@ export class Load {
   async untilEnded(more: number): Promise<void> {
     const enough = this.ended + more;
     while (this.ended < enough) {
-      await turn();
+      await once(this.#events, "ended");
     }
   }
 
@@ -116,6 +118,7 @@ export class Load {
         this.ended++;
         const key = `${node?.id} ${String(msg["_msgid"])}`;
         this.#open.set(key, (this.#open.get(key) ?? 0) + 1);
+        this.#events.emit("ended");
       }
     });
   }

@@ -11,7 +11,7 @@ const cases = casesOf(places);
 const wheel = cases.flatMap((one) => Array.from({ length: one.share }, () => one));
 const atOnce = 48;
 /** After so many, everything has been loaded and compiled. */
-const warmUpMessages = 3_000;
+const warmUpMessages = 2_000;
 
 const flow = await startLeanFlow(
   [...configNodes(places), ...cases.map(({ node }) => node)],

@@ -18,7 +18,7 @@ const credentials = { ...credentialsOf(places), webhook: { secret } };
 /** So many messages end between two deploys; many more are at work. */
 const endsBetween = 25;
 /** After so many, everything has been loaded and compiled. */
-const warmUpDeploys = 40;
+const warmUpDeploys = 20;
 
 const flow = await startLeanFlow([], {});
 const server = createServer(flow.webApp).listen(0, "127.0.0.1");

@@ -1,5 +1,5 @@
 /**
- * What stays of messages and of deploys, ten times as many as in npm test:
+ * What stays of messages and of deploys, 25 times as many as in npm test:
  *
  *   node test/long/leaks.ts [messages] [deploys]
  */

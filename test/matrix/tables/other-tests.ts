@@ -34,10 +34,10 @@ export const otherTests: Readonly<Record<string, OtherTest>> = {
     file: "nodes/archive-shared-folder.test.ts",
     title: "make one whole package of each of the same",
   },
-  "100 redeploys under load": {
+  "40 redeploys under load": {
     holds: "Sockets, timers, listeners and memory are as before.",
     file: "leaks/leaks.test.ts",
-    title: "after 100 redeploys under load",
+    title: "after 40 redeploys under load",
   },
   "a video of 512 MB, saved to a file": {
     holds: "Memory does not grow.",
@@ -99,10 +99,10 @@ export const otherTests: Readonly<Record<string, OtherTest>> = {
     file: "editor/admin-requests.test.ts",
     title: "shows the names of devices as text",
   },
-  "10,000 messages with a fault in every tenth": {
+  "4,000 messages with a fault in every tenth": {
     holds: "Each ends once; sockets, timers, listeners, files and memory are as before.",
     file: "leaks/leaks.test.ts",
-    title: "after 10,000 messages with a fault in every tenth, each of which ended once",
+    title: "after 4,000 messages with a fault in every tenth, each of which ended once",
   },
   "any step of any operation fails": {
     holds: "Each message still ends once, and no partial file is left.",
