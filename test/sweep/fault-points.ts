@@ -47,17 +47,24 @@ export interface Density {
 /** Counts the points that a run passes, and says which one is to fail. */
 export class PointCounter {
   readonly at: number;
-  passed = 0;
+  /** What the point with this number was called in the run that counted. */
+  readonly name: string | undefined;
+  readonly names: string[] = [];
   reached: string | undefined;
 
   /** The number of the point that is to fail; 0: none, only count. */
-  constructor(at = 0) {
+  constructor(at = 0, name?: string) {
     this.at = at;
+    this.name = name;
+  }
+
+  get passed(): number {
+    return this.names.length;
   }
 
   /** True for the one that is to fail. */
   pass(name: string): boolean {
-    this.passed += 1;
+    this.names.push(name);
     if (this.passed !== this.at) {
       return false;
     }
@@ -70,8 +77,8 @@ export class PointCounter {
 export async function failAtEach(run: (points: PointCounter) => Promise<void>): Promise<number> {
   const counter = new PointCounter();
   await run(counter);
-  for (let k = 1; k <= counter.passed; k += 1) {
-    await run(new PointCounter(k));
+  for (const [index, name] of counter.names.entries()) {
+    await run(new PointCounter(index + 1, name));
   }
   return counter.passed;
 }
