@@ -67,8 +67,11 @@ export async function startFaultServer(parts: FaultServerParts): Promise<PortLis
     };
   }
 
-  const connectionTools = (socket: Socket): { sleep: Timers["sleep"]; reset: () => void } => ({
-    sleep: (ms) => timers.sleep(ms),
+  const connectionTools = (
+    socket: Socket,
+    until?: AbortSignal,
+  ): { sleep: Timers["sleep"]; reset: () => void } => ({
+    sleep: (ms) => timers.sleep(ms, until),
     reset: () => listener.reset(socket),
   });
 
@@ -78,19 +81,20 @@ export async function startFaultServer(parts: FaultServerParts): Promise<PortLis
     response: ServerResponse,
     socket: Socket,
   ): Promise<number | undefined> {
-    const { fault } = applied;
+    const { fault, removed } = applied;
     if (fault.kind === "delay" && fault.before === "action") {
-      await timers.sleep(fault.ms);
+      await timers.sleep(fault.ms, removed);
     }
     const answer = faultActs(fault) ? await handler({ ...asked, contentFault: contentFaultOf(fault) }) : null;
     if (fault.kind === "delay" && fault.before !== "action") {
-      await timers.sleep(fault.ms);
+      await timers.sleep(fault.ms, removed);
     }
     if ((fault.kind === "reset" || fault.kind === "close") && fault.afterMs !== undefined) {
       await timers.sleep(fault.afterMs);
     }
     const plan = faultyPlan(fault, answer === null ? null : normalPlan(answer, chunked));
-    await sendPlan(response, socket, plan, connectionTools(socket));
+    const paceEnds = fault.kind === "drip" ? removed : undefined;
+    await sendPlan(response, socket, plan, connectionTools(socket, paceEnds));
     if (fault.kind === "keep-alive-dies") {
       if (fault.when === "after-answer") {
         socket.destroySoon();

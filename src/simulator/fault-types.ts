@@ -51,7 +51,9 @@ export type LostResponseFault =
 
 /** Faults of time. */
 export type SlowFault =
+  /** Ends after `ms` or when the fault is removed. */
   | { kind: "delay"; ms: number; before?: "action" | "answer" }
+  /** When the fault is removed, the rest is sent without pauses. */
   | ({ kind: "drip" } & InSteps)
   | ({ kind: "slow-headers" } & InSteps)
   /** Answers with status 103 before the correct one, every `everyMs` (10); without `count`, without end. */

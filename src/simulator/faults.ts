@@ -18,6 +18,8 @@ export interface ListedFault extends FaultRule {
 export interface AppliedFault<F> {
   readonly name: string;
   readonly fault: F;
+  /** Aborted when somebody removes the fault. */
+  readonly removed: AbortSignal;
 }
 
 export interface Faults {
@@ -46,6 +48,8 @@ interface Entry {
   applied: number;
   /** Ends the timer of a fault that ends by itself. */
   cancelTimer(): void;
+  /** Aborted when somebody removes the fault, and not when it has been applied often enough. */
+  readonly removed: AbortController;
 }
 
 const mostRules = 1000;
@@ -75,14 +79,19 @@ export function createFaultRules(
   let entries: Entry[] = [];
   let lastId = 0;
 
+  function drop(dropped: Entry): void {
+    dropped.cancelTimer();
+    entries = entries.filter((entry) => entry !== dropped);
+    changed();
+  }
+
   function remove(id: string): boolean {
     const found = entries.find((entry) => entry.id === id);
     if (found === undefined) {
       return false;
     }
-    found.cancelTimer();
-    entries = entries.filter((entry) => entry !== found);
-    changed();
+    drop(found);
+    found.removed.abort();
     return true;
   }
 
@@ -94,7 +103,7 @@ export function createFaultRules(
     }
     entry.applied += 1;
     if (entry.applied === (entry.rule.times ?? 1)) {
-      remove(entry.id);
+      drop(entry);
     } else {
       changed();
     }
@@ -114,7 +123,15 @@ export function createFaultRules(
       lastId += 1;
       const id = `fault-${lastId}`;
       const { fault } = rule;
-      const entry = { id, rule, bytes, matches: 0, applied: 0, cancelTimer: (): void => undefined };
+      const entry: Entry = {
+        id,
+        rule,
+        bytes,
+        matches: 0,
+        applied: 0,
+        cancelTimer: () => undefined,
+        removed: new AbortController(),
+      };
       entries = [...entries, entry];
       if (fault.kind === "refuse" && fault.forMs !== undefined) {
         entry.cancelTimer = after(fault.forMs, () => remove(id));
@@ -124,8 +141,12 @@ export function createFaultRules(
     },
     remove,
     clear() {
-      entries.forEach((entry) => entry.cancelTimer());
+      const removed = entries;
       entries = [];
+      for (const entry of removed) {
+        entry.cancelTimer();
+        entry.removed.abort();
+      }
       changed();
     },
     list: () => entries.map(({ id, rule, matches, applied }) => ({ ...rule, id, matches, applied })),
@@ -136,7 +157,7 @@ export function createFaultRules(
           continue;
         }
         if (applies(entry)) {
-          return { name: name ?? fault.kind, fault };
+          return { name: name ?? fault.kind, fault, removed: entry.removed.signal };
         }
       }
       return null;
@@ -151,7 +172,7 @@ export function createFaultRules(
           continue;
         }
         if (applies(entry)) {
-          return { name: name ?? fault.kind, fault };
+          return { name: name ?? fault.kind, fault, removed: entry.removed.signal };
         }
       }
       return null;

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface Timers {
   /** Runs `act` after so many milliseconds, at once for 0. Returns a function that cancels it. */
   after(ms: number, act: () => void): () => void;
-  /** Resolves after so many milliseconds; rejects when the simulator closes first. */
-  sleep(ms: number): Promise<void>;
+  /** Resolves after so many milliseconds, or when `until` is aborted; rejects when the simulator closes first. */
+  sleep(ms: number, until?: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -31,9 +31,24 @@ export function createTimers(): Timers {
         clearTimeout(timer);
       };
     },
-    async sleep(ms) {
-      if (ms > 0) {
-        await sleep(ms, undefined, { signal: closing.signal });
+    async sleep(ms, until) {
+      if (ms <= 0 || until?.aborted === true) {
+        return;
+      }
+      // Not AbortSignal.any: on Node.js 22 each one leaves something behind with a signal that lives long.
+      const ended = new AbortController();
+      const end = (): void => ended.abort();
+      const signals = until === undefined ? [closing.signal] : [closing.signal, until];
+      signals.forEach((signal) => signal.addEventListener("abort", end));
+      try {
+        closing.signal.throwIfAborted();
+        await sleep(ms, undefined, { signal: ended.signal });
+      } catch (error) {
+        if (closing.signal.aborted) {
+          throw error;
+        }
+      } finally {
+        signals.forEach((signal) => signal.removeEventListener("abort", end));
       }
     },
     close() {

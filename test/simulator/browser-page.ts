@@ -1,6 +1,7 @@
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 
+import { longestWaitMs } from "../support/browser.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
 
 export interface OpenPage {
@@ -12,8 +13,8 @@ export interface OpenPage {
 /** Opens the simulator's page in a browser context of its own and waits until it shows the state. */
 export async function openPage(browser: Browser, sim: Simulator): Promise<OpenPage> {
   const context = await browser.newContext({ viewport: { width: 900, height: 1000 }, colorScheme: "light" });
+  context.setDefaultTimeout(longestWaitMs);
   const page = await context.newPage();
-  page.setDefaultTimeout(5000);
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(`page error: ${error.stack ?? error.message}`));
   page.on("console", (message) => problems.push(`console ${message.type()}: ${message.text()}`));
@@ -26,6 +27,21 @@ export async function openPage(browser: Browser, sim: Simulator): Promise<OpenPa
   await page.locator("#device-address", { hasText: sim.newer.origin }).waitFor();
   await page.locator("#parcel-cube").waitFor();
   return { page, problems };
+}
+
+/**
+ * Clicks a switch and waits until the simulator has done it. `page.check()` would fail where the page hears of an earlier
+ * state right after the click.
+ */
+export async function flip(
+  page: Page,
+  sim: Simulator,
+  selector: string,
+  isDone: () => boolean,
+): Promise<void> {
+  const done = sim.nextEvent(isDone);
+  await page.click(selector);
+  await done;
 }
 
 /** What is cut off, or what axe-core finds wrong, contrast included. */

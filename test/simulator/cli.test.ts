@@ -25,9 +25,7 @@ interface Run {
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-describe("simulator: command line", function () {
-  // A test starts up to three processes.
-  this.timeout(60_000);
+describe("simulator: command line", () => {
   const children: ChildProcessByStdio<null, Readable, Readable>[] = [];
   afterEach(() => children.splice(0).forEach((child) => child.kill("SIGKILL")));
 

@@ -310,5 +310,5 @@ describe("simulator: control port", () => {
       await measure(sim, `?TransactionReference=${filling}`);
     }
     socket.destroy();
-  }).timeout(20_000);
+  });
 });

@@ -57,7 +57,7 @@ describe("simulator: faults", () => {
     for (const [fault, expected, end] of cases) {
       it(JSON.stringify(fault), async () => {
         const { sim, whole } = await withVideo(fault);
-        const got = await exchange(sim.newer.port, requestText(videoPath), 150);
+        const got = await exchange(sim.newer.port, requestText(videoPath), end === "open" ? 150 : undefined);
         const body = bodyOf(got.bytes);
         assert.equal(got.end, end);
         assert.equal(body.length, expected(whole.length));
@@ -85,6 +85,15 @@ describe("simulator: faults", () => {
       const begin = Date.now();
       assert.equal((await measure(sim))["errorCode"], 0);
       assert.ok(Date.now() - begin >= 20);
+    });
+
+    it("drip: the rest without pauses, once the fault is removed", async () => {
+      const sim = await start();
+      const id = sim.faults.add({ times: 0, fault: { kind: "drip", everyMs: 60_000 } });
+      const measured = measure(sim);
+      await sim.nextEvent(() => sim.newer.actions.measures === 1);
+      sim.faults.remove(id);
+      assert.equal((await measured)["errorCode"], 0);
     });
 
     it("drip ends with a client that goes", async () => {
@@ -119,15 +128,22 @@ describe("simulator: faults", () => {
       assert.equal(sim.newer.actions.measures, 2);
     });
 
-    it("delay: before the answer, or before the machine acts", async () => {
+    it("delay: before the answer, or before the machine acts, for its time or until the fault is removed", async () => {
       for (const before of ["answer", "action"] as const) {
         const sim = await withFault({ kind: "delay", ms: 40, before });
-        const answered = measure(sim);
-        await sim.nextRequest();
-        await new Promise((resolve) => setImmediate(resolve));
-        assert.equal(sim.newer.actions.measures, before === "answer" ? 1 : 0);
-        await answered;
+        await measure(sim);
         assert.equal(sim.newer.actions.measures, 1);
+        for (const end of ["remove", "clear"] as const) {
+          const measuredBefore: number = sim.newer.actions.measures;
+          const id = sim.faults.add({ times: 0, fault: { kind: "delay", ms: 600_000, before } });
+          const answered = measure(sim);
+          await sim.nextRequest();
+          await new Promise((resolve) => setImmediate(resolve));
+          assert.equal(sim.newer.actions.measures - measuredBefore, before === "answer" ? 1 : 0);
+          sim.faults[end](id);
+          await answered;
+          assert.equal(sim.newer.actions.measures - measuredBefore, 1);
+        }
       }
     });
   });

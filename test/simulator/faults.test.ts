@@ -41,12 +41,10 @@ describe("simulator: faults", () => {
       for (const [fault, end, pattern] of cases) {
         it(`${fault.kind}, the machine ${acts ? "acts" : "does not act"}`, async () => {
           const sim = await withFault(fault, { name: "mine" });
-          const { end: how, text } = await exchange(
-            sim.newer.port,
-            measureRequest,
-            120,
-            pattern === "^$" ? 120 : 2000,
-          );
+          const begun = acts ? sim.nextEvent(() => sim.newer.actions.measures > 0) : sim.nextRequest();
+          const silentFrom = end === "open" && pattern === "^$" ? begun : undefined;
+          const quietMs = end === "open" ? 120 : undefined;
+          const { end: how, text } = await exchange(sim.newer.port, measureRequest, quietMs, silentFrom);
           assert.equal(how, end);
           assert.match(text, new RegExp(pattern));
           assert.equal(sim.newer.actions.measures, acts ? 1 : 0);
@@ -74,6 +72,12 @@ describe("simulator: faults", () => {
   });
 
   describe("of the connection", () => {
+    const connected = async (sim: Simulator): Promise<void> => {
+      while (sim.newer.connections === 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+
     it("refuse: nothing listens until the fault is removed", async () => {
       const sim = await start();
       await measure(sim);
@@ -86,12 +90,14 @@ describe("simulator: faults", () => {
       assert.equal(sim.faults.remove(id), false);
     });
 
-    it("refuse: for a time, on all surfaces", async () => {
+    it("refuse: on all surfaces, until it is removed or for a time", async () => {
       const sim = await start();
-      sim.faults.add({ fault: { kind: "refuse", forMs: 40 } });
+      const id = sim.faults.add({ fault: { kind: "refuse" } });
       for (const { port } of [sim.newer, sim.earlier, sim.cloud]) {
         assert.equal((await exchange(port, measureRequest)).end, "reset");
       }
+      sim.faults.add({ fault: { kind: "refuse", forMs: 40 } });
+      sim.faults.remove(id);
       while (sim.faults.list().length > 0) {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
@@ -100,7 +106,7 @@ describe("simulator: faults", () => {
 
     it("connect-silence and connect-reset: no request is ever read", async () => {
       const silent = await withFault({ kind: "connect-silence" }, { surface: "newer" });
-      const { end, bytes } = await exchange(silent.newer.port, measureRequest, 80, 80);
+      const { end, bytes } = await exchange(silent.newer.port, measureRequest, 80, connected(silent));
       assert.deepEqual([end, bytes.length, silent.requests.length], ["open", 0, 0]);
       assert.equal((await measure(silent))["errorCode"], 0);
       const reset = await withFault({ kind: "connect-reset" }, { surface: "newer" });

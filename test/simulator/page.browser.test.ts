@@ -5,15 +5,14 @@ import type { Browser, Page } from "playwright-core";
 
 import { launchBrowser } from "../support/browser.ts";
 import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
-import { faultsOfPage, openPage, type OpenPage } from "./browser-page.ts";
+import { faultsOfPage, flip, openPage, type OpenPage } from "./browser-page.ts";
 import { bytesOf, cloudGet, measure, useSimulators, video } from "./support.ts";
 
 /** What the build has made of the page. */
 const built = join(import.meta.dirname, "../../dist/src/simulator/page");
 const mostBytes = 60_000;
 
-describe("simulator: page", function () {
-  this.timeout(20_000);
+describe("simulator: page", () => {
   const start = useSimulators();
   let browser: Browser;
   let opened: OpenPage[] = [];
@@ -78,7 +77,7 @@ describe("simulator: page", function () {
   });
 
   it("plays a sequence in Video Only: scan, record, encode, watch, and see it in the cloud", async () => {
-    const { sim, page, text } = await open({ encodingMs: 400, mediaDelayMs: 50 });
+    const { sim, page, text } = await open({ encodingMs: 3_000, mediaDelayMs: 50 });
     await choose(page, "video-only");
     await page.click("#parcel-polybag");
     await page.locator("#parcel-polybag[aria-pressed=true]").waitFor();
@@ -203,7 +202,7 @@ describe("simulator: page", function () {
     await page.fill("#own-barcode", "MINE");
     await page.keyboard.press("Enter");
     await shows(page, "#on-table", "50 × 40.5 × 30 cm, 7 kg, MINE");
-    await page.check("#legal-for-trade");
+    await flip(page, sim, "#legal-for-trade", () => sim.earlier.state.legalForTrade);
     await page.click("#press-measure");
     await shows(page, "#result", /^Measured at .* · legal for trade$/);
     assert.deepEqual([await text("width"), sim.newer.state.parcel?.errorCode], ["40.5", 3]);
@@ -213,17 +212,16 @@ describe("simulator: page", function () {
 
   it("has the device's switches", async () => {
     const { sim, page } = await open();
-    await page.uncheck("#local-api");
-    await page.uncheck("#power");
+    await flip(page, sim, "#local-api", () => !sim.newer.localApi);
+    await flip(page, sim, "#power", () => !sim.newer.powered);
     await shows(page, "#veil", "Switched off");
     assert.deepEqual([sim.newer.powered, sim.newer.localApi], [false, false]);
     await page.click("#press-start", { force: true });
     await shows(page, "#notice", "The device is switched off.");
-    await page.check("#power");
-    await page.check("#local-api");
+    await flip(page, sim, "#power", () => sim.newer.powered);
     await page.locator("#veil").waitFor({ state: "hidden" });
-    await page.check("#simulation-mode");
-    await page.locator("#simulation-mode:checked").waitFor();
+    await flip(page, sim, "#local-api", () => sim.newer.localApi);
+    await flip(page, sim, "#simulation-mode", () => sim.cloud.simulationMode);
     assert.deepEqual([sim.newer.powered, sim.newer.localApi, sim.cloud.simulationMode], [true, true, true]);
   });
 

@@ -5,12 +5,11 @@ import type { Browser, Page } from "playwright-core";
 
 import { launchBrowser } from "../support/browser.ts";
 import type { Simulator, StartOptions } from "../../src/simulator/index.ts";
-import { openPage, type OpenPage } from "./browser-page.ts";
+import { flip, openPage, type OpenPage } from "./browser-page.ts";
 import { readCodes } from "./read-codes.ts";
 import { useSimulators } from "./support.ts";
 
-describe("simulator: the page's scanner", function () {
-  this.timeout(20_000);
+describe("simulator: the page's scanner", () => {
   let browser: Browser;
   let opened: OpenPage | undefined;
 
@@ -58,17 +57,16 @@ describe("simulator: the page's scanner", function () {
 
   it("is set by switches, and sends what is typed", async () => {
     const { sim, page } = await open();
-    await page.check("#scanner-repeats");
-    await page.check("#scanner-chunks");
-    await page.uncheck("#scanner-aim");
+    const { scanner } = sim;
+    await flip(page, sim, "#scanner-repeats", () => scanner.settings.repeats > 1);
+    await flip(page, sim, "#scanner-chunks", () => scanner.settings.chunkBytes > 0);
+    await flip(page, sim, "#scanner-aim", () => !scanner.settings.aim);
     await page.fill("#scanner-code", "VIDEO_START");
     await page.keyboard.press("Enter");
     await shows(page, "#scanner-sent", "VIDEO_START␍␊ sent");
     const { aim, repeats, chunkBytes } = sim.scanner.settings;
     assert.deepEqual([aim, repeats, chunkBytes > 0], [false, 3, true]);
-    await page.uncheck("#scanner-on");
-    await page.locator("#scanner-on:not(:checked)").waitFor();
-    assert.equal(sim.scanner.on, false);
+    await flip(page, sim, "#scanner-on", () => !scanner.on);
     await page.click("#reset");
     await page.locator("#scanner-on:checked").waitFor();
     await page.locator("#scanner-repeats:not(:checked)").waitFor();

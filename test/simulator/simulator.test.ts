@@ -57,7 +57,7 @@ describe("simulator", () => {
       ["POST", "/api/v1/video/start", "a=%20b", 5, "answered", 200],
     );
     assert.equal(record.headers["x-test"], "1");
-    assert.ok(record.remotePort > 0 && Math.abs(Date.now() - record.at) < 5000);
+    assert.ok(record.remotePort > 0 && Math.abs(Date.now() - record.at) < 60_000);
     assert.deepEqual(sim.requestsTo("newer", "/api/v1/video"), [record]);
     assert.deepEqual(sim.requestsTo("newer", "/api/v1/measure"), []);
     assert.deepEqual(sim.requestsTo("cloud"), []);
@@ -80,7 +80,7 @@ describe("simulator", () => {
   });
 
   it("notices a client that goes before the answer; the machine measures all the same", async () => {
-    const sim = await start({ measureMs: 50 });
+    const sim = await start({ measureMs: 500 });
     const gone = new AbortController();
     const answer = fetch(`${sim.newer.origin}/api/v1/measure`, { signal: gone.signal });
     const record = await sim.nextRequest();

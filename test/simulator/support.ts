@@ -70,12 +70,20 @@ export interface Exchange {
   readonly end: "fin" | "reset" | "open";
 }
 
+/** More than a busy machine needs for the next byte of an answer, or for the end of a connection. */
+const longestMs = 60_000;
+
 /**
- * Sends bytes over a bare socket and gives all that comes back until the connection ends, or is quiet for so long.
- * The first byte has more time, on a busy machine too, unless silence is what is expected.
+ * Sends bytes over a bare socket and gives all that comes back until the connection ends, or is quiet for so long after the
+ * first byte. Where no byte is expected, the quiet counts from when `silentFrom` has resolved.
  */
-export function exchange(port: number, request: string, quietMs = 2000, firstMs = 2000): Promise<Exchange> {
-  return new Promise((resolve) => {
+export function exchange(
+  port: number,
+  request: string,
+  quietMs = longestMs,
+  silentFrom?: Promise<unknown>,
+): Promise<Exchange> {
+  return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, "127.0.0.1");
     const done = (end: Exchange["end"]): void => {
@@ -83,7 +91,8 @@ export function exchange(port: number, request: string, quietMs = 2000, firstMs 
       const bytes = Buffer.concat(chunks);
       resolve({ bytes, text: bytes.toString("latin1"), end });
     };
-    socket.setTimeout(firstMs, () => done("open"));
+    socket.setTimeout(longestMs, () => done("open"));
+    silentFrom?.then(() => socket.setTimeout(quietMs), reject);
     socket.on("data", (chunk) => {
       socket.setTimeout(quietMs);
       chunks.push(chunk);

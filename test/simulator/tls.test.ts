@@ -63,7 +63,9 @@ describe("simulator: TLS", () => {
       }
     });
     assert.equal(end, "timeout");
-    assert.equal(sim.cloud.connections, 1);
+    while (sim.cloud.connections !== 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     socket.destroy();
   });
 });
