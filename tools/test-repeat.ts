@@ -2,15 +2,18 @@
  * Runs the tests again and again, to find those that fail now and then:  npm run test:repeat
  *
  * First alone, then beside busy loops, which take the processor from the tests as a busy machine does. Says of each round
- * how many tests passed and which failed; ends with an exit code other than 0 when any failed.
+ * how many tests passed and which failed, with the whole error, and keeps all that the rounds print in a folder; ends with
+ * an exit code other than 0 when any failed.
  *
  *   npm run test:repeat -- --times 20 --busy 6    rounds of each kind (20), and busy loops (6; 0: only alone)
  *   npm run test:repeat -- test/http/*.test.ts    only these files, instead of all that npm test runs
  */
 import { spawn } from "node:child_process";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { conclude, StepRunner, sum, type Outcome, type Step } from "./test/steps.ts";
+import { conclude, failuresIn, linesOf, StepRunner, sum, type Outcome, type Step } from "./test/steps.ts";
 
 const root = dirname(import.meta.dirname);
 const { values, positionals } = parseArgs({
@@ -33,6 +36,8 @@ const step: Step = {
   timeoutMs: 3_600_000,
 };
 
+const logs = await mkdtemp(join(tmpdir(), "test-repeat-"));
+console.log(`What the rounds print is kept in ${logs}`);
 const runner = new StepRunner(root);
 const outcomes: Outcome[] = [];
 for (let round = 1; round <= times; round++) {
@@ -54,11 +59,10 @@ async function runRound(name: string): Promise<Outcome> {
   const lines: string[] = [];
   const outcome = await runner.run(step, (line) => lines.push(line));
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+  await writeFile(join(logs, `${name.replaceAll(/\W+/g, "-")}.log`), lines.join("\n"));
   console.log(`${name}: ${outcome.passed} passed, ${outcome.failed} failed (${seconds} s)`);
-  if (outcome.failed > 0) {
-    console.log(lines.join("\n").replace(/^/gm, "     "));
-  }
-  return outcome;
+  linesOf(outcome.failures).forEach((line) => console.log(line));
+  return { ...outcome, failures: failuresIn(name, outcome.failures) };
 }
 
 /** Ends when it is killed, or by itself when this process is gone. */

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
 const root = join(import.meta.dirname, "..", "..");
 
-describe("npm run test:repeat", function () {
-  this.timeout(60_000);
+describe("npm run test:repeat", () => {
   let folder: string;
 
   before(async () => {
@@ -29,9 +28,13 @@ describe("npm run test:repeat", function () {
 
   it("runs the files alone and beside busy loops, and counts each round", async () => {
     const file = join(folder, "steady.test.ts");
-    await writeFile(file, `it("holds", () => {});`);
+    await writeFile(file, `describe("a part", () => { it("holds", () => {}); });`);
     const { exitCode, stdout } = await repeat("--times", "2", "--busy", "2", file);
     const rounds = stdout.split("\n").map((line) => line.replace(/ \(\d+ s\)$/, ""));
+    const [, logs = ""] = /^What the rounds print is kept in (.+)$/.exec(rounds.shift() ?? "") ?? [];
+    assert.equal((await readdir(logs)).length, 4);
+    assert.match(await readFile(join(logs, "round-2-of-2-alone.log"), "utf8"), /steady\.test\.ts: 1 passed/);
+    await rm(logs, { recursive: true });
     assert.deepEqual(rounds.slice(0, 4), [
       "round 1 of 2, alone: 1 passed, 0 failed",
       "round 2 of 2, alone: 1 passed, 0 failed",
@@ -57,8 +60,11 @@ describe("npm run test:repeat", function () {
     const { exitCode, stdout } = await repeat("--times", "2", "--busy", "0", file);
     assert.match(stdout, /round 1 of 2, alone: 1 passed, 0 failed/);
     assert.match(stdout, /round 2 of 2, alone: 0 passed, 1 failed/);
-    assert.match(stdout, /FAIL .*wavering\.test\.ts: wavers\n +Error: this time/);
-    assert.match(stdout, /\n1 passed, 1 failed\n$/);
+    assert.match(stdout, /^FAIL .*wavering\.test\.ts: wavers\n +Error: this time/m);
+    assert.match(stdout, /^FAIL \[round 2 of 2, alone\] .*wavering\.test\.ts: wavers\n +Error: this time/m);
+    assert.match(stdout, /\nFailed:\n {2}\[round 2 of 2, alone\] .*: wavers\n1 passed, 1 failed\n$/);
+    const [, logs = ""] = /^What the rounds print is kept in (.+)$/m.exec(stdout) ?? [];
+    await rm(logs, { recursive: true });
     assert.equal(exitCode, 1);
   });
 });

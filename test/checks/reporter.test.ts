@@ -8,8 +8,7 @@ import { text } from "node:stream/consumers";
 
 const root = join(import.meta.dirname, "..", "..");
 
-describe("tools/test: a suite", function () {
-  this.timeout(60_000);
+describe("tools/test: a suite", () => {
   let folder: string;
 
   before(async () => {

@@ -13,7 +13,7 @@ interface Ended {
 }
 
 /** Starts a program that runs these scripts as steps, two at a time, as `npm test` does. */
-function start(scripts: Readonly<Record<string, string>>, timeoutMs = 20_000) {
+function start(scripts: Readonly<Record<string, string>>, timeoutMs = 120_000) {
   const program = `
     import { conclude, StepRunner } from ${steps};
     const steps = Object.entries(${JSON.stringify(scripts)}).map(([name, script]) => ({
@@ -32,9 +32,7 @@ function start(scripts: Readonly<Record<string, string>>, timeoutMs = 20_000) {
   return { child, input, ended };
 }
 
-describe("tools/test: the steps", function () {
-  this.timeout(30_000);
-
+describe("tools/test: the steps", () => {
   it("are told apart by their names, and added up; one that counts nothing is one test", async () => {
     const { exitCode, lines } = await start({
       lint: `console.log("all is well")`,
@@ -42,10 +40,43 @@ describe("tools/test: the steps", function () {
     }).ended();
     assert.equal(exitCode, 0);
     assert.ok(lines.includes("[lint] all is well") && lines.includes("[suite] half way"), lines.join("\n"));
-    assert.match(lines.join("\n"), /^ok {3}suite: 7 passed, 0 failed \(\d+\.\d s\)$/m);
+    assert.match(lines.join("\n"), /^ok suite: 7 passed, 0 failed \(\d+\.\d s\)$/m);
     const times = lines.slice(-3, -1).map((line) => /^ +(\d+\.\d) s {2}(?:lint|suite)$/.exec(line)?.[1]);
     assert.ok(Number(times[0]) >= Number(times[1]), lines.join("\n"));
     assert.equal(lines.at(-1), "8 passed, 0 failed");
+  });
+
+  it("are told of at the very end: how long they took, each failure with its whole error, and their names", async () => {
+    const suite = (name: string, why: string) => `
+      console.log("a line before");
+      console.log("FAIL ${name}: it");
+      console.error("a warning in between");
+      console.log("     Error: ${why}\\n     \\n       at a place");
+      console.log("${name}: 1 passed");
+      console.log("1 passed, 1 failed");
+      process.exitCode = 1;`;
+    const { lines } = await start({
+      first: suite("a.test.ts", "no"),
+      lint: `console.log("x.ts: not pretty"); process.exitCode = 1`,
+    }).ended();
+    const end = lines.slice(lines.lastIndexOf("") + 1);
+    assert.match(end.splice(0, 2).join("\n"), /^ +[\d.]+ s {2}\w+\n +[\d.]+ s {2}\w+$/);
+    assert.deepEqual(
+      end.splice(0, 6).toSorted(),
+      [
+        "       at a place",
+        "     ",
+        "     Error: no",
+        "     x.ts: not pretty",
+        "FAIL [first] a.test.ts: it",
+        "FAIL [lint] lint has ended with exit code 1.",
+      ].toSorted(),
+    );
+    assert.deepEqual(end.splice(1, 2).toSorted(), [
+      "  [first] a.test.ts: it",
+      "  [lint] lint has ended with exit code 1.",
+    ]);
+    assert.deepEqual(end, ["Failed:", "1 passed, 2 failed"]);
   });
 
   const red: readonly (readonly [what: string, script: string, last: string, said: RegExp])[] = [
@@ -53,22 +84,27 @@ describe("tools/test: the steps", function () {
       "a test that failed",
       `console.log("FAIL a.test.ts: it"); console.log("2 passed, 1 failed"); process.exitCode = 1`,
       "2 passed, 1 failed",
-      /^FAIL a\.test\.ts: it$/m,
+      /^FAIL \[step\] a\.test\.ts: it$/m,
     ],
-    ["a check that failed", `process.exitCode = 3`, "0 passed, 1 failed", /^FAIL step .* exit code 3\.$/m],
+    [
+      "a check that failed",
+      `process.exitCode = 3`,
+      "0 passed, 1 failed",
+      /^FAIL \[step\] step .* exit code 3\.$/m,
+    ],
     [
       "an exit code that does not fit the count",
       `console.log("5 passed, 0 failed"); process.exitCode = 1`,
       "5 passed, 1 failed",
-      /^FAIL step .* exit code 1\.$/m,
+      /^FAIL \[step\] step .* exit code 1\.$/m,
     ],
     [
       "a failure that the exit code does not tell",
       `console.log("5 passed, 2 failed")`,
       "5 passed, 2 failed",
-      /^FAIL step: 5 passed, 2 failed/m,
+      /^not ok step: 5 passed, 2 failed/m,
     ],
-    ["no test", `console.log("0 passed, 0 failed")`, "0 passed, 0 failed", /^ok {3}step: 0 passed/m],
+    ["no test", `console.log("0 passed, 0 failed")`, "0 passed, 0 failed", /^ok step: 0 passed/m],
   ];
   for (const [what, script, last, said] of red) {
     it(`end with an exit code other than 0 after ${what}`, async () => {

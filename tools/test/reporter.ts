@@ -9,7 +9,7 @@ export default function ProgressReporter(
   runner: Mocha.Runner,
   options: { readonly reporterOptions?: { readonly longestRestMs?: string } },
 ): void {
-  const longestRestMs = Number(options.reporterOptions?.longestRestMs ?? 10_000);
+  const longestRestMs = Number(options.reporterOptions?.longestRestMs ?? 60_000);
   const total = { passed: 0, failed: 0, skipped: 0 };
   let file: string | undefined;
   let passed = 0;

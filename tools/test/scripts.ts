@@ -60,7 +60,7 @@ export class TestScripts {
       command: [node.path, this.#npm, "run", "--silent", name, "--", ...args],
       env: { NODE_COMPILE_CACHE: this.#compileCache, ...env },
       // Far more than a slow machine needs.
-      timeoutMs: 900_000,
+      timeoutMs: 1_800_000,
     };
   }
 }

@@ -14,16 +14,25 @@ export interface Step {
 export interface Outcome {
   readonly passed: number;
   readonly failed: number;
-  /** Every line that begins with FAIL. */
-  readonly failures: readonly string[];
+  readonly failures: readonly Failure[];
   /** How long each step took that was run by `runAll`. */
   readonly times: readonly StepTime[];
+}
+
+/** What a line that begins with FAIL says, and the lines below it that are indented: the error. */
+interface Failure {
+  readonly what: string;
+  readonly why: readonly string[];
 }
 
 interface StepTime {
   readonly name: string;
   readonly seconds: number;
 }
+
+const indent = "     ";
+/** So much of its output explains why a step has failed that names no test. */
+const explainingLines = 40;
 
 /** Runs commands, and ends them all, with what they have started, when a signal ends this process. */
 export class StepRunner {
@@ -50,9 +59,10 @@ export class StepRunner {
         const outcome = await this.run(step, (line) => console.log(`[${step.name}] ${line}`));
         const seconds = (performance.now() - startedAt) / 1000;
         const { passed, failed } = outcome;
-        const verdict = failed > 0 ? "FAIL" : "ok  ";
+        const verdict = failed > 0 ? "not ok" : "ok";
         console.log(`${verdict} ${step.name}: ${passed} passed, ${failed} failed (${seconds.toFixed(1)} s)`);
-        outcomes.push({ ...outcome, times: [{ name: step.name, seconds }] });
+        const failures = failuresIn(step.name, outcome.failures);
+        outcomes.push({ ...outcome, failures, times: [{ name: step.name, seconds }] });
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
@@ -74,30 +84,48 @@ export class StepRunner {
     });
     this.#running.add(child);
     let counted: { passed: number; failed: number } | undefined;
-    const failures: string[] = [];
+    const failures: { what: string; why: string[] }[] = [];
+    const last: string[] = [];
     const take = (line: string) => {
       const [, passed, failed] = /^(\d+) passed, (\d+) failed$/.exec(line) ?? [];
       if (passed !== undefined) {
         counted = { passed: Number(passed), failed: Number(failed) };
         return;
       }
-      const [failure] = /\bFAIL .*/.exec(line) ?? [];
-      if (failure !== undefined) {
-        failures.push(failure);
-      }
+      last.push(line);
+      last.splice(0, last.length - explainingLines);
       onLine(line);
     };
+    const read = () => {
+      // Of each stream by itself, so that what comes on the other one does not part an error from its test.
+      let failure: { what: string; why: string[] } | undefined;
+      return (line: string) => {
+        if (line.startsWith("FAIL ")) {
+          failure = { what: line.slice("FAIL ".length), why: [] };
+          failures.push(failure);
+        } else if (line.startsWith(indent)) {
+          failure?.why.push(line);
+        } else {
+          failure = undefined;
+        }
+        take(line);
+      };
+    };
+    const fail = (what: string) => {
+      failures.push({ what, why: last.map((line) => indent + line) });
+      onLine(`FAIL ${what}`);
+    };
     const ended = [child.stdout, child.stderr].map((input) =>
-      once(createInterface({ input }).on("line", take), "close"),
+      once(createInterface({ input }).on("line", read()), "close"),
     );
     const timer = setTimeout(() => {
-      take(`FAIL ${name} did not end within ${timeoutMs / 1000} s.`);
+      fail(`${name} did not end within ${timeoutMs / 1000} s.`);
       end(child);
     }, timeoutMs);
     try {
       await Promise.all([once(child, "close"), ...ended]);
     } catch (error) {
-      take(`FAIL ${String(error)}`);
+      fail(String(error));
     } finally {
       clearTimeout(timer);
       this.#running.delete(child);
@@ -106,7 +134,9 @@ export class StepRunner {
     const isGood = child.exitCode === 0;
     const { passed, failed } = counted ?? { passed: isGood ? 1 : 0, failed: 0 };
     if (!isGood && failed === 0) {
-      take(`FAIL ${name} has ended with exit code ${String(child.exitCode)}.`);
+      if (failures.length === 0) {
+        fail(`${name} has ended with exit code ${String(child.exitCode)}.`);
+      }
       return { passed, failed: 1, failures, times: [] };
     }
     return { passed, failed, failures, times: [] };
@@ -122,17 +152,31 @@ export function sum(outcomes: readonly Outcome[]): Outcome {
   };
 }
 
-/** Prints how long the steps took, longest first, then what failed, then the last line, and sets the exit code. */
+/**
+ * Prints how long the steps took, longest first, then each failure with its whole error, then the failures in a line each,
+ * so that the end of a log names them all, then the last line, and sets the exit code.
+ */
 export function conclude({ passed, failed, failures, times }: Outcome): void {
   const slowestFirst = times.toSorted((one, other) => other.seconds - one.seconds);
   const lines = [
     "",
     ...slowestFirst.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${name}`),
-    ...failures,
+    ...linesOf(failures),
+    ...(failures.length > 0 ? ["Failed:", ...failures.map(({ what }) => `  ${what}`)] : []),
     `${passed} passed, ${failed} failed`,
   ];
   console.log(lines.join("\n"));
   process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+}
+
+/** Each failure with its whole error. */
+export function linesOf(failures: readonly Failure[]): string[] {
+  return failures.flatMap(({ what, why }) => [`FAIL ${what}`, ...why]);
+}
+
+/** The same failures, each named after where it happened. */
+export function failuresIn(where: string, failures: readonly Failure[]): Failure[] {
+  return failures.map(({ what, why }) => ({ what: `[${where}] ${what}`, why }));
 }
 
 function end(child: ChildProcess): void {
