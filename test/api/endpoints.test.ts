@@ -117,9 +117,9 @@ describe("the API, endpoint by endpoint", () => {
     sim = await startSimulator();
     flow = await TestFlow.start(
       [
-        { id: "newer", type: "dimensioner-device", address: sim.newer.origin, timeout: 5 },
+        { id: "newer", type: "dimensioner-device", address: sim.newer.origin, timeout: 60 },
         { id: "older", type: "dimensioner-device", address: sim.earlier.origin, generation: "earlier" },
-        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 5 },
+        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 60 },
         ...endpoints.map((one) => ({
           id: idOf(one),
           z: "tab",

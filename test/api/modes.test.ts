@@ -47,8 +47,8 @@ describe("the API, mode by mode", () => {
     sim = await startSimulator(options);
     flow = await TestFlow.start(
       [
-        { id: "device", type: "dimensioner-device", address: sim.newer.origin, timeout: 5 },
-        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 5 },
+        { id: "device", type: "dimensioner-device", address: sim.newer.origin, timeout: 60 },
+        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 60 },
         { id: "measure", z: "tab", type: "dimensioner-measure", device: "device" },
         { id: "video", z: "tab", type: "dimensioner-fetch-video", device: "device", wait: 0 },
         ...(["start", "stop", "cancel"] as const).map((action) => ({

@@ -157,7 +157,7 @@ describe("archive: jobs of the cloud", () => {
         sim.cloud.addMedia("9", { contentType: "image/bmp", bytes: Buffer.from("BM not really a bitmap") });
         const archive = await openArchive(root, client);
         const submission = await archive.runner.submit(
-          forCloud("9", { expect: ["video/mp4", "image/bmp"], waitMs: 5_000 }),
+          forCloud("9", { expect: ["video/mp4", "image/bmp"], waitMs: 600_000 }),
         );
         setTimeout(
           () => sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 }),
@@ -258,7 +258,7 @@ describe("archive: jobs of the cloud", () => {
       const path = `/api/transactionmedia/9/${contentId}`;
       sim.faults.add({ surface: "cloud", path, times: 2, fault: { kind: "status", status: 404 } });
       const archive = await openArchive(root, client);
-      const { manifest } = await (await archive.runner.submit(forCloud("9", { waitMs: 5_000 }))).end();
+      const { manifest } = await (await archive.runner.submit(forCloud("9", { waitMs: 600_000 }))).end();
       assert.equal(manifest.complete, true);
       await archive.close();
     });
@@ -272,7 +272,7 @@ describe("archive: jobs of the cloud", () => {
       sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 401 } });
       const archive = await openArchive(root, client);
       const { manifest } = await (
-        await archive.runner.submit(forCloud("9", { giveUpMs: 300, onIncomplete: "keep" }))
+        await archive.runner.submit(forCloud("9", { giveUpMs: 2_000, onIncomplete: "keep" }))
       ).end();
       assert.deepEqual([manifest.complete, manifest.missing], [false, ["ColorVideoMp4"]]);
       await archive.close();
@@ -284,7 +284,7 @@ describe("archive: jobs of the cloud", () => {
     await withFolder(async (root) => {
       sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });
       const archive = await openArchive(root, client);
-      const submission = await archive.runner.submit(forCloud("9", { giveUpMs: 150 }));
+      const submission = await archive.runner.submit(forCloud("9", { giveUpMs: 1_000 }));
       await rejectsWith(submission.end(), "ERR_UNAUTHORIZED", "unauthorized");
       submission.messageSent();
       await archive.close();

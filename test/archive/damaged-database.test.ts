@@ -26,8 +26,7 @@ async function flipBit(file: string, at: number, bit = 0): Promise<void> {
   await writeFile(file, bytes);
 }
 
-describe("archive: dimensioner-verify with a database that is damaged or cannot be read", function () {
-  this.timeout(30_000);
+describe("archive: dimensioner-verify with a database that is damaged or cannot be read", () => {
   const archive = copiesOfArchive(ids);
   const { withArchive } = archive;
 

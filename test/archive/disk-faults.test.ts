@@ -110,7 +110,7 @@ describe("archive: a disk that is full, gone or closed", () => {
         }
       });
       const archive = await openArchive(root, client, { disk });
-      const submission = await archive.runner.submit(forCloud("1", { giveUpMs: 300 }));
+      const submission = await archive.runner.submit(forCloud("1", { giveUpMs: 1_500 }));
       isFull = true;
       await rejectsWith(submission.end(), "ERR_FILE", "fileFull");
       await archive.close();
@@ -164,7 +164,6 @@ describe("archive: a disk that is full, gone or closed", () => {
   });
 
   it("works with a real full disk, where one can be mounted", async function () {
-    this.timeout(20_000);
     await withFolder(async (folder) => {
       const root = join(folder, "small");
       await mkdir(root);

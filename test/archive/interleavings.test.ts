@@ -26,8 +26,7 @@ describe("archive: the order of concurrent steps", () => {
     }
   });
 
-  it(`keeps its promises in ${orders} orders of disk, database, cloud, clock, flow and close`, async function () {
-    this.timeout(120_000);
+  it(`keeps its promises in ${orders} orders of disk, database, cloud, clock, flow and close`, async () => {
     await check(
       asyncProperty(gen(), async (choose) => {
         await runOrder((count) => choose(nat, { max: count - 1 }));

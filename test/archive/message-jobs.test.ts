@@ -275,7 +275,7 @@ describe("archive: media that messages bring", () => {
   it("says that a stored picture was changed while the process was down", async () => {
     await withFolder(async (root) => {
       const before = await openArchive(root, undefined);
-      await before.runner.submitMedia(sequence({ waitMs: 200 }), [medium(pictureOf("a"))], part(0, 2));
+      await before.runner.submitMedia(sequence({ waitMs: 1_000 }), [medium(pictureOf("a"))], part(0, 2));
       await before.close();
       const [job = ""] = await workFolders(root);
       const media = (await mediaFolder(root, job)) ?? assert.fail();

@@ -77,7 +77,7 @@ describe("archive: one parcel, one package", () => {
     it("is all that the cloud has, once its list has not grown for the time to settle", async () => {
       const cloud = new ScriptedCloud(image);
       await archiving({ cloud }, async (opened) => {
-        const submission = await opened.runner.submit(intentOf("1", { settleMs: 150, waitMs: 5_000 }));
+        const submission = await opened.runner.submit(intentOf("1", { settleMs: 1_000, waitMs: 600_000 }));
         await until(() => cloud.asked.length === 1, "the image is stored");
         cloud.have = [image, video];
         const { manifest } = await submission.end();
@@ -91,7 +91,7 @@ describe("archive: one parcel, one package", () => {
       it(`waits for the video that was started for the parcel (${recording}), however long the list is quiet`, async () => {
         const cloud = new ScriptedCloud(image);
         await archiving({ cloud }, async (opened) => {
-          const intent = intentOf("1", { waitMs: 5_000, ...recordingOf(recording) });
+          const intent = intentOf("1", { waitMs: 600_000, ...recordingOf(recording) });
           const submission = await opened.runner.submit(intent);
           await until(() => cloud.lists > 3, "it goes on asking");
           cloud.have = [image, video];
@@ -118,7 +118,7 @@ describe("archive: one parcel, one package", () => {
     it("is the images alone where the rule says so: a video is neither fetched nor waited for", async () => {
       const cloud = new ScriptedCloud(video, image);
       await archiving({ cloud }, async (opened) => {
-        const intent = intentOf("1", { media: "pictures", waitMs: 5_000, ...recordingOf("own") });
+        const intent = intentOf("1", { media: "pictures", waitMs: 600_000, ...recordingOf("own") });
         assert.deepEqual(namesOf(await archive(opened, intent)), ["cloud ColorImageJpeg.jpg"]);
         assert.deepEqual(cloud.asked, [image.id]);
       });
@@ -153,7 +153,7 @@ describe("archive: one parcel, one package", () => {
         await archiving({ cloud }, async (opened) => {
           const { manifest } = await archive(
             opened,
-            intentOf("1", { waitMs: 5_000, ...recordingOf(reason) }),
+            intentOf("1", { waitMs: 600_000, ...recordingOf(reason) }),
           );
           assert.equal(manifest.complete, true);
           assert.deepEqual(
@@ -178,7 +178,7 @@ describe("archive: one parcel, one package", () => {
       const device = new ScriptedDevice("annotated", "color");
       const cloud = new ScriptedCloud(image, video);
       await archiving({ device, cloud }, async (opened, _root, arrive) => {
-        const intent = localOf({ origin: "https://cloud.example", waitMs: 5_000, ...recordingOf("own") });
+        const intent = localOf({ origin: "https://cloud.example", waitMs: 600_000, ...recordingOf("own") });
         const submission = await opened.runner.submit(intent);
         await until(() => submission.running?.job.items.size === 2, "the device's images are stored at once");
         assert.equal(cloud.lists, 0);
@@ -279,7 +279,7 @@ describe("archive: one parcel, one package", () => {
     it("is in the package as the device keeps it, and archived once", async () => {
       const device = new ScriptedDevice();
       await archiving({ device }, async (opened) => {
-        const submission = await opened.runner.submit(filmOf({ waitMs: 5_000 }));
+        const submission = await opened.runner.submit(filmOf({ waitMs: 600_000 }));
         await until(() => submission.running?.state === "waiting", "it is being encoded");
         device.keeps = "ORDER-1";
         const archived = await submission.end();
@@ -326,7 +326,7 @@ describe("archive: one parcel, one package", () => {
       const cloud = new ScriptedCloud(image, video);
       await archiving({ cloud }, async (opened, root) => {
         const first = await archive(opened, intentOf("1", { media: "pictures", raw }));
-        const all = intentOf("1", { waitMs: 5_000, raw, ...recordingOf("own") });
+        const all = intentOf("1", { waitMs: 600_000, raw, ...recordingOf("own") });
         const second = await archive(opened, all);
         assert.equal(second.wasThere, false);
         assert.deepEqual(namesOf(second), ["cloud ColorVideoMp4.mp4"]);
@@ -369,8 +369,8 @@ describe("archive: one parcel, one package", () => {
       const cloud = new ScriptedCloud();
       await archiving({ cloud }, async ({ runner }, root) => {
         const submissions = await Promise.all([
-          runner.submit(intentOf("1", { media: "pictures", waitMs: 5_000 })),
-          runner.submit(intentOf("1", { waitMs: 5_000, ...recordingOf("own") })),
+          runner.submit(intentOf("1", { media: "pictures", waitMs: 600_000 })),
+          runner.submit(intentOf("1", { waitMs: 600_000, ...recordingOf("own") })),
         ]);
         cloud.have = [image, video];
         const ends = await Promise.all(submissions.map((submission) => submission.end()));

@@ -39,8 +39,7 @@ function rows(file: string): unknown[] {
   }
 }
 
-describe("archive: dimensioner-rebuild", function () {
-  this.timeout(30_000);
+describe("archive: dimensioner-rebuild", () => {
   const archive = copiesOfArchive(["m0", "m1", "m2"]);
   const { withArchive } = archive;
 

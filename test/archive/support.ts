@@ -22,7 +22,7 @@ import { storeIn } from "./store.ts";
 const token = "simulator";
 
 export function clientOf(sim: Simulator): CloudClient {
-  return new CloudClient({ baseUrl: sim.cloud.origin, token, timeoutMs: 2_000 });
+  return new CloudClient({ baseUrl: sim.cloud.origin, token });
 }
 
 /** A job for a transaction of a cloud; without an origin, for what a message brings. */
@@ -195,7 +195,7 @@ export function mediumOf(text: string): GivenMedium {
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: string,
-  ms = 10_000,
+  ms = 120_000,
 ): Promise<void> {
   const end = performance.now() + ms;
   while (!(await holds())) {

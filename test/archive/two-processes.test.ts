@@ -9,8 +9,7 @@ import { pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
 const transactions = 200;
 
 describe("archive: two processes, each with a database of its own, in one folder", () => {
-  it(`make one whole package of each of the same ${transactions} transactions`, async function () {
-    this.timeout(120_000);
+  it(`make one whole package of each of the same ${transactions} transactions`, async () => {
     const sim = await startSimulator();
     try {
       await withFolder(async (folder) => {

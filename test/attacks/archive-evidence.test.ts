@@ -18,9 +18,7 @@ import { newDatabases, storeIn } from "../archive/store.ts";
 import { TestFlow } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";
 
-describe("evidence that is damaged, contradicts itself or piles up", function () {
-  this.timeout(60_000);
-
+describe("evidence that is damaged, contradicts itself or piles up", () => {
   let sim: Simulator;
   let client: CloudClient;
   let warnings: ArchiveWarning[];
@@ -227,18 +225,14 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
         await session.open();
         assert.ok(resumed <= 2, `${resumed} at once`);
         const seen = new Set<string>();
-        await until(
-          () => {
-            const all = asked().slice(countBefore);
-            all.forEach((id) => seen.add(id));
-            const seconds = (performance.now() - startedAt) / 1_000;
-            const again = all.length - seen.size;
-            assert.ok(again <= 20 * seconds + 24, `${again} after ${seconds.toFixed(1)} s`);
-            return seen.size === ids.length && again > 40;
-          },
-          "all have been asked for",
-          40_000,
-        );
+        await until(() => {
+          const all = asked().slice(countBefore);
+          all.forEach((id) => seen.add(id));
+          const seconds = (performance.now() - startedAt) / 1_000;
+          const again = all.length - seen.size;
+          assert.ok(again <= 20 * seconds + 24, `${again} after ${seconds.toFixed(1)} s`);
+          return seen.size === ids.length && again > 40;
+        }, "all have been asked for");
       } finally {
         await session.close();
       }
@@ -258,7 +252,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
       await before.close();
       const flow = await TestFlow.start(
         [
-          { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 2 },
+          { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 60 },
           storeNode(root, "store"),
           { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store", settle: 0 },
         ],
@@ -286,7 +280,7 @@ describe("evidence that is damaged, contradicts itself or piles up", function ()
       addVideo("1");
       const flow = await TestFlow.start(
         [
-          { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 2 },
+          { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 60 },
           storeNode(root, "store"),
           { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store", settle: 0 },
         ],

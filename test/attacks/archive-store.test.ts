@@ -77,8 +77,7 @@ describe("attacks on what the archive keeps", () => {
     });
   });
 
-  it("A4: whichever bit of the database is flipped, the only copy of a medium is never deleted", async function () {
-    this.timeout(120_000);
+  it("A4: whichever bit of the database is flipped, the only copy of a medium is never deleted", async () => {
     await withFolder(async (folder) => {
       const pristine = join(folder, "pristine");
       await mkdir(pristine);
@@ -232,7 +231,7 @@ describe("attacks on what the archive keeps", () => {
     await withFolder(async (root) => {
       sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });
       const archive = await openArchive(root, client);
-      const first = await archive.runner.submit(forCloud("1", { giveUpMs: 1_000 }));
+      const first = await archive.runner.submit(forCloud("1", { giveUpMs: 3_000 }));
       first.end().catch(() => undefined);
       await until(() => performance.now() - (first.running?.job.sinceMs ?? 0) > 700, "it is nearly over");
       await archive.close();

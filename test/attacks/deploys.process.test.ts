@@ -10,9 +10,7 @@ import {
   WebhookLoad,
 } from "./webhook-load.ts";
 
-describe(`A11: records that are posted while flows are deployed (Node-RED ${nodeRedMajor})`, function () {
-  this.timeout(90_000);
-
+describe(`A11: records that are posted while flows are deployed (Node-RED ${nodeRedMajor})`, () => {
   it("come out of the flow, each once, on each wire, where they were answered 204, whatever is deployed how", async function () {
     const { taken, perSecond, statuses } = await deployUnderLoad(nodeRedMajor, 30, 10);
     assert.ok(taken > 100, JSON.stringify(statuses));

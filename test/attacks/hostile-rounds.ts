@@ -117,7 +117,7 @@ export async function throwHostileValues(major: 4 | 5, numRuns: number, seed: nu
                   method: "POST",
                   headers,
                   body,
-                  signal: AbortSignal.timeout(10_000),
+                  signal: AbortSignal.timeout(90_000),
                 })
               ).status,
               200,
@@ -152,7 +152,7 @@ async function untilEnded(
   sent: ReadonlySet<string>,
 ): Promise<void> {
   let all = await ends();
-  for (const until = performance.now() + 5_000; performance.now() < until; all = await ends()) {
+  for (const until = performance.now() + 90_000; performance.now() < until; all = await ends()) {
     if ([...sent].every((id) => isOneEnd(id, all[id]))) {
       break;
     }

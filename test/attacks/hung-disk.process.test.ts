@@ -1,9 +1,7 @@
 import { nodeRedMajor } from "../support/node-red.ts";
 import { useWhileHung } from "./hung-node-red.ts";
 
-describe(`A8: a Node-RED ${nodeRedMajor} with archives on a disk that hangs`, function () {
-  this.timeout(90_000);
-
+describe(`A8: a Node-RED ${nodeRedMajor} with archives on a disk that hangs`, () => {
   before(function () {
     if (process.platform === "win32") {
       this.skip();

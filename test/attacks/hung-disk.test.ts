@@ -5,6 +5,7 @@ import { closeSync, constants, mkdirSync, openSync } from "node:fs";
 import * as fsPromises from "node:fs/promises";
 import { mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import { DiskGuard } from "../../src/media/disk-guard.ts";
@@ -64,9 +65,7 @@ class HangingPipe {
 
 const rules = { threads: 4, hungAfterMs: 500, syncHungAfterMs: 500 };
 
-describe("A8: a disk or share that hangs", function () {
-  this.timeout(30_000);
-
+describe("A8: a disk or share that hangs", () => {
   before(function () {
     if (process.platform === "win32") {
       this.skip();
@@ -107,7 +106,6 @@ describe("A8: a disk or share that hangs", function () {
 
   it("leaves threads for host names, and a place for other folders", async () => {
     await withHungFolder(async ({ guard, healthy }) => {
-      const startedAt = performance.now();
       await Promise.all(Array.from({ length: 5 }, () => lookup("localhost")));
       const { runner, close } = await openArchive(healthy, undefined, {
         archives: new Archives({ disk: guard.guard(fsPromises, healthy) }),
@@ -120,18 +118,17 @@ describe("A8: a disk or share that hangs", function () {
       submission.messageSent();
       await close();
       assert.equal((await readPackages(healthy)).size, 1);
-      const tookMs = performance.now() - startedAt;
-      assert.ok(tookMs < 3_000, `${Math.round(tookMs)} ms`);
     });
   });
 
   it("fails every further call to it at once, and works again when it answers", async () => {
     await withHungFolder(async ({ hung, healthy, calls, pipe }) => {
       assert.match(String(await calls[0]), /ETIMEDOUT/);
-      const startedAt = performance.now();
-      assert.match((await Promise.all(calls)).join(), /^(?:Error: ETIMEDOUT[^,]*, lstat,?){10}$/);
-      await assert.rejects(hung.readdir(healthy), { code: "ETIMEDOUT" });
-      assert.ok(performance.now() - startedAt < 200);
+      // Before a timer that would let none of them wait for its own time; on a busy computer both come later.
+      const late = delay(rules.hungAfterMs - 100, "late");
+      const further = [...calls, hung.readdir(healthy).then(String, String)];
+      const failed = String(await Promise.race([Promise.all(further), late]));
+      assert.match(failed, /^(?:Error: ETIMEDOUT[^,]*, lstat,){10}Error: ETIMEDOUT/);
       await pipe.release();
       await until(
         () =>

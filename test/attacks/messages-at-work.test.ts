@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { TestFlow } from "../support/flow.ts";
 import { replyJson, startServer } from "../support/servers.ts";
 
-describe("A7: messages that come faster than they end", function () {
-  this.timeout(30_000);
-
+describe("A7: messages that come faster than they end", () => {
   it("end in ERR_QUEUE_FULL beyond 1,000 at work in a node, and the others as ever", async () => {
     const cloud = await startServer((_request, socket) => replyJson(socket, []));
     const flow = await TestFlow.start(

@@ -6,8 +6,7 @@ import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
 const count = 30;
 const jpeg = Buffer.from("ffd8ffe000104a464946ffd9", "hex");
 
-describe("many messages at once make Node.js warn of nothing", function () {
-  this.timeout(60_000);
+describe("many messages at once make Node.js warn of nothing", () => {
   const warnings: string[] = [];
   const onWarning = (warning: Error): void => void warnings.push(warning.stack ?? String(warning));
   let flow: TestFlow;

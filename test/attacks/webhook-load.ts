@@ -107,7 +107,7 @@ export async function untilAllCounted(
   nodeRed: NodeRed,
   counters: readonly string[],
   taken: readonly string[],
-  patienceMs = 10_000,
+  patienceMs = 90_000,
 ): Promise<void> {
   for (const until = performance.now() + patienceMs; ;) {
     const counts = await readCounts(nodeRed);

@@ -15,8 +15,7 @@ import { findRuntimes, repository } from "../../bench/runtimes.ts";
 const silent = (): void => undefined;
 const machine = { cpu: "a processor", cores: 2, memoryGb: 8, os: "an OS", versions: { curl: "1.0" } };
 
-describe("bench", function () {
-  this.timeout(60_000);
+describe("bench", () => {
   const [runtime] = findRuntimes();
   assert.ok(runtime !== undefined);
 

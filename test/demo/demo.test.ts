@@ -18,8 +18,7 @@ interface Demo {
   readonly ended: Promise<unknown>;
 }
 
-describe("npm run demo", function () {
-  this.timeout(120_000);
+describe("npm run demo", () => {
   const started: ChildProcess[] = [];
   let archive: string;
   let archiving: Demo;

@@ -14,7 +14,7 @@ describe("the device's client", () => {
 
   async function connect(answer: Answer, generation: Generation = "newer") {
     const server = opened(await startServer(answer));
-    const client = opened(new DeviceClient({ address: server.origin, generation, timeoutMs: 5000 }));
+    const client = opened(new DeviceClient({ address: server.origin, generation }));
     return { server, client };
   }
   const measured =
@@ -134,7 +134,7 @@ describe("the device's client", () => {
       );
       await failsWith(client.cancelVideo(), refused);
       for (const method of ["download", "stream"] as const) {
-        const read = readBody(client.video(method, { waitMs: 5000 }));
+        const read = readBody(client.video(method, { waitMs: 60_000 }));
         await failsWith(read, { ...refused, outcome: null });
       }
       await failsWith(readBody(client.image("color", "x")), { code: "ERR_HTTP", outcome: null });
@@ -211,7 +211,7 @@ describe("the device's client", () => {
     await client.stopVideo();
     const saved = Buffer.concat([...(sim.newer.readSavedVideo() ?? [])]);
     for (const method of ["download", "stream"] as const) {
-      const content = await readBody(client.video(method, { waitMs: 5000 }));
+      const content = await readBody(client.video(method, { waitMs: 60_000 }));
       assert.ok(saved.length > 0 && content.equals(saved));
     }
   });
@@ -221,7 +221,7 @@ describe("the device's client", () => {
     const client = opened(new DeviceClient({ address: sim.newer.origin }));
     await client.startVideo();
     await client.stopVideo();
-    const content = await readBody(client.video("stream", { waitMs: 5000 }));
+    const content = await readBody(client.video("stream", { waitMs: 60_000 }));
     assert.ok(content.equals(Buffer.concat([...(sim.newer.readSavedVideo() ?? [])])));
   });
 });

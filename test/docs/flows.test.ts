@@ -22,9 +22,7 @@ async function propertiesOf(type: string): Promise<string[]> {
   return Object.keys(defaults);
 }
 
-describe("the flows of the pages", function () {
-  this.timeout(60_000);
-
+describe("the flows of the pages", () => {
   it("are found", () => assert.ok(flows.length > 0));
 
   for (const { at, nodes } of flows) {

@@ -28,8 +28,7 @@ function wrap(body: string): string {
   ].join("\n");
 }
 
-describe("the scripts of the pages", function () {
-  this.timeout(60_000);
+describe("the scripts of the pages", () => {
   let folder: string;
   const nameOf = (block: NamedBlock): string => `block-${blocks.indexOf(block)}.${block.language}`;
 
@@ -85,7 +84,7 @@ describe("the scripts of the pages", function () {
     const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
     const { stdout } = await execute(process.execPath, [compiler, "--project", project], {
       cwd: root,
-      timeout: 50_000,
+      timeout: 150_000,
     }).catch((error: { stdout?: string }) => ({ stdout: error.stdout ?? "it could not be run" }));
     assert.equal(stdout, "");
   });
@@ -97,7 +96,7 @@ describe("the scripts of the pages", function () {
         const path = await write(block, new URL(sim.newer.origin).host);
         const args = ["--no-warnings", path];
         const { NODE_V8_COVERAGE: _, ...env } = process.env;
-        const { stderr } = await execute(process.execPath, args, { cwd: root, env, timeout: 30_000 });
+        const { stderr } = await execute(process.execPath, args, { cwd: root, env, timeout: 150_000 });
         assert.equal(stderr, "");
         if (someDevice.test(block.text)) {
           assert.ok(sim.requests.length > 0, "nothing was asked of the device");

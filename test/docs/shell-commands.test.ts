@@ -25,7 +25,7 @@ function helpOf(bin: string): string {
     return helpText;
   }
   const source = join(root, (manifest.bin[bin] ?? "").replace(/^dist/, ".").replace(/\.js$/, ".ts"));
-  return spawnSync(process.execPath, [source, "--help"], { cwd: root, encoding: "utf8", timeout: 20_000 })
+  return spawnSync(process.execPath, [source, "--help"], { cwd: root, encoding: "utf8", timeout: 150_000 })
     .stdout;
 }
 

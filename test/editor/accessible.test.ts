@@ -73,8 +73,7 @@ async function flows(): Promise<object[]> {
   ];
 }
 
-describe("the dialogs, to axe-core, in Node-RED 4.1 and 5.0", function () {
-  this.timeout(60_000);
+describe("the dialogs, to axe-core, in Node-RED 4.1 and 5.0", () => {
   let both: BothEditors;
 
   before(async () => {

@@ -19,8 +19,7 @@ async function lines(page: Page): Promise<string[]> {
   return text.split("\n").filter((line) => line !== "");
 }
 
-describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", function () {
-  this.timeout(60_000);
+describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", () => {
   const both = bothEditorsOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
 
   it("shows what each rule makes of a parcel, at once, and where it comes from", () =>

@@ -41,7 +41,6 @@ export async function openBothEditors(flows: readonly object[]): Promise<BothEdi
       const editor = await openEditor(browser, nodeRed.url);
       editors.push(editor);
       const { page, problems } = editor;
-      page.setDefaultTimeout(10_000);
       return { major, nodeRed, page, problems };
     }),
   );

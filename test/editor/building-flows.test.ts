@@ -71,8 +71,7 @@ async function statusesUntil(page: Page, start: string): Promise<string[]> {
   return page.evaluate<string[]>("window.dimensionerSeen.splice(0)");
 }
 
-describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () {
-  this.timeout(120_000);
+describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", () => {
   let both: BothEditors;
 
   before(async () => {
@@ -84,8 +83,7 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
   it("wires a scan to a measure, sees the dimensions, and in red that the device is off", () =>
     both.run(async (openEditor) => {
       const { page } = openEditor;
-      // Long enough to be seen: the editor is told of a status only now and then, and of the last one alone.
-      const simulator = await startSimulator({ parcel: "cube", measureMs: 2_000 });
+      const simulator = await startSimulator({ parcel: "cube" });
       try {
         const inject = await dragFromPalette(page, "inject", 150, 100);
         const measure = await dragFromPalette(page, "dimensioner-measure", 400, 100);
@@ -104,8 +102,12 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
         await page.waitForFunction(`RED.nodes.node("${measure}").status?.text === "reachable"`);
         await watchStatus(page, measure);
         const scan = page.locator(`[id="${inject}"] .red-ui-flow-node-button-button`);
+        // Until it has been seen: the editor is told of a status only now and then, and of the last one alone.
+        const measuring = { kind: "delay", ms: 600_000 } as const;
+        const held = simulator.faults.add({ path: "/api/v1/measure", times: 0, fault: measuring });
         await scan.click();
         assert.deepEqual(await statusesUntil(page, "blue"), ["blue dot: measuring"]);
+        simulator.faults.remove(held);
         const done = await statusesUntil(page, "green");
         assert.match(done.at(-1) ?? "", /^green dot: \d+(?:\.\d+)?×\d+(?:\.\d+)?×\d+(?:\.\d+)? cm/);
         assert.equal(simulator.newer.actions.measures, 1);
@@ -126,8 +128,6 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
     const files = await exampleNames();
     assert.ok(files.length > 0);
     await both.run(async ({ page, problems }) => {
-      // A click into the list while it still slides open can miss.
-      await page.evaluate("$.fx.off = true");
       const before = await nodesIn(page);
       for (const file of files) {
         const name = basename(file, ".json");
@@ -163,7 +163,6 @@ describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", function () 
 
   it("adds one device, one cloud and one store, however many examples are imported", () =>
     both.run(async ({ page }) => {
-      await page.evaluate("$.fx.off = true");
       const before = await nodesIn(page);
       const names = [
         "01 newer device - scan to archive",

@@ -217,8 +217,7 @@ function ask(page: Page, asked: readonly object[]): Promise<unknown[]> {
   })`);
 }
 
-describe("what the editor takes, in Node-RED 4.1 and 5.0", function () {
-  this.timeout(60_000);
+describe("what the editor takes, in Node-RED 4.1 and 5.0", () => {
   let both: BothEditors;
 
   before(async () => {

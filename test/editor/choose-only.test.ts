@@ -35,8 +35,7 @@ const usersOf = (page: Page, config: string): Promise<unknown> =>
 const settled = (page: Page): Promise<unknown> =>
   page.evaluate("new Promise((resolve) => setTimeout(() => setTimeout(resolve)))");
 
-describe("which device, cloud and store a new node uses, in Node-RED 4.1 and 5.0", function () {
-  this.timeout(60_000);
+describe("which device, cloud and store a new node uses, in Node-RED 4.1 and 5.0", () => {
   const both = bothEditorsOfSuite(flows);
 
   it("is the only one that it can use, and none among several", () =>
@@ -75,8 +74,7 @@ describe("which device, cloud and store a new node uses, in Node-RED 4.1 and 5.0
     }));
 });
 
-describe("which device, cloud and store a node uses that was there before them, in Node-RED 4.1 and 5.0", function () {
-  this.timeout(60_000);
+describe("which device, cloud and store a node uses that was there before them, in Node-RED 4.1 and 5.0", () => {
   const both = bothEditorsOfSuite([tab]);
 
   it("is the first one that is added in the dialog of another node, and the node is then set right", () =>

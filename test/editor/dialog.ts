@@ -4,21 +4,21 @@ import type { Locator, Page } from "playwright-core";
 export async function dragFromPalette(page: Page, type: string, x: number, y: number): Promise<string> {
   const before = await page.evaluate<string[]>(nodeIds);
   const source = page.locator(`[data-palette-type="${type}"]`);
-  await source.scrollIntoViewIfNeeded();
+  // Hovering scrolls to it and waits until it stands still.
+  await source.hover();
   const from = await source.boundingBox();
   const canvas = await page.locator("#red-ui-workspace-chart").boundingBox();
   if (from === null || canvas === null) {
     throw new Error(`the palette does not show ${type}`);
   }
-  await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2);
   await page.mouse.down();
-  await page.mouse.move(canvas.x + x, canvas.y + y, { steps: 5 });
+  // In one step after a short one that begins the drag: on its way, a slow editor would put the node into a wire.
+  await page.mouse.move(from.x + from.width / 2 + 10, from.y + from.height / 2);
+  await page.mouse.move(canvas.x + x, canvas.y + y);
   await page.mouse.up();
-  const [added] = (await page.evaluate<string[]>(nodeIds)).filter((id) => !before.includes(id));
-  if (added === undefined) {
-    throw new Error(`dragging ${type} added no node`);
-  }
-  return added;
+  const added = `${nodeIds}.find((id) => !${JSON.stringify(before)}.includes(id))`;
+  await page.waitForFunction(added);
+  return page.evaluate<string>(added);
 }
 
 const nodeIds = `(() => { const ids = []; RED.nodes.eachNode((node) => ids.push(node.id)); return ids; })()`;
@@ -79,8 +79,6 @@ export async function fill(
   } else {
     const widget = page.locator(`${field} + .red-ui-typedInput-container`);
     await widget.locator(".red-ui-typedInput-type-select").click();
-    // A click into the menu while it still slides open can miss.
-    await page.waitForFunction(`$(".red-ui-typedInput-options:visible").is(":not(:animated)")`);
     await page.locator(`.red-ui-typedInput-options:visible a[value="${entry.type}"]`).click();
     await type(page.locator(`${field}-value`), entry.value);
   }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { launchBrowser } from "../support/browser.ts";
+import { launchBrowser, longestWaitMs } from "../support/browser.ts";
 import { startNodeRed } from "../support/node-red.ts";
 import { closeDialog, openConfigDialog, openDialog } from "./dialog.ts";
 
@@ -17,8 +17,7 @@ const users = [
   },
 ];
 
-describe("what dialogs ask, where the editor has a login", function () {
-  this.timeout(60_000);
+describe("what dialogs ask, where the editor has a login", () => {
   let simulator: Simulator;
   let browser: Browser;
 
@@ -75,8 +74,8 @@ describe("what dialogs ask, where the editor has a login", function () {
       });
       const context = await browser.newContext({ locale: "en-US", viewport: { width: 1280, height: 900 } });
       try {
+        context.setDefaultTimeout(longestWaitMs);
         const page = await context.newPage();
-        page.setDefaultTimeout(10_000);
         const refused: string[] = [];
         await page.goto(nodeRed.url);
         await page.locator("#node-dialog-login-username").fill("admin");

@@ -58,9 +58,7 @@ async function packageOf(page: Page, [inject = "", ...others]: readonly string[]
   // Where the editor has moved the canvas, the button may be below the palette.
   await page.evaluate('$("#red-ui-workspace-chart").scrollLeft(0).scrollTop(0)');
   await page.locator(`[id="${inject}"] .red-ui-flow-node-button-button`).click();
-  await page.waitForFunction(`/^archived/.test(RED.nodes.node("${archive}").status?.text ?? "")`, null, {
-    timeout: 20_000,
-  });
+  await page.waitForFunction(`/^archived/.test(RED.nodes.node("${archive}").status?.text ?? "")`);
   const [name = "", ...rest] = (await packages()).filter((one) => !before.includes(one));
   assert.deepEqual(rest, []);
   const at = join(folder, name, "..");
@@ -72,8 +70,7 @@ async function packageOf(page: Page, [inject = "", ...others]: readonly string[]
   return { manifest, files: await readdir(at) };
 }
 
-describe("the main job, built on an empty canvas with mouse and keyboard, in Node-RED 4.1 and 5.0", function () {
-  this.timeout(120_000);
+describe("the main job, built on an empty canvas with mouse and keyboard, in Node-RED 4.1 and 5.0", () => {
   let both: BothEditors;
 
   before(async () => {
@@ -84,7 +81,6 @@ describe("the main job, built on an empty canvas with mouse and keyboard, in Nod
   it("measures, films and archives in one package: with a newer device, with the cloud only, and with an earlier device", () =>
     both.run(async (openEditor) => {
       const { page, nodeRed, problems } = openEditor;
-      await page.evaluate("$.fx.off = true");
       const folder = await mkdtemp(join(tmpdir(), "main-job-"));
       const header = { name: "x-webhook-secret", value: simulatorSecret };
       const simulator = await startSimulator({

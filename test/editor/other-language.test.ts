@@ -3,9 +3,7 @@ import { launchBrowser, openEditor } from "../support/browser.ts";
 import { startNodeRed } from "../support/node-red.ts";
 import { fill, openConfigDialog } from "./dialog.ts";
 
-describe("an editor of another language than its Node-RED", function () {
-  this.timeout(60_000);
-
+describe("an editor of another language than its Node-RED", () => {
   it("says in its own language what the runtime finds wrong", async () => {
     const nodeRed = await startNodeRed({
       major: 4,

@@ -26,8 +26,7 @@ async function sizeOf(image: Locator): Promise<[number, number]> {
   });
 }
 
-describe("the last image in the editor, in Node-RED 4.1 and 5.0", function () {
-  this.timeout(25_000);
+describe("the last image in the editor, in Node-RED 4.1 and 5.0", () => {
   let simulator: Simulator;
   let device: RawServer;
   let folder: string;

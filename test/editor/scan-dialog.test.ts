@@ -23,8 +23,7 @@ async function scan(page: Page, code: string): Promise<string[]> {
   return (await answer.innerText()).split("\n").filter((line) => line !== "");
 }
 
-describe("the dialog of scan, in Node-RED 4.1 and 5.0", function () {
-  this.timeout(60_000);
+describe("the dialog of scan, in Node-RED 4.1 and 5.0", () => {
   const both = bothEditorsOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
 
   it("shows how a code is read with the settings as they stand, and stays open at Enter", () =>

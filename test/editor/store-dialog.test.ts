@@ -29,8 +29,7 @@ async function tested(page: Page): Promise<readonly string[]> {
     .evaluateAll((lines) => lines.map((one) => `${one.getAttribute("data-state")}: ${one.textContent}`));
 }
 
-describe("the dialog of a store, in Node-RED 4.1 and 5.0", function () {
-  this.timeout(60_000);
+describe("the dialog of a store, in Node-RED 4.1 and 5.0", () => {
   let folder: string;
   let both: BothEditors;
 

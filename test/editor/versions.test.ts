@@ -19,8 +19,7 @@ const flows = [
   { ...measure, id: "newer", y: 200, version: 99 },
 ];
 
-describe("nodes that were saved by another version, in Node-RED 4.1 and 5.0", function () {
-  this.timeout(60_000);
+describe("nodes that were saved by another version, in Node-RED 4.1 and 5.0", () => {
   let both: BothEditors;
 
   before(async () => {

@@ -2,9 +2,13 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import type { OpenEditor } from "./both-editors.ts";
 
-/** Whether the canvas shows each wire of its tab, to be evaluated in the page. */
-export const drawnWires = `document.querySelectorAll(".red-ui-flow-link-line").length ===
-  RED.nodes.filterLinks({ source: { z: RED.workspaces.active() } }).length`;
+/** Whether the canvas shows each wire of its tab, and none of the tab before, to be evaluated in the page. */
+export const drawnWires = `(() => {
+  const tab = RED.workspaces.active();
+  const drawn = [...document.querySelectorAll(".red-ui-flow-link-line")];
+  return drawn.length === RED.nodes.filterLinks({ source: { z: tab } }).length &&
+    drawn.every((line) => line.parentNode.__data__.source.z === tab);
+})()`;
 
 /**
  * What makes the flow on the canvas hard to follow: wires that cross, and wires that run behind a node. Wires of one
@@ -69,17 +73,18 @@ export function crowdedNodes(page: Page): Promise<string[]> {
 
 /** Draws a wire from the output of one node to the input of another. */
 export async function wire(page: Page, from: string, to: string): Promise<void> {
-  const middle = async (selector: string) => {
-    const box = await page.locator(selector).first().boundingBox();
-    assert.ok(box, selector);
-    return [box.x + box.width / 2, box.y + box.height / 2] as const;
-  };
-  await page.mouse.move(...(await middle(`[id="${from}"] .red-ui-flow-port-output .red-ui-flow-port`)));
+  const output = page.locator(`[id="${from}"] .red-ui-flow-port-output .red-ui-flow-port`).first();
+  const input = page.locator(`[id="${to}"] .red-ui-flow-port-input .red-ui-flow-port`).first();
+  // Hovering waits until a port stands still: the editor draws its nodes some time after it has changed them.
+  await input.hover();
+  const end = await input.boundingBox();
+  assert.ok(end);
+  await output.hover();
   await page.mouse.down();
-  await page.mouse.move(...(await middle(`[id="${to}"] .red-ui-flow-port-input .red-ui-flow-port`)), {
-    steps: 5,
-  });
+  await page.mouse.move(end.x + end.width / 2, end.y + end.height / 2, { steps: 5 });
   await page.mouse.up();
+  const ends = JSON.stringify({ source: { id: from }, target: { id: to } });
+  await page.waitForFunction(`RED.nodes.filterLinks(${ends}).length === 1`);
 }
 
 /** Presses Deploy, and waits until the flows run. */

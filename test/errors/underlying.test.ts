@@ -17,7 +17,7 @@ import { fileError } from "../../src/media/disk.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import { failureOf } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
-import { freePort, startServer } from "../support/servers.ts";
+import { closedPort, startServer } from "../support/servers.ts";
 import { identity } from "../support/tls.ts";
 import { echoResponses, startEchoServer } from "../security/echo-server.ts";
 import { SecretFinder } from "../security/secret-finder.ts";
@@ -34,12 +34,12 @@ describe("the error underneath", () => {
 
   /** What listing media ends in, on a client that is closed afterwards. */
   async function listing(options: Omit<CloudClientOptions, "token">): Promise<DimensionerError> {
-    const cloud = opened(new CloudClient({ token, allowHttp: true, timeoutMs: 10_000, ...options }));
+    const cloud = opened(new CloudClient({ token, allowHttp: true, timeoutMs: 60_000, ...options }));
     return failureOf(cloud.listMedia("905865"));
   }
 
   it("is the system's where no connection comes about", async () => {
-    const error = await listing({ baseUrl: `http://127.0.0.1:${await freePort()}` });
+    const error = await listing({ baseUrl: `http://127.0.0.1:${closedPort}` });
     assert.ok(error.cause instanceof Error);
     assert.equal(Reflect.get(error.cause, "code"), "ECONNREFUSED");
     assert.match(error.cause.message, /connect ECONNREFUSED 127\.0\.0\.1/);

@@ -6,8 +6,7 @@ import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const sscc = "395212340000004173";
 
-describe("the example 11: any code to a parcel", function () {
-  this.timeout(60_000);
+describe("the example 11: any code to a parcel", () => {
   let run: ExamplesRun;
   let tcpPort: number;
 

@@ -5,8 +5,7 @@ import { readJson } from "./archive.ts";
 import { Listener } from "./listener.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
-describe("example 19: archive again", function () {
-  this.timeout(60_000);
+describe("example 19: archive again", () => {
   let run: ExamplesRun;
   let listener: Listener;
   const button = "Transactions to archive";

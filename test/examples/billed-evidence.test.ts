@@ -5,8 +5,7 @@ import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const sscc = "395212340000004173";
 
-describe("the example 25: from the barcode to billed evidence", function () {
-  this.timeout(60_000);
+describe("the example 25: from the barcode to billed evidence", () => {
   let run: ExamplesRun;
 
   before(async () => {

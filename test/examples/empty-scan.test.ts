@@ -19,8 +19,7 @@ const rows = {
   "18": [scan, whatToDo],
 } as const;
 
-describe("the examples, when a scan is empty", function () {
-  this.timeout(60_000);
+describe("the examples, when a scan is empty", () => {
   let run: ExamplesRun;
 
   before(async () => {

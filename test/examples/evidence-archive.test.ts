@@ -6,8 +6,7 @@ import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const example = "10";
 
-describe("example 10: evidence archive", function () {
-  this.timeout(60_000);
+describe("example 10: evidence archive", () => {
   let run: ExamplesRun;
 
   before(async () => {

@@ -11,8 +11,7 @@ import { watchCanvas } from "./canvas.ts";
 import "./installed.ts";
 import { quick } from "./several-examples.ts";
 
-describe("example 23: FlowFuse", function () {
-  this.timeout(60_000);
+describe("example 23: FlowFuse", () => {
   let simulator: Simulator;
   let folder: string;
   let nodeRed: NodeRed | undefined;

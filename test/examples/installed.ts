@@ -4,8 +4,7 @@ let packed: Packed | undefined;
 
 // Hooks of the whole run: the examples run on the package as users install it, with the dependencies that npm has chosen
 // for the Node that runs the tests.
-before(async function () {
-  this.timeout(120_000);
+before(async () => {
   packed = await packAndInstall();
   process.env["DIMENSIONER_INSTALLED"] = packed.installed;
 });

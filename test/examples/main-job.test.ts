@@ -19,8 +19,7 @@ interface Package {
   readonly manifest: Record<string, unknown>;
 }
 
-describe("the examples 01, 02, 03 and 12: from the scan to the archive", function () {
-  this.timeout(60_000);
+describe("the examples 01, 02, 03 and 12: from the scan to the archive", () => {
   let run: ExamplesRun;
 
   before(async () => {

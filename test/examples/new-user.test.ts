@@ -26,8 +26,7 @@ async function deployWith(openEditor: OpenEditor, sim: Simulator, folder: string
   return nodes;
 }
 
-describe("example 02, as somebody tries it for the first time", function () {
-  this.timeout(120_000);
+describe("example 02, as somebody tries it for the first time", () => {
   let both: BothEditors;
 
   before(async () => {
@@ -38,7 +37,6 @@ describe("example 02, as somebody tries it for the first time", function () {
   it("imported in the editor and deployed, archives a parcel with its video, with the simulator's token", () =>
     both.run(async (openEditor) => {
       const { page, nodeRed } = openEditor;
-      await page.evaluate("$.fx.off = true");
       await importExample(page, "02 cloud - scan to archive");
       const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
       await page.locator("#red-ui-header-button-deploy").click();
@@ -48,7 +46,7 @@ describe("example 02, as somebody tries it for the first time", function () {
       try {
         const nodes = await deployWith(openEditor, sim, folder);
         const press = (button: string, until: string) =>
-          runFlow({ url: nodeRed.url, nodes, press: button, until: [until], timeoutMs: 30_000 });
+          runFlow({ url: nodeRed.url, nodes, press: button, until: [until], timeoutMs: 120_000 });
         await press("Scan: packing begins", "Recording");
         const said = await press("Scan: parcel is packed", "Archived");
         await expectWholePackage(said.get("Archived") ?? "");

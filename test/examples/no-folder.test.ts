@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
-describe("the examples, when no folder to save in is set", function () {
-  this.timeout(60_000);
+describe("the examples, when no folder to save in is set", () => {
   let run: ExamplesRun;
 
   before(async () => {

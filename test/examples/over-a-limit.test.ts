@@ -3,8 +3,7 @@ import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const reference = "395212340000004173";
 
-describe("the example 24: parcels over a limit to a second line", function () {
-  this.timeout(60_000);
+describe("the example 24: parcels over a limit to a second line", () => {
   let run: ExamplesRun;
 
   before(async () => {

@@ -21,8 +21,7 @@ async function userDirWithPg(folder: string): Promise<string> {
   return userDir;
 }
 
-describe("example 15: PostgreSQL", function () {
-  this.timeout(60_000);
+describe("example 15: PostgreSQL", () => {
   let folder: string;
   let postgres: EmbeddedPostgres;
   let run: ExamplesRun;

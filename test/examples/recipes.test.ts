@@ -38,8 +38,7 @@ const withEnv = (node: FlowNode, values: Readonly<Record<string, string>>): Flow
   return node.type === "tab" ? { ...node, env: entered } : node;
 };
 
-describe("the examples 13, 14, 16, 17 and 18, in one Node-RED", function () {
-  this.timeout(60_000);
+describe("the examples 13, 14, 16, 17 and 18, in one Node-RED", () => {
   let run: ExamplesRun;
   /** Stands for the chat and for the ERP. */
   const web = createHttpServer((request, response) => void take(request, response));

@@ -10,8 +10,7 @@ import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const barcode = "395212340000004173";
 
-describe("the examples 07 and 08: scanners, in one Node-RED", function () {
-  this.timeout(60_000);
+describe("the examples 07 and 08: scanners, in one Node-RED", () => {
   let run: ExamplesRun;
   let tcpPort: number;
 

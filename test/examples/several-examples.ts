@@ -78,7 +78,7 @@ export async function startExamples(
         nodes: flows.get(example) ?? [],
         press: button,
         until,
-        timeoutMs: 20_000,
+        timeoutMs: 120_000,
       });
     const end = async (): Promise<void> => {
       try {

@@ -5,8 +5,7 @@ import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts
 import { watchCanvas } from "./canvas.ts";
 import { Listener } from "./listener.ts";
 
-describe("the examples that watch", function () {
-  this.timeout(60_000);
+describe("the examples that watch", () => {
   let simulator: Simulator;
   let nodeRed: NodeRed;
   let nodes: FlowNode[];
@@ -56,7 +55,7 @@ describe("the examples that watch", function () {
     while (listener.isQuiet) {
       await press("Once a minute");
     }
-    assert.match(await listener.next(), /^Alarm: Simulated device \(.+\) has been silent for [12] s\.$/);
+    assert.match(await listener.next(), /^Alarm: Simulated device \(.+\) has been silent for \d+ s\.$/);
     simulator.newer.setPower(true);
     await press("Once a minute");
     assert.match(await listener.next(), /^News: Simulated device/);
@@ -65,7 +64,7 @@ describe("the examples that watch", function () {
 
   it("22 heartbeat: one alarm when the device goes, one all clear when it is back, and no measurement", async () => {
     await start("22", (node) =>
-      node.type === "dimensioner-device" ? { ...node, checkInterval: "1", timeout: "1" } : node,
+      node.type === "dimensioner-device" ? { ...node, checkInterval: "1" } : node,
     );
     assert.equal(await listener.next(), "All clear: Dock 1 answers.");
     simulator.newer.setPower(false);

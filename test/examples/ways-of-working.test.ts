@@ -5,8 +5,7 @@ import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const barcode = "395212340000004173";
 
-describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
-  this.timeout(60_000);
+describe("the examples 04, 05, 06 and 09, in one Node-RED", () => {
   let run: ExamplesRun;
 
   /** Presses and resolves with what the one awaited debug node said. */
@@ -14,10 +13,10 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", function () {
     (await run.press(example, button, [debug])).get(debug) ?? "";
 
   before(async () => {
-    // Nobody waits in a test for a machine that does not answer, or for media that do not come.
+    // Nobody waits for long in a test for a machine that does not answer, or for media that do not come.
     const impatient: Record<string, object> = {
-      "link call": { timeout: "1" },
-      "dimensioner-media-list": { wait: "1" },
+      "link call": { timeout: "5" },
+      "dimensioner-media-list": { wait: "5" },
     };
     run = await startExamples(["04", "05", "06", "09"], {
       adapt: (node) => ({ ...node, ...impatient[node.type] }),

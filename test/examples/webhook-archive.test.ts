@@ -26,9 +26,7 @@ function recordsIn(userDir: string, storeId: string): string[] {
   }
 }
 
-describe("example 20: operators' scans to archive", function () {
-  this.timeout(60_000);
-
+describe("example 20: operators' scans to archive", () => {
   it("archives the images and the video of what an operator scans, once, although the cloud posts it three times", async () => {
     const archive = await mkdtemp(join(tmpdir(), "operator-scans-"));
     const nodeRed = await startNodeRed({ major: nodeRedMajor, env: { DIMENSIONER_ARCHIVE: archive } });

@@ -77,7 +77,7 @@ describe("the queue of commands", () => {
   });
 
   const device = (options: Partial<DeviceClientOptions> = {}): DeviceClient =>
-    opened(new DeviceClient({ address: gate.server.origin, queues, timeoutMs: 5000, ...options }));
+    opened(new DeviceClient({ address: gate.server.origin, queues, timeoutMs: 60_000, ...options }));
   const reference = ({ target }: RawRequest): string =>
     new URLSearchParams(target.split("?")[1]).get("TransactionReference") ?? "";
 
@@ -200,7 +200,7 @@ describe("the queue of commands", () => {
   });
 
   it("the deadline counts from the turn, not from the wait", async () => {
-    const client = device({ timeoutMs: 300 });
+    const client = device({ timeoutMs: 1_000 });
     const first = failsWith(client.measure(), { code: "ERR_TIMEOUT", outcome: "unknown" });
     const second = client.measure();
     await first;

@@ -23,8 +23,7 @@ import { reply, replyBytes } from "../support/servers.ts";
 const large = Buffer.alloc(8_000_000, "dimensioner ");
 const sendLarge = (_: unknown, socket: Socket): void => reply(socket, { body: large });
 
-describe("the body of a download", function () {
-  this.timeout(10_000);
+describe("the body of a download", () => {
   const opened = closesAfterEach();
 
   it("is a standard Readable of bytes, and can be made a web stream", async () => {
@@ -59,6 +58,9 @@ describe("the body of a download", function () {
       send();
     });
     const { body } = await begun;
+    while (body.readableLength === 0) {
+      await sleep(1);
+    }
     await sleep(200);
     const [sent, kept] = [written, body.readableLength];
     // What the systems on both sides keep is not ours.
@@ -97,18 +99,18 @@ describe("the body of a download", function () {
       const since = performance.now();
       await leave(body);
       await server.allClosed();
-      assert.ok(performance.now() - since < 1000, "soon");
+      assert.ok(performance.now() - since < 30_000, "long before its time limit");
       assert.equal(server.requests.length, 1);
     });
   }
 
   it("fails when nobody reads it for as long as a byte may take, and its connection ends", async () => {
+    const since = performance.now();
     const { server, begun } = await begin(opened, sendLarge, 300);
     const { body } = await begun;
-    const since = performance.now();
     await server.allClosed();
     const took = performance.now() - since;
-    assert.ok(took > 200 && took < 2000, `${took} ms`);
+    assert.ok(took >= 299, `${took} ms`);
     await failsWith(buffer(body), { code: "ERR_FILE" });
   });
 
@@ -166,8 +168,7 @@ describe("the body of a download", function () {
   });
 });
 
-describe("a download in the hands of saveToFile and readToBuffer", function () {
-  this.timeout(20_000);
+describe("a download in the hands of saveToFile and readToBuffer", () => {
   const opened = closesAfterEach();
   let folder: string;
 
@@ -201,17 +202,20 @@ describe("a download in the hands of saveToFile and readToBuffer", function () {
   });
 
   const failures = {
-    "the folder is missing": { options: { folder: "/nowhere/at/all" }, code: "ERR_FILE" },
-    "the name leads out of the folder": { options: { filename: "../x" }, code: "ERR_INPUT" },
-    "it is aborted before": { options: { signal: AbortSignal.abort() }, code: "ERR_CANCELLED" },
-    "it is aborted meanwhile": { options: { signal: AbortSignal.timeout(20) }, code: "ERR_CANCELLED" },
+    "the folder is missing": { options: () => ({ folder: "/nowhere/at/all" }), code: "ERR_FILE" },
+    "the name leads out of the folder": { options: () => ({ filename: "../x" }), code: "ERR_INPUT" },
+    "it is aborted before": { options: () => ({ signal: AbortSignal.abort() }), code: "ERR_CANCELLED" },
+    "it is aborted meanwhile": {
+      options: () => ({ signal: AbortSignal.timeout(20) }),
+      code: "ERR_CANCELLED",
+    },
   } as const;
   for (const [why, { options, code }] of Object.entries(failures)) {
     it(`leaves no connection and no file when ${why}`, async () => {
       const { server, begun } = await begin(opened, (_, socket) =>
         socket.write(replyBytes({ headers: { "content-length": 1e9 }, body: large })),
       );
-      await failsWith(saveToFile(await begun, { folder, ...options }), { code });
+      await failsWith(saveToFile(await begun, { folder, ...options() }), { code });
       await server.allClosed();
       assert.deepEqual(await readdir(folder), []);
     });

@@ -10,8 +10,7 @@ import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { reply, replyBytes, resetAfter } from "../support/servers.ts";
 
-describe("a download with somebody who watches it, or a peer that goes away", function () {
-  this.timeout(10_000);
+describe("a download with somebody who watches it, or a peer that goes away", () => {
   const opened = closesAfterEach();
 
   it("a body without length that is ended by a reset is not taken for whole", async () => {

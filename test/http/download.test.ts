@@ -5,8 +5,7 @@ import { closesAfterEach, manyAtOnce } from "../support/opened.ts";
 import { readBody } from "../support/read-body.ts";
 import { reply, type Answer } from "../support/servers.ts";
 
-describe("a download and what it says of itself", function () {
-  this.timeout(10_000);
+describe("a download and what it says of itself", () => {
   interface Good {
     readonly answer: Answer;
     readonly requests?: number;

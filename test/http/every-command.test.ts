@@ -11,7 +11,7 @@ import {
   type CommandOperation,
 } from "../support/operations.ts";
 
-const timeoutMs = 5_000;
+const timeoutMs = 60_000;
 
 /** A simulated world in which the command would do something. */
 async function worldFor(command: CommandOperation): Promise<Simulator> {

@@ -10,7 +10,7 @@ import { failsWith } from "../support/failures.ts";
 import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { deviceCode, token } from "../support/operations.ts";
-import { freePort, listen, replyJson, startServer, type RawServer } from "../support/servers.ts";
+import { closedPort, listen, replyJson, startServer, type RawServer } from "../support/servers.ts";
 import { identity, pem } from "../support/tls.ts";
 
 const notSent = { code: "ERR_UNREACHABLE", outcome: "not-sent" } as const;
@@ -69,8 +69,7 @@ async function startProxy(onConnect: OnConnect = () => "tunnel"): Promise<Proxy>
   };
 }
 
-describe("proxies", function () {
-  this.timeout(10_000);
+describe("proxies", () => {
   const opened = closesAfterEach();
   const ca = pem("authority.crt");
   const login = "user:pa%24s";
@@ -97,7 +96,7 @@ describe("proxies", function () {
         token,
         tls: { ca },
         proxyUrl: `http://${login}@127.0.0.1:${proxy.port}`,
-        timeoutMs: 5000,
+        timeoutMs: 60_000,
         ...options,
       }),
     );
@@ -183,7 +182,7 @@ describe("proxies", function () {
 
   it("one that is not there", async () => {
     const server = await serve();
-    const proxyUrl = `http://${login}@127.0.0.1:${await freePort()}`;
+    const proxyUrl = `http://${login}@127.0.0.1:${closedPort}`;
     const cloud = opened(new CloudClient({ baseUrl: server.origin, token, tls: { ca }, proxyUrl }));
     const error = await failsWith(cloud.measure(deviceCode, "x"), notSent);
     assert.equal(error.sentence, "unreachableProxy" satisfies SentenceKey);

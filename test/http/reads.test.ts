@@ -24,7 +24,7 @@ describe("a read is repeated where that can help, within its deadline", () => {
         ),
       ),
     );
-    const clients = opened(connectClients({ newer: server, earlier: server, cloud: server }, 5000));
+    const clients = opened(connectClients({ newer: server, earlier: server, cloud: server }, 60_000));
     assert.equal((await clients.cloud.listMedia("1")).length, count);
     count++;
     for (const list of [clients.cloud.listMedia("1"), clients.cloud.devices(), clients.cloud.terminals()]) {

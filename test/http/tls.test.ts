@@ -17,7 +17,7 @@ describe("TLS", () => {
   const ca = pem("authority.crt");
 
   const cloudAt = (baseUrl: string, options: Partial<CloudClientOptions> = {}): CloudClient =>
-    opened(new CloudClient({ baseUrl, token, timeoutMs: 5000, ...options }));
+    opened(new CloudClient({ baseUrl, token, timeoutMs: 60_000, ...options }));
 
   it("plain HTTP where TLS is expected", async () => {
     const server = opened(
@@ -32,7 +32,7 @@ describe("TLS", () => {
 
   it("TLS where plain HTTP is expected", async () => {
     const server = opened(await startServer(() => undefined, { tls: identity("good") }));
-    const device = opened(new DeviceClient({ address: `127.0.0.1:${server.port}`, timeoutMs: 5000 }));
+    const device = opened(new DeviceClient({ address: `127.0.0.1:${server.port}`, timeoutMs: 60_000 }));
     const { details } = await failureOf(device.measure());
     assert.deepEqual([details.outcome, details.retryable], ["unknown", false]);
     assert.equal(server.requests.length, 0);

@@ -11,7 +11,7 @@ import { DeviceClient } from "../../src/device/client.ts";
 import { failsWith } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { commands, connectClients } from "../support/operations.ts";
-import { freePort, listen, replyBytes, startServer } from "../support/servers.ts";
+import { closedPort, listen, replyBytes, startServer } from "../support/servers.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -23,7 +23,7 @@ describe("undici", () => {
       const { cache } = createRequire(${client});
       const isThere = () => Object.keys(cache).some((path) => /[\\\\/]undici[\\\\/]/.test(path));
       const { DeviceClient } = await import(${client});
-      const device = new DeviceClient({ address: "127.0.0.1:1", timeoutMs: 100 });
+      const device = new DeviceClient({ address: "127.0.0.1:1", timeoutMs: 60_000 });
       const before = isThere();
       await device.ping().catch(() => undefined);
       await device.close();
@@ -75,7 +75,7 @@ describe("undici as it is installed", () => {
 
   it("says that a request begins only when it is about to be written", async () => {
     const message = "The line between not-sent and unknown (src/http/exchange.ts) is drawn by this order.";
-    const heard = await hear(`http://127.0.0.1:${await freePort()}`);
+    const heard = await hear(`http://127.0.0.1:${closedPort}`);
     assert.ok(!heard.includes("start"), message);
     const server = opened(await startServer((_, socket) => socket.write(replyBytes({ body: "x" }))));
     assert.deepEqual(await hear(server.origin), ["start", "200", "end"], message);
@@ -115,16 +115,15 @@ describe("undici as it is installed", () => {
   });
 
   it("makes one attempt to connect for a refused command", async () => {
-    const port = await freePort();
     let attempts = 0;
     const count = (message: unknown): void => {
       const { port: to } = (message as { connectParams: { port: string } }).connectParams;
-      attempts += Number(to === String(port));
+      attempts += Number(to === String(closedPort));
     };
     subscribe("undici:client:beforeConnect", count);
     try {
-      const peer = { origin: `http://127.0.0.1:${port}` };
-      const clients = opened(connectClients({ newer: peer, earlier: peer, cloud: peer }, 5000));
+      const peer = { origin: `http://127.0.0.1:${closedPort}` };
+      const clients = opened(connectClients({ newer: peer, earlier: peer, cloud: peer }, 60_000));
       for (const command of commands) {
         attempts = 0;
         await failsWith(command.run(clients), { code: "ERR_UNREACHABLE", outcome: "not-sent" });
@@ -137,8 +136,7 @@ describe("undici as it is installed", () => {
   });
 });
 
-describe("a device that resets its idle connections", function () {
-  this.timeout(20_000);
+describe("a device that resets its idle connections", () => {
   const opened = closesAfterEach();
 
   /** Resets each connection some milliseconds after an answer, so that the next command may meet the reset. */
@@ -154,7 +152,7 @@ describe("a device that resets its idle connections", function () {
         timers.add(setTimeout(() => socket.resetAndDestroy(), resetAfterMs));
       }),
     );
-    const device = opened(new DeviceClient({ address: server.origin, timeoutMs: 5000 }));
+    const device = opened(new DeviceClient({ address: server.origin, timeoutMs: 60_000 }));
     const outcomes: string[] = [];
     for (let round = 0; round < rounds; round++) {
       const before = server.requests.length;

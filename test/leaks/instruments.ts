@@ -18,7 +18,7 @@ export interface Reading {
 }
 
 /** Longer than any connection is kept alive. */
-const patienceMs = 15_000;
+const patienceMs = 90_000;
 
 const timeouts = new Set<unknown>();
 const intervals = new Set<unknown>();

@@ -67,8 +67,7 @@ const misuses: Readonly<Record<string, string>> = {
     "declare const error: DimensionerError; if (error.code === 'ERR_NONE') throw error;",
 };
 
-describe("the types of the library", function () {
-  this.timeout(60_000);
+describe("the types of the library", () => {
   let folder: string;
   /** What the compiler says of each file. */
   let said: ReadonlyMap<string, string>;

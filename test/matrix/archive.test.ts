@@ -31,8 +31,7 @@ const rows = Object.fromEntries(
 const needsCorrection = ({ target, simulator }: Row): boolean =>
   target !== undefined || simulator?.token !== undefined;
 
-describe("a job of the archive under every fault of its downloads", function () {
-  this.timeout(60_000);
+describe("a job of the archive under every fault of its downloads", () => {
   manyAtOnce(rows, archive);
 });
 

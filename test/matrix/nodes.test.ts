@@ -19,8 +19,7 @@ const rows = Object.fromEntries(
   chosen.filter(({ nodes }) => nodes.length > 0).map((one) => [titleOf(one), one]),
 );
 
-describe("real nodes under every fault", function () {
-  this.timeout(60_000);
+describe("real nodes under every fault", () => {
   let flow: TestFlow;
   const results: Record<string, Count> = {};
   const cases = new Map<Row, NodeCase[]>();

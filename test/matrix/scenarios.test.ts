@@ -11,8 +11,7 @@ import { concurrency, redeploys, type Scenario } from "./tables/scenarios.ts";
 
 const mediaBytes = 200_000;
 
-describe("several messages, and what happens meanwhile", function () {
-  this.timeout(30_000);
+describe("several messages, and what happens meanwhile", () => {
   const opened = closesAfterEach();
 
   for (const [name, scenario] of Object.entries({ ...concurrency, ...redeploys })) {

@@ -37,8 +37,8 @@ export interface TriedOperation extends AskedOperation, CountedOperation {
 }
 
 /** What a busy machine may need beyond a deadline. */
-const graceMs = 3_000;
-const longMs = 10_000;
+const graceMs = 60_000;
+const longMs = 60_000;
 const noFiles = { whole: 0, partial: 0 } as const;
 
 /** Every operation of the clients and of the media pipeline. */

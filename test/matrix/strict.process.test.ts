@@ -27,8 +27,7 @@ const traces = /uncaught|unhandled|triggerUncaught|\bat .*\.js:\d+:\d+/i;
 const silent: Row = { faults: [{ kind: "silence", acts: false }], measure: {}, video: {} };
 const halfway: Row = { faults: [{ kind: "cut", end: "hold" }], download: {} };
 
-describe(`Node-RED ${nodeRedMajor} as a process that any unhandled error would end`, function () {
-  this.timeout(90_000);
+describe(`Node-RED ${nodeRedMajor} as a process that any unhandled error would end`, () => {
   const open: { close(): unknown }[] = [];
   const opened: Opened = (thing) => {
     open.push(thing);

@@ -34,9 +34,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-describe("writing a body to a file", function () {
-  this.timeout(60_000);
-
+describe("writing a body to a file", () => {
   it("writes chunks of all sizes in order, and tells their number and hash", async () => {
     const whole = Buffer.from(Array.from({ length: 5_900_000 }, (_, index) => (index * 7919) >> 5));
     function* chunks(): Generator<Uint8Array> {

@@ -48,9 +48,7 @@ async function saveBehind(prepare: string, folder: string, bytes: number): Promi
   return { ...answer, left };
 }
 
-describe("real faults of a disk", function () {
-  this.timeout(30_000);
-
+describe("real faults of a disk", () => {
   before(function () {
     if (process.platform !== "linux") {
       this.skip();
@@ -131,9 +129,7 @@ describe("real faults of a disk", function () {
   });
 });
 
-describe("a process that is killed in mid-download", function () {
-  this.timeout(30_000);
-
+describe("a process that is killed in mid-download", () => {
   it("leaves no final name, only a part, and the next one saves the whole", async () => {
     await withFolder(async (folder) => {
       const task = { folder, filename: "video.mp4", ifExists: "error", bytes: 0, stallAfter: 20 * megabyte };
@@ -237,9 +233,7 @@ describe("what each fault is called", () => {
  * For each k the k-th call to the disk fails. What must hold every time: one end; what stands under its final name is
  * whole; what stood there before is untouched unless it was to be replaced; an ERR_FILE or the file.
  */
-describe("the sweep over every call to the disk", function () {
-  this.timeout(120_000);
-
+describe("the sweep over every call to the disk", () => {
   const whole = Buffer.concat([...blocks(bodyBytes)]);
   for (const links of [true, false]) {
     for (const ifExists of ["rename", "replace", "error"] as const) {

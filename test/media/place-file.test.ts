@@ -195,8 +195,7 @@ for (const [kind, disk] of disks) {
 }
 
 describe("a claim on a name that a killed process left, on a disk without links", () => {
-  it("is passed over after some seconds", async function () {
-    this.timeout(20_000);
+  it("is passed over after some seconds", async () => {
     await withFolder(async (folder) => {
       const claims: string[] = [];
       const target = { folder, filename: "a.jpg", suggestedBase: "x", ifExists: "rename" } as const;

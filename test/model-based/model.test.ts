@@ -20,8 +20,7 @@ interface Kept {
 
 const kept = JSON.parse(readFileSync(join(import.meta.dirname, "seeds.json"), "utf8")) as Kept[];
 
-describe("the model: whatever happens in whatever order", function () {
-  this.timeout(150_000);
+describe("the model: whatever happens in whatever order", () => {
   let environment: OpenEnvironment;
 
   before(async () => {

@@ -20,7 +20,7 @@ export interface ScenarioEnvironment {
 }
 
 /** So long after its deadline even a busy machine has ended a message. */
-const patienceMs = 10_000;
+const patienceMs = 60_000;
 
 /** One sequence of steps in a flow that is deployed for it, with everything that has to hold all along. */
 export class Scenario {

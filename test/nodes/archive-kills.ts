@@ -51,12 +51,8 @@ export async function killNodeRed(major: 4 | 5, kills: number, random: () => num
     const { url } = nodeRed;
     ids.filter((id) => !accepted.has(id)).forEach((id) => void scan(url, id));
     const reported = () => readReports(out);
-    await until(
-      async () => new Set((await reported()).map(({ id }) => id)).size === jobs,
-      "all reported",
-      60_000,
-    );
-    await until(async () => (await workFolders(root)).length === 0, "all is tidied", 20_000);
+    await until(async () => new Set((await reported()).map(({ id }) => id)).size === jobs, "all reported");
+    await until(async () => (await workFolders(root)).length === 0, "all is tidied");
     await nodeRed.stop();
     nodeRed = undefined;
 

@@ -11,9 +11,7 @@ import { storeNode } from "../support/store-node.ts";
 /** Without a place a node counts as a config node when the flows are read from their file. */
 const placed = (node: object): object => ("z" in node ? { x: 100, y: 100, ...node } : node);
 
-describe(`dimensioner-archive in a Node-RED ${nodeRedMajor} that is killed`, function () {
-  this.timeout(90_000);
-
+describe(`dimensioner-archive in a Node-RED ${nodeRedMajor} that is killed`, () => {
   it("finishes what was accepted after the next start, and sends its message", async () => {
     const folder = await mkdtemp(join(tmpdir(), "archive-restart-"));
     const [root, userDir] = [join(folder, "archive"), join(folder, "user")];
@@ -67,12 +65,8 @@ describe(`dimensioner-archive in a Node-RED ${nodeRedMajor} that is killed`, fun
 
       const second = await startNodeRed({ major: nodeRedMajor, userDir });
       closers.push(() => second.stop());
-      await until(async () => (await readPackages(root)).size === 1, "the package is there", 20_000);
-      await until(
-        () => second.logs.some((line) => line.includes("resumed: true")),
-        "its message is out",
-        20_000,
-      );
+      await until(async () => (await readPackages(root)).size === 1, "the package is there");
+      await until(() => second.logs.some((line) => line.includes("resumed: true")), "its message is out");
       assert.ok(second.logs.some((line) => line.includes("alreadyArchived: false")));
     } finally {
       for (const close of closers.toReversed()) {

@@ -5,9 +5,7 @@ import { archiveTogether } from "./shared-folder.ts";
 const transactions = 40;
 const otherMajor = nodeRedMajor === 4 ? 5 : 4;
 
-describe("archive: three Node-REDs, each with a store of its own, in one folder", function () {
-  this.timeout(90_000);
-
+describe("archive: three Node-REDs, each with a store of its own, in one folder", () => {
   it(`make one whole package of each of the same ${transactions} transactions`, async () => {
     await archiveTogether([nodeRedMajor, nodeRedMajor, otherMajor], transactions);
   });

@@ -67,8 +67,8 @@ describe("dimensioner-archive", () => {
     ...more,
   });
   const clouds = (): FlowNode[] => [
-    { id: "cloud", type: "dimensioner-cloud", name: "A", baseUrl: sim.cloud.origin, timeout: 2 },
-    { id: "cloud-2", type: "dimensioner-cloud", name: "B", baseUrl: sim.cloud.origin, timeout: 2 },
+    { id: "cloud", type: "dimensioner-cloud", name: "A", baseUrl: sim.cloud.origin, timeout: 60 },
+    { id: "cloud-2", type: "dimensioner-cloud", name: "B", baseUrl: sim.cloud.origin, timeout: 60 },
   ];
   /** The config nodes, with a store in each of these folders. */
   const configs = (...folders: string[]): FlowNode[] => [

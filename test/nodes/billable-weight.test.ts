@@ -8,8 +8,7 @@ import { TestFlow, type Message } from "../support/flow.ts";
 
 const legal = { more: { legalForTrade: true } } as const;
 
-describe("dimensioner-billable-weight", function () {
-  this.timeout(20_000);
+describe("dimensioner-billable-weight", () => {
   let flow: TestFlow;
   const start = async (properties: object = {}): Promise<void> => {
     flow = await TestFlow.start([

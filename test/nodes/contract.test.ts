@@ -8,10 +8,10 @@ const credentials = { cloud: { token }, "cloud-2": { token } };
 
 function configNodes(sim: Simulator): FlowNode[] {
   return [
-    { id: "device", type: "dimensioner-device", name: "Dock 1", address: sim.newer.origin, timeout: 2 },
-    { id: "device-2", type: "dimensioner-device", name: "Dock 2", address: sim.newer.origin, timeout: "2" },
-    { id: "cloud", type: "dimensioner-cloud", name: "Dock 1", baseUrl: sim.cloud.origin, timeout: 2 },
-    { id: "cloud-2", type: "dimensioner-cloud", name: "Dock 2", baseUrl: sim.cloud.origin, timeout: 2 },
+    { id: "device", type: "dimensioner-device", name: "Dock 1", address: sim.newer.origin, timeout: 60 },
+    { id: "device-2", type: "dimensioner-device", name: "Dock 2", address: sim.newer.origin, timeout: "60" },
+    { id: "cloud", type: "dimensioner-cloud", name: "Dock 1", baseUrl: sim.cloud.origin, timeout: 60 },
+    { id: "cloud-2", type: "dimensioner-cloud", name: "Dock 2", baseUrl: sim.cloud.origin, timeout: 60 },
   ];
 }
 
@@ -168,12 +168,18 @@ for (const node of actionNodes) {
         await start();
         const good = await node.message(sim);
         const surface = node.uses === "device" ? "newer" : "cloud";
-        sim.faults.add({ surface, path: node.path, fault: { kind: "delay", ms: 500, before: "answer" } });
+        const held = sim.faults.add({
+          surface,
+          path: node.path,
+          times: 0,
+          fault: { kind: "delay", ms: 600_000 },
+        });
         const arrived = sim.nextRequest(({ path }) => path.startsWith(node.path));
         const ended = flow.start("node", good);
         const request = await arrived;
         await go();
         const { error } = await ended;
+        sim.faults.remove(held);
         await sim.settled(request);
         assert.equal(error?.code, "ERR_CANCELLED");
         assert.equal(error?.cause.outcome, node.acts ? "unknown" : null);
@@ -195,7 +201,12 @@ for (const node of actionNodes) {
         await start();
         const good = await node.message(sim);
         const surface = node.uses === "device" ? "newer" : "cloud";
-        sim.faults.add({ surface, path: node.path, fault: { kind: "delay", ms: 300 } });
+        const held = sim.faults.add({
+          surface,
+          path: node.path,
+          times: 0,
+          fault: { kind: "delay", ms: 600_000 },
+        });
         const arrived = sim.nextRequest(({ path }) => path.startsWith(node.path));
         const first = flow.start("node", { ...good });
         await arrived;
@@ -209,6 +220,7 @@ for (const node of actionNodes) {
         assert.equal(dropped.error?.code, "ERR_CANCELLED");
         assert.equal(dropped.error?.cause.outcome, "not-sent");
         assert.equal(dropped.error?.cause.retryable, true);
+        sim.faults.remove(held);
         assert.equal((await first).error, undefined);
         assert.equal(requests(), 1);
       });

@@ -5,8 +5,7 @@ import { TestFlow, type FlowNode, type Sent } from "../support/flow.ts";
 
 const payloadOf = (sent: readonly Sent[]): FleetDevice[] => sent[0]?.msg["payload"] as FleetDevice[];
 
-describe("dimensioner-device-list", function () {
-  this.timeout(20_000);
+describe("dimensioner-device-list", () => {
   let sim: Simulator;
   let flow: TestFlow;
   const start = async (
@@ -106,7 +105,7 @@ describe("dimensioner-device-list", function () {
     sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "silence" } });
     const since = performance.now();
     assert.equal((await flow.run("node", {})).error?.code, "ERR_TIMEOUT");
-    assert.ok(performance.now() - since < 3_500);
+    assert.ok(performance.now() - since < 3_900);
   });
 
   it("splits into messages that a Join node puts together again", async () => {

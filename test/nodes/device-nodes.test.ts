@@ -12,7 +12,7 @@ describe("the device's video and images", () => {
   ): Promise<void> => {
     sim = await startSimulator(options);
     flow = await TestFlow.start([
-      { id: "device", type: "dimensioner-device", address: sim.newer.origin, timeout: 5, ...device },
+      { id: "device", type: "dimensioner-device", address: sim.newer.origin, ...device },
       { id: "node", z: "tab", device: "device", ...node },
       { id: "control", z: "tab", type: "dimensioner-video-control", device: "device", action: "msg" },
       { id: "measure", z: "tab", type: "dimensioner-measure", device: "device" },
@@ -61,12 +61,14 @@ describe("the device's video and images", () => {
   it("waits for a video that is being encoded, by download and by stream", async () => {
     for (const method of ["download", "stream"]) {
       await start(
-        { type: "dimensioner-fetch-video", method, wait: 10 },
+        { type: "dimensioner-fetch-video", method, wait: 60 },
         {},
         { mode: "video-only", encodingMs: 600 },
       );
       await flow.run("control", { action: "start" });
       await flow.run("control", { action: "stop" });
+      // Also where encoding has ended by then.
+      sim.faults.add({ path: `/api/v1/video/${method}`, fault: { kind: "status", status: 404 } });
       const ended = flow.run("node", { transactionReference: "R" });
       await flow.untilStatus("node", ({ text }) => text === "waiting for video");
       const { error, sent } = await ended;
@@ -86,10 +88,11 @@ describe("the device's video and images", () => {
     await start({ type: "dimensioner-fetch-video" }, {}, { mode: "video-only", videoBytes: 2_000_000 });
     await flow.run("control", { action: "start" });
     await flow.run("control", { action: "stop" });
-    sim.faults.add({
+    const dripping = sim.faults.add({
       surface: "newer",
       path: "/api/v1/video/download",
-      fault: { kind: "drip", bytes: 40_000, everyMs: 10 },
+      times: 0,
+      fault: { kind: "drip", bytes: 4_000, everyMs: 10 },
     });
     const transfer = flow.run("node", {});
     await flow.untilStatus("node", ({ text }) => text.includes(" of "));
@@ -98,6 +101,7 @@ describe("the device's video and images", () => {
     await flow.run("measure", {});
     await flow.run("control", { action: "stop" });
     assert.equal(sim.newer.actions.cancels, 0);
+    sim.faults.remove(dripping);
     assert.equal((await transfer).error, undefined);
     assert.equal((await cancelled).error, undefined);
     assert.equal(sim.newer.actions.cancels, 1);

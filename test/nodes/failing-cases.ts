@@ -25,9 +25,9 @@ export function configNodes(sim: Simulator, closedPort: number): object[] {
   });
   const { origin: address } = sim.newer;
   return [
-    device("device", { address, timeout: 5 }),
+    device("device", { address, timeout: 60 }),
     device("hasty", { address, timeout: 0.3 }),
-    device("queue", { address, timeout: 5, queueLimit: 0 }),
+    device("queue", { address, timeout: 60, queueLimit: 0 }),
     device("twin-1", { address, name: "7" }),
     device("twin-2", { address, name: "7" }),
     device("older", { address: sim.earlier.origin, generation: "earlier" }),

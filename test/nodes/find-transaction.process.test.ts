@@ -9,9 +9,7 @@ import { storeNode } from "../support/store-node.ts";
 
 const at = { z: "tab", x: 100, y: 100 };
 
-describe(`the transaction of a local measurement, in a Node-RED ${nodeRedMajor} that is killed`, function () {
-  this.timeout(60_000);
-
+describe(`the transaction of a local measurement, in a Node-RED ${nodeRedMajor} that is killed`, () => {
   it("is found when its record comes after the next start", async () => {
     const folder = await mkdtemp(join(tmpdir(), "find-restart-"));
     const [root, userDir] = [join(folder, "archive"), join(folder, "user")];
@@ -93,7 +91,7 @@ describe(`the transaction of a local measurement, in a Node-RED ${nodeRedMajor} 
         height,
       };
       await fetch(`${second.url}/hook`, { method: "POST", headers, body: JSON.stringify(record) });
-      await until(async () => (await readPackages(root)).size === 1, "the package is there", 20_000);
+      await until(async () => (await readPackages(root)).size === 1, "the package is there");
       const [manifest] = (await readPackages(root)).values();
       assert.deepEqual([manifest?.transactionId, manifest?.complete], [guid, true]);
     } finally {

@@ -17,8 +17,7 @@ const answer = {
   measuredObjects: [{ trackId: 1, errorCode: 0, errorMessage: "-", length: 33.5, width: 21, height: 12.5 }],
 };
 
-describe("a desktop gateway", function () {
-  this.timeout(20_000);
+describe("a desktop gateway", () => {
   let server: Server;
   let requests: string[];
   let measured: object;
@@ -31,7 +30,7 @@ describe("a desktop gateway", function () {
         type: "dimensioner-device",
         address: `127.0.0.1:${port}`,
         generation: "gateway",
-        timeout: 2,
+        timeout: 60,
         ...device,
       },
       { id: "node", z: "tab", type: "dimensioner-measure", device: "device", ...node },

@@ -42,8 +42,7 @@ const withoutPlaces = (text: string): string =>
 /** Nothing listens there: a port that was free a moment ago may have been given to another test. */
 const closedPort = 1;
 
-describe(`the errors of flows, in a Node-RED ${nodeRedMajor} of another language`, function () {
-  this.timeout(120_000);
+describe(`the errors of flows, in a Node-RED ${nodeRedMajor} of another language`, () => {
   let folder: string;
   let sim: Simulator;
   let nodeRed: NodeRed;

@@ -178,7 +178,7 @@ describe("dimensioner-measure", () => {
 
   it("refuses what the queue does not hold, and drops what has waited too long", async () => {
     await start({}, { queueLimit: 1, maxWait: 0.1 });
-    sim.faults.add({ surface: "newer", fault: { kind: "delay", ms: 400 } });
+    const held = sim.faults.add({ surface: "newer", times: 0, fault: { kind: "delay", ms: 600_000 } });
     const arrived = sim.nextRequest();
     const first = flow.start("node", {});
     await arrived;
@@ -186,6 +186,7 @@ describe("dimensioner-measure", () => {
     assert.equal(second.error?.code, "ERR_EXPIRED");
     assert.equal(third.error?.code, "ERR_QUEUE_FULL");
     assert.equal(third.error?.cause.outcome, "not-sent");
+    sim.faults.remove(held);
     assert.equal((await first).error, undefined);
     assert.equal(sim.newer.actions.measures, 1);
   });

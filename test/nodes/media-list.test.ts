@@ -10,7 +10,7 @@ describe("dimensioner-media-list", () => {
   const start = async (properties: object = {}, more: readonly FlowNode[] = []): Promise<void> => {
     flow = await TestFlow.start(
       [
-        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 5 },
+        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 60 },
         { id: "node", z: "tab", type: "dimensioner-media-list", cloud: "cloud", ...properties },
         ...more,
       ],

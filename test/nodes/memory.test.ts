@@ -18,8 +18,7 @@ interface Told {
 }
 
 describe("memory", () => {
-  it("does not grow with a video of 512 MB that goes from the cloud to a file", async function () {
-    this.timeout(60_000);
+  it("does not grow with a video of 512 MB that goes from the cloud to a file", async () => {
     const sim = await startSimulator();
     const folder = await mkdtemp(join(tmpdir(), "memory-"));
     const { contentId } = sim.cloud.addMedia("905865", {

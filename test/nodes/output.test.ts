@@ -22,7 +22,7 @@ describe("output of the fetching nodes", () => {
   const start = async (properties: object): Promise<void> => {
     flow = await TestFlow.start(
       [
-        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 2 },
+        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 60 },
         { id: "node", z: "tab", type: "dimensioner-fetch-media", cloud: "cloud", ...properties },
       ],
       { cloud: { token: sim.cloud.token } },

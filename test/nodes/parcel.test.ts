@@ -25,8 +25,8 @@ let flow: TestFlow;
 async function start(nodes: readonly object[], options: StartOptions = {}): Promise<void> {
   sim = await startSimulator({ mode: "video-with-measurement", ...options });
   const config = [
-    { id: "device", type: "dimensioner-device", name: "Dock 4", address: sim.newer.origin, timeout: 5 },
-    { id: "cloud", type: "dimensioner-cloud", name: "Hub", baseUrl: sim.cloud.origin, timeout: 5 },
+    { id: "device", type: "dimensioner-device", name: "Dock 4", address: sim.newer.origin, timeout: 60 },
+    { id: "cloud", type: "dimensioner-cloud", name: "Hub", baseUrl: sim.cloud.origin, timeout: 60 },
   ];
   const flows = nodes.map((node, index) => ({
     id: index === 0 ? "node" : `node-${index}`,

@@ -69,7 +69,7 @@ describe("the proxy of dimensioner-cloud", () => {
           id: "cloud",
           type: "dimensioner-cloud",
           baseUrl: sim.cloud.origin,
-          timeout: 5,
+          timeout: 60,
           proxy: node ? "proxy" : "",
         },
         { id: "node", z: "tab", type: "dimensioner-media-list", cloud: "cloud" },

@@ -21,8 +21,7 @@ function deviceNode(id: string, more: object): FlowNode {
 const dock4 = deviceNode("dock-4", { serialNumber: "SN-4", certificate: "AM-4", cloudIds: "abcd2345, D-4" });
 const receiving = { id: "in", z: "tab", type: "dimensioner-transaction-in", path, secretIn: "none" };
 
-describe("the device of what comes from the cloud", function () {
-  this.timeout(20_000);
+describe("the device of what comes from the cloud", () => {
   let flow: TestFlow;
   let server: Server;
 

@@ -11,8 +11,8 @@ describe("whose video a parcel's evidence is", () => {
   /** The same three nodes for a device on the local network and for the cloud. */
   const nodes = (surface: "local" | "cloud"): FlowNode[] => {
     const config = [
-      { id: "device", type: "dimensioner-device", address: sim.newer.origin, timeout: 5 },
-      { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 5 },
+      { id: "device", type: "dimensioner-device", address: sim.newer.origin, timeout: 60 },
+      { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 60 },
       { id: "fetch", z: "tab", type: "dimensioner-fetch-video", device: "device", wait: 5 },
     ];
     const remote = { type: "dimensioner-remote-trigger", cloud: "cloud", deviceReference };

@@ -7,8 +7,7 @@ import { TestFlow, type FlowNode } from "../support/flow.ts";
 const sscc = "395212340000004173";
 
 /** The simulator's scanner, Node-RED's own tcp in node, and the scan node behind it. */
-describe("dimensioner-scan behind a scanner on the network", function () {
-  this.timeout(20_000);
+describe("dimensioner-scan behind a scanner on the network", () => {
   let sim: Simulator;
   let flow: TestFlow;
   afterEach(async () => {

@@ -8,8 +8,7 @@ const sscc = "123456789012345675";
 const label = `]C100${sscc}3302001250\r\n`;
 const whole = { framing: "message", dedupe: 0 } as const;
 
-describe("dimensioner-scan", function () {
-  this.timeout(20_000);
+describe("dimensioner-scan", () => {
   let flow: TestFlow;
   const start = async (properties: object = {}): Promise<void> => {
     flow = await TestFlow.start([{ id: "node", z: "tab", type: "dimensioner-scan", ...properties }]);

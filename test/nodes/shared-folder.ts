@@ -39,9 +39,9 @@ export async function archiveTogether(majors: readonly (4 | 5)[], transactions: 
         await Promise.all(writers.map(({ nodeRed }) => scanAll(nodeRed.url, ids)));
         for (const { out } of writers) {
           const count = async (): Promise<number> => (await readReports(out)).length;
-          await until(async () => (await count()) >= transactions, "each message has ended", 60_000);
+          await until(async () => (await count()) >= transactions, "each message has ended");
         }
-        await until(async () => (await workFolders(root)).length === 0, "all is tidied", 20_000);
+        await until(async () => (await workFolders(root)).length === 0, "all is tidied");
       } finally {
         await stop();
       }

@@ -22,7 +22,7 @@ describe("a deploy that gives a store another folder", () => {
   });
 
   const flow = (folder: string): FlowNode[] => [
-    { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: "5" },
+    { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: "60" },
     storeNode(folder, "store"),
     {
       id: "node",

@@ -14,8 +14,7 @@ interface Line {
 
 const webhook = "dimensioner/transaction";
 
-describe("dimensioner-store in a real Node-RED", function () {
-  this.timeout(60_000);
+describe("dimensioner-store in a real Node-RED", () => {
   let nodeRed: NodeRed;
   let folder: string;
 

@@ -58,8 +58,7 @@ function flow(out: string): object[] {
   ];
 }
 
-describe("dimensioner-transaction-in with a store, in a real Node-RED", function () {
-  this.timeout(90_000);
+describe("dimensioner-transaction-in with a store, in a real Node-RED", () => {
   let nodeRed: NodeRed;
   let userDir: string;
   let out: string;

@@ -51,7 +51,6 @@ function flow(secretIn: "header" | "path" = "header"): object[] {
 }
 
 describe(`dimensioner-transaction-in in a real Node-RED ${nodeRedMajor}`, function () {
-  this.timeout(90_000);
   let nodeRed: NodeRed;
   let userDir: string;
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });

@@ -11,8 +11,7 @@ interface Layer {
   readonly route?: { readonly path: unknown };
 }
 
-describe("dimensioner-transaction-in", function () {
-  this.timeout(20_000);
+describe("dimensioner-transaction-in", () => {
   let flow: TestFlow;
   let server: Server | undefined;
   let origin: string;

@@ -21,8 +21,7 @@ async function copyClone(to: string): Promise<void> {
   await symlink(join(repository, "node_modules"), join(to, "node_modules"));
 }
 
-describe("a package made of a clean clone", function () {
-  this.timeout(120_000);
+describe("a package made of a clean clone", () => {
   let folder: string;
   let tarball: Tarball;
 

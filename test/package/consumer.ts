@@ -69,7 +69,7 @@ export async function compile(userDir: string, resolution: string): Promise<stri
   const { stdout } = await execute(
     process.execPath,
     [compiler, "--project", `tsconfig.${resolution}.json`, "--pretty", "false"],
-    { cwd: userDir, timeout: 60_000 },
+    { cwd: userDir, timeout: 150_000 },
   ).catch((error: { stdout?: string }) => ({ stdout: error.stdout ?? "it could not be run" }));
   return stdout.split("\n").filter((line) => line !== "");
 }

@@ -13,8 +13,7 @@ const largestPackedBytes = 1_500_000;
 /** With all that npm installs for it. */
 const largestInstalledBytes = 10_000_000;
 
-describe(`the packed package on Node ${process.versions.node} and Node-RED ${nodeRedMajor}`, function () {
-  this.timeout(120_000);
+describe(`the packed package on Node ${process.versions.node} and Node-RED ${nodeRedMajor}`, () => {
   let packed: Packed;
 
   before(async () => {

@@ -24,8 +24,7 @@ async function readFlow(file: string, sim: Simulator, folder: string): Promise<F
     });
 }
 
-describe("flows that were saved by another version", function () {
-  this.timeout(30_000);
+describe("flows that were saved by another version", () => {
   let sim: Simulator;
   let flow: TestFlow;
   let folder: string;

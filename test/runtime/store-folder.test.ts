@@ -16,7 +16,7 @@ describe("Test connection of a store, for its folder", () => {
   const found = async (
     disk = watchedDisk(() => undefined),
     folder = root,
-    signal = AbortSignal.timeout(10_000),
+    signal = AbortSignal.timeout(90_000),
   ): Promise<string[]> => {
     const lines = await testFolder(folder, signal, disk);
     return lines.map(({ state, key }) => `${state} ${key}`);
@@ -108,7 +108,7 @@ describe("Test connection of a store, for its folder", () => {
   });
 
   it("names a test folder that cannot be removed", async () => {
-    const lines = await testFolder(root, AbortSignal.timeout(10_000), watchedDisk(fails("rm", "EPERM")));
+    const lines = await testFolder(root, AbortSignal.timeout(90_000), watchedDisk(fails("rm", "EPERM")));
     assert.equal(lines.at(-1)?.key, "fileDenied");
     assert.match(JSON.stringify(lines.at(-1)?.values), /\.dimensioner-test-/);
   });

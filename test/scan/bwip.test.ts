@@ -13,9 +13,7 @@ function draws(text: string): boolean {
   }
 }
 
-describe("bwip-js as a second opinion", function () {
-  this.timeout(60_000);
-
+describe("bwip-js as a second opinion", () => {
   it("agrees on which element strings are right", () => {
     const digits = (length: number) => fc.stringMatching(new RegExp(`^\\d{${length}}$`));
     const perhapsRight = (text: string) =>

@@ -9,9 +9,7 @@ import { withFolder } from "../media/support.ts";
 const excerpt = join(import.meta.dirname, "vectors/gs1-syntax-dictionary-excerpt.txt");
 const script = join(import.meta.dirname, "../../tools/write-application-identifiers.ts");
 
-describe("the table of application identifiers", function () {
-  this.timeout(20_000);
-
+describe("the table of application identifiers", () => {
   it("is what the script makes of GS1's dictionary, and names its release, source and licence", async () => {
     await withFolder(async (folder) => {
       const target = join(folder, "table.ts");

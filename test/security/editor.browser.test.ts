@@ -15,8 +15,7 @@ const injected = (page: Page): Promise<unknown> =>
       + [...document.scripts].filter((one) => one.textContent.startsWith("dimensionerHacked")).length,
   })`);
 
-describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text", function () {
-  this.timeout(90_000);
+describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text", () => {
   let stranger: RawServer;
   let both: BothEditors;
 

@@ -26,8 +26,7 @@ const given = (): Message => ({ transactionId: "905865", transactionReference: "
 const mayGrowBytes = 250_000_000;
 const mega = 1_000_000;
 
-describe("oversized: whatever the size, memory is bounded and the error is clear", function () {
-  this.timeout(30_000);
+describe("oversized: whatever the size, memory is bounded and the error is clear", () => {
   const opened = closesAfterEach();
   let flow: TestFlow | undefined;
   let peakBytes = 0;
@@ -53,8 +52,8 @@ describe("oversized: whatever the size, memory is bounded and the error is clear
   ): Promise<TestFlow> => {
     flow = await TestFlow.start(
       [
-        { id: "device", type: "dimensioner-device", name: "Dock", address: origin.device, timeout: 10 },
-        { id: "cloud", type: "dimensioner-cloud", name: "Site", baseUrl: origin.cloud, timeout: 10 },
+        { id: "device", type: "dimensioner-device", name: "Dock", address: origin.device, timeout: 60 },
+        { id: "cloud", type: "dimensioner-cloud", name: "Site", baseUrl: origin.cloud, timeout: 60 },
         ...nodes,
       ],
       { cloud: { token: "simulator" } },

@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from "node:util";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { controls, hostileIds, prototypeNames, showyTexts } from "../support/hostile.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
-import { freePort, type RawServer } from "../support/servers.ts";
+import { closedPort, type RawServer } from "../support/servers.ts";
 import { echoResponses, startEchoServer } from "./echo-server.ts";
 import { SecretFinder } from "./secret-finder.ts";
 import { storeNode } from "../support/store-node.ts";
@@ -25,8 +25,7 @@ const crash = `
   // Nobody handles it, which ends Node-RED; what a timer throws, the function node would catch.
   void Promise.reject(Object.assign(new Error("crashed with " + inside), { msg, cause: msg.error }));`;
 
-describe(`the token and the webhook's secret, in Node-RED ${nodeRedMajor}`, function () {
-  this.timeout(90_000);
+describe(`the token and the webhook's secret, in Node-RED ${nodeRedMajor}`, () => {
   let simulator: Simulator;
   let echo: RawServer;
   let nodeRed: NodeRed;
@@ -41,7 +40,7 @@ describe(`the token and the webhook's secret, in Node-RED ${nodeRedMajor}`, func
     simulator = await startSimulator({ token, cloudDevices: 2 });
     echo = await startEchoServer();
     simulator.cloud.addMedia("905865", { contentType: "video/mp4", generateBytes: 50_000 });
-    const nobody = `http://127.0.0.1:${await freePort()}`;
+    const nobody = `http://127.0.0.1:${closedPort}`;
     const clouds = { good: simulator.cloud.origin, echo: echo.origin, nobody, wrong: "ftp://nowhere" };
     const code = (id: string, func: string, x: number): object => ({
       id,

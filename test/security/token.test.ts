@@ -7,7 +7,7 @@ import { withFolder } from "../media/support.ts";
 import { actionNodes } from "../nodes/action-nodes.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
 import { closesAfterEach } from "../support/opened.ts";
-import { freePort, startServer } from "../support/servers.ts";
+import { closedPort, startServer } from "../support/servers.ts";
 import { identity } from "../support/tls.ts";
 import { echoResponses, startEchoServer } from "./echo-server.ts";
 import { SecretFinder } from "./secret-finder.ts";
@@ -26,9 +26,7 @@ const everything = (value: unknown): string =>
     getters: true,
   });
 
-describe("the token", function () {
-  // Takes five seconds on an idle computer.
-  this.timeout(60_000);
+describe("the token", () => {
   const opened = closesAfterEach();
 
   it("is found by this test wherever it hides", () => {
@@ -60,7 +58,7 @@ describe("the token", function () {
         echo: echo.origin,
         tls: tls.origin,
         hanging: hanging.origin,
-        nobody: `http://127.0.0.1:${await freePort()}`,
+        nobody: `http://127.0.0.1:${closedPort}`,
         wrong: "ftp://nowhere",
         "one-that-has-the-token-in-it": `http://127.0.0.1/?t=${encodeURIComponent("x")}`,
       };

@@ -202,7 +202,7 @@ describe("simulator: page", () => {
     await page.fill("#own-barcode", "MINE");
     await page.keyboard.press("Enter");
     await shows(page, "#on-table", "50 × 40.5 × 30 cm, 7 kg, MINE");
-    await flip(page, sim, "#legal-for-trade", () => sim.earlier.state.legalForTrade);
+    await page.locator("#legal-for-trade:checked").waitFor();
     await page.click("#press-measure");
     await shows(page, "#result", /^Measured at .* · legal for trade$/);
     assert.deepEqual([await text("width"), sim.newer.state.parcel?.errorCode], ["40.5", 3]);

@@ -97,7 +97,7 @@ describe("several processes on one SQLite database", () => {
     for (let number = 0; number < 20; number += 1) {
       await database.transaction([insert(`n${number}`)]);
     }
-    assert.ok(performance.now() - startedAt < 5_000);
+    assert.ok(performance.now() - startedAt < 60_000);
     assert.equal((await start("read")).said, 21);
   });
 

@@ -16,6 +16,9 @@ const flags = [
   "--font-render-hinting=none",
 ];
 
+/** How long a page may take to show what a test waits for: far more than a slow computer needs. */
+export const longestWaitMs = 90_000;
+
 /** Starts a headless Chromium: an installed one where there is one, else the one that comes with `npm ci`. */
 export async function launchBrowser(): Promise<Browser> {
   const installed = installedChromium();
@@ -63,6 +66,7 @@ export async function openEditor(
     },
     ...options.context,
   });
+  context.setDefaultTimeout(longestWaitMs);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(`page error: ${error.stack ?? error.message}`));
@@ -81,7 +85,16 @@ export async function openEditor(
   await page.goto(url, { waitUntil: "load" });
   await page.locator("#red-ui-header-button-deploy").waitFor({ state: "visible" });
   await page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
+  await standStill(page);
   return { page, problems, close: () => context.close() };
+}
+
+/** Ends the editor's animations: a click on what still moves can miss it, and a color that still changes is neither of the two. */
+async function standStill(page: Page): Promise<void> {
+  await page.addStyleTag({
+    content: "*, ::before, ::after { transition: none !important; animation: none !important; }",
+  });
+  await page.evaluate("$.fx.off = true");
 }
 
 function installedChromium(): string | null {

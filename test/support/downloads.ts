@@ -62,7 +62,7 @@ interface Run {
 }
 
 /** Starts a server that answers so, and a download from it. */
-export async function begin(opened: Opened, answer: Answer, timeoutMs = 5_000): Promise<Run> {
+export async function begin(opened: Opened, answer: Answer, timeoutMs = 60_000): Promise<Run> {
   const server = opened(await startServer(answer));
   const peer = { surface: "cloud", origin: server.origin, host: "cloud" } as const;
   const queues = new CommandQueues();

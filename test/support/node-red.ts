@@ -22,7 +22,7 @@ const ownEnvironment = {
 };
 
 /** How long Node-RED may take to start, to deploy or to say what a test waits for. */
-const patienceMs = 30_000;
+const patienceMs = 90_000;
 
 export interface NodeRedOptions {
   /** Which Node-RED to start, on the Node.js that runs the tests: 4 is 4.1, 5 is 5.0. */

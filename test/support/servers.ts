@@ -107,7 +107,13 @@ export async function listen(server: Server, port = 0): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** A port of 127.0.0.1 on which nothing listens. */
+/**
+ * The port of the discard service, which no computer offers any more. A free port would not do: another program can be given
+ * it before it is used.
+ */
+export const closedPort = 9;
+
+/** A port of 127.0.0.1 on which nothing listens yet. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listen(server);

