@@ -63,7 +63,7 @@ const rows: readonly Row[] = [
   tag("none", "order.line", null),
   tag("customReference2", "", null),
   tag("customReference3", "order.line", null),
-  tag("customReference2", "order.line", /has a value of its own/),
+  tag("customReference2", "order.line", /already has a value/),
   tag("customReference9", "", /Choose one/),
   address("192.168.1.40", null),
   address("dock-3", null),

@@ -315,7 +315,7 @@ describe("the tag of a measure", () => {
     assert.equal(flow.lastStatus("node")?.text, "check the settings");
     const { error } = await flow.run("node", { payload: "A" });
     assert.equal(error?.code, "ERR_CONFIG");
-    assert.match(error?.message ?? "", /“tag”.*value of its own/i);
+    assert.match(error?.message ?? "", /“tag”.*already has a value/i);
     assert.equal(sim.requests.length, 0);
   });
 
