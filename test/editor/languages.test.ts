@@ -42,6 +42,15 @@ const logged = new Set(
   ].map((key) => `status.${key}`),
 );
 
+/** Second words for one thing, and spellings that Node-RED's users no longer expect. */
+const avoided: Readonly<Record<string, RegExp>> = {
+  de: /Strichcode|Lebenszeichen|Abrechnungsgewicht|\bLogs?\b/,
+  "es-ES": /paquetes? de pruebas|petici(?:ón|ones)|\blector(?:es)?\b/,
+  fr: /noeud|boîte d'édition|\b(?:les?|un|ce) nodes?\b(?!-)/i,
+  "pt-BR": /código de rastreio|número de rastreamento|\bno diálogo/,
+  ru: /номера? отправлени|запис[ьи] о транзакции|прежнего поколения/,
+};
+
 const hasWords = (text: string): boolean => /\p{L}{3}/u.test(text.replace(/__\w+?__/g, ""));
 const marksOf = (text: string): string[] => (text.match(/__\w+?__/g) ?? []).toSorted();
 const termsOf = (text: string): string[] => [...new Set(text.match(fixedTerms) ?? [])].toSorted();
@@ -211,6 +220,18 @@ describe("the languages", () => {
               );
             }
           }
+        }
+      });
+
+      it("has one word for one thing", async () => {
+        for (const name of names) {
+          const texts = [...(await catalogOf(name, language)).values()];
+          const help = (await helpOf(name, language)).map(({ text }) => text);
+          assert.deepEqual(
+            [...texts, ...help].filter((text) => avoided[language]?.test(text) === true),
+            [],
+            name,
+          );
         }
       });
 
