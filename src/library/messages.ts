@@ -21,11 +21,11 @@ import type {
 export interface MeasureInput {
   transactionReference?: string | number | null;
   /**
-   * Text or a number is the reference of a measurement or a start where the message has no transactionReference;
-   * anything else is not looked at.
+   * A text or a number is the reference of a measurement or a start if the message has no transactionReference;
+   * anything else is ignored.
    */
   payload?: unknown;
-  /** Truthy: empties what waits in the node, and nothing is done. */
+  /** If it is truthy, the messages that wait in the node are cancelled, and nothing else is done. */
   reset?: unknown;
   [field: string]: unknown;
 }
@@ -34,11 +34,11 @@ export interface MeasureInput {
 export interface VideoInput {
   transactionReference?: string | number | null;
   /**
-   * Text or a number is the reference of a measurement or a start where the message has no transactionReference;
-   * anything else is not looked at.
+   * A text or a number is the reference of a measurement or a start if the message has no transactionReference;
+   * anything else is ignored.
    */
   payload?: unknown;
-  /** Truthy: empties what waits in the node, and nothing is done. */
+  /** If it is truthy, the messages that wait in the node are cancelled, and nothing else is done. */
   reset?: unknown;
   action?: "start" | "stop" | "cancel";
   [field: string]: unknown;
@@ -88,13 +88,13 @@ export interface FetchMediaInput {
 /** What measure sends. */
 export interface MeasureMessage {
   payload: MeasureResult;
-  /** As the machine returned it, else as it was given. */
+  /** As the device returned it, or else as it was given. */
   transactionReference: string | null;
   /**
-   * For fetch image; null where there is none, as through the cloud, whose pictures are found by transactionId.
+   * For fetch image; null if there is none, as through the cloud, whose images are found by transactionId.
    */
   imageIdentifier: string | null;
-  /** The answer exactly as it came: legal-for-trade data must stay provable. */
+  /** The response exactly as it was received: the proof of a legal-for-trade measurement. */
   rawResponse: string;
   measuredBy: MeasuredBy;
   video?: VideoCommand;
@@ -104,13 +104,13 @@ export interface MeasureMessage {
 /** What remote trigger sends after a measure. */
 export interface RemoteMeasureMessage {
   payload: MeasureResult;
-  /** As the machine returned it, else as it was given. */
+  /** As the device returned it, or else as it was given. */
   transactionReference: string | null;
   /**
-   * For fetch image; null where there is none, as through the cloud, whose pictures are found by transactionId.
+   * For fetch image; null if there is none, as through the cloud, whose images are found by transactionId.
    */
   imageIdentifier: string | null;
-  /** The answer exactly as it came: legal-for-trade data must stay provable. */
+  /** The response exactly as it was received: the proof of a legal-for-trade measurement. */
   rawResponse: string;
   measuredBy: MeasuredBy;
   video?: VideoCommand;
@@ -131,9 +131,9 @@ export interface VideoMessage {
 export interface BufferMessage {
   /** The content. */
   payload: Buffer;
-  /** As the other side says; by its content where it says nothing. */
+  /** As the device or the cloud announces it, or else as the content shows. */
   contentType: string;
-  /** A name to save it under: safe, with the extension that fits. */
+  /** A suggested file name that is valid on every system, with the extension that matches the content. */
   filename: string;
   [field: string]: unknown;
 }
@@ -235,7 +235,7 @@ export interface BillableMessage {
   [field: string]: unknown;
 }
 
-/** What a Catch node hands on of a failure in one of the nodes. */
+/** What a Catch node sends for an error in one of the nodes. */
 export interface ErrorMessage {
   error: {
     code: ErrorCode;

@@ -8,7 +8,7 @@ export const mediaItemSchema = v.pipe(
     contentType: text("MIME type; trust this one, not the description."),
     description: text("What it shows, such as AnnotatedColorImageJpeg."),
   }),
-  v.description("One image or video of a transaction in the cloud (spec 2.1)."),
+  v.description("One image or video of a transaction in the cloud."),
 );
 
 export const cloudDeviceSchema = v.pipe(

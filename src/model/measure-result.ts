@@ -10,16 +10,18 @@ export const measuredObjectSchema = v.pipe(
     trackId: v.pipe(
       v.nullish(v.union([v.number(), v.string()]), null),
       v.nullable(v.union([v.number(), v.string()])),
-      v.description("The number the device follows the object by; text where no number holds it exactly."),
+      v.description(
+        "The number by which the device tracks the object; a text if a number cannot represent it exactly.",
+      ),
     ),
     errorCode: number("0: this object was measured."),
-    errorMessage: text("For people; never decide by it."),
+    errorMessage: text("A text for people. Base decisions on errorCode."),
     rotationAngle: number("Degrees by which the object is turned on the table."),
     length: number("In dimsUnitOfMeasure."),
     width: number("In dimsUnitOfMeasure."),
     height: number("In dimsUnitOfMeasure."),
   }),
-  v.description("One object on the table (spec 2.3 and 2.4)."),
+  v.description("One object on the table."),
 );
 
 /** The result as a device or the cloud sends it, with the newer device's field names (spec 2.3 and 2.4). */
@@ -31,14 +33,14 @@ const wireResult = v.looseObject({
   customReference3: text("What the host gave with the measure."),
   imageIdentifier: text("For fetch image; null where there is none, as through the cloud."),
   elapsedMs: number("How long the device took, in milliseconds."),
-  dateTimeLocal: text("When, by the device's clock and time zone (ISO 8601 with offset)."),
-  dateTimeUtc: text("When, in UTC (ISO 8601)."),
+  dateTimeLocal: text("When it was measured, by the device's clock and time zone (ISO 8601 with offset)."),
+  dateTimeUtc: text("When it was measured, in UTC (ISO 8601)."),
   errorCode: v.pipe(
     v.number(),
     v.integer(),
     v.description("0: success. Any other is the device's own number."),
   ),
-  errorMessage: text("For people; never decide by it."),
+  errorMessage: text("A text for people. Base decisions on errorCode."),
   objectCount: number("How many objects the device counts."),
   dimsUnitOfMeasure: text("Unit of length, width and height, such as cm or in."),
   weightUnitOfMeasure: text("Unit of weight, such as kg or lb."),
@@ -48,7 +50,7 @@ const wireResult = v.looseObject({
   objectId: text("Often empty."),
   measuredObjects: v.pipe(
     v.nullish(v.array(measuredObjectSchema), []),
-    v.description("What lay on the table; empty where nothing was found."),
+    v.description("The objects on the table; empty if nothing was found."),
   ),
 });
 
@@ -76,7 +78,7 @@ export const measureResultSchema = v.pipe(
     summary: v.pipe(
       v.nullable(v.string()),
       v.description(
-        "The figures for people, such as “33.5 × 21 × 12.5 cm, 1.27 kg”; null unless exactly one object was measured.",
+        "The dimensions and the weight as a text for people, such as “33.5 × 21 × 12.5 cm, 1.27 kg”; null unless exactly one object was measured.",
       ),
     ),
     length: side("length"),
@@ -108,7 +110,7 @@ export const measureResultSchema = v.pipe(
     ...otherEntries,
   }),
   v.description(
-    "One shape for every measure, whatever machine it came from: the newer device's names (spec 2.3 and 2.4). Values are as the device sent them. What a machine does not tell is null, never 0 or empty. A field that nobody knows yet passes through.",
+    "The result of a measurement, with the same field names for every device: those of the newer generation. Values are as the device sent them. A value that a device does not report is null, never 0 or an empty text. Unknown fields are passed on.",
   ),
 );
 

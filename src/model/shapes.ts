@@ -3,9 +3,9 @@
 // library to compile.
 
 /**
- * One shape for every measure, whatever machine it came from: the newer device's names (spec 2.3 and 2.4).
- * Values are as the device sent them. What a machine does not tell is null, never 0 or empty. A field that
- * nobody knows yet passes through.
+ * The result of a measurement, with the same field names for every device: those of the newer generation. Values
+ * are as the device sent them. A value that a device does not report is null, never 0 or an empty text. Unknown
+ * fields are passed on.
  */
 export interface MeasureResult {
   /**
@@ -14,7 +14,8 @@ export interface MeasureResult {
    */
   ok: boolean;
   /**
-   * The figures for people, such as “33.5 × 21 × 12.5 cm, 1.27 kg”; null unless exactly one object was measured.
+   * The dimensions and the weight as a text for people, such as “33.5 × 21 × 12.5 cm, 1.27 kg”; null unless
+   * exactly one object was measured.
    */
   summary: string | null;
   /** The object's length, in dimsUnitOfMeasure; null unless exactly one object was measured. */
@@ -56,13 +57,13 @@ export interface MeasureResult {
   imageIdentifier: string | null;
   /** How long the device took, in milliseconds. */
   elapsedMs: number | null;
-  /** When, by the device's clock and time zone (ISO 8601 with offset). */
+  /** When it was measured, by the device's clock and time zone (ISO 8601 with offset). */
   dateTimeLocal: string | null;
-  /** When, in UTC (ISO 8601). */
+  /** When it was measured, in UTC (ISO 8601). */
   dateTimeUtc: string | null;
   /** 0: success. Any other is the device's own number. */
   errorCode: number;
-  /** For people; never decide by it. */
+  /** A text for people. Base decisions on errorCode. */
   errorMessage: string | null;
   /** How many objects the device counts. */
   objectCount: number | null;
@@ -72,18 +73,18 @@ export interface MeasureResult {
   legalForTrade: boolean | null;
   /** Often empty. */
   objectId: string | null;
-  /** What lay on the table; empty where nothing was found. */
+  /** The objects on the table; empty if nothing was found. */
   measuredObjects: MeasuredObject[];
   [field: string]: unknown;
 }
 
-/** One object on the table (spec 2.3 and 2.4). */
+/** One object on the table. */
 export interface MeasuredObject {
-  /** The number the device follows the object by; text where no number holds it exactly. */
+  /** The number by which the device tracks the object; a text if a number cannot represent it exactly. */
   trackId: number | string | null;
   /** 0: this object was measured. */
   errorCode: number | null;
-  /** For people; never decide by it. */
+  /** A text for people. Base decisions on errorCode. */
   errorMessage: string | null;
   /** Degrees by which the object is turned on the table. */
   rotationAngle: number | null;
@@ -102,7 +103,7 @@ export interface MeasuredBy {
   id: string;
   /** The config node's name; its address where it has none. */
   name: string;
-  /** Which API it speaks. */
+  /** Which API it uses. */
   surface: "newer-device" | "earlier-device" | "cloud";
   /** The device's registration code where the cloud measured; null for a device on the local network. */
   deviceReference: string | null;
@@ -132,13 +133,13 @@ export interface SentReferences {
 }
 
 /**
- * What a video command leaves behind; the payload stays as it was. A measurement leaves the start of the
+ * A video command that was executed; the payload stays as it was. After a measurement, the start of the
  * recording that it has ended.
  */
 export interface VideoCommand {
-  /** What was done. */
+  /** Which command it was. */
   action: "start" | "stop" | "cancel";
-  /** When the answer was there, by this computer's clock (ISO 8601, UTC). */
+  /** When the response arrived, by this computer's clock (ISO 8601, UTC). */
   at: string;
   /** What the video is for: as given with the message, or with the start of the recording. */
   transactionReference: string | null;
@@ -155,7 +156,7 @@ export interface VideoCommand {
   by?: {
     /** What it was started for. */
     transactionReference: string | null;
-    /** When the answer was there, by this computer's clock (ISO 8601, UTC). */
+    /** When the response arrived, by this computer's clock (ISO 8601, UTC). */
     at: string;
   };
   /** After a stop: the device on the local network that keeps the video. */
@@ -171,23 +172,23 @@ export interface VideoCommand {
 export interface VideoStart {
   /** What it was started for. */
   transactionReference: string | null;
-  /** When the answer was there, by this computer's clock (ISO 8601, UTC). */
+  /** When the response arrived, by this computer's clock (ISO 8601, UTC). */
   at: string;
 }
 
 /** A file that a node has saved. */
 export interface SavedFile {
-  /** Where it is: whole, checked and synced. */
+  /** Its path. The file is complete, checked and synced. */
   path: string;
   /** Its length. */
   bytes: number;
   /** Hash of its content, in lower-case hexadecimal. */
   sha256: string;
-  /** As the other side says; by its content where it says nothing. */
+  /** As the device or the cloud announces it, or else as the content shows. */
   contentType: string;
 }
 
-/** One image or video of a transaction in the cloud (spec 2.1). */
+/** One image or video of a transaction in the cloud. */
 export interface MediaItem {
   /** For fetch media. */
   contentId: string;
@@ -199,9 +200,9 @@ export interface MediaItem {
 }
 
 /**
- * One measurement as the cloud's webhook tells of it. Both versions of the cloud's record become this: v1 with
- * an integer id, v2 with a GUID and the integer as legacyId. What a version does not have is null. A field that
- * nobody knows yet passes through.
+ * One measurement as the cloud's webhook reports it. Both versions of the cloud's record are converted to this
+ * shape: v1 with an integer id, v2 with a GUID and the integer as legacyId. A value that a version does not have
+ * is null. Unknown fields are passed on.
  */
 export interface TransactionRecord {
   /** Whether errorCode is 0. */
@@ -216,7 +217,7 @@ export interface TransactionRecord {
   deviceClientId: string | null;
   /** 0: success. Any other is the device's own number. */
   errorCode: number;
-  /** For people; never decide by it. */
+  /** A text for people. Base decisions on errorCode. */
   errorMessage: string | null;
   /** When it was measured, in UTC (ISO 8601). */
   dateTimeUtc: string | null;
@@ -303,7 +304,7 @@ export interface Terminal {
   [field: string]: unknown;
 }
 
-/** A package that is whole on the disk. */
+/** A finished package on the disk. */
 export interface ArchivedPackage {
   /** The package's id in the store's database and in its manifest. */
   packageId: string;
@@ -349,7 +350,7 @@ export interface ArchivedFile {
   sha256: string;
 }
 
-/** A parcel that is not archived yet, for somebody to look at. Its own message still comes. */
+/** A parcel that is not archived yet. Its own message still follows. */
 export interface HeldUp {
   /** As given, or as found; null where it is not known yet. */
   transactionId: string | null;
@@ -359,7 +360,7 @@ export interface HeldUp {
   device: string | null;
   /** What keeps it from being archived, or what is missing. */
   reason: {
-    /** As of the error in which the message would end. */
+    /** The code of the error in which the message would end. */
     code:
       | "ERR_CONFIG"
       | "ERR_INPUT"
@@ -415,7 +416,7 @@ export interface Scan {
   symbology: string | null;
   /** The AIM identifier that the scanner sent in front, such as ]C1; null without one. */
   aim: string | null;
-  /** Elements in their order; none where it is no GS1 code. */
+  /** Elements in their order; empty if it is not a GS1 code. */
   elements: ScanElement[];
   /** Serial shipping container code (00); this and the next four only with a right check digit. */
   sscc: string | null;
@@ -427,9 +428,9 @@ export interface Scan {
   serial: string | null;
   /** Expiry (17, or 7003 with its time): YYYY-MM-DD. */
   expiry: string | null;
-  /** What the label says of the size; null for nothing. */
+  /** What the label says about the size; null if nothing. */
   labelDims: LabelDimensions | null;
-  /** What the label says of the weight; null for nothing. */
+  /** What the label says about the weight; null if nothing. */
   labelWeight: LabelWeight | null;
   /** Every carrier's tracking number that it can be, those with the right check digit first. */
   carriers: ScanCarrier[];
@@ -449,11 +450,11 @@ export interface ScanElement {
   /** Its text exactly as in the code; an article number has 14 digits. */
   value: string;
   /**
-   * Whether it has the length, the characters and the check digit that it should; null where nobody knows the
-   * identifier.
+   * Whether it has the length, the characters and the check digit that it should; null if the identifier is not
+   * known.
    */
   checked: boolean | null;
-  /** What is wrong where it does not. */
+  /** What is wrong, if it does not. */
   problem?: "length" | "characters" | "checkDigit" | "date" | "value";
   /**
    * What the value stands for where that is not its text: a number with its decimals, or a date (YYYY-MM-DD).
@@ -473,7 +474,7 @@ export interface ScanCarrier {
   checkDigit: boolean | null;
 }
 
-/** What the label says of the parcel's size (331n to 333n, 341n to 349n). */
+/** What the label says about the parcel's size (331n to 333n, 341n to 349n). */
 export interface LabelDimensions {
   /** Length; null where it is missing. */
   length: number | null;
@@ -485,7 +486,7 @@ export interface LabelDimensions {
   unit: "cm" | "in";
 }
 
-/** What the label says of the parcel's gross weight (330n, 340n). */
+/** What the label says about the parcel's gross weight (330n, 340n). */
 export interface LabelWeight {
   /** The weight. */
   weight: number;

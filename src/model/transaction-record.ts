@@ -15,7 +15,7 @@ const wireRecord = v.looseObject({
     v.integer(),
     v.description("0: success. Any other is the device's own number."),
   ),
-  errorMessage: text("For people; never decide by it."),
+  errorMessage: text("A text for people. Base decisions on errorCode."),
   dateTimeUtc: text("When it was measured, in UTC (ISO 8601)."),
   elapsedMs: decimal("How long the device took, in milliseconds."),
   isManualDimension: flag("Whether somebody typed the dimensions in."),
@@ -47,7 +47,7 @@ export const transactionRecordSchema = v.pipe(
     ...wireRecord.entries,
   }),
   v.description(
-    "One measurement as the cloud's webhook tells of it. Both versions of the cloud's record become this: v1 with an integer id, v2 with a GUID and the integer as legacyId. What a version does not have is null. A field that nobody knows yet passes through.",
+    "One measurement as the cloud's webhook reports it. Both versions of the cloud's record are converted to this shape: v1 with an integer id, v2 with a GUID and the integer as legacyId. A value that a version does not have is null. Unknown fields are passed on.",
   ),
 );
 

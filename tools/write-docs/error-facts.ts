@@ -87,7 +87,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
       "Usually something else answers at that address: a sign-in page of the network, a proxy, another device. Check the address with **Test connection** in the config node.",
   },
   ERR_TOO_LARGE: {
-    when: "An answer over its limit: 5 MB of JSON, a list of 10,000 items, 256 MB into the message.",
+    when: "The response exceeds its limit: 5 MB of JSON, a list of 10,000 items, or 256 MB into the message.",
     outcomes: ["unknown"],
     remedy:
       "Save large images and videos to a file: there is no limit there. Otherwise check what answers at that address.",
@@ -105,9 +105,9 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
       "What was found is in `msg.payload`. Wait longer, or ask again later: images and videos reach the cloud with a delay.",
   },
   ERR_QUEUE_FULL: {
-    when: "As many commands wait for this device as its queue limit allows.",
+    when: "Too much is waiting: commands for this device (its queue limit), messages in one node (1,000), or open archive jobs in a store (10,000).",
     outcomes: ["not-sent"],
-    remedy: "Send fewer at once, or raise the limit in the config node. Nothing was sent.",
+    remedy: "Send fewer at once, or raise the queue limit in the config node. Nothing was sent.",
   },
   ERR_EXPIRED: {
     when: "The command waited longer for its turn than the config node allows.",
@@ -122,7 +122,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
       "If the outcome is `unknown`, check the device first. A job that an archive node has accepted continues by itself: do not send it again (`retryable` is false then).",
   },
   ERR_FILE: {
-    when: "The disk: it is full, permission is missing, the name is taken, the folder is missing or is not a folder, a link leads out of it, it does not respond, or another program writes to the archive.",
+    when: "The disk: it is full, permission is missing, the name is taken, the folder is missing or is not a folder, a link leads out of it, or it does not respond.",
     outcomes: [],
     remedy:
       "`cause.hint` has the path. The folder to save in is never created, since it may be a share that is not mounted.",

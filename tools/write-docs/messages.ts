@@ -20,24 +20,27 @@ const measureInput = {
   transactionReference: given,
   payload: v.exactOptional(
     described(
-      "Text or a number is the reference of a measurement or a start where the message has no transactionReference; anything else is not looked at.",
+      "A text or a number is the reference of a measurement or a start if the message has no transactionReference; anything else is ignored.",
       v.unknown(),
     ),
   ),
   reset: v.exactOptional(
-    described("Truthy: empties what waits in the node, and nothing is done.", v.unknown()),
+    described(
+      "If it is truthy, the messages that wait in the node are cancelled, and nothing else is done.",
+      v.unknown(),
+    ),
   ),
 };
 
 const measureMessage = {
   payload: measureResultSchema,
-  transactionReference: described("As the machine returned it, else as it was given.", text),
+  transactionReference: described("As the device returned it, or else as it was given.", text),
   imageIdentifier: described(
-    "For fetch image; null where there is none, as through the cloud, whose pictures are found by transactionId.",
+    "For fetch image; null if there is none, as through the cloud, whose images are found by transactionId.",
     text,
   ),
   rawResponse: described(
-    "The answer exactly as it came: legal-for-trade data must stay provable.",
+    "The response exactly as it was received: the proof of a legal-for-trade measurement.",
     v.string(),
   ),
   measuredBy: payloads.measuredBy,
@@ -97,8 +100,14 @@ export const sent = {
   }),
   BufferMessage: message("What fetch image, fetch video and fetch media send with the content in it.", {
     payload: described("The content.", v.instance(Buffer)),
-    contentType: described("As the other side says; by its content where it says nothing.", v.string()),
-    filename: described("A name to save it under: safe, with the extension that fits.", v.string()),
+    contentType: described(
+      "As the device or the cloud announces it, or else as the content shows.",
+      v.string(),
+    ),
+    filename: described(
+      "A suggested file name that is valid on every system, with the extension that matches the content.",
+      v.string(),
+    ),
   }),
   FileMessage: message("What fetch image, fetch video and fetch media send where they save to a file.", {
     payload: payloads.savedFile,
@@ -150,7 +159,7 @@ export const sent = {
     payload: v.union([measureResultSchema, transactionRecordSchema]),
     billable: payloads.billableWeight,
   }),
-  ErrorMessage: message("What a Catch node hands on of a failure in one of the nodes.", {
+  ErrorMessage: message("What a Catch node sends for an error in one of the nodes.", {
     error: payloads.errorObject,
   }),
 } satisfies Record<string, v.GenericSchema>;

@@ -37,10 +37,13 @@ export const fleetDevice = described(
 export const savedFile = described(
   "A file that a node has saved.",
   v.object({
-    path: described("Where it is: whole, checked and synced.", v.string()),
+    path: described("Its path. The file is complete, checked and synced.", v.string()),
     bytes: described("Its length.", bytes),
     sha256: described("Hash of its content, in lower-case hexadecimal.", sha256),
-    contentType: described("As the other side says; by its content where it says nothing.", v.string()),
+    contentType: described(
+      "As the device or the cloud announces it, or else as the content shows.",
+      v.string(),
+    ),
   }),
 );
 
@@ -61,7 +64,7 @@ export const archivedFile = described(
 );
 
 export const archivedPackage = described(
-  "A package that is whole on the disk.",
+  "A finished package on the disk.",
   v.object({
     packageId: described("The package's id in the store's database and in its manifest.", v.string()),
     location: described("The package's folder from the store's folder, with slashes.", v.string()),
@@ -90,7 +93,7 @@ export const archivedPackage = described(
 );
 
 export const heldUp = described(
-  "A parcel that is not archived yet, for somebody to look at. Its own message still comes.",
+  "A parcel that is not archived yet. Its own message still follows.",
   v.object({
     transactionId: described("As given, or as found; null where it is not known yet.", text),
     transactionReference: described("As given.", text),
@@ -98,7 +101,7 @@ export const heldUp = described(
     reason: described(
       "What keeps it from being archived, or what is missing.",
       v.object({
-        code: described("As of the error in which the message would end.", v.picklist(errorCodes)),
+        code: described("The code of the error in which the message would end.", v.picklist(errorCodes)),
         message: described("A sentence for people.", v.string()),
       }),
     ),
@@ -106,7 +109,7 @@ export const heldUp = described(
   }),
 );
 
-const at = described("When the answer was there, by this computer's clock (ISO 8601, UTC).", v.string());
+const at = described("When the response arrived, by this computer's clock (ISO 8601, UTC).", v.string());
 
 export const videoStart = described(
   "A start of a recording.",
@@ -114,9 +117,9 @@ export const videoStart = described(
 );
 
 export const videoCommand = described(
-  "What a video command leaves behind; the payload stays as it was. A measurement leaves the start of the recording that it has ended.",
+  "A video command that was executed; the payload stays as it was. After a measurement, the start of the recording that it has ended.",
   v.object({
-    action: described("What was done.", v.picklist(["start", "stop", "cancel"])),
+    action: described("Which command it was.", v.picklist(["start", "stop", "cancel"])),
     at,
     transactionReference: described(
       "What the video is for: as given with the message, or with the start of the recording.",
@@ -156,7 +159,7 @@ export const measuredBy = described(
   v.object({
     id: described("The config node's id.", v.string()),
     name: described("The config node's name; its address where it has none.", v.string()),
-    surface: described("Which API it speaks.", v.picklist(["newer-device", "earlier-device", "cloud"])),
+    surface: described("Which API it uses.", v.picklist(["newer-device", "earlier-device", "cloud"])),
     deviceReference: described(
       "The device's registration code where the cloud measured; null for a device on the local network.",
       text,
@@ -188,12 +191,12 @@ export const scanElement = described(
     title: described("As GS1 calls it; null where the identifier is not known.", text),
     value: described("Its text exactly as in the code; an article number has 14 digits.", v.string()),
     checked: described(
-      "Whether it has the length, the characters and the check digit that it should; null where nobody knows the identifier.",
+      "Whether it has the length, the characters and the check digit that it should; null if the identifier is not known.",
       v.nullable(v.boolean()),
     ),
     problem: v.exactOptional(
       described(
-        "What is wrong where it does not.",
+        "What is wrong, if it does not.",
         v.picklist(["length", "characters", "checkDigit", "date", "value"]),
       ),
     ),
@@ -220,7 +223,7 @@ export const scanCarrier = described(
 );
 
 export const labelDimensions = described(
-  "What the label says of the parcel's size (331n to 333n, 341n to 349n).",
+  "What the label says about the parcel's size (331n to 333n, 341n to 349n).",
   v.object({
     length: described("Length; null where it is missing.", v.nullable(v.number())),
     width: described("Width; null where it is missing.", v.nullable(v.number())),
@@ -230,7 +233,7 @@ export const labelDimensions = described(
 );
 
 export const labelWeight = described(
-  "What the label says of the parcel's gross weight (330n, 340n).",
+  "What the label says about the parcel's gross weight (330n, 340n).",
   v.object({
     weight: described("The weight.", v.number()),
     unit: described("As in the code.", v.picklist(["kg", "lb"])),
@@ -247,7 +250,7 @@ export const scan = described(
     ),
     symbology: described("Kind of symbol; null where the scanner does not say it.", text),
     aim: described("The AIM identifier that the scanner sent in front, such as ]C1; null without one.", text),
-    elements: described("Elements in their order; none where it is no GS1 code.", v.array(scanElement)),
+    elements: described("Elements in their order; empty if it is not a GS1 code.", v.array(scanElement)),
     sscc: described(
       "Serial shipping container code (00); this and the next four only with a right check digit.",
       text,
@@ -256,8 +259,8 @@ export const scan = described(
     lot: described("Batch or lot (10).", text),
     serial: described("Serial number (21).", text),
     expiry: described("Expiry (17, or 7003 with its time): YYYY-MM-DD.", text),
-    labelDims: described("What the label says of the size; null for nothing.", v.nullable(labelDimensions)),
-    labelWeight: described("What the label says of the weight; null for nothing.", v.nullable(labelWeight)),
+    labelDims: described("What the label says about the size; null if nothing.", v.nullable(labelDimensions)),
+    labelWeight: described("What the label says about the weight; null if nothing.", v.nullable(labelWeight)),
     carriers: described(
       "Every carrier's tracking number that it can be, those with the right check digit first.",
       v.array(scanCarrier),

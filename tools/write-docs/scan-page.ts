@@ -41,7 +41,7 @@ The examples 07, 08 and 11 show them; [nodes.md](nodes.md) lists all examples. I
 
 ## Where a scan ends
 
-- Carriage return, line feed, tab, ETX (character 3) and NUL each end a scan, several in a row end one. Between STX (character 2) and
+- Carriage return, line feed, tab, ETX (character 3) and NUL each end a scan; several in a row count as one. Between STX (character 2) and
   ETX only ETX does. Use STX and ETX for codes that contain line breaks or tabs.
 - A message that is complete also ends its last scan. Several scans in one message become several messages, in their order over both
   outputs. If one of them cannot be used, the message ends in its error and none is sent.
@@ -65,8 +65,8 @@ The examples 07, 08 and 11 show them; [nodes.md](nodes.md) lists all examples. I
    correct check digit. Eight digits that begin with 0 are read as UPC-E if that fits. It is given with 14 digits, as AI 01.
 5. Everything else is text.
 
-The group separator (character 29) stands between elements. These are taken for it: ${replacements.map(code).join(", ")}. A setting adds
-another one.
+The group separator (character 29) stands between elements. Scanners often send a replacement; these are recognized: ${replacements.map(code).join(", ")}. A
+setting adds another one.
 
 ### AIM identifiers
 
@@ -78,14 +78,14 @@ ${symbologies.map(([identifier, name]) => `| \`]${identifier}\` | ${name} |`).jo
 
 \`checked\` is true if the value has the length, the characters, the check digit and the date that its application identifier
 requires, and false with a \`problem\` if not. It is null for an application identifier that is not in the table; its value then
-reaches to the next separator, and the elements behind it are read.
+reaches to the next separator, and the elements after it are read.
 
 - Weights and dimensions have their decimals in the last digit of the application identifier: \`3302001250\` is 12.50 kg. \`decoded\` is
   the number. \`labelWeight\` is the gross weight (330n in kg, 340n in lb). \`labelDims\` is the logistic length, width and height (331n to
   333n, in cm; 341n to 349n, in inches).
 - Dates have two digits for the year. The year is the one between 49 years ago and 50 years ahead. Day 00 is the last day of the
   month. \`decoded\` is the date as YYYY-MM-DD, with THH:MM where there is a time.
-- Not checked are lists that change, and coupons: the rules ${uncheckedRules.map(code).join(", ")}.
+- Lists that change and coupons are not checked: the rules ${uncheckedRules.map(code).join(", ")}.
 
 ## The reference
 
@@ -97,7 +97,7 @@ reaches to the next separator, and the elements behind it are read.
 | the whole text | the text without control characters, and without spaces around it |
 
 If the element has a wrong check digit, a wrong length or the like, the scan ends in \`ERR_INPUT\`, unless the node is set to send it
-all the same. If there is no such element, or the expression does not match, it ends in \`ERR_INPUT\` too.
+anyway. If there is no such element, or the expression does not match, it ends in \`ERR_INPUT\` too.
 
 Regular expressions are matched by RE2, in a time that is proportional to the length of the text, whatever the expression. It has
 no back-references and no look-around. The separator is \`\\x1d\`.
@@ -110,9 +110,9 @@ case. They are recognized whatever codes the node accepts.
 
 ## Carriers' tracking numbers
 
-Formats of carriers overlap: a number of 12 digits can be of FedEx, of DHL or of Purolator. \`msg.scan.carriers\` lists every format
-that fits, those with a correct check digit first, and never decides. A wrong check digit is \`false\`, a format without a known
-check digit is \`null\`. Spaces are ignored, and routing codes in front (420 and a ZIP code) are removed. The facts are those of
+Formats of carriers overlap: a number of 12 digits can be one of FedEx, DHL or Purolator. \`msg.scan.carriers\` lists every format
+that fits, those with a correct check digit first; it never chooses one. A wrong check digit is \`false\`, a format without a known
+check digit is \`null\`. Spaces are ignored, and routing codes in front (420 and a ZIP code) are removed. The formats are taken from
 [tracking_number_data](https://github.com/jkeen/tracking_number_data) 2.0.0 (MIT), except for DHL Paket and Hermes. For GLS, no public
 source describes the check digit, so it is not included.
 
@@ -127,7 +127,7 @@ To use a newer release, run \`node tools/with-node.mjs tools/write-application-i
 
 N: digits, X: letters, digits and punctuation, Y: capital letters, digits, #, - and /, Z: base64. A number is the length, two dots
 and a number the greatest length, brackets an optional part. An asterisk marks a predefined length, which needs no separator
-behind it.
+after it.
 
 | identifier | title | value |
 | --- | --- | --- |
