@@ -47,8 +47,8 @@ describe("example 10: evidence archive", () => {
     const { faults } = run.simulator;
     const path = "/api/transactionmedia/";
     faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 401 } });
-    const held = await run.press(example, packed, ["Held up"]);
-    assert.match(held.get("Held up") ?? "", /ERR_UNAUTHORIZED/);
+    const held = await run.press(example, packed, ["Delayed"]);
+    assert.match(held.get("Delayed") ?? "", /ERR_UNAUTHORIZED/);
     run.simulator.reset();
     faults.add({ surface: "cloud", path, times: 1, fault: { kind: "status", status: 410 } });
     const ended = await run.press(example, packed, ["What to do"]);

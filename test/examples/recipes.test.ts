@@ -123,7 +123,7 @@ describe("the examples 13, 14, 16, 17 and 18, in one Node-RED", () => {
         path: "/api/v1/measure",
         fault: { kind: "json-patch", set },
       });
-      const said = await run.press("16", scan, ["Posted", "Replace by your e-mail node"]);
+      const said = await run.press("16", scan, ["Posted", "Replace with your e-mail node"]);
       const [post, ...others] = posts;
       assert.ok(post !== undefined && others.length === 0);
       const form = await formOf(post);
@@ -134,14 +134,14 @@ describe("the examples 13, 14, 16, 17 and 18, in one Node-RED", () => {
       assert.ok(file instanceof File);
       assert.equal(file.type, "image/jpeg");
       assert.equal(Buffer.from(await file.arrayBuffer()).readUInt16BE(0), 0xffd8);
-      assert.match(said.get("Replace by your e-mail node") ?? "", /Dock 1: parcel not measured/);
+      assert.match(said.get("Replace with your e-mail node") ?? "", /Dock 1: parcel not measured/);
     });
 
     it("posts without an image where there is none", async () => {
       run.simulator.newer.setParcel(null);
-      await run.press("16", scan, ["Posted", "Replace by your e-mail node"]);
+      await run.press("16", scan, ["Posted", "Replace with your e-mail node"]);
       run.simulator.newer.setPower(false);
-      await run.press("16", scan, ["Posted", "Replace by your e-mail node"]);
+      await run.press("16", scan, ["Posted", "Replace with your e-mail node"]);
       const [failed, unreachable] = await Promise.all(posts.map(formOf));
       assert.match(JSON.stringify(failed?.get("content")), /^"Dock 1: Measurement failed/);
       assert.match(JSON.stringify(unreachable?.get("content")), /^"Dock 1: No connection/);

@@ -63,6 +63,11 @@ describe("the examples that watch", () => {
   });
 
   it("22 heartbeat: one alarm when the device goes, one all clear when it is back, and no measurement", async () => {
+    const shipped = (await readExample("22")).find(({ type }) => type === "dimensioner-device");
+    assert.ok(
+      Number(shipped?.["checkInterval"]) > 0,
+      "the device of the example is checked as it is imported",
+    );
     await start("22", (node) =>
       node.type === "dimensioner-device" ? { ...node, checkInterval: "1" } : node,
     );

@@ -28,9 +28,9 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", () => {
   describe("04: video only", () => {
     beforeEach(() => run.simulator.newer.setMode("video-only"));
 
-    it("films from the scan to the second button, waits for the encoding and saves the video", async () => {
+    it("records from the scan to the second button, waits for the encoding and saves the video", async () => {
       const { simulator, archive } = run;
-      assert.equal(await hear("04", "Scan a parcel", "Filming"), barcode);
+      assert.equal(await hear("04", "Scan a parcel", "Recording"), barcode);
       const told = await hear("04", "The parcel is packed", "Archived: video");
       const { path, sha256: toldHash } = JSON.parse(told) as { path: string; sha256: string };
       const saved = Buffer.concat([...(simulator.newer.readSavedVideo() ?? [])]);
@@ -47,18 +47,18 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", () => {
       assert.equal((JSON.parse(again) as { path: string }).path, path, "the same file, not a second one");
     });
 
-    it("discards a film, and then knows of no parcel", async () => {
-      await hear("04", "Scan a parcel", "Filming");
-      await hear("04", "Discard the film", "Discarded");
+    it("discards a video, and then knows of no parcel", async () => {
+      await hear("04", "Scan a parcel", "Recording");
+      await hear("04", "Discard the video", "Discarded");
       assert.equal(run.simulator.newer.readSavedVideo(), null);
       const nothing = "Nothing happened: correct it and press again";
-      assert.match(await hear("04", "The parcel is packed", nothing), /No parcel is being filmed/);
+      assert.match(await hear("04", "The parcel is packed", nothing), /No parcel is being recorded/);
       assert.deepEqual(run.simulator.requestsTo("newer", "/api/v1/video/stop"), []);
     });
 
     it("says what is wrong in another mode, when nobody knows, and when the video cannot be read", async () => {
       const { newer, faults } = run.simulator;
-      await hear("04", "Scan a parcel", "Filming");
+      await hear("04", "Scan a parcel", "Recording");
       const video = "/api/v1/video/download";
       faults.add({ surface: "newer", path: video, times: 0, fault: { kind: "status", status: 400 } });
       await hear("04", "The parcel is packed", "The video is not saved: save it again");
