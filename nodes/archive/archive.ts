@@ -115,7 +115,7 @@ export default function (RED: NodeAPI): void {
       isMine: isOurs,
       onResumed: resume,
       onResumeError: (error) => showFailure(error),
-      onUnknown: ({ movedAside, damagedJobs }) => {
+      onFindings: ({ movedAside, damagedJobs }) => {
         movedAside.forEach((path) => this.warn(status.say("movedAside", { path })));
         damagedJobs.forEach((id) => this.warn(status.say("damagedJob", { id })));
       },

@@ -5,13 +5,13 @@ import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase, ProblemError, problemOf } from "../errors/interpolation.ts";
 import { diskError, fileError, systemCode, type Disk, type TransferFacts } from "../media/disk.ts";
 
-/** The file system as the archive uses it. Another one can be passed, to slow it down or to make it fail. */
+/** The functions of node:fs/promises that the archive uses. Tests pass another one that is slow or fails. */
 export type ArchiveDisk = Disk & Pick<typeof fsPromises, "readlink" | "rmdir" | "utimes">;
 
-/** The file system as the command-line tools use it: they may wait for it. */
+/** The file system for the command-line tools, which may wait for the disk. */
 export const plainDisk: ArchiveDisk = fsPromises;
 
-/** Where a store keeps its unfinished packages and the log of deleted ones, below its folder. */
+/** The folder, in a store's folder, of its unfinished packages and its log of deleted ones. */
 export const stateFolderName = ".dimensioner-archive";
 export const pruneLogName = "pruned.jsonl";
 export const manifestFileName = "manifest.json";
@@ -21,14 +21,14 @@ export const rawFileName = "measurement.raw";
 /** A file or folder of this name in a package keeps it from being pruned. */
 export const holdName = /^hold(?:\.|$)/i;
 
-/** What the errors of an archive say of where they come from. */
+/** The surface and the operation in the errors of an archive. */
 export const diskFacts = {
   operation: "archive",
   surface: "disk",
   host: "archive",
 } as const satisfies TransferFacts;
 
-/** Every failed file operation as the ERR_FILE that the archive ends in. */
+/** Converts the error of a file operation to the ERR_FILE that the archive ends in. */
 export function asFileError(error: unknown, path: string, folder = dirname(path)): DimensionerError {
   const explained = diskError(error, path, diskFacts, folder);
   return explained instanceof DimensionerError
@@ -36,7 +36,7 @@ export function asFileError(error: unknown, path: string, folder = dirname(path)
     : fileError("fileOther", path, diskFacts, problemOf(explained), explained);
 }
 
-/** Writes a small file and waits until it is on the disk; a file of that name is replaced, not safely. */
+/** Writes a small file and syncs it; an existing file of that name is overwritten, not safely. */
 export async function writeDurably(path: string, text: string, disk: ArchiveDisk): Promise<void> {
   const file = await disk.open(path, "w");
   try {
@@ -47,7 +47,7 @@ export async function writeDurably(path: string, text: string, disk: ArchiveDisk
   }
 }
 
-/** Writes all bytes: a single write may be short. */
+/** Writes all bytes, because a single write may write only a part. */
 export async function writeWhole(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
@@ -59,8 +59,8 @@ export async function writeWhole(file: FileHandle, bytes: Buffer, position: numb
 }
 
 /**
- * Makes a folder in one that exists, and says whether it was not there; its name is not synced. Throws ERR_FILE for a link: it
- * could lead anywhere.
+ * Creates a folder in an existing one, and returns whether it was missing; its name is not synced. Throws ERR_FILE for
+ * a link, which could lead anywhere.
  */
 export async function makeStateFolder(path: string, disk: ArchiveDisk): Promise<boolean> {
   try {
@@ -78,8 +78,8 @@ export async function makeStateFolder(path: string, disk: ArchiveDisk): Promise<
 }
 
 /**
- * Removes what stands at a path, if there is anything, and what is in it; links are removed, not followed. One call at a time:
- * Node's own recursive removal sends a folder's files to the thread pool all at once.
+ * Removes a file, or a folder and its content, if it exists; links are removed, not followed. It makes one call at a
+ * time, because Node's own recursive removal gives the thread pool all files of a folder at once.
  */
 export async function removeTree(path: string, disk: ArchiveDisk): Promise<void> {
   try {

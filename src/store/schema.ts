@@ -64,7 +64,7 @@ export const migrations: readonly (readonly string[])[] = [
       job_id TEXT PRIMARY KEY,
       node_id TEXT NOT NULL,
       job_key TEXT,
-      state TEXT NOT NULL CHECK (state IN ('accepted', 'collecting', 'sealing', 'archived', 'told', 'failed')),
+      state TEXT NOT NULL CHECK (state IN ('accepted', 'collecting', 'sealing', 'archived', 'reported', 'failed')),
       accepted_at TEXT NOT NULL,
       changed_at TEXT NOT NULL,
       transaction_id TEXT,
@@ -78,7 +78,7 @@ export const migrations: readonly (readonly string[])[] = [
       error_code TEXT,
       error_message TEXT
     )`,
-    `CREATE INDEX jobs_open ON jobs (node_id, accepted_at) WHERE state NOT IN ('told', 'failed')`,
+    `CREATE INDEX jobs_open ON jobs (node_id, accepted_at) WHERE state NOT IN ('reported', 'failed')`,
     `CREATE INDEX jobs_changed ON jobs (changed_at)`,
     `CREATE INDEX jobs_transaction ON jobs (transaction_id)`,
 

@@ -23,7 +23,7 @@ export async function summarize(database: Database): Promise<StoreSummary> {
       { sql: "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()" },
       {
         sql: `SELECT count(*) AS count, min(accepted_at) AS oldest FROM jobs
-          WHERE state NOT IN ('told', 'failed')`,
+          WHERE state NOT IN ('reported', 'failed')`,
       },
       { sql: "SELECT count(*) AS count FROM records WHERE handled_at IS NULL" },
     ]);

@@ -28,7 +28,7 @@ export class DeployedArchive {
       isMine: () => true,
       onResumed: async (submission) => void this.take(async () => submission),
       onResumeError: () => undefined,
-      onUnknown: () => undefined,
+      onFindings: () => undefined,
     });
   }
 

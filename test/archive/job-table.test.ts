@@ -79,7 +79,7 @@ describe("the jobs of a store", () => {
     collecting: (id) => table().collect(id),
     sealing: (id) => table().seal(id, null),
     archived: (id) => table().archived(id, "key", placed, []),
-    told: (id) => table().told(id),
+    reported: (id) => table().reported(id),
     failed: (id) => table().failed(id, { code: "ERR_FILE", message: "The disk is full." }),
   };
   const stateOf = async (id: string) => {
@@ -101,7 +101,7 @@ describe("the jobs of a store", () => {
     await table().setCount("one", 3);
     await table().setTimes("one", 1_234.5, 9_876.5);
     await add("two", "c1", item("second.jpg"));
-    await lead("three", "told");
+    await lead("three", "reported");
     await test.reopen();
     const { jobs, damaged } = await table().unfinished();
     assert.deepEqual(damaged, []);
@@ -211,7 +211,7 @@ describe("the jobs of a store", () => {
   });
 
   it("removes what ended long ago, and nothing that is open", async () => {
-    await lead("ended", "told");
+    await lead("ended", "reported");
     await lead("lost", "failed");
     await lead("open", "sealing");
     clock.advance(31 * 24 * 3_600_000);

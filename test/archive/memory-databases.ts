@@ -68,7 +68,7 @@ export class MemoryDatabase {
   }
 
   openJobs(): Row[] {
-    const sql = "SELECT transaction_id, state FROM jobs WHERE state NOT IN ('told', 'failed')";
+    const sql = "SELECT transaction_id, state FROM jobs WHERE state NOT IN ('reported', 'failed')";
     return this.run([{ sql }])[0] ?? [];
   }
 

@@ -220,7 +220,7 @@ describe("archive: media that messages bring", () => {
       await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
       submission.messageSent();
       await until(async () => (await workFolders(root)).length === 0, "the work folder is moved");
-      const kept = archive.work.asideOf(submission.running?.job.id ?? "");
+      const kept = archive.work.asidePath(submission.running?.job.id ?? "");
       assert.deepEqual(await readFile(join(kept, "media", "item.jpg")), pictureOf("x"));
     });
   });

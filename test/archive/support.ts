@@ -5,7 +5,7 @@ import { lstat, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
-import type { Archive, Unknown } from "../../src/archive/jobs/archive.ts";
+import type { Archive, OpeningFindings } from "../../src/archive/jobs/archive.ts";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import { JobRunner, type RunnerOptions } from "../../src/archive/jobs/job-runner.ts";
 import type { GivenMedium } from "../../src/archive/jobs/stage-media.ts";
@@ -74,7 +74,7 @@ export interface Opened {
   readonly archive: Archive;
   readonly runner: JobRunner;
   /** What was found at the opening. */
-  readonly unknown: Unknown;
+  readonly findings: OpeningFindings;
   close(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export async function openArchive(
   return {
     archive: lease.archive,
     runner,
-    unknown: lease.unknown,
+    findings: lease.findings,
     async close() {
       await runner.close();
       await lease.release();

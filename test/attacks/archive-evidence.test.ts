@@ -218,7 +218,7 @@ describe("evidence that is damaged, contradicts itself or piles up", () => {
           submission.end().catch(() => undefined);
         },
         onResumeError: (error) => assert.fail(String(error)),
-        onUnknown: (unknown) => assert.deepEqual(unknown, { movedAside: [], damagedJobs: [] }),
+        onFindings: (unknown) => assert.deepEqual(unknown, { movedAside: [], damagedJobs: [] }),
       });
       try {
         const startedAt = performance.now();
@@ -335,7 +335,7 @@ function countOpen(file: string): number {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const row = database
-      .prepare("SELECT count(*) AS open FROM jobs WHERE state NOT IN ('told', 'failed')")
+      .prepare("SELECT count(*) AS open FROM jobs WHERE state NOT IN ('reported', 'failed')")
       .get();
     return Number(row?.["open"]);
   } finally {

@@ -9,7 +9,7 @@ describe("the summary of a store", () => {
     try {
       const insert = `INSERT INTO jobs (job_id, node_id, state, accepted_at, changed_at, transaction_id, intent, intent_sha256)
         VALUES (?, 'node', ?, ?, '', '', '', '')`;
-      const states = ["told", "accepted", "collecting", "sealing", "archived", "failed"];
+      const states = ["reported", "accepted", "collecting", "sealing", "archived", "failed"];
       await test.database.transaction([
         ...states.map((state, day) => ({ sql: insert, values: [state, state, `2026-11-2${day}`] })),
         {

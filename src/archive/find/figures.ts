@@ -13,25 +13,26 @@ const kgPerUnit: ReadonlyMap<string, number> = new Map([
   ["oz", 0.028349523125],
   ["lb", 0.45359237],
 ]);
-/** Weights are rounded once or twice on their way, in steps that nobody tells. */
+/** Weights are rounded once or twice on their way, in steps that are not documented. */
 const weightToleranceKg = 0.05;
-/** What storing and computing with binary fractions may add to a difference. */
+/** The difference that storing and calculating with binary fractions may cause. */
 const noise = 1e-3;
 
 interface Sides {
   readonly sidesCm: readonly number[];
   readonly unit: string;
-  /** To which each side is rounded, in the unit. */
+  /** The step to which each side is rounded, in the unit. */
   readonly step: number;
   readonly cmPerUnit: number;
 }
 
-/** How well two measurements' dimensions agree: `turned` where two sides have changed places. */
+/** How well the dimensions of two measurements agree: `turned` if two sides are exchanged. */
 export type Agreement = "same" | "turned" | "different" | "unknown";
 
 /**
- * Compares dimensions. In one unit they have to be equal; in two units each was rounded by itself, and may be half a step of its
- * own away from what was measured. `isRounded` allows that in one unit too, for what is known to belong together otherwise.
+ * Compares dimensions. In the same unit they have to be equal; in two units each was rounded on its own, and may be
+ * half a step of its own away from the true value. `isRounded` allows that in the same unit too, for records that are
+ * known to belong together by other facts.
  */
 export function compareSides(a: Figures, b: Figures, isRounded = false): Agreement {
   const [first, second] = [sidesOf(a), sidesOf(b)];
@@ -48,7 +49,7 @@ export function compareSides(a: Figures, b: Figures, isRounded = false): Agreeme
   return areClose(inOrder(first.sidesCm), inOrder(second.sidesCm)) ? "turned" : "different";
 }
 
-/** Whether two weights can be the same; also where one of them is not known: a device without a scale sends 0. */
+/** Whether two weights may be the same; also if one of them is not known, since a device without a scale sends 0. */
 export function canWeighSame(a: Figures, b: Figures): boolean {
   const [first, second] = [kgOf(a), kgOf(b)];
   return first === null || second === null || Math.abs(first - second) <= weightToleranceKg;
@@ -58,7 +59,7 @@ function inOrder(sides: readonly number[]): number[] {
   return sides.toSorted((one, other) => one - other);
 }
 
-/** Null for no dimensions: also 0 is none, and a unit that nobody knows says nothing. */
+/** Returns null if there are no dimensions: a side is 0, or the unit is not known. */
 function sidesOf({ length, width, height, dimsUnit, step }: Figures): Sides | null {
   const unit = unitOf(dimsUnit);
   const factor = cmPerUnit.get(unit);
@@ -70,7 +71,9 @@ function sidesOf({ length, width, height, dimsUnit, step }: Figures): Sides | nu
   return { sidesCm, unit, cmPerUnit: factor, step: stepOf(values, step) };
 }
 
-/** The device's step where the sides are multiples of it; where another unit or service has rounded them, their last decimal. */
+/**
+ * The device's step if the sides are multiples of it; if another unit or service has rounded them, their last decimal.
+ */
 function stepOf(values: readonly number[], given: number | null): number {
   const isMultiple = (value: number): boolean => {
     const steps = value / (given ?? 0);

@@ -10,7 +10,7 @@ const references = v.object({
   customReference3: text,
 });
 
-/** The references of a measurement, as they were sent or as a record has them. */
+/** The references of a measurement, as they were sent or as a record contains them. */
 export type References = v.InferOutput<typeof references>;
 
 export const referenceNames = [
@@ -31,20 +31,20 @@ const figures = v.object({
   weightUnit: text,
 });
 
-/** What was measured; length, width and height are null where there is not exactly one object. */
+/** The measured values; length, width and height are null unless there is exactly one object. */
 export type Figures = v.InferOutput<typeof figures>;
 
-/** What is known of a measurement that a device on the local network has made: by this the cloud's record of it is found. */
+/** A measurement by a device on the local network: the facts by which the cloud's record of it is found. */
 export const localMeasurement = v.object({
-  /** By this computer's clock (ISO 8601, UTC). */
+  /** When it was sent, by this computer's clock (ISO 8601, UTC). */
   sentAt: v.pipe(v.string(), v.isoTimestamp()),
   /** As they were sent. */
   references,
-  /** The unique id among them. */
+  /** The unique id among the references. */
   tag: text,
   ok: v.boolean(),
   figures,
-  /** By the device's clock. */
+  /** The time of the measurement by the device's clock. */
   deviceUtcTime: text,
 });
 
@@ -73,8 +73,8 @@ const result = v.object({
 });
 
 /**
- * Reads what a measure has left on its message (`msg.measuredBy` and the result). Null where no device on the local network has
- * measured, or the message does not say what was sent and when: then nothing can be found.
+ * Reads the result of a measure on a message (`msg.measuredBy` and the result). Null if no device on the local network
+ * has measured, or if the message does not contain what was sent and when: then its record cannot be found.
  */
 export function readLocalMeasurement(by: unknown, measured: unknown): LocalMeasurement | null {
   const given = v.safeParse(measuredBy, by);

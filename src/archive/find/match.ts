@@ -2,47 +2,47 @@ import type { TransactionRecord } from "../../model/shapes.ts";
 import { canWeighSame, compareSides } from "./figures.ts";
 import { referenceNames, type Figures, type LocalMeasurement } from "./local-measurement.ts";
 
-/** A measurement whose transaction is sought. */
-export interface Sought {
+/** A measurement whose transaction is searched for. */
+export interface MeasurementSearch {
   readonly key: string;
   readonly local: LocalMeasurement;
 }
 
-/** A record that no other measurement has been given. */
+/** A record that was not assigned to another measurement. */
 export interface Candidate {
   readonly record: TransactionRecord;
-  /** By this computer's clock. */
+  /** When it was received, by this computer's clock. */
   readonly receivedAt: Date;
 }
 
-/** Which transaction a measurement belongs to, as far as its records tell. */
+/** Which transaction a measurement belongs to, as far as the records show. */
 export type Match =
   | { readonly kind: "one"; readonly candidate: Candidate; readonly isByTag: boolean }
-  /** `alike`: how many transactions with the same reference have arrived that it cannot be. */
+  /** `alike`: how many transactions with the same reference have arrived that cannot be its own. */
   | { readonly kind: "none"; readonly alike: number }
-  /** It can be each of so many. */
+  /** Several transactions are possible. */
   | { readonly kind: "several"; readonly count: number }
-  /** The transaction that it can be can as well be another measurement's. */
+  /** The only possible transaction may as well belong to another measurement. */
   | { readonly kind: "contested" };
 
 /**
- * So long after a measurement its record may arrive. A later one with the same reference and dimensions is rather the record of a
- * later measurement; one with the tag is taken whenever it arrives.
+ * How long after a measurement its record may arrive. A later one with the same reference and dimensions is more likely
+ * the record of a later measurement; one with the tag is accepted at any time.
  */
 export const nearMs = 3_600_000;
 
-/** Who gives a hundred parcels one reference and one size cannot be helped by comparing all of them. */
+/** If a hundred parcels have the same reference and size, comparing all of them does not help. */
 export const mostAlike = 50;
 
 /**
- * Says which transaction a measurement belongs to, among all that it can be and all other measurements that it can be of. A unique
- * tag decides. Otherwise the references and the dimensions have to be the same, and the record has to have been received after
- * the measure was sent: the clocks of the device and the cloud may be hours apart, this computer's is the same for both. Where
- * more than one answer is possible there is none.
+ * Finds the transaction of a measurement, considering all possible transactions of it and all other measurements that
+ * each of these may belong to. A unique tag decides. Otherwise the references and the dimensions have to be the same,
+ * and the record has to be received after the measure was sent: the clocks of the device and the cloud may be hours
+ * apart, but both times are by this computer's clock. If more than one answer is possible, there is none.
  */
 export function matchTransaction(
-  sought: Sought,
-  others: readonly Sought[],
+  sought: MeasurementSearch,
+  others: readonly MeasurementSearch[],
   candidates: readonly Candidate[],
 ): Match {
   const transactions = firstOfEach(candidates);
@@ -75,7 +75,7 @@ function one({ candidate, isByTag }: Fit): Match {
   return { kind: "one", candidate, isByTag };
 }
 
-/** The records that came first of each transaction: the cloud may post one twice, and in both versions of its ids. */
+/** The first record of each transaction: the cloud may post one twice, and in both versions of its ids. */
 function firstOfEach(candidates: readonly Candidate[]): Candidate[] {
   const known = new Set<string>();
   const inOrder = candidates.toSorted((a, b) => a.receivedAt.getTime() - b.receivedAt.getTime());
@@ -87,15 +87,15 @@ function firstOfEach(candidates: readonly Candidate[]): Candidate[] {
   });
 }
 
-/** How a measurement and a record go together. */
+/** How well a measurement and a record agree. */
 interface Fit {
   readonly candidate: Candidate;
   readonly isByTag: boolean;
-  /** The higher, the better; the earlier numbers weigh more. */
+  /** Higher is better; the earlier numbers weigh more. */
   readonly rank: readonly number[];
 }
 
-/** The transactions that a measurement can belong to, those left out that fit it less well than others. */
+/** The transactions that a measurement may belong to, without those that agree with it less well than others. */
 function bestFits(local: LocalMeasurement, candidates: readonly Candidate[]): Fit[] {
   const all = candidates.map((candidate) => fitOf(local, candidate)).filter((fit) => fit !== null);
   const tagged = all.filter(({ isByTag }) => isByTag);
@@ -123,8 +123,8 @@ function fitOf(local: LocalMeasurement, candidate: Candidate): Fit | null {
 }
 
 /**
- * How many references are what was sent; 0 where one is not. A device that drops custom references leaves them empty; one that
- * is there and was not sent belongs to another measurement.
+ * How many references are equal to what was sent; 0 if one differs. A device that drops custom references leaves them
+ * empty; a reference that was not sent belongs to another measurement.
  */
 function countSame({ references }: LocalMeasurement, record: TransactionRecord): number {
   const given = referenceNames.filter((name) => (record[name] ?? "") !== "");
@@ -137,8 +137,8 @@ function isNear({ sentAt }: LocalMeasurement, { receivedAt }: Candidate): boolea
 }
 
 /**
- * Whether device and record tell the very same millisecond: then the record has the device's own time. Any other difference says
- * nothing, and neither do times without a fraction.
+ * Whether the device and the record have the very same millisecond: then the record contains the device's own time. Any
+ * other difference proves nothing, nor do times without a fraction.
  */
 function isSameInstant(a: string | null, b: string | null): boolean {
   const [first, second] = [Date.parse(a ?? ""), Date.parse(b ?? "")];
@@ -164,7 +164,10 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
   return index === -1 ? 0 : (a[index] ?? 0) - (b[index] ?? 0);
 }
 
-/** How many measurements can be given a transaction of their own at once, where each says which it can be. */
+/**
+ * How many measurements can be assigned a transaction of their own at the same time, given the possible ones of each (a
+ * maximum matching).
+ */
 function mostPairs(wanted: readonly (readonly Candidate[])[]): number {
   const taken = new Map<Candidate, number>();
   const place = (index: number, tried: Set<Candidate>): boolean =>

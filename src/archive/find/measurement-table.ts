@@ -4,12 +4,12 @@ import { decodeTransactionRecord } from "../../model/transaction-record.ts";
 import type { Row, SqlValue, Statement } from "../../store/database.ts";
 import { identity } from "../../store/inbox.ts";
 import { localMeasurement, referenceNames, type LocalMeasurement } from "./local-measurement.ts";
-import { mostAlike, nearMs, type Candidate, type Sought } from "./match.ts";
+import { mostAlike, nearMs, type Candidate, type MeasurementSearch } from "./match.ts";
 
 /** A job and the measurement that it archives. */
 export interface JobOfMeasurement {
   readonly job: string;
-  /** What makes two jobs of one measurement the same. */
+  /** The key by which two jobs of the same measurement are recognized. */
   readonly key: string;
   readonly acceptedAt: Date;
 }
@@ -21,15 +21,20 @@ const columns = {
   customReference3: "custom_reference_3",
 } as const;
 
-/** Of a measurement whose job has ended nobody knows whether its record still comes. */
+/**
+ * After the job of a measurement has ended, it is not known whether its record will still arrive; so long it is
+ * considered.
+ */
 const isOpen = `EXISTS
-  (SELECT 1 FROM jobs WHERE jobs.job_id = measurements.job_id AND jobs.state NOT IN ('told', 'failed'))`;
+  (SELECT 1 FROM jobs WHERE jobs.job_id = measurements.job_id AND jobs.state NOT IN ('reported', 'failed'))`;
 
 const mostCandidates = 200;
-/** So long it is known after its job has ended which transaction a measurement was given. */
+/** How long the transaction of a measurement is kept after its job has ended. */
 export const keepMs = 90 * 24 * 3_600_000;
 
-/** By which reference the records of a measurement are looked up: the first that was sent. Null where none was. */
+/**
+ * The reference by which the records of a measurement are looked up: the first one that was sent. Null if none was.
+ */
 export function lookUpBy({ references }: LocalMeasurement) {
   const name = referenceNames.find((one) => (references[one] ?? "") !== "");
   const value = name === undefined ? null : references[name];
@@ -37,10 +42,11 @@ export function lookUpBy({ references }: LocalMeasurement) {
 }
 
 /**
- * Notes a measurement whose transaction is sought, in the transaction that accepts its job: other measurements do not take a
- * record that may be this one's. One that is known already keeps what it was given.
+ * Returns the statement that notes a measurement whose transaction is searched for, in the transaction that accepts its
+ * job: other measurements do not take a record that may be this one's. A measurement that is known already keeps its
+ * transaction.
  */
-export function noteSought({ key, job, acceptedAt }: JobOfMeasurement, local: LocalMeasurement): Statement {
+export function noteSearch({ key, job, acceptedAt }: JobOfMeasurement, local: LocalMeasurement): Statement {
   return {
     sql: `INSERT INTO measurements (measurement_key, job_id, accepted_at, reference, sent_at, facts)
       VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (measurement_key) DO UPDATE SET job_id = excluded.job_id`,
@@ -56,10 +62,10 @@ export function noteSought({ key, job, acceptedAt }: JobOfMeasurement, local: Lo
 }
 
 /**
- * Notes a measurement whose transaction is known without being sought: no other one is given that transaction. Where one has it
- * already, that stays.
+ * Returns the statement that notes a measurement whose transaction is known without a search, so that no other
+ * measurement is assigned it. If another one has it already, nothing changes.
  */
-export function noteKnown(
+export function noteTransaction(
   { key, job, acceptedAt }: JobOfMeasurement,
   { transactionId, legacyId }: TransactionIds,
 ): Statement {
@@ -77,12 +83,15 @@ export function noteKnown(
   };
 }
 
-/** Asks for the integer id of the transaction that a measurement was given, where its id is a GUID. */
-export function askLegacyId(key: string): Statement {
+/** Returns the statement that reads the integer id of a measurement's transaction, if its id is a GUID. */
+export function legacyIdStatement(key: string): Statement {
   return { sql: "SELECT legacy_id FROM measurements WHERE measurement_key = ?", values: [key] };
 }
 
-/** Gives a measurement its transaction; returns a row exactly where it is this one's now, or was before. */
+/**
+ * Returns the statement that assigns a transaction to a measurement. It returns a row exactly if the transaction is
+ * this measurement's now, or was before.
+ */
 export function claim(key: string, { transactionId, legacyId }: TransactionIds, at: Date): Statement {
   const ids = [identity(transactionId), identity(legacyId ?? transactionId)];
   return {
@@ -111,16 +120,16 @@ export interface TransactionIds {
   readonly legacyId: string | null;
 }
 
-/** What the database says of a measurement whose transaction is sought. */
+/** What the database contains about a measurement whose transaction is searched for. */
 export interface Situation {
-  /** The transaction that it was given before, as the database has it. */
+  /** The transaction that was assigned before, as the database has it. */
   readonly found: TransactionIds | null;
-  readonly others: readonly Sought[];
+  readonly others: readonly MeasurementSearch[];
   readonly candidates: readonly Candidate[];
 }
 
-/** Asks for all that `readSituation` reads. */
-export function askSituation({ key, local }: Sought): Statement[] {
+/** Returns the statements whose rows `readSituation` reads. */
+export function situationStatements({ key, local }: MeasurementSearch): Statement[] {
   const { tag } = local;
   const sentAt = Date.parse(local.sentAt);
   const at = (ms: number): string => new Date(ms).toISOString();
@@ -147,7 +156,7 @@ export function askSituation({ key, local }: Sought): Statement[] {
   ];
 }
 
-/** Records that no other measurement has been given. */
+/** Records that were not assigned to another measurement. */
 function free(key: string, which: string, values: readonly SqlValue[]): Statement {
   const taken = (column: string): string =>
     `NOT EXISTS (SELECT 1 FROM measurements AS other WHERE other.measurement_key <> ?
@@ -171,12 +180,12 @@ export function readSituation([own, others, near, tagged]: readonly (readonly Ro
             transactionId: String(found["transaction_id"]),
             legacyId: found["legacy_id"] === null ? null : String(found["legacy_id"]),
           },
-    others: (others ?? []).map(readSought).filter((one) => one !== null),
+    others: (others ?? []).map(readSearch).filter((one) => one !== null),
     candidates: [...records.values()].map(readCandidate).filter((one) => one !== null),
   };
 }
 
-/** To be called now and then. */
+/** Returns the statement that removes old measurements; to be run from time to time. */
 export function removeOldMeasurements(now: Date): Statement {
   return {
     sql: `DELETE FROM measurements WHERE accepted_at < ? AND NOT ${isOpen}`,
@@ -184,7 +193,7 @@ export function removeOldMeasurements(now: Date): Statement {
   };
 }
 
-/** Null where the row is not what was written; `dimensioner-verify` tells of it. */
+/** Reads a row; null if its content is not what was written, which `dimensioner-verify` reports. */
 function readCandidate(row: Row): Candidate | null {
   const text = String(row["record"]);
   return sha256Of(text) === row["record_sha256"]
@@ -192,12 +201,12 @@ function readCandidate(row: Row): Candidate | null {
     : null;
 }
 
-function readSought(row: Row): Sought | null {
+function readSearch(row: Row): MeasurementSearch | null {
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), localMeasurement), row["facts"]);
   return read.success ? { key: String(row["measurement_key"]), local: read.output } : null;
 }
 
-/** Written so that the order of texts is the order of times. */
+/** Formats a time so that the order of the texts is the order of the times. */
 function inOrder(time: string): string {
   return new Date(time).toISOString();
 }

@@ -5,7 +5,7 @@ import type { RecordArrivals } from "../../store/record-arrivals.ts";
 import type { LocalMeasurement } from "./local-measurement.ts";
 import { matchTransaction, type Candidate, type Match } from "./match.ts";
 import {
-  askSituation,
+  situationStatements,
   claim,
   lookUpBy,
   readSituation,
@@ -13,7 +13,7 @@ import {
   type TransactionIds,
 } from "./measurement-table.ts";
 
-/** A job whose measurement's transaction is sought. */
+/** A job whose transaction is searched for. */
 export interface Search extends JobOfMeasurement {
   readonly local: LocalMeasurement;
 }
@@ -21,9 +21,9 @@ export interface Search extends JobOfMeasurement {
 /** Why there is no transaction yet. */
 export interface NotFound {
   readonly missing: Problem;
-  /** A record that fits is there, and is taken after so long unless another one like it comes. */
+  /** A suitable record is there. It is taken after this time, unless another one like it arrives. */
   readonly settlesInMs?: number;
-  /** Nothing was sent by which its record could be told from others: it will never be found. */
+  /** Nothing was sent by which its record could be recognized: it will never be found. */
   readonly isFinal?: true;
 }
 
@@ -31,29 +31,29 @@ export interface NotFound {
 export interface FoundTransaction {
   /** As the cloud writes it. */
   readonly transactionId: string;
-  /** Makes it this measurement's; returns no row where another one was faster. */
+  /** Assigns it to this measurement; returns no row if another one was faster. */
   readonly claim: Statement;
 }
 
 interface FinderOptions {
   readonly database: Database;
-  /** Of the records that this process puts into the database. */
+  /** Notifies of the records that this process puts into the database. */
   readonly arrivals: RecordArrivals;
   /** For tests. */
   readonly now?: () => Date;
   /**
-   * Without a tag a record is taken only when it and the job have been there for so long: by then another record like it, or
-   * another measurement that it may be of, is there too.
+   * Without a tag, a record is taken only when it and the job have existed for so long: by then another record like it,
+   * or another measurement that it may belong to, has arrived too.
    */
   readonly settleMs?: number | undefined;
 }
 
-/** Where a tag was sent, a record without it is much rather another measurement's than one whose tag was lost. */
+/** If a tag was sent, a record without it is more likely another measurement's than one whose tag was lost. */
 const lostTagFactor = 6;
-/** A timer may end a little early. */
+/** A timer may fire slightly early. */
 const timerMs = 20;
 
-/** Finds the cloud's transactions of measurements that devices on the local network have made, by the webhook's records. */
+/** Finds the cloud's transactions of measurements by devices on the local network, by the webhook's records. */
 export class TransactionFinder {
   readonly #database: Database;
   readonly #arrivals: RecordArrivals;
@@ -67,11 +67,11 @@ export class TransactionFinder {
     this.#settleMs = settleMs;
   }
 
-  /** Looks once. Rejects with ERR_STORE. */
+  /** Searches once. Rejects with ERR_STORE. */
   async find(search: Search): Promise<FoundTransaction | NotFound> {
     const { key, local } = search;
     const { found, others, candidates } = readSituation(
-      await this.#database.transaction(askSituation(search)),
+      await this.#database.transaction(situationStatements(search)),
     );
     if (found !== null) {
       const before = candidates.find(({ record }) => isSame(record, found));
@@ -91,8 +91,8 @@ export class TransactionFinder {
   }
 
   /**
-   * Calls `wake` when this process has received a record that may be of the measurement, and once more when that can be taken,
-   * until what is returned is called.
+   * Calls `wake` when this process has received a record that may belong to the measurement, and once more when it can
+   * be taken, until the returned function is called.
    */
   watch(local: LocalMeasurement, wake: () => void): () => void {
     const timers = new Set<NodeJS.Timeout>();
@@ -119,7 +119,7 @@ export class TransactionFinder {
     return { transactionId, claim: claim(key, { transactionId, legacyId }, this.#now()) };
   }
 
-  /** By a clock that may have been put back since: then nothing is waited for. */
+  /** By a clock that may have been put back since: then there is no wait. */
   #settlesInMs({ acceptedAt, local }: Search, { receivedAt }: Candidate): number {
     const ageMs = this.#now().getTime() - Math.max(acceptedAt.getTime(), receivedAt.getTime());
     return ageMs < 0 ? 0 : Math.max(0, this.#settleMsOf(local) - ageMs);
@@ -130,7 +130,7 @@ export class TransactionFinder {
   }
 }
 
-/** Of a measurement of which nobody knows by what its record could be recognized. */
+/** The result for a measurement whose record could not be recognized. */
 export function unfindable(): NotFound {
   return { missing: phrase("recordUnknown"), isFinal: true };
 }

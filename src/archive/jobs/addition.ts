@@ -1,22 +1,22 @@
 import type { PlacedPackage, StoredItem } from "../packages/intent.ts";
 import type { Manifest } from "../packages/manifest.ts";
-import type { ExistingPackage } from "./existing.ts";
-import { answerOfManifest, isOtherAnswer, keysOfManifest, type Answer } from "./keys.ts";
+import type { ExistingPackage } from "./existing-packages.ts";
+import { answerOfManifest, isOtherAnswer, keysOfManifest, type Answer } from "./job-keys.ts";
 import type { OpenJob } from "./open-job.ts";
 
-/** What a package adds to those that there are. */
+/** What a new package adds to the existing ones. */
 export interface Addition {
   readonly items: readonly StoredItem[];
   readonly hasAnswer: boolean;
   readonly supplements: PlacedPackage | null;
 }
 
-/** All that a job has, for a package of its own. */
+/** Everything that a job has, for a package of its own. */
 export function wholeOf(job: OpenJob): Addition {
   return { items: [...job.items.values()], hasAnswer: true, supplements: null };
 }
 
-/** Null where a job has nothing that its package and the supplements to it do not have. */
+/** What a job has and the existing package and its supplements do not have; null if there is nothing. */
 export function additionOf(job: OpenJob, packages: readonly ExistingPackage[]): Addition | null {
   const { items } = wholeOf(job);
   const [first] = packages;
@@ -31,7 +31,7 @@ export function additionOf(job: OpenJob, packages: readonly ExistingPackage[]): 
     : { items: fresh, hasAnswer, supplements: { path: first.path, sha256: first.sha256 } };
 }
 
-/** Whether a job brings a measurement, or the exact answer, that packages for the same do not have. */
+/** Whether a job brings a measurement or an exact answer that the existing packages do not have. */
 export function bringsAnswer(
   { raw, measurement }: Answer,
   packages: readonly Pick<ExistingPackage, "manifest">[],
@@ -42,7 +42,9 @@ export function bringsAnswer(
   return (raw !== null && !hasRaw) || (measurement !== null && !hasRaw && !hasMeasurement);
 }
 
-/** Whether a package that somebody else has placed holds all that this one does: then it is the package of both. */
+/**
+ * Whether a package that another process has placed contains everything of this one: then it is the package of both.
+ */
 export function hasAll(there: Manifest, own: Manifest): boolean {
   const hashes = new Set(there.items.map(({ sha256 }) => sha256));
   return (

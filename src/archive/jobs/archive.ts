@@ -4,12 +4,12 @@ import { checkRoot } from "../../media/target-folder.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
 import { TransactionFinder } from "../find/transaction-finder.ts";
-import { BegunJobs } from "./begun-jobs.ts";
+import { ActiveJobs } from "./active-jobs.ts";
 import { claimFolder } from "./claim-folder.ts";
 import type { JobStore } from "./job-store.ts";
 import type { StoredJob } from "./job-rows.ts";
 import { JobTable } from "./job-table.ts";
-import { answerOf, type Answer } from "./keys.ts";
+import { answerOf, type Answer } from "./job-keys.ts";
 import type { OpenJob } from "./open-job.ts";
 import { OpenJobs, textBytesOf, type OpenJobLimits } from "./open-jobs.ts";
 import { Sealing } from "./sealing.ts";
@@ -17,7 +17,7 @@ import { WorkFolders } from "./work-folders.ts";
 import type { Intent, IntentFacts, StoredItem } from "../packages/intent.ts";
 import { PackageIndex } from "../packages/package-index.ts";
 
-/** What an archive is opened with. */
+/** Options of an archive. */
 export interface ArchiveParts {
   readonly disk: ArchiveDisk;
   readonly limits?: OpenJobLimits | undefined;
@@ -25,20 +25,20 @@ export interface ArchiveParts {
   readonly settleMs?: number | undefined;
 }
 
-/** What was found when an archive was opened, and that somebody should look at. */
-export interface Unknown {
-  /** Where it was moved: work on a job that the database does not know. */
+/** What needs attention when an archive is opened. */
+export interface OpeningFindings {
+  /** Folders of jobs that the database does not know, after they were moved aside. */
   readonly movedAside: readonly string[];
   /** Ids of jobs whose row in the database is not what was written. */
   readonly damagedJobs: readonly string[];
 }
 
-/** So long jobs that have ended can be looked up in the database. */
+/** How long jobs that have ended can be looked up in the database. */
 const keepEndedDays = 30;
 
 /**
- * The archive of one store: its open jobs, the folders that they work in, and the packages that they become. All nodes of the process
- * that use the store share it.
+ * The archive of one store: its open jobs, their work folders, and their packages. All nodes of the process that use
+ * the store share it.
  */
 export class Archive implements JobStore {
   /** The store's folder. */
@@ -49,7 +49,7 @@ export class Archive implements JobStore {
   readonly sealing: Sealing;
   readonly finder: TransactionFinder;
   readonly openJobs: OpenJobs;
-  readonly begun = new BegunJobs();
+  readonly active = new ActiveJobs();
   readonly #lease: DatabaseLease;
   readonly #atWork = new Set<Promise<unknown>>();
 
@@ -69,14 +69,14 @@ export class Archive implements JobStore {
   }
 
   /**
-   * Opens the archive in a store's folder and takes over its lease, which `release` gives back. Throws ERR_CONFIG (blank folder), ERR_FILE
-   * (no such folder, denied) or ERR_STORE; then the lease is still the caller's.
+   * Opens the archive in a store's folder and takes over its lease, which `release` returns. Throws ERR_CONFIG (blank
+   * folder), ERR_FILE (no such folder, denied) or ERR_STORE; then the caller keeps the lease.
    */
   static async open(
     folder: string,
     lease: DatabaseLease,
     parts: ArchiveParts,
-  ): Promise<{ archive: Archive; unknown: Unknown }> {
+  ): Promise<{ archive: Archive; findings: OpeningFindings }> {
     const path = await checkRoot(folder, parts.disk, diskFacts);
     const last = await new PackageIndex(lease.database).last(lease.storeId);
     const archive = new Archive(path, lease, parts, last);
@@ -90,13 +90,13 @@ export class Archive implements JobStore {
       await archive.#recoverSealing();
       const movedAside = await archive.#tidy(damaged);
       await archive.jobs.removeEnded(keepEndedDays);
-      return { archive, unknown: { movedAside, damagedJobs: damaged } };
+      return { archive, findings: { movedAside, damagedJobs: damaged } };
     } catch (error) {
       throw asFileError(error, join(path, stateFolderName), path);
     }
   }
 
-  /** Resolves once the job is in the database: from then on it is done, whatever happens. */
+  /** Accepts a job. Once this has resolved, the job is in the database and will be finished, whatever happens. */
   async accept(
     id: string,
     given: {
@@ -109,7 +109,7 @@ export class Archive implements JobStore {
   ): Promise<OpenJob> {
     const { intent } = given;
     const textBytes = this.openJobs.checkRoom(intent);
-    // Counted before it is written, so that many at once are counted too.
+    // Counted before it is written, so that simultaneous jobs are counted too.
     this.openJobs.add(textBytes);
     try {
       const acceptedAt = await this.jobs.accept({ id, ...given });
@@ -146,12 +146,12 @@ export class Archive implements JobStore {
   noteWaiting(job: OpenJob): void {
     if (job.state === "accepted") {
       this.#isCollecting(job);
-      // Not waited for: from `accepted` a job can be sealed as well.
+      // Not waited for, because a job can also be sealed from `accepted`.
       void this.jobs.beginCollecting(job.id).catch(() => undefined);
     }
   }
 
-  /** Need not be waited for: who asks again is told again. */
+  /** Notes the times of a job. The caller need not wait for it. */
   setCount(job: OpenJob, count: number): void {
     if (job.count !== count) {
       job.count = count;
@@ -164,20 +164,20 @@ export class Archive implements JobStore {
     void this.jobs.setTimes(job.id, job.waitedMs, openMs).catch(() => undefined);
   }
 
-  /** The job's message is out, or its error: it needs no restart any more. */
+  /** To be called when the job's message, or its error, was sent: the job is not resumed any more. */
   end(job: OpenJob, error?: { readonly code: ErrorCode; readonly message: string }): void {
     this.openJobs.remove(job.textBytes);
     this.track(this.#end(job, error));
   }
 
-  /** The archive stays open until this has settled, also where a close waits for it no longer. */
+  /** Keeps the archive open until this work has settled, also if a close no longer waits for it. */
   track(work: Promise<unknown>): void {
     const settled = Promise.allSettled([work]);
     this.#atWork.add(settled);
     void settled.then(() => this.#atWork.delete(settled));
   }
 
-  /** Waits until nothing is at work any more, which a disk that hangs can hold up. */
+  /** Waits until all work has settled, which a hanging disk can delay, and closes. */
   async release(): Promise<void> {
     while (this.#atWork.size > 0) {
       await Promise.all(this.#atWork);
@@ -188,16 +188,16 @@ export class Archive implements JobStore {
   async #end(job: OpenJob, error: { code: ErrorCode; message: string } | undefined): Promise<void> {
     try {
       if (job.placed !== null) {
-        await this.jobs.told(job.id);
+        await this.jobs.reported(job.id);
         await this.work.remove(job.id);
         return;
       }
       await this.jobs.failed(job.id, error ?? { code: "ERR_CANCELLED", message: "" });
-      // What nobody could fetch again is kept.
+      // Media that cannot be downloaded again are kept.
       const isOnlyThere = [...job.items.values()].some(({ source }) => source !== "cloud");
-      await (isOnlyThere ? this.work.putAside(job.id) : this.work.remove(job.id));
+      await (isOnlyThere ? this.work.moveAside(job.id) : this.work.remove(job.id));
     } catch {
-      // The database or the disk does not take it: then the next start finds the job open, and ends it again.
+      // The database or the disk fails: the next start finds the job open, and ends it again.
     }
   }
 
@@ -212,7 +212,10 @@ export class Archive implements JobStore {
     this.openJobs.idle.set(job.id, job);
   }
 
-  /** Names the packages that were just being placed when the process ended, before another one takes their place in the chain. */
+  /**
+   * Finds the packages that were being placed when the process ended, before another one takes their place in the
+   * chain.
+   */
   async #recoverSealing(): Promise<void> {
     for (const job of this.openJobs.idle.values()) {
       if (job.state === "sealing") {
@@ -221,7 +224,7 @@ export class Archive implements JobStore {
     }
   }
 
-  /** Removes what jobs that have ended have left, and moves aside what no job has. */
+  /** Removes the folders of jobs that have ended, and moves aside those of unknown jobs. */
   async #tidy(damaged: readonly string[]): Promise<string[]> {
     const open = new Set([...this.openJobs.idle.keys(), ...damaged]);
     const others = (await this.work.list()).filter((name) => !open.has(name));
@@ -231,7 +234,7 @@ export class Archive implements JobStore {
       if (ended.has(name)) {
         await this.work.remove(name);
       } else {
-        movedAside.push(await this.work.putAside(name));
+        movedAside.push(await this.work.moveAside(name));
       }
     }
     return movedAside;
@@ -247,7 +250,7 @@ function resumed(job: StoredJob): OpenJob {
     intent: factsOf(intent),
     answer: answerOf(intent),
     textBytes: textBytesOf(intent),
-    // The wall clock may have been wrong by years, then or now.
+    // Without the wall clock, which may be wrong by years, then or now.
     sinceMs: performance.now() - openMs,
     earlier: null,
     isResumed: true,

@@ -2,20 +2,20 @@ import { fileError } from "../../media/disk.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import type { Store } from "../../store/store.ts";
-import { Archive, type Unknown } from "./archive.ts";
+import { Archive, type OpeningFindings } from "./archive.ts";
 import type { OpenJobLimits } from "./open-jobs.ts";
 import { diskFacts, type ArchiveDisk } from "../archive-disk.ts";
 
 interface Shared {
-  readonly opened: Promise<{ archive: Archive; unknown: Unknown }>;
+  readonly opened: Promise<{ archive: Archive; findings: OpeningFindings }>;
   users: number;
 }
 
-/** A use of an archive; the last one to release it closes it. */
+/** The use of an archive by one node; the last one that is released closes it. */
 export interface ArchiveLease {
   readonly archive: Archive;
-  /** What was found when it was opened; nothing where another user has opened it. */
-  readonly unknown: Unknown;
+  /** What needs attention; nothing if another user has opened the archive. */
+  readonly findings: OpeningFindings;
   release(): Promise<void>;
 }
 
@@ -25,14 +25,14 @@ interface ArchivesOptions {
   readonly settleMs?: number;
 }
 
-/** So long the next use of an archive waits until the one before has let it go; it may be tried again. */
+/** How long an archive that is being closed is waited for; opening it may be tried again. */
 const closedWithinMs = 30_000;
 
-const nothing: Unknown = { movedAside: [], damagedJobs: [] };
+const nothing: OpeningFindings = { movedAside: [], damagedJobs: [] };
 
-/** The archives that this process has open: nodes with the same store share one. */
+/** The archives that this process has open. Nodes with the same store share one. */
 export class Archives {
-  /** Given by tests; otherwise each archive works on its own volume. */
+  /** For tests; otherwise each archive uses the guarded disk of its own volume. */
   readonly #disk: ArchiveDisk | undefined;
   readonly #limits: OpenJobLimits | undefined;
   readonly #settleMs: number | undefined;
@@ -45,7 +45,7 @@ export class Archives {
     this.#settleMs = settleMs;
   }
 
-  /** The folders of those that are open. */
+  /** The folders of the open archives. */
   async openFolders(): Promise<string[]> {
     const opened = await Promise.allSettled([...this.#open.values()].map(({ opened: one }) => one));
     return opened.flatMap((one) => (one.status === "fulfilled" ? [one.value.archive.folder] : []));
@@ -59,11 +59,11 @@ export class Archives {
     const shared = before ?? this.#begin(store);
     shared.users += 1;
     try {
-      const { archive, unknown } = await shared.opened;
+      const { archive, findings } = await shared.opened;
       let isReleased = false;
       return {
         archive,
-        unknown: before === undefined ? unknown : nothing,
+        findings: before === undefined ? findings : nothing,
         release: async () => {
           if (!isReleased) {
             isReleased = true;
@@ -77,7 +77,10 @@ export class Archives {
     }
   }
 
-  /** A deploy closes the old node and opens the new one at once. What is still at work on a disk that hangs comes first. */
+  /**
+   * A deploy closes the old node and opens the new one at once. The old archive has to finish first, also on a disk
+   * that hangs.
+   */
   async #untilClosed({ file, folder }: Store): Promise<void> {
     const closing = this.#closing.get(file);
     if (closing !== undefined && !(await settledWithin(closing, closedWithinMs))) {
@@ -91,7 +94,7 @@ export class Archives {
     return shared;
   }
 
-  async #openArchive(store: Store): Promise<{ archive: Archive; unknown: Unknown }> {
+  async #openArchive(store: Store): Promise<{ archive: Archive; findings: OpeningFindings }> {
     const { folder } = store;
     if ("problem" in folder) {
       throw folder.problem;

@@ -7,9 +7,9 @@ import { loadManifest } from "../packages/package-files.ts";
 import { endStates } from "./job-states.ts";
 
 /**
- * Notes in the database which folder is the store's. Where it is another one than before, the store's packages and open jobs have to have
- * moved there with it: otherwise they would be looked for where they are not, and one archive would lie in two folders. Throws ERR_STORE
- * then, and changes nothing.
+ * Notes in the database which folder is the store's. If the folder has changed, the store's packages and open jobs must
+ * have been moved to the new one: otherwise they would not be found, and one archive would be in two folders. In that
+ * case throws ERR_STORE and changes nothing.
  */
 export async function claimFolder(
   folder: string,

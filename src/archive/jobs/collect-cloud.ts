@@ -4,14 +4,14 @@ import type { MediaItem } from "../../model/shapes.ts";
 import { unfindable } from "../find/transaction-finder.ts";
 import type { CollectedMedia } from "./collected-media.ts";
 import { wantedOf } from "./completeness.ts";
-import { foreignVideo, isVideo } from "./demand.ts";
+import { otherParcelsVideo, isVideo } from "./required-media.ts";
 import type { JobWork, StepJob } from "./job-work.ts";
 import { mediaPath } from "./media-source.ts";
 import { searchOf } from "./searches.ts";
-import { cloudSlot } from "./slots.ts";
+import { cloudSlot } from "./item-slots.ts";
 import { namesInUse, reserveName, storeItem } from "./store-item.ts";
 
-/** Finds the transaction of a local measurement by the webhook's records, and the packages that there are for it. */
+/** Finds the transaction of a local measurement by the webhook's records, and its existing packages. */
 export async function findTransaction(running: StepJob, { onDamaged }: JobWork): Promise<void> {
   const { job, root } = running;
   const search = searchOf(job);
@@ -25,7 +25,7 @@ export async function findTransaction(running: StepJob, { onDamaged }: JobWork):
   }
 }
 
-/** Lists the transaction's media. What was seen stays on the running job. */
+/** Lists the transaction's media, and notes the list in the running job. */
 export async function listMedia(running: StepJob, { cloud }: JobWork): Promise<void> {
   const { signal, job } = running;
   const { transactionId } = job;
@@ -50,22 +50,22 @@ export async function listMedia(running: StepJob, { cloud }: JobWork): Promise<v
   }
 }
 
-/** Whether something was listed that is wanted and not stored yet. */
+/** Whether the list has a required medium that is not stored yet. */
 export function isToDownload(running: StepJob): boolean {
   return dueOf(running.seen).length > 0;
 }
 
-function dueOf({ job, existing, foreign, listed }: CollectedMedia): MediaItem[] {
+function dueOf({ job, existing, otherParcels, listed }: CollectedMedia): MediaItem[] {
   const archived = new Set(
     existing.flatMap(({ manifest }) => manifest.items.map(({ contentId }) => contentId)),
   );
   return wantedOf(listed, job.intent).filter(
     ({ contentId }) =>
-      !job.items.has(cloudSlot(contentId)) && !archived.has(contentId) && !foreign.has(contentId),
+      !job.items.has(cloudSlot(contentId)) && !archived.has(contentId) && !otherParcels.has(contentId),
   );
 }
 
-/** Stores what was listed, is wanted and is not stored yet. */
+/** Stores the required media of the list that are not stored yet. */
 export async function downloadMedia(running: StepJob, { cloud }: JobWork): Promise<void> {
   const { job, root, signal } = running;
   const { transactionId } = job;
@@ -76,8 +76,8 @@ export async function downloadMedia(running: StepJob, { cloud }: JobWork): Promi
   const source = cloud(job);
   for (const item of dueOf(running.seen)) {
     const { contentId, description } = item;
-    // The list may have it twice.
-    if (job.items.has(cloudSlot(contentId)) || running.seen.foreign.has(contentId)) {
+    // The list may contain it twice.
+    if (job.items.has(cloudSlot(contentId)) || running.seen.otherParcels.has(contentId)) {
       continue;
     }
     const facts = {
@@ -92,16 +92,16 @@ export async function downloadMedia(running: StepJob, { cloud }: JobWork): Promi
     const start = () => source.media(transactionId, contentId, { signal, onProgress });
     try {
       const stored = await storeItem(root, job.id, start, facts, { surface, host, signal });
-      if (foreignVideo(job.intent) !== undefined && isVideo(stored)) {
-        // It was announced as something else.
-        running.seen.foreign = new Set([...running.seen.foreign, contentId]);
+      if (otherParcelsVideo(job.intent) !== undefined && isVideo(stored)) {
+        // It was announced with another type.
+        running.seen.otherParcels = new Set([...running.seen.otherParcels, contentId]);
         await root.disk.unlink(join(root.work.of(job.id), stored.path));
         continue;
       }
       await root.addItems(job, new Map([[cloudSlot(contentId), stored]]));
       running.resetFailures();
     } catch (error) {
-      // Listed and not there: it counts as missing.
+      // It is listed but cannot be downloaded, so it counts as missing.
       if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
         throw error;
       }

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { DimensionerError, type ErrorCode } from "../../errors/dimensioner-error.ts";
 import type { Download } from "../../model/download.ts";
 import type { CollectedMedia } from "./collected-media.ts";
-import { deviceVideoSlot, pictureSlot } from "./slots.ts";
+import { deviceVideoSlot, pictureSlot } from "./item-slots.ts";
 import type { JobWork, StepJob } from "./job-work.ts";
 import type { DeviceSource, TransferOptions } from "./media-source.ts";
 import type { OpenJob } from "./open-job.ts";
 import { namesInUse, reserveName, storeItem } from "./store-item.ts";
 
-/** What a device answers for what it does not have. */
+/** The errors of a device that does not have the requested medium. */
 const absentCodes: ReadonlySet<ErrorCode> = new Set(["ERR_NOT_FOUND", "ERR_NO_VIDEO"]);
 
 interface DeviceItem {
@@ -17,7 +17,7 @@ interface DeviceItem {
   readonly start: (source: DeviceSource, options: TransferOptions) => Promise<Download>;
 }
 
-/** Whether the device may have something that is wanted and not stored yet. */
+/** Whether the device may have a required medium that is not stored yet. */
 export function isToCollect(running: StepJob): boolean {
   return dueOf(running.seen).length > 0;
 }
@@ -32,8 +32,8 @@ function dueOf({ job, existing }: CollectedMedia): DeviceItem[] {
 }
 
 /**
- * Stores the images that the device has of the measurement, or the video that it keeps, where they are not stored yet; what it does
- * not have is left out.
+ * Stores the images that the device has of the measurement, or the video that it keeps, if they are not stored yet;
+ * media that it does not have are left out.
  */
 export async function collectDevice(running: StepJob, { device }: JobWork): Promise<void> {
   const { job, root, signal } = running;
@@ -54,11 +54,11 @@ export async function collectDevice(running: StepJob, { device }: JobWork): Prom
       const begin = () => start(source, { signal, onProgress });
       const item = await storeItem(root, job.id, begin, facts, { surface, host, signal });
       if (isVideo && !isOwn()) {
-        // Another start has replaced it meanwhile.
+        // Another start has replaced the video meanwhile.
         await root.disk.unlink(join(root.work.of(job.id), item.path));
         continue;
       }
-      // The device may have forgotten it by the time of a restart.
+      // The device may have deleted it before a restart.
       await root.work.sync(job.id);
       await root.addItems(job, new Map([[slot, item]]));
       running.resetFailures();
@@ -71,7 +71,7 @@ export async function collectDevice(running: StepJob, { device }: JobWork): Prom
   }
 }
 
-/** What is wanted of the device of a job. */
+/** The media that the job requires of the device. */
 function wantedOf({ intent: { measuredBy } }: OpenJob): DeviceItem[] {
   const id = measuredBy?.imageIdentifier ?? null;
   const images = id === null ? [] : (measuredBy?.images ?? []);

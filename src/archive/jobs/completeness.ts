@@ -8,30 +8,30 @@ import {
   asksCloud,
   asMediaItems,
   expectedOf,
-  foreignVideo,
+  otherParcelsVideo,
   isDeviceVideo,
   isVideo,
   isVideoType,
-} from "./demand.ts";
-import type { ExistingPackage } from "./existing.ts";
+} from "./required-media.ts";
+import type { ExistingPackage } from "./existing-packages.ts";
 import type { FindMissing } from "./media-source.ts";
 import type { OpenJob } from "./open-job.ts";
-import { placeOf } from "./slots.ts";
+import { placeOf } from "./item-slots.ts";
 
-/** What a job has, and what its last look at everybody has shown. */
+/** What a job has, and what its last round has found. */
 export interface Collected {
   readonly job: OpenJob;
-  /** What the cloud listed last. */
+  /** The last list of the cloud. */
   readonly listed: readonly MediaItem[];
-  /** How long the cloud's list has not grown, while it answered. */
+  /** How long the cloud's list has not grown, while it responded. */
   readonly quietMs: number;
   /** Why the transaction of a local measurement is not known yet. */
   readonly notFound: NotFound | undefined;
-  /** The packages that an earlier job for the same has made. */
+  /** The packages that an earlier job for the same measurement has made. */
   readonly existing: readonly ExistingPackage[];
-  /** Videos of another parcel that the cloud announced as something else, by their content id. */
-  readonly foreign: ReadonlySet<string>;
-  /** What messages brought and is not there any more after a restart. */
+  /** Content ids of videos of another parcel that the cloud announced with another type. */
+  readonly otherParcels: ReadonlySet<string>;
+  /** Media of messages that are missing after a restart. */
   readonly lost: readonly string[];
 }
 
@@ -41,24 +41,24 @@ const pictureNames = {
   depth: "depthImage",
 } as const satisfies Record<Picture, string>;
 
-/** What is wanted of the cloud's list. */
+/** The required media of the cloud's list. */
 export function wantedOf(listed: readonly MediaItem[], intent: IntentFacts): MediaItem[] {
-  const takesVideo = intent.media !== "pictures" && foreignVideo(intent) === undefined;
+  const takesVideo = intent.media !== "pictures" && otherParcelsVideo(intent) === undefined;
   return listed.filter(({ contentType }) => takesVideo || !isVideoType(contentType));
 }
 
-/** What of the cloud's list is another parcel's. */
-function leftOutOf({ job, listed, foreign }: Collected): LeftOut[] {
-  const reason = foreignVideo(job.intent);
+/** The media of the cloud's list that belong to another parcel. */
+function leftOutOf({ job, listed, otherParcels }: Collected): LeftOut[] {
+  const reason = otherParcelsVideo(job.intent);
   if (reason === undefined) {
     return [];
   }
   return listed
-    .filter(({ contentType, contentId }) => isVideoType(contentType) || foreign.has(contentId))
+    .filter(({ contentType, contentId }) => isVideoType(contentType) || otherParcels.has(contentId))
     .map(({ contentId, description }) => ({ contentId, description, reason }));
 }
 
-/** What a job wants and neither has nor finds in its package. */
+/** What a job requires that is neither stored nor in its package. */
 export function missingFrom(
   running: Collected,
   findMissing: FindMissing,
@@ -83,14 +83,17 @@ export function missingFrom(
 
 type AnyItem = StoredItem | Manifest["items"][number];
 
-function missingOfCloud({ job, listed, notFound, foreign }: Collected, items: readonly AnyItem[]): Problem[] {
+function missingOfCloud(
+  { job, listed, notFound, otherParcels }: Collected,
+  items: readonly AnyItem[],
+): Problem[] {
   if (job.transactionId === null) {
     return [notFound?.missing ?? phrase("recordMissing")];
   }
   const ofCloud = items.filter(({ source, url }) => source === "cloud" || url !== null);
   const stored = new Set(ofCloud.map(({ contentId }) => contentId));
   const notStored = wantedOf(listed, job.intent).filter(
-    ({ contentId }) => !stored.has(contentId) && !foreign.has(contentId),
+    ({ contentId }) => !stored.has(contentId) && !otherParcels.has(contentId),
   );
   if (notStored.length > 0) {
     return notStored.map(({ description, contentId }) => verbatim(description ?? contentId));
@@ -107,7 +110,7 @@ export function leftToSettleMs({ job, quietMs }: Collected): number {
   return waits ? Math.max(0, intent.settleMs - quietMs) : 0;
 }
 
-/** Whether what is missing can still come. */
+/** Whether missing media may still arrive. */
 export function canGrow(running: Collected, missing: readonly Problem[]): boolean {
   const { job, existing, notFound } = running;
   const { intent } = job;
@@ -133,12 +136,12 @@ export function judge(running: Collected, missing: readonly Problem[]): Complete
   };
 }
 
-/** Parts of a sequence are counted by their place: one that comes twice is one. */
+/** The parts of a sequence are counted by their positions, so a part that arrives twice counts once. */
 function partsOf(job: OpenJob): number {
   return new Set([...job.items.keys()].map(placeOf).filter((place) => place !== null)).size;
 }
 
-/** Whether all messages of its sequence have come. */
+/** Whether all messages of the sequence have arrived. */
 export function isWhole(job: OpenJob): boolean {
   return job.intent.sequence === null || (job.count !== null && partsOf(job) >= job.count);
 }

@@ -3,17 +3,20 @@ interface Entry<T> {
   readonly atMs: number;
 }
 
-/** The longest that a timer can be set for. */
+/** The longest time of a timer. */
 const longestMs = 2 ** 31 - 1;
-/** A timer may end a little early. */
+/** A timer may fire slightly early. */
 const earlyMs = 1;
 const mostForgotten = 32;
 
-/** Says when the time of each item has come, with one timer for all of them. Times are those of `performance.now()`. */
+/** Calls back at the time of each item, with one timer for all of them. Times are those of `performance.now()`. */
 export class DueTimes<T> {
   readonly #onDue: (item: T) => void;
   readonly #entries = new Map<T, Entry<T>>();
-  /** A binary heap, the earliest first. What was set anew or deleted stays in it until it comes to the top. */
+  /**
+   * A binary heap with the earliest entry first. An entry that was replaced or deleted stays in it until it reaches the
+   * top.
+   */
   #heap: Entry<T>[] = [];
   #timer: NodeJS.Timeout | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
@@ -26,7 +29,7 @@ export class DueTimes<T> {
     return this.#entries.has(item);
   }
 
-  /** Calls back for the item at this time, and at no other that was set before. */
+  /** Sets the time of an item, which replaces an earlier one. */
   set(item: T, atMs: number): void {
     const entry = { item, atMs };
     this.#entries.set(item, entry);
@@ -47,10 +50,10 @@ export class DueTimes<T> {
     this.#setTimer();
   }
 
-  /** What is not wanted any more must not be kept in memory until its time would have come. */
+  /** Deleted entries must not stay in memory until their time. */
   #forget(): void {
     if (this.#heap.length > 2 * this.#entries.size + mostForgotten) {
-      // In order it is a heap as well.
+      // A sorted list is a heap as well.
       this.#heap = [...this.#entries.values()].sort((one, other) => one.atMs - other.atMs);
     }
   }

@@ -2,33 +2,36 @@ import type { Archived } from "./sealing.ts";
 
 type Result = { readonly archived: Archived } | { readonly error: unknown };
 
-/** How a job has ended, for those that wait for it. A promise is made only for who asks for one: thousands of jobs may be open. */
+/**
+ * The end of a job, for those that wait for it. A promise is created only when it is requested, because thousands of
+ * jobs may be open.
+ */
 export class JobEnd {
   #result: Result | undefined;
   #waiting: PromiseWithResolvers<Archived> | undefined;
   #callBacks: (() => void)[] | undefined;
 
-  get hasCome(): boolean {
+  get isSettled(): boolean {
     return this.#result !== undefined;
   }
 
-  /** The package, or rejects with the error. */
+  /** Resolves with the package, or rejects with the error. */
   get promise(): Promise<Archived> {
     this.#waiting ??= Promise.withResolvers();
     this.#settle();
     return this.#waiting.promise;
   }
 
-  /** Calls back once it has come. */
-  whenCome(callBack: () => void): void {
-    if (this.hasCome) {
+  /** Calls back when the job has ended. */
+  whenSettled(callBack: () => void): void {
+    if (this.isSettled) {
       callBack();
     } else {
       this.#callBacks = [...(this.#callBacks ?? []), callBack];
     }
   }
 
-  come(result: Result): void {
+  end(result: Result): void {
     this.#result = result;
     const callBacks = this.#callBacks ?? [];
     this.#callBacks = undefined;

@@ -2,7 +2,7 @@ import type { CollectedMedia } from "./collected-media.ts";
 import type { Pause } from "./job-moves.ts";
 import type { JobStore } from "./job-store.ts";
 
-/** The pauses of a job between two looks or after a failure, and how long it has waited in them. */
+/** The pauses of a job between two rounds or after a failure, and how long it has waited in them. */
 export class JobPause {
   readonly #seen: CollectedMedia;
   #why: Pause["why"] | undefined;
@@ -24,13 +24,13 @@ export class JobPause {
     this.#sinceMs = performance.now();
   }
 
-  /** A part has come: the wait for the others begins anew. */
+  /** Restarts the wait, because another part has arrived. */
   restart(): void {
     this.#seen.job.waitedMs = 0;
     this.#sinceMs = performance.now();
   }
 
-  /** What is missing is waited for no longer than the job says. */
+  /** Ends a pause. The time for which missing media are waited for is limited by the job. */
   end(): void {
     const why = this.#why;
     this.#why = undefined;
@@ -42,7 +42,7 @@ export class JobPause {
     this.#seen.job.waitedMs += why === "missing" ? waitedMs : 0;
   }
 
-  /** Notes in the database how long the job has waited, so that a restart does not begin the wait anew. */
+  /** Notes in the database how long the job has waited, so that a restart does not restart the wait. */
   save(root: JobStore): void {
     const { job } = this.#seen;
     if (job.waitedMs !== this.#savedMs) {

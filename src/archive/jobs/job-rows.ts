@@ -9,35 +9,37 @@ import {
 } from "../packages/intent.ts";
 import { openToParts, unfinished, type JobState } from "./job-states.ts";
 
-/** A job as it is in the database. */
+/** A job as it is stored in the database. */
 export interface StoredJob {
   readonly id: string;
   readonly node: string;
   readonly state: JobState;
-  /** What makes two jobs the same; null until the content of a message's media is known. */
+  /** The key of the job; null until the content of a message's media is known. */
   readonly key: string | null;
   readonly acceptedAt: Date;
   readonly intent: Intent;
-  /** As given, or as found. */
+  /** The given or found id of the transaction. */
   readonly transactionId: string | null;
-  /** What is whole on the disk, by content id or place in the sequence. */
+  /** The stored media by slot (item-slots.ts). */
   readonly items: Map<string, StoredItem>;
-  /** How many parts a sequence has, once one of them said so. */
+  /** The number of parts of the sequence, once one of them has stated it. */
   readonly count: number | null;
-  /** How long it has waited for what is missing. */
+  /** How long it has waited for missing media. */
   readonly waitedMs: number;
   /** How long a process has worked on it. */
   readonly openMs: number;
-  /** Its package, where it has one. */
+  /** Its package, if it is placed. */
   readonly placed: PlacedPackage | null;
 }
 
-/** States as an SQL list. */
+/** A list of states in SQL. */
 export function listOf(states: readonly JobState[]): string {
   return states.map((state) => `'${state}'`).join(", ");
 }
 
-/** Only while the job takes parts: what comes later is never written to a package that is being sealed. */
+/**
+ * Inserts a medium only while the job accepts some: a later one must never get into a package that is being sealed.
+ */
 export function insertItem(jobId: string, slot: string, item: StoredItem): Statement {
   return {
     sql: `INSERT INTO job_media (job_id, slot, path, source, content_id, description, content_type_announced,
@@ -63,7 +65,7 @@ export function insertItem(jobId: string, slot: string, item: StoredItem): State
   };
 }
 
-/** The job of a row, or its id where the row is not what was written. */
+/** Reads the job of a row, or returns its id if the row is not what was written. */
 export function readJob(row: Row, media: readonly Row[]): StoredJob | string {
   const id = String(row["job_id"]);
   const intent = readIntent(row);

@@ -4,44 +4,44 @@ import { settledWithin } from "../../store/settled-within.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { Archive } from "./archive.ts";
 import { bringsAnswer } from "./addition.ts";
-import { isSameWork, type Wanted } from "./begun-jobs.ts";
+import { isSameWork, type Wanted } from "./active-jobs.ts";
 import type { Intent, IntentTexts } from "../packages/intent.ts";
-import { expectedOf, isSatisfied } from "./demand.ts";
+import { expectedOf, isSatisfied } from "./required-media.ts";
 import { JobScheduler } from "./job-scheduler.ts";
 import type { JobWork } from "./job-work.ts";
-import { answerOf, isOtherAnswer, keysOfJob } from "./keys.ts";
+import { answerOf, isOtherAnswer, keysOfJob } from "./job-keys.ts";
 import { MessageJobs, type Part } from "./message-jobs.ts";
 import type { OpenJob } from "./open-job.ts";
-import type { ExistingPackage } from "./existing.ts";
+import type { ExistingPackage } from "./existing-packages.ts";
 import { RunningJob } from "./running-job.ts";
 import type { Archived } from "./sealing.ts";
 import type { GivenMedium } from "./stage-media.ts";
 import { Submission, type SubmissionOwner } from "./submission.ts";
 
-/** How a node's jobs are done; what is optional has a default. */
+/** Options for the jobs of a node; the optional ones have defaults. */
 export interface RunnerOptions
   extends Pick<JobWork, "cloud" | "device" | "findMissing">, Partial<Pick<JobWork, "retry" | "poll">> {
-  /** Id of the node whose jobs these are. */
+  /** The id of the node that owns the jobs. */
   readonly node: string;
-  /** Jobs that download at once. */
+  /** How many jobs may download at the same time. */
   readonly concurrency: number;
-  /** The folders that a message may name files in; none where not given. */
+  /** Returns the folders in which a message may name files; none if not given. */
   readonly outputFolders?: () => Promise<readonly string[]>;
-  /** Called whenever the state of a job changes, and with each piece that is downloaded. */
+  /** Called when the state of a job changes, and with each chunk that is downloaded. */
   readonly onChange?: (running: RunningJob) => void;
-  /** Told what somebody should look at, though the job goes on. */
+  /** Called with a warning about something that needs attention, although the job continues. */
   readonly onWarning?: (warning: ArchiveWarning) => void;
 }
 
-/** Something about a package that is there already. */
+/** A warning about an existing package. */
 export type ArchiveWarning =
   | { readonly warning: "damagedPackage"; readonly values: { readonly path: string } }
   | { readonly warning: "otherMeasurement"; readonly values: { readonly id: string } };
 
-/** A disk that hangs must not hold up a deploy: Node-RED waits 15 s for a node to close. */
+/** A disk that hangs must not delay a deploy: Node-RED waits 15 s for a node to close. */
 const closeTimeoutMs = 5_000;
 
-/** Runs the jobs of one node in one archive, and hands out what became of them. */
+/** Runs the jobs of one node in one archive, and returns their results. */
 export class JobRunner implements SubmissionOwner {
   readonly #archive: Archive;
   readonly #node: string;
@@ -49,14 +49,14 @@ export class JobRunner implements SubmissionOwner {
   readonly #scheduler: JobScheduler;
   readonly #onChange: (running: RunningJob) => void;
   readonly #onWarning: (warning: ArchiveWarning) => void;
-  /** Those whose message is not out yet. */
+  /** The jobs whose message was not sent yet. */
   readonly #jobs = new Set<RunningJob>();
   readonly #messages: MessageJobs;
   /** Messages that are being accepted. */
   readonly #accepting = new Set<Promise<Submission>>();
-  /** Ends messages that are being accepted. */
+  /** Aborts messages that are being accepted. */
   readonly #closing = new AbortController();
-  /** Ends messages whose jobs are kept. */
+  /** Ends the messages of jobs that stay open. */
   readonly #stopping = new AbortController();
 
   constructor(archive: Archive, options: RunnerOptions) {
@@ -83,14 +83,14 @@ export class JobRunner implements SubmissionOwner {
     });
   }
 
-  /** The jobs at work, those that have ended and whose message is not out yet left out. */
+  /** The running jobs, without those that have ended and wait for their message to be sent. */
   get jobs(): RunningJob[] {
     return [...this.#jobs].filter((running) => !running.hasEnded);
   }
 
   /**
-   * Takes a job whose message brings no media. Resolves once it is in the database, or at once where the same job has been
-   * done or is at work. Throws ERR_FILE, ERR_STORE or ERR_QUEUE_FULL; nothing was accepted then.
+   * Accepts a job whose message brings no media. Resolves when it is in the database, or at once if the same job is
+   * done or running. Throws ERR_FILE, ERR_STORE or ERR_QUEUE_FULL; then nothing was accepted.
    */
   async submit(intent: Intent): Promise<Submission> {
     this.#refuseIfClosed();
@@ -98,7 +98,7 @@ export class JobRunner implements SubmissionOwner {
   }
 
   async #submit(intent: Intent): Promise<Submission> {
-    const { begun } = this.#archive;
+    const { active } = this.#archive;
     const { transactionId } = intent;
     const wanted = { expected: expectedOf(intent), answer: answerOf(intent) };
     const keys = keysOfJob({ intent, transactionId, answer: wanted.answer });
@@ -106,16 +106,16 @@ export class JobRunner implements SubmissionOwner {
     if (key === undefined) {
       return await this.#start(intent, await this.#begin(keys, intent, wanted, false));
     }
-    const same = begun.find(key, wanted);
+    const same = active.find(key, wanted);
     if (same !== undefined) {
       return await this.#repeat(intent, await same);
     }
-    const job = this.#begin(keys, intent, wanted, begun.hasOther(key, wanted.answer));
-    const forget = begun.add(key, { ...wanted, job });
+    const job = this.#begin(keys, intent, wanted, active.hasOther(key, wanted.answer));
+    const forget = active.add(key, { ...wanted, job });
     try {
       const started = await job;
       if (started instanceof RunningJob) {
-        started.end.whenCome(forget);
+        started.end.whenSettled(forget);
       } else {
         forget();
       }
@@ -127,15 +127,16 @@ export class JobRunner implements SubmissionOwner {
   }
 
   /**
-   * Takes media that a message brings. Resolves once their bytes are on the disk; a part of a sequence joins the job
-   * of its first part. Throws ERR_FILE or ERR_STORE, or ERR_INPUT for media that are not what the message says, or come too late.
+   * Accepts the media of a message. Resolves when their bytes are on the disk; a part of a sequence joins the job of
+   * its first part. Throws ERR_FILE or ERR_STORE, or ERR_INPUT for media that are not what the message says, or arrive
+   * too late.
    */
   async submitMedia(intent: Intent, media: readonly GivenMedium[], part: Part | null): Promise<Submission> {
     this.#refuseIfClosed();
     return await this.#accept(this.#messages.submit(intent, media, part));
   }
 
-  /** A close waits for it. */
+  /** Tracks a message that is being accepted, for which a close waits. */
   async #accept(submission: Promise<Submission>): Promise<Submission> {
     this.#accepting.add(submission);
     try {
@@ -145,14 +146,14 @@ export class JobRunner implements SubmissionOwner {
     }
   }
 
-  /** The message properties that a job has kept. Rejects with ERR_STORE. */
+  /** Reads the message properties that a job has kept. Rejects with ERR_STORE. */
   async kept(jobId: string): Promise<IntentTexts["keep"] | undefined> {
     return (await this.#archive.jobs.texts(jobId))?.keep;
   }
 
   /**
-   * Takes over the open jobs that `isMine` says yes to, and goes on with each of them when it is asked for the next one. Sequences
-   * go on at once: parts that still come have to find them.
+   * Takes over the open jobs for which `isMine` returns true, and resumes one with each request for the next. Sequences
+   * are resumed at once, so that their next parts find them.
    */
   *resume(isMine: (job: OpenJob) => boolean): Generator<Submission> {
     const { idle } = this.#archive.openJobs;
@@ -177,8 +178,8 @@ export class JobRunner implements SubmissionOwner {
   }
 
   /**
-   * Stops all work; what is open stays open in the database, for the next one. Where a disk hangs, the messages end all the same, and the
-   * archive stays open until it has answered.
+   * Stops all work; open jobs stay open in the database for the next start. If a disk hangs, the messages end
+   * nevertheless, and the archive stays open until the disk has answered.
    */
   async close(): Promise<void> {
     this.#closing.abort(new DimensionerError("cancelledClose", diskFacts));
@@ -199,7 +200,9 @@ export class JobRunner implements SubmissionOwner {
     return begun instanceof RunningJob ? this.#submission(begun, false) : this.#repeat(intent, begun);
   }
 
-  /** The package or the job that there is for the same with all that is wanted, or a new job. */
+  /**
+   * Finds the existing package or running job for the same measurement with all required media, or creates a new job.
+   */
   async #begin(
     keys: readonly string[],
     intent: Intent,
@@ -253,7 +256,7 @@ export class JobRunner implements SubmissionOwner {
     return running;
   }
 
-  /** For the same job once more: the webhook's records of its transaction are handled by what there is. */
+  /** Handles a repeated message: the webhook's records of its transaction count as handled. */
   async #repeat(intent: Intent, begun: Archived | RunningJob): Promise<Submission> {
     const id = begun instanceof RunningJob ? begun.job.id : begun.manifest.job;
     if (intent.transactionId !== null) {

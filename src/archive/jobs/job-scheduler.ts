@@ -2,27 +2,30 @@ import { DueTimes } from "./due-times.ts";
 import type { StepName } from "./job-moves.ts";
 import { TaskQueue, type Task } from "./task-queue.ts";
 
-/** A job as the scheduler sees it. */
+/** The part of a job that the scheduler needs. */
 interface Scheduled extends Task {
   readonly isFirstTry: boolean;
-  /** Its pause is over. */
+  /** Called when its pause is over. */
   wake(): void;
 }
 
 interface SchedulerRules {
-  /** Jobs that download at once. */
+  /** How many jobs may download at the same time. */
   readonly concurrency: number;
   /** See PollRules. */
   readonly paceMs: number;
 }
 
 const listsAtOnce = 4;
-/** Enough that jobs that wait for the disk or the database share its syncs, and few enough that thousands take no memory. */
+/**
+ * Enough for jobs to share the syncs of the disk and the database, and few enough that thousands of jobs take little
+ * memory.
+ */
 const othersAtOnce = 16;
 
 /**
- * Says when a job of one node does its next step. A job waits in one of two ways: for its turn in the queue of the step, or until the
- * time has come to look again. Neither keeps a function running, a connection or a lease.
+ * Decides when a job of one node does its next step. A job waits in one of two ways: for its turn in the queue of the
+ * step, or for the time of its next round. Neither keeps a function running, a connection or a lease.
  */
 export class JobScheduler {
   readonly #pausing = new DueTimes<Scheduled>((running) => running.wake());
@@ -32,7 +35,7 @@ export class JobScheduler {
     const seal = new TaskQueue(othersAtOnce);
     this.#queues = {
       prepare: new TaskQueue(othersAtOnce),
-      // They do not wait behind videos, since a device keeps its pictures for a while only.
+      // Images do not wait behind videos, because a device keeps them for a limited time only.
       device: new TaskQueue(concurrency),
       find: new TaskQueue(othersAtOnce),
       list: new TaskQueue(listsAtOnce, paceMs),
@@ -42,9 +45,9 @@ export class JobScheduler {
     };
   }
 
-  /** Has the job do a step, now or when its turn has come; says whether it has begun. */
+  /** Lets the job do a step, now or in its turn; returns whether it has started. */
   enter(running: Scheduled, step: StepName): boolean {
-    // A job that has never asked is not kept waiting by many others that ask again and again.
+    // A new job does not wait behind many others that ask again and again.
     return this.#queues[step].add(running, running.isFirstTry && step === "list");
   }
 
@@ -53,13 +56,13 @@ export class JobScheduler {
     this.#pausing.set(running, performance.now() + ms);
   }
 
-  /** The job waits for nothing any more. */
+  /** Removes the job from all queues. */
   leave(running: Scheduled, step: StepName): void {
     this.#pausing.delete(running);
     this.#queues[step].delete(running);
   }
 
-  /** Resolves when the steps that are under way now are over. */
+  /** Resolves when the running steps have ended. */
   async settled(): Promise<void> {
     await Promise.all(Object.values(this.#queues).map((queue) => queue.settled()));
   }

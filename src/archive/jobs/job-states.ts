@@ -6,30 +6,30 @@ export const jobStates = {
   collecting: "Its media are being downloaded, or waited for.",
   sealing: "Nothing is added any more: the manifest is written, and the package gets its name.",
   archived: "The package is under its final name.",
-  told: "The message about the package has left the node. The job has ended.",
+  reported: "The message about the package has left the node. The job has ended.",
   failed: "The job has ended in an error.",
 } as const satisfies Readonly<Record<string, string>>;
 
 export type JobState = keyof typeof jobStates;
 
 /**
- * From which states each state can be reached. Sealing that the disk refuses goes back to collecting; so does a job whose package
- * is gone before its message was sent.
+ * The states from which each state can be reached. If sealing fails at the disk, the job goes back to collecting; so
+ * does a job whose package was deleted before its message was sent.
  */
 export const statesBefore: Readonly<Record<JobState, readonly JobState[]>> = {
   accepted: [],
   collecting: ["accepted", "sealing", "archived"],
   sealing: ["accepted", "collecting"],
   archived: ["sealing"],
-  told: ["archived"],
+  reported: ["archived"],
   failed: ["accepted", "collecting", "sealing"],
 };
 
-/** While a job is in one of these, a further part of it can join. */
+/** The states in which a job accepts further parts. */
 export const openToParts: readonly JobState[] = ["accepted", "collecting"];
 
-/** A job in one of these goes on after a restart. */
+/** The states in which a job is resumed after a restart. */
 export const unfinished: readonly JobState[] = ["accepted", "collecting", "sealing", "archived"];
 
-/** A job in one of these has ended. */
-export const endStates: readonly JobState[] = ["told", "failed"];
+/** The states of a job that has ended. */
+export const endStates: readonly JobState[] = ["reported", "failed"];

@@ -5,37 +5,39 @@ import { asFileError, removeTree } from "../archive-disk.ts";
 import { downloadMedia, findTransaction, isToDownload, listMedia } from "./collect-cloud.ts";
 import { collectDevice } from "./collect-device.ts";
 import { judge, missingFrom } from "./completeness.ts";
-import { asksCloud } from "./demand.ts";
+import { asksCloud } from "./required-media.ts";
 import type { JobWork, StepJob } from "./job-work.ts";
 import type { Move, StepName } from "./job-moves.ts";
-import { decide, look, lookAtCloud } from "./look.ts";
+import { endRound, beginRound, continueWithCloud } from "./collecting-round.ts";
 import { isRetryableJob } from "./retryable-job.ts";
 import { searchOf } from "./searches.ts";
-import { placeOf } from "./slots.ts";
+import { placeOf } from "./item-slots.ts";
 import { isUnchanged } from "./store-item.ts";
 
 type Step = (running: StepJob, work: JobWork) => Promise<Move>;
 
-/** What each step does. A failure of `prepare` or `seal` leads to `afterFailure`, and so does one of a look once all were asked. */
+/**
+ * The steps. A failure of `prepare` or `seal` leads to `afterFailure`, and so does a failure in a round, at its end.
+ */
 export const steps: Readonly<Record<StepName, Step>> = {
   prepare,
   device: async (running, work) => {
     await attempt(running, () => collectDevice(running, work));
-    return lookAtCloud(running, work);
+    return continueWithCloud(running, work);
   },
   find: async (running, work) => {
     await attempt(running, () => findTransaction(running, work));
-    return running.job.transactionId === null ? decide(running, work) : { to: "list" };
+    return running.job.transactionId === null ? endRound(running, work) : { to: "list" };
   },
   list: async (running, work) => {
     const isListed = await attempt(running, () => listMedia(running, work));
-    return isListed && isToDownload(running) ? { to: "download" } : decide(running, work);
+    return isListed && isToDownload(running) ? { to: "download" } : endRound(running, work);
   },
   download: async (running, work) => {
     await attempt(running, () => downloadMedia(running, work));
-    return decide(running, work);
+    return endRound(running, work);
   },
-  // A part may come at the last moment, and a package may go: what counts is what the sealed job has.
+  // A part may arrive at the last moment, and a package may be deleted: the media of the sealed job count.
   seal: async (running, { findMissing, onDamaged }) => ({
     archived: await running.root.sealing.seal(
       running.job,
@@ -55,7 +57,7 @@ export const steps: Readonly<Record<StepName, Step>> = {
   }),
 };
 
-/** One that cannot answer does not keep what the others have from being stored. */
+/** Notes a failure of one source, which does not prevent media of the others from being stored. */
 async function attempt(running: StepJob, ask: () => Promise<void>): Promise<boolean> {
   try {
     await ask();
@@ -66,7 +68,9 @@ async function attempt(running: StepJob, ask: () => Promise<void>): Promise<bool
   }
 }
 
-/** Brings the job's folder and its record into the state that the database says, and finds the packages that it may complete. */
+/**
+ * Prepares the job: makes its folder and record agree with the database, and finds the packages that it may complete.
+ */
 async function prepare(running: StepJob, work: JobWork): Promise<Move> {
   const { job, root } = running;
   if (job.state !== "accepted") {
@@ -88,10 +92,10 @@ async function prepare(running: StepJob, work: JobWork): Promise<Move> {
     await running.seen.lookForPackages(root, work.onDamaged);
   }
   watchRecords(running);
-  return look(running, work);
+  return beginRound(running, work);
 }
 
-/** After a restart: only what still is what was stored counts as there. */
+/** Checks the stored media after a restart: only unchanged ones count. */
 async function checkItems(running: StepJob): Promise<void> {
   const { job, root } = running;
   for (const [slot, item] of job.items) {
@@ -106,10 +110,10 @@ async function checkItems(running: StepJob): Promise<void> {
   }
 }
 
-/** What an earlier try has left unfinished would be in the way. */
+/** Removes files of an earlier, unfinished try. */
 async function removeStrays({ root, job }: StepJob): Promise<void> {
   if (job.intent.sequence !== null) {
-    // A part of it may be arriving right now.
+    // A part may be arriving at this moment.
     return;
   }
   const folder = root.work.of(job.id);
@@ -125,7 +129,7 @@ async function removeStrays({ root, job }: StepJob): Promise<void> {
   }
 }
 
-/** Wakes the job when a record has come that may be the one of a local measurement. */
+/** Wakes the job when a record arrives that may belong to its local measurement. */
 function watchRecords(running: StepJob): void {
   const { job } = running;
   const search = asksCloud(job.intent) && job.transactionId === null ? searchOf(job) : null;
@@ -134,7 +138,7 @@ function watchRecords(running: StepJob): void {
   }
 }
 
-/** Codes of failures that say nothing about the media themselves. */
+/** The codes of failures that are independent of the media themselves. */
 const notOfTheMedia: ReadonlySet<ErrorCode> = new Set([
   "ERR_FILE",
   "ERR_STORE",
@@ -143,8 +147,8 @@ const notOfTheMedia: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * What follows the failure of a step: another try after a while; or, where the job can't go on, what is there is kept if that is wanted
- * and possible. Throws the error that ends the job.
+ * Decides what follows a failed step: another try after a pause or, if the job cannot continue, an incomplete package,
+ * if that is allowed and possible. Throws the error that ends the job.
  */
 export function afterFailure(running: StepJob, { retry }: JobWork, step: StepName, error: unknown): Move {
   const { job, root } = running;
@@ -163,13 +167,13 @@ export function afterFailure(running: StepJob, { retry }: JobWork, step: StepNam
   }
   running.trouble = error instanceof DimensionerError ? error : undefined;
   root.saveTimes(job);
-  // Doubles with each failure in a row, with jitter, so that many jobs do not come back at the same moment.
+  // The pause doubles with each failure in a row, with jitter, so that many jobs do not repeat at the same moment.
   const fullMs = Math.min(retry.firstMs * 2 ** running.failures, retry.longestMs);
   running.failures += 1;
   return { againInMs: Math.min(fullMs * (0.5 + Math.random() / 2), leftMs), why: "failure" };
 }
 
-/** Until the job is given up. */
+/** The time until the job is given up. */
 function leftToTryMs({ job: { intent, sinceMs } }: StepJob): number {
   return intent.giveUpMs === 0 ? Number.POSITIVE_INFINITY : sinceMs + intent.giveUpMs - performance.now();
 }

@@ -1,12 +1,15 @@
 import { setMaxListeners } from "node:events";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 
-/** Stops a job. Its signal is made only while steps use it, since it takes more memory than all else of a job that waits. */
+/**
+ * Stops a job. Its signal exists only while steps use it, because it takes more memory than everything else of a
+ * waiting job.
+ */
 export class JobStop {
   #controller: AbortController | undefined;
   #reason: DimensionerError | undefined;
 
-  /** Why the job is to end; undefined while it is not. */
+  /** Why the job is stopped; undefined if it is not. */
   get reason(): DimensionerError | undefined {
     return this.#reason;
   }
@@ -31,7 +34,7 @@ export class JobStop {
     }
   }
 
-  /** No step uses the signal any more. */
+  /** To be called when no step uses the signal any more. */
   release(): void {
     this.#controller = undefined;
   }

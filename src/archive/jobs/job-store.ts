@@ -6,7 +6,7 @@ import type { OpenJob } from "./open-job.ts";
 import type { Sealing } from "./sealing.ts";
 import type { WorkFolders } from "./work-folders.ts";
 
-/** What the work on a job needs of its archive. */
+/** The part of an archive that jobs need. */
 export interface JobStore {
   /** The store's folder. */
   readonly folder: string;
@@ -16,10 +16,10 @@ export interface JobStore {
   readonly sealing: Sealing;
   /** Finds the transactions of local measurements. */
   readonly finder: TransactionFinder;
-  /** Makes media that are whole on the disk part of a job; false where it takes none any more. Rejects with ERR_STORE. */
+  /** Adds stored media to a job; returns false if it accepts none any more. Rejects with ERR_STORE. */
   addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean>;
   /** Notes that a job waits for its media, if that is not known yet. */
   noteWaiting(job: OpenJob): void;
-  /** Remembers how long a job has waited and been open, so that a restart begins neither anew. */
+  /** Notes how long a job has waited and been open, so that a restart restarts neither time. */
   saveTimes(job: OpenJob): void;
 }

@@ -1,25 +1,25 @@
 import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
 import { markHandled } from "../../store/inbox.ts";
 import type { IntentTexts, PlacedPackage, StoredItem } from "../packages/intent.ts";
-import { askLegacyId, removeOldMeasurements } from "../find/measurement-table.ts";
+import { legacyIdStatement, removeOldMeasurements } from "../find/measurement-table.ts";
 import { noteMeasurement } from "./searches.ts";
 import { insertItem, listOf, readIntent, readItems, readJob, type StoredJob } from "./job-rows.ts";
 import { endStates, statesBefore, unfinished, type JobState } from "./job-states.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
-/** What a start finds. */
+/** The open jobs at a start. */
 export interface Unfinished {
   readonly jobs: readonly StoredJob[];
-  /** Ids of jobs whose row is not what was written. They are left as they are, with their files. */
+  /** Ids of jobs whose row is not what was written. They stay as they are, with their files. */
   readonly damaged: readonly string[];
 }
 
-/** A job that takes no more media. */
+/** A job that accepts no further media. */
 export interface SealedJob {
   readonly items: Map<string, StoredItem>;
   /** Undefined where its row is not what was written. */
   readonly texts: IntentTexts | undefined;
-  /** The integer id of the transaction that was found for it, where its id is a GUID. */
+  /** The integer id of the found transaction, if its id is a GUID. */
   readonly legacyTransactionId: string | null;
 }
 
@@ -40,7 +40,7 @@ export class JobTable {
   }
 
   /**
-   * Accepts a job with the media that are there already. Once this resolves the job is finished, whatever happens; the
+   * Accepts a job with its first media. Once this has resolved, the job will be finished, whatever happens; the
    * webhook's records of its transaction count as handled.
    */
   async accept(job: Pick<StoredJob, "id" | "node" | "key" | "intent" | "items">): Promise<Date> {
@@ -70,11 +70,11 @@ export class JobTable {
   }
 
   /**
-   * Notes the transaction that was found for a job, if `claim` returns a row: that its record is this job's. The webhook's records
-   * of the transaction count as handled then.
+   * Notes the transaction that was found for a job, if `claim` returns a row, which means that the record is this
+   * job's. The webhook's records of the transaction count as handled then.
    */
   async found(job: HandlingJob, transactionId: string, claim: Statement): Promise<boolean> {
-    // Who else claims it now comes before or after both.
+    // Another job that claims it at the same time comes before or after both statements.
     const [claimed = []] = await this.#database.transaction([claim]);
     if (claimed.length === 0) {
       return false;
@@ -87,8 +87,8 @@ export class JobTable {
   }
 
   /**
-   * Adds media that are whole on the disk, all or none; from then on the job is collecting. False where it takes none any more: then they
-   * are not part of it.
+   * Adds stored media, all or none; from then on the job is collecting. Returns false if the job accepts none any more;
+   * then they are not part of it.
    */
   async addItems(id: string, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
     const [, ...added] = await this.#database.transaction([
@@ -98,7 +98,7 @@ export class JobTable {
     return added.every((rows) => rows.length > 0);
   }
 
-  /** Forgets media that are not on the disk any more. */
+  /** Removes media that are not on the disk any more. */
   async removeItems(id: string, slots: readonly string[]): Promise<void> {
     await this.#database.transaction(
       slots.map((slot) => ({
@@ -114,7 +114,7 @@ export class JobTable {
     ]);
   }
 
-  /** Notes how long a job has waited and how long it has been open, so that a restart begins neither anew. */
+  /** Notes how long a job has waited and been open, so that a restart restarts neither time. */
   async setTimes(id: string, waitedMs: number, openMs: number): Promise<void> {
     await this.#database.transaction([
       {
@@ -124,22 +124,25 @@ export class JobTable {
     ]);
   }
 
-  /** Its media are being collected, where it was accepted and has not come further. */
+  /** Marks a job as collecting, if it is still `accepted`. */
   async beginCollecting(id: string): Promise<void> {
     await this.#database.transaction([this.#beginCollecting(id)]);
   }
 
-  /** It goes back to collecting: what was sealed could not be placed, or its package is gone. */
+  /** Returns a job to collecting: its package could not be placed, or was deleted. */
   async collect(id: string): Promise<void> {
     await this.#database.transaction([this.#move(id, "collecting")]);
   }
 
-  /** Closes a job to further media. Undefined where it is sealed already or has ended. `measurement`: the key of the one that it archives. */
+  /**
+   * Closes a job to further media. Undefined if it is sealed already or has ended. `measurement` is the key of its
+   * measurement.
+   */
   async seal(id: string, measurement: string | null): Promise<SealedJob | undefined> {
     const [[moved] = [], media = [], [given] = []] = await this.#database.transaction([
       this.#move(id, "sealing", {}, "intent, intent_sha256"),
       { sql: "SELECT * FROM job_media WHERE job_id = ? ORDER BY added_order", values: [id] },
-      ...(measurement === null ? [] : [askLegacyId(measurement)]),
+      ...(measurement === null ? [] : [legacyIdStatement(measurement)]),
     ]);
     const legacyId = given?.["legacy_id"];
     return moved === undefined
@@ -151,7 +154,7 @@ export class JobTable {
         };
   }
 
-  /** The package is under its name: with its row in the index, in one transaction. */
+  /** Notes that the package has its final name, with its row in the index, in one transaction. */
   async archived(id: string, key: string, placed: PlacedPackage, index: readonly Statement[]): Promise<void> {
     await this.#database.transaction([
       this.#move(id, "archived", { job_key: key, location: placed.path, manifest_sha256: placed.sha256 }),
@@ -159,8 +162,8 @@ export class JobTable {
     ]);
   }
 
-  async told(id: string): Promise<void> {
-    await this.#database.transaction([this.#move(id, "told")]);
+  async reported(id: string): Promise<void> {
+    await this.#database.transaction([this.#move(id, "reported")]);
   }
 
   async failed(id: string, error: { readonly code: string; readonly message: string }): Promise<void> {
@@ -169,12 +172,12 @@ export class JobTable {
     ]);
   }
 
-  /** Marks the webhook's records of a transaction as handled by a job that there is already, or by its package. */
+  /** Marks the webhook's records of a transaction as handled by an existing job, or by its package. */
   async handled(transactionId: string, job: HandlingJob): Promise<void> {
     await this.#database.transaction([markHandled(transactionId, job, this.#now())]);
   }
 
-  /** The long texts of a job. Undefined where its row is not what was written. */
+  /** Reads the long texts of a job. Undefined if its row is not what was written. */
   async texts(id: string): Promise<IntentTexts | undefined> {
     const [rows = []] = await this.#database.transaction([
       { sql: "SELECT intent, intent_sha256 FROM jobs WHERE job_id = ?", values: [id] },
@@ -182,7 +185,7 @@ export class JobTable {
     return rows[0] === undefined ? undefined : readIntent(rows[0]);
   }
 
-  /** All jobs that a restart goes on with, the oldest first. */
+  /** Reads all jobs to be resumed after a restart, the oldest first. */
   async unfinished(): Promise<Unfinished> {
     const states = listOf(unfinished);
     const [jobs = [], media = []] = await this.#database.transaction([
@@ -201,7 +204,7 @@ export class JobTable {
     };
   }
 
-  /** Which of these jobs have ended. */
+  /** Returns which of these jobs have ended. */
   async ended(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.#database.transaction(
       ids.map((id) => ({
@@ -212,7 +215,7 @@ export class JobTable {
     return new Set(rows.flat().map((row) => String(row["job_id"])));
   }
 
-  /** Removes what ended more than `days` ago from the table of jobs; the index keeps its packages. */
+  /** Removes jobs that ended more than `days` ago; the index keeps their packages. */
   async removeEnded(days: number): Promise<void> {
     const before = new Date(this.#now().getTime() - days * dayMs).toISOString();
     await this.#database.transaction([

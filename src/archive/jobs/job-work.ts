@@ -5,59 +5,61 @@ import type { JobStore } from "./job-store.ts";
 import type { FindMissing, DeviceSource, MediaSource } from "./media-source.ts";
 import type { OpenJob } from "./open-job.ts";
 
-/** How a job is tried again after a failure. */
+/** The pauses after failures. */
 export interface RetryRules {
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
-/** How often is asked for media that are not there yet. */
+/** The pauses between the rounds of a job that waits for media. */
 export interface PollRules {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** So long each further question keeps its place, so that many waiting jobs do not flood a cloud that answers fast. */
+  /**
+   * How long each further request keeps its place in the queue, so that many waiting jobs do not flood a fast cloud.
+   */
   readonly paceMs: number;
 }
 
-/** What the steps of all jobs of one node work with. */
+/** What the steps of all jobs of one node use. */
 export interface JobWork {
-  /** The cloud of a job; throws ERR_CONFIG while there is none. */
+  /** Returns the cloud of a job; throws ERR_CONFIG if there is none. */
   readonly cloud: (job: OpenJob) => MediaSource;
-  /** The device that measured; throws ERR_CONFIG while it is not deployed. */
+  /** Returns the device that measured; throws ERR_CONFIG if it is not deployed. */
   readonly device: (job: OpenJob) => DeviceSource;
   readonly findMissing: FindMissing;
   readonly retry: RetryRules;
   readonly poll: PollRules;
-  /** Told of a damaged package that the same job has already. */
+  /** Called with a damaged package of the same job. */
   readonly onDamaged: (path: string) => void;
 }
 
-/** A job as its steps see it. */
+/** A job as its steps use it. */
 export interface StepJob {
   readonly job: OpenJob;
   readonly root: JobStore;
   readonly seen: CollectedMedia;
-  /** Aborts when the job is stopped; its reason is the error to end with. */
+  /** Aborts when the job is stopped, with the error to end with. */
   readonly signal: AbortSignal;
-  /** False once it has waited for media, or after a failure. */
+  /** False after a wait for media, or after a failure. */
   readonly isFirstTry: boolean;
-  /** Whether another process, or a node that is closed, may have worked on it. */
+  /** Whether another process or a closed node may have worked on it. */
   readonly isTakenOver: boolean;
-  /** Whether its media may not be any more what was stored. */
+  /** Whether its media may have changed since they were stored. */
   isUnchecked: boolean;
-  /** Whether something has come since the last look began. */
+  /** Whether something has arrived since the last round began. */
   hasNews: boolean;
-  /** Failures in a row. */
+  /** The number of failures in a row. */
   failures: number;
-  /** What keeps it from going on right now. */
+  /** The error that holds it up at the moment. */
   trouble: DimensionerError | undefined;
-  /** Has a webhook's record that may be of its measurement wake it. */
+  /** Lets a webhook's record that may belong to its measurement wake it. */
   watchFor(search: Search): void;
   stopWatching(): void;
-  /** Its media are there, or it is to end: nothing more is waited for. */
+  /** Ends the wait: its media are there, or it is to end. */
   endWait(): void;
-  /** Something has been achieved: what went wrong before is over. */
+  /** Resets the failures after a success. */
   resetFailures(): void;
-  /** How much of a download is there. */
+  /** Notes the progress of a download. */
   setBytes(doneBytes: number, totalBytes: number | null): void;
 }

@@ -14,10 +14,10 @@ export interface TransferOptions {
   readonly onProgress?: ((doneBytes: number, totalBytes: number | null) => void) | undefined;
 }
 
-/** What the archive asks of a cloud. */
+/** A cloud as the archive uses it. */
 export interface MediaSource {
   readonly peer: SourcePeer;
-  /** Lists what there is, once; ERR_NOT_FOUND for a transaction that is not known. */
+  /** Lists the media once; ERR_NOT_FOUND for an unknown transaction. */
   waitForMedia(
     transactionId: string,
     options: { readonly contentType?: string | undefined; readonly signal?: AbortSignal | undefined },
@@ -25,21 +25,21 @@ export interface MediaSource {
   media(transactionId: string, contentId: string, options: TransferOptions): Promise<Download>;
 }
 
-/** What the archive asks of a device on the local network. */
+/** A device on the local network as the archive uses it. */
 export interface DeviceSource {
   readonly peer: SourcePeer;
-  /** ERR_NOT_FOUND for an image that it does not have. */
+  /** Downloads an image; ERR_NOT_FOUND if the device does not have it. */
   image(picture: Picture, imageIdentifier: string, options: TransferOptions): Promise<Download>;
-  /** Whether the video that it keeps is of this reference's recording, as far as this process has seen. */
+  /** Whether the video that it keeps is of this reference's recording, as far as this process knows. */
   keepsVideoOf(reference: string | null): boolean;
-  /** The video that it keeps; ERR_NO_VIDEO while there is none. */
+  /** Downloads the video that it keeps; ERR_NO_VIDEO if there is none. */
   video(options: TransferOptions): Promise<Download>;
 }
 
-/** What of `expect` is not among these media. */
+/** Returns the entries of `expect` that are not among these media. */
 export type FindMissing = (items: readonly MediaItem[], expect: readonly string[]) => string[];
 
-/** Where a medium is on the cloud (spec 4.1), for the manifest. */
+/** The path of a medium in the cloud (spec 4.1), for the manifest. */
 export function mediaPath(transactionId: string, contentId: string): string {
   return `/api/transactionmedia/${encodeURIComponent(transactionId)}/${encodeURIComponent(contentId)}`;
 }

@@ -4,18 +4,18 @@ import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-e
 import { diskFacts } from "../archive-disk.ts";
 import type { Archive } from "./archive.ts";
 import type { Intent, StoredItem } from "../packages/intent.ts";
-import { answerOf, keysOfJob } from "./keys.ts";
+import { answerOf, keysOfJob } from "./job-keys.ts";
 import type { OpenJob } from "./open-job.ts";
 import type { RunningJob } from "./running-job.ts";
 import { Sequences, type Sequence } from "./sequences.ts";
 import { stageMedia, type GivenMedium } from "./stage-media.ts";
 import type { Submission } from "./submission.ts";
 
-/** Where the media of one message belong. */
+/** The position of a message in its sequence. */
 export interface Part {
   readonly id: string;
   readonly index: number;
-  /** How many parts there are, where this one says so. */
+  /** The number of parts, if this one states it. */
   readonly count: number | null;
 }
 
@@ -28,7 +28,7 @@ interface MessageJobsOptions {
   readonly submission: (running: RunningJob) => Submission;
 }
 
-/** Takes the media that messages bring into the jobs of one node; messages that are parts of a sequence make one job. */
+/** Adds the media of messages to the jobs of one node; messages that are parts of a sequence share one job. */
 export class MessageJobs {
   readonly #archive: Archive;
   readonly #options: MessageJobsOptions;
@@ -39,7 +39,7 @@ export class MessageJobs {
     this.#options = options;
   }
 
-  /** Resolves once the media are part of an accepted job. Throws as JobRunner.submitMedia says. */
+  /** Resolves when the media are part of an accepted job. Throws like JobRunner.submitMedia. */
   async submit(intent: Intent, media: readonly GivenMedium[], part: Part | null): Promise<Submission> {
     if (part === null) {
       const running = await this.#accept(randomUUID(), intent, media, { used: new Set(), place: 0 });
@@ -55,7 +55,7 @@ export class MessageJobs {
     return this.#submissionOf(sequence, await sequence.running, part);
   }
 
-  /** Parts that still come after a restart find the job that those before it began. */
+  /** After a restart, later parts find the job of the earlier ones. */
   resume(sequence: string, running: RunningJob, submission: Submission): void {
     this.#sequences.resume(sequence, running, submission);
   }
@@ -71,7 +71,7 @@ export class MessageJobs {
     let job: OpenJob;
     try {
       const items = await stageMedia(this.#archive, id, media, { ...place, outputFolders, signal });
-      // On a disk that hangs the message has long ended; its sender has the media.
+      // On a disk that hangs the message has ended long ago; its sender still has the media.
       signal.throwIfAborted();
       const answer = answerOf(intent);
       const [key = null] = keysOfJob({ intent, transactionId: intent.transactionId, answer });
@@ -87,7 +87,7 @@ export class MessageJobs {
     const { id, places, used } = sequence;
     const { outputFolders, signal } = this.#options;
     const place = String(part.index);
-    // The same part once more brings nothing new.
+    // The same part brings nothing new when it is repeated.
     const isNew = !places.has(place);
     places.add(place);
     try {
@@ -113,7 +113,9 @@ export class MessageJobs {
     }
   }
 
-  /** A close may end what the first part began before this part is kept: then only the first one's medium is. */
+  /**
+   * A close may end the job of the first part before this part is stored: then it contains only the first one's media.
+   */
   async #runningOf(sequence: Sequence): Promise<RunningJob> {
     try {
       return await sequence.running;
@@ -124,7 +126,7 @@ export class MessageJobs {
     }
   }
 
-  /** The message still has them. */
+  /** Removes media that were not accepted; the message still has them. */
   async #remove(jobId: string, items: Iterable<StoredItem>): Promise<void> {
     const { disk, work } = this.#archive;
     for (const { path } of items) {
@@ -132,7 +134,7 @@ export class MessageJobs {
     }
   }
 
-  /** The part that came last speaks for all: the others end without a message of their own. */
+  /** The last part carries the message of the job: the others end without one. */
   #submissionOf(sequence: Sequence, running: RunningJob, { count }: Part): Submission {
     if (count !== null) {
       this.#archive.setCount(running.job, count);

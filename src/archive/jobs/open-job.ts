@@ -1,38 +1,38 @@
 import type { IntentFacts, PlacedPackage, StoredItem } from "../packages/intent.ts";
 import type { JobState } from "./job-states.ts";
-import type { Answer } from "./keys.ts";
+import type { Answer } from "./job-keys.ts";
 
-/** A job that was accepted and whose message has not gone out yet. */
+/** A job that was accepted and whose message was not sent yet. */
 export interface OpenJob {
   readonly id: string;
-  /** Id of the node that accepted it. */
+  /** The id of the node that accepted it. */
   readonly node: string;
   readonly acceptedAt: Date;
   /**
-   * Since when it is open, in `performance.now()`, the time between two runs left out: a clock that is put right makes no job
-   * old.
+   * The start of the time that it has been open, in `performance.now()`, without the time between two runs: correcting
+   * the clock does not make a job old.
    */
   readonly sinceMs: number;
   readonly intent: IntentFacts;
-  /** Which measurement it brings. */
+  /** The hashes of its measurement and exact answer. */
   readonly answer: Answer;
-  /** Of its long texts, which are in the database. */
+  /** The size of its long texts, which are in the database. */
   readonly textBytes: number;
-  /** True for one that an earlier run has accepted. */
+  /** Whether an earlier run has accepted it. */
   readonly isResumed: boolean;
-  /** As the database has it. */
+  /** Its state in the database. */
   state: JobState;
-  /** What makes two jobs the same; null until the content of a message's media is known. */
+  /** The key of the job; null until the content of a message's media is known. */
   key: string | null;
-  /** As given, or as found. */
+  /** The given or found id of the transaction. */
   transactionId: string | null;
-  /** What is whole on the disk, by slot (slots.ts). */
+  /** The stored media by slot (item-slots.ts). */
   items: Map<string, StoredItem>;
-  /** How many parts a sequence has, once one of them said so. */
+  /** The number of parts of the sequence, once one of them has stated it. */
   count: number | null;
-  /** How long it has waited for what is missing. */
+  /** How long it has waited for missing media. */
   waitedMs: number;
-  /** What a closed node has left at work on it, where the disk hangs; null where nothing. */
+  /** Work of a closed node that a hanging disk delays; null if there is none. */
   earlier: Promise<unknown> | null;
   /** Its package. */
   placed: PlacedPackage | null;

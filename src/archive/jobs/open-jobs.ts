@@ -4,34 +4,31 @@ import { diskFacts } from "../archive-disk.ts";
 import type { Intent } from "../packages/intent.ts";
 import type { OpenJob } from "./open-job.ts";
 
-/** What the open jobs of one archive may take. */
+/** Limits of the open jobs of one archive. */
 export interface OpenJobLimits {
   readonly jobs: number;
-  /** Of measurements, exact answers and kept message properties, in the database. */
+  /** The size of measurements, exact answers and kept message properties in the database. */
   readonly bytes: number;
 }
 
 const openJobLimits: OpenJobLimits = { jobs: 10_000, bytes: 256_000_000 };
 
-/** How many jobs of an archive are open, and which of them no node works on. */
+/** The number of an archive's open jobs, and the open jobs without a node. */
 export class OpenJobs {
-  /** After a restart, or when their node went away. */
+  /** Open jobs without a node, after a restart or after the node was deleted. */
   readonly idle = new Map<string, OpenJob>();
   readonly #folder: string;
   readonly #limits: OpenJobLimits;
   #count = 0;
   #bytes = 0;
 
-  /** `folder`: of the archive, for errors. */
+  /** `folder`: the archive's folder, for errors. */
   constructor(folder: string, limits = openJobLimits) {
     this.#folder = folder;
     this.#limits = limits;
   }
 
-  /**
-   * Throws ERR_QUEUE_FULL where the archive has as many open jobs, or as much of them to keep, as it may have. Returns how much this one
-   * is.
-   */
+  /** Throws ERR_QUEUE_FULL if a limit would be exceeded. Returns the size of this job. */
   checkRoom(intent: Intent): number {
     const refuse = (limit: number | Phrase): never => {
       throw new DimensionerError("archiveFull", diskFacts, { path: this.#folder, limit });
@@ -46,20 +43,20 @@ export class OpenJobs {
     return textBytes;
   }
 
-  /** Counts one that is open from now on. */
+  /** Counts a new open job. */
   add(textBytes: number): void {
     this.#count += 1;
     this.#bytes += textBytes;
   }
 
-  /** It has ended, or was not accepted. */
+  /** Removes a job that has ended or was not accepted. */
   remove(textBytes: number): void {
     this.#count -= 1;
     this.#bytes -= textBytes;
   }
 }
 
-/** Roughly: two bytes a character, and what a job takes beside its texts. */
+/** Estimates the size of a job: two bytes per character, and a fixed amount. */
 export function textBytesOf({ measurement, raw, keep }: Intent): number {
   const characters = (measurement?.length ?? 0) + (raw?.length ?? 0) + JSON.stringify(keep).length;
   return 2 * characters + 1_000;

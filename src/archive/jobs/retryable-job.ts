@@ -1,8 +1,8 @@
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 
 /**
- * Whether a failure can pass while nobody sends anything again: a connection, a token, a disk can come back. Such a job
- * stays open. All else ends it.
+ * Whether a failure can disappear without another message: a connection, a token or a disk may come back. Such a job
+ * stays open; any other failure ends it.
  */
 export function isRetryableJob(error: unknown): boolean {
   if (!isDimensionerError(error)) {
@@ -13,13 +13,13 @@ export function isRetryableJob(error: unknown): boolean {
     case "ERR_TIMEOUT":
     case "ERR_CONNECTION_LOST":
     case "ERR_UNAUTHORIZED":
-    // The sign-in page of a network looks like a bad answer or a redirect.
+    // The sign-in page of a network looks like an invalid response or a redirect.
     case "ERR_BAD_RESPONSE":
-    // A config node can be corrected, and one that is deployed anew ends what it had begun.
+    // A config node can be corrected, and its deploy aborts what was running.
     case "ERR_CONFIG":
     case "ERR_CANCELLED":
       return true;
-    // A database that is damaged or newer is put right by somebody, as a disk is; a damaged row is not.
+    // Somebody can repair a damaged or newer database, like a disk, but not a damaged row.
     case "ERR_STORE":
       return error.sentence !== "jobDamaged";
     case "ERR_HTTP":

@@ -2,7 +2,7 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { Search } from "../find/transaction-finder.ts";
 import { CollectedMedia } from "./collected-media.ts";
-import type { ExistingPackage } from "./existing.ts";
+import type { ExistingPackage } from "./existing-packages.ts";
 import { JobEnd } from "./job-end.ts";
 import type { Move, Pause, StepName } from "./job-moves.ts";
 import { JobPause } from "./job-pause.ts";
@@ -11,7 +11,7 @@ import { afterFailure, steps } from "./job-steps.ts";
 import { JobStop } from "./job-stop.ts";
 import type { JobStore } from "./job-store.ts";
 import type { JobWork, StepJob } from "./job-work.ts";
-import { look } from "./look.ts";
+import { beginRound } from "./collecting-round.ts";
 import type { OpenJob } from "./open-job.ts";
 import type { Archived } from "./sealing.ts";
 import type { Task } from "./task-queue.ts";
@@ -24,13 +24,14 @@ interface RunningJobParts {
   readonly scheduler: JobScheduler;
   /** Called whenever the state of the job changes, and with each piece that is downloaded. */
   readonly onChange: (running: RunningJob) => void;
-  /** For a job that has just been accepted: its packages, where they have been looked for. */
+  /** For a job that was just accepted: its packages, if they were searched for. */
   readonly accepted?: { readonly packages?: readonly ExistingPackage[] } | undefined;
 }
 
 /**
- * A job that this process works on, tried until it is archived, is stopped, or cannot succeed. It does one step after the other
- * (job-steps.ts), each when the scheduler says so. Between two steps it is nothing but this record, since thousands of jobs may wait.
+ * A job that this process works on until it is archived, is stopped, or cannot succeed. It does one step after the
+ * other (job-steps.ts), each when the scheduler allows it. Between two steps it is only this record, because thousands
+ * of jobs may wait.
  */
 export class RunningJob implements StepJob, Task {
   readonly job: OpenJob;
@@ -69,7 +70,7 @@ export class RunningJob implements StepJob, Task {
     this.isUnchecked = job.isResumed;
   }
 
-  /** Goes on with the job. What a closed node has left at work on it comes first: two at a time would be in each other's way. */
+  /** Starts or resumes the job. Work of a closed node has to end first, because the two would interfere. */
   begin(): void {
     const { earlier } = this.job;
     if (earlier === null) {
@@ -80,7 +81,7 @@ export class RunningJob implements StepJob, Task {
   }
 
   get hasEnded(): boolean {
-    return this.end.hasCome;
+    return this.end.isSettled;
   }
 
   /** Resolves when the job waits for the first time, or has ended. */
@@ -96,24 +97,24 @@ export class RunningJob implements StepJob, Task {
     return this.#stop.signal;
   }
 
-  /** Ends the work in this process; the job stays open. */
+  /** Stops the work in this process; the job stays open. */
   stop(): void {
     this.#stopBy(new DimensionerError("cancelledKept", diskFacts));
   }
 
-  /** The same without waiting for a step that a disk holds up. */
+  /** The same without waiting for a step that a disk delays. */
   abandon(): void {
     this.stop();
     this.#endWith({ error: this.#stop.reason });
   }
 
-  /** Ends the job where it is waiting; one that is at work ends when it would wait. */
+  /** Ends a waiting job at once, and a running one when it would wait. */
   drop(): void {
     this.#isUnwanted = true;
     this.#endUnwanted();
   }
 
-  /** Has it look again at once; one that is just looking looks once more. */
+  /** Starts another round at once, or after the present one. */
   wake(): void {
     const { why } = this.#pause;
     this.hasNews = true;
@@ -125,11 +126,11 @@ export class RunningJob implements StepJob, Task {
     if (why === "failure") {
       this.#enter("prepare");
     } else {
-      this.#goOn(() => look(this, this.#work));
+      this.#goOn(() => beginRound(this, this.#work));
     }
   }
 
-  /** A part has come: the wait for the others begins anew. */
+  /** Restarts the wait, because another part has arrived. */
   restartWait(): void {
     this.#pause.restart();
     this.wake();
@@ -173,7 +174,7 @@ export class RunningJob implements StepJob, Task {
     this.#goOn(outcome);
   }
 
-  /** Makes the move that a step has led to, or the one after its failure. */
+  /** Does what follows from a step, or from its failure. */
   #goOn(decide: () => Move): void {
     if (this.hasEnded) {
       return;
@@ -259,7 +260,7 @@ export class RunningJob implements StepJob, Task {
     this.endWait();
     this.#stop.release();
     this.#endFirstTry();
-    this.end.come(result);
+    this.end.end(result);
     this.#onChange(this);
   }
 

@@ -5,12 +5,12 @@ import { systemCode } from "../../media/disk.ts";
 import { stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
 
-/** As many as Linux follows. */
+/** How many links are followed, as in Linux. */
 const mostLinks = 40;
 
 /**
- * Opens a file that a message names. Undefined for everything that is no plain file below one of these folders, there or not:
- * outside of them nothing is looked at, and no link is followed out of them.
+ * Opens a file that a message names. Undefined unless it is a regular file in one of these folders: nothing outside of
+ * them is accessed, and no link is followed out of them.
  */
 export async function openSavedFile(
   path: string,
@@ -28,7 +28,7 @@ export async function openSavedFile(
   return real === undefined ? undefined : await openPlain(real, disk);
 }
 
-/** The path without links; undefined where there is none or it leads out of the folder. */
+/** Resolves the links of a path; undefined if it does not exist or leads out of the folder. */
 async function realPathBelow(folder: string, path: string, disk: ArchiveDisk): Promise<string | undefined> {
   try {
     const root = await disk.realpath(folder);
@@ -48,7 +48,7 @@ async function realPathBelow(folder: string, path: string, disk: ArchiveDisk): P
       links += 1;
       const target = resolve(dirname(next), await disk.readlink(next));
       const base = [root, folder].find((one) => isBelow(target, one));
-      // A folder may be a link to another one here; nothing that was saved is a link itself.
+      // A folder may be a link to another one in the folder; a saved file is never a link itself.
       if (base === undefined || rest.length === 0 || links > mostLinks) {
         return undefined;
       }

@@ -8,25 +8,25 @@ import { indexPackage, type PackageIndex } from "../packages/package-index.ts";
 import { PackageWriter, type Completeness } from "../packages/package-writer.ts";
 import { additionOf, hasAll, wholeOf, type Addition } from "./addition.ts";
 import type { JobTable, SealedJob } from "./job-table.ts";
-import { findExisting, type Existing, type ExistingPackage } from "./existing.ts";
-import { keysOfManifest, keysOfWhole, type Answer } from "./keys.ts";
+import { findExisting, type Existing, type ExistingPackage } from "./existing-packages.ts";
+import { keysOfManifest, keysOfWhole, type Answer } from "./job-keys.ts";
 import type { OpenJob } from "./open-job.ts";
 import { searchOf } from "./searches.ts";
 import type { WorkFolders } from "./work-folders.ts";
 
-/** A job's result: its package, and whether another job had made it before. */
+/** The result of a job: its package, and whether another job had made it before. */
 export interface Archived extends PlacedPackage {
   /** The package's absolute path. */
   readonly folder: string;
   readonly manifest: Manifest;
   readonly wasThere: boolean;
-  /** The package that holds all of it; where it was there before, with the supplements to it. */
+  /** The package with all media and, if it existed before, its supplements. */
   readonly packages: readonly ExistingPackage[];
-  /** Whether these hold all that the job wanted. */
+  /** Whether these contain everything that the job requires. */
   readonly complete: boolean;
 }
 
-/** What a job's media, now that no more come, make of it, with the packages that there are already. */
+/** Judges a job that accepts no further media: whether it is complete, together with the existing packages. */
 export type Judge = (packages: readonly ExistingPackage[]) => Completeness;
 
 interface SealingParts {
@@ -36,22 +36,22 @@ interface SealingParts {
   readonly work: WorkFolders;
   readonly jobs: JobTable;
   readonly index: PackageIndex;
-  /** The package that the next one's manifest names. */
+  /** The last package of the chain, which the next manifest names. */
   readonly last: PlacedPackage | undefined;
 }
 
-/** How the jobs of one store become packages, and how packages are found again. */
+/** Seals the jobs of one store into packages, and finds packages. */
 export class Sealing {
   readonly #parts: SealingParts;
   readonly #writer: PackageWriter;
   #last: PlacedPackage | undefined;
-  /** Packages that were found after a kill, by the one before them. */
+  /** Packages that were found after a kill, by the hash of the one before them. */
   readonly #successors = new Map<string, PlacedPackage>();
-  /** Damaged packages are told of once: a job looks for its package when it begins and when it ends. */
+  /** Damaged packages that were reported already: a job searches for its package when it begins and when it ends. */
   readonly #toldDamaged = new Set<string>();
-  /** By key: the last job that is being sealed. */
+  /** The last job that is being sealed, by key. */
   readonly #sealed = new Map<string, Promise<void>>();
-  /** Packages get their names one after the other, since each manifest names the one before. */
+  /** Packages get their names one after the other, because each manifest names the one before. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SealingParts) {
@@ -60,25 +60,25 @@ export class Sealing {
     this.#writer = new PackageWriter(parts.disk);
   }
 
-  /** The packages that there are for the keys of a job and its measurement; a damaged one is told of and left as it is. */
+  /** Finds the packages for the keys of a job and its measurement; a damaged one is reported, and stays as it is. */
   async find(keys: readonly string[], answer: Answer, onDamaged: (path: string) => void): Promise<Existing> {
     const { folder, disk, index } = this.#parts;
-    const tellOnce = (path: string): void => {
+    const reportOnce = (path: string): void => {
       if (!this.#toldDamaged.has(path)) {
         this.#toldDamaged.add(path);
         onDamaged(path);
       }
     };
-    return await findExisting(keys, answer, { folder, disk, index, onDamaged: tellOnce });
+    return await findExisting(keys, answer, { folder, disk, index, onDamaged: reportOnce });
   }
 
   /**
-   * Makes the package of a job whose media are all there. `judge` is asked once the job takes no more: with the media that it then
-   * has. Where there is a package for the same already, it becomes a supplement to it, or nothing where it would hold nothing new.
-   * Throws ERR_FILE or ERR_STORE; may be called again then, after `reopen`.
+   * Makes the package of a job that has all its media. `judge` is called when the job accepts no more, with the media
+   * that it has then. If there is a package for the same measurement already, the result is a supplement to it, or
+   * nothing if it would contain nothing new. Throws ERR_FILE or ERR_STORE; may be called again then, after `reopen`.
    */
   async seal(job: OpenJob, judge: Judge, onDamaged: (path: string) => void): Promise<Archived> {
-    // Before the database answers: when no answer comes, it may have been done all the same.
+    // Noted before the response of the database: without one, it may have happened nevertheless.
     job.state = "sealing";
     const sealed = await this.#parts.jobs.seal(job.id, searchOf(job)?.key ?? null);
     if (sealed === undefined) {
@@ -102,7 +102,7 @@ export class Sealing {
     });
   }
 
-  /** One job after the other of those that could be about the same: the second one has to see what the first one has made. */
+  /** Runs jobs with a common key one after the other: the second one has to see the package of the first. */
   async #inTurn<T>(keys: readonly string[], act: () => Promise<T>): Promise<T> {
     const before = keys.map(async (key) => this.#sealed.get(key));
     const done = Promise.all(before).then(act);
@@ -122,7 +122,7 @@ export class Sealing {
     }
   }
 
-  /** Before a job goes on after a restart or a failure: its package, where it has got its name already. */
+  /** Finds the package of a job that is resumed after a restart or a failure, if it has its name already. */
   async recover(job: OpenJob): Promise<Archived | undefined> {
     const { folder, disk, work, jobs } = this.#parts;
     if (job.placed !== null) {
@@ -150,7 +150,7 @@ export class Sealing {
     return undefined;
   }
 
-  /** Takes a package that a killed process had placed into the chain, and those that follow it. */
+  /** Adds a package that a killed process had placed to the chain, and those that follow it. */
   #follow({ path, sha256 }: PlacedPackage, { previous }: Manifest): void {
     this.#successors.set(previous?.sha256 ?? "", { path, sha256 });
     for (let next; (next = this.#successors.get(this.#last?.sha256 ?? "")) !== undefined;) {
@@ -225,7 +225,7 @@ export class Sealing {
     return { ...one, folder, wasThere: false, packages: [one], complete: manifest.complete };
   }
 
-  /** What a job that brings nothing new has come to. */
+  /** The result of a job that brings nothing new. */
   existing(first: ExistingPackage, packages: readonly ExistingPackage[], complete: boolean): Archived {
     return { ...this.#result(first), wasThere: true, packages, complete };
   }

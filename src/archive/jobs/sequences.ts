@@ -1,22 +1,22 @@
 import type { RunningJob } from "./running-job.ts";
-import { placeOf } from "./slots.ts";
+import { placeOf } from "./item-slots.ts";
 import { namesInUse } from "./store-item.ts";
 import type { Submission } from "./submission.ts";
 
-/** Messages that are parts of one job. */
+/** The messages of a sequence, which share one job. */
 export interface Sequence {
-  /** Id of the job. */
+  /** The id of the job. */
   readonly id: string;
-  /** Places whose media are stored or on their way. */
+  /** The positions whose media are stored or being stored. */
   readonly places: Set<string>;
-  /** Names of files that are taken. */
+  /** The names of files that are used. */
   readonly used: Set<string>;
   readonly running: Promise<RunningJob>;
-  /** Of the part that came last: its message speaks for all. */
+  /** The submission of the last part, which carries the message of the job. */
   last: Submission | undefined;
 }
 
-/** The sequences of one node that are being gathered, by the id that their messages have. */
+/** The sequences of one node that are being collected, by the id on their messages. */
 export class Sequences {
   readonly #open = new Map<string, Sequence>();
 
@@ -24,7 +24,7 @@ export class Sequences {
     return this.#open.get(name);
   }
 
-  /** Begins one with the first part that has come. */
+  /** Begins a sequence with the first part that has arrived. */
   begin(
     name: string,
     first: { id: string; place: number; used: Set<string>; running: Promise<RunningJob> },
@@ -39,7 +39,7 @@ export class Sequences {
     });
   }
 
-  /** Parts that still come after a restart join those that came before it. */
+  /** Resumes a sequence, so that later parts join the earlier ones after a restart. */
   resume(name: string, running: RunningJob, last: Submission): void {
     const { id, items } = running.job;
     this.#add(name, {
@@ -54,7 +54,7 @@ export class Sequences {
   #add(name: string, sequence: Sequence): Sequence {
     this.#open.set(name, sequence);
     const forget = (): void => void this.#open.delete(name);
-    sequence.running.then(({ end }) => end.whenCome(forget), forget);
+    sequence.running.then(({ end }) => end.whenSettled(forget), forget);
     return sequence;
   }
 }

@@ -8,35 +8,35 @@ import { asFileError, diskFacts } from "../archive-disk.ts";
 import type { JobStore } from "./job-store.ts";
 import type { StoredItem } from "../packages/intent.ts";
 import { openSavedFile } from "./saved-file.ts";
-import { messageSlot } from "./slots.ts";
+import { messageSlot } from "./item-slots.ts";
 import { reserveName, storeItem } from "./store-item.ts";
 
-/** A medium that a message brings: its bytes, or a file that one of the fetch nodes has saved. */
+/** A medium of a message: its bytes, or a file that one of the fetch nodes has saved. */
 export interface GivenMedium {
   readonly content: Uint8Array | { readonly path: string; readonly bytes: number; readonly sha256: string };
   readonly contentType: string | null;
   readonly contentId: string | null;
   readonly description: string | null;
-  /** A name with or without folders and extension. */
+  /** A file name, with or without folders and extension. */
   readonly filename: string | null;
 }
 
 const pieceBytes = 256 * 1024;
 
-/** What bringing a message's media into a job needs. */
+/** What is needed to add the media of a message to a job. */
 interface Staging {
-  /** Names that files of the package have already. */
+  /** The names of files that the package has already. */
   readonly used: Set<string>;
-  /** Of the message in its sequence. */
+  /** The position of the message in its sequence. */
   readonly place: number;
-  /** The folders that a message may name files in. */
+  /** The folders in which a message may name files. */
   readonly outputFolders: () => Promise<readonly string[]>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Brings a message's media into the job's work folder. Files are copied, not linked: a link would change with whatever
- * a flow later writes into the original.
+ * Stores a message's media in the job's work folder. Files are copied, not linked, because a link would show whatever a
+ * flow later writes to the original.
  */
 export async function stageMedia(
   root: JobStore,
@@ -51,7 +51,7 @@ export async function stageMedia(
     const slot = messageSlot(place, media.length === 1 ? null : index);
     items.set(slot, await stage(root, jobId, medium, staging));
   }
-  // Nobody can send them again once their message has been accepted.
+  // They cannot be sent again once their message was accepted, so their names are synced.
   await root.work.sync(jobId);
   return items;
 }
@@ -86,8 +86,8 @@ async function stage(
 }
 
 /**
- * Whoever names a file has to know what is in it, and it has to be one that a node has saved: no message makes the archive copy,
- * or tell of, what it could not read itself.
+ * A message that names a file has to know its size and hash, and the file has to be one that a node has saved: no
+ * message can make the archive copy or reveal what it could not read itself.
  */
 async function open(
   { path, bytes }: { path: string; bytes: number },
@@ -123,7 +123,7 @@ function sendBytes(bytes: Uint8Array, contentType: string | null): () => Promise
       yield bytes.subarray(at, at + pieceBytes);
     }
   }
-  return async () => atHand(pieces(), contentType);
+  return async () => asDownload(pieces(), contentType);
 }
 
 function sendFile(file: FileHandle, path: string, contentType: string | null): () => Promise<Download> {
@@ -142,11 +142,11 @@ function sendFile(file: FileHandle, path: string, contentType: string | null): (
       throw asFileError(error, path);
     }
   }
-  return async () => atHand(pieces(), contentType);
+  return async () => asDownload(pieces(), contentType);
 }
 
-/** What needs no transfer, in the shape of one. */
-function atHand(
+/** Presents bytes that need no transfer as a download. */
+function asDownload(
   pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   contentType: string | null,
 ): Download {

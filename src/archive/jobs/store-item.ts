@@ -10,7 +10,7 @@ import type { JobStore } from "./job-store.ts";
 import { hashFile } from "../packages/package-files.ts";
 import type { ItemSource, StoredItem } from "../packages/intent.ts";
 
-/** What is known of a medium before it is stored. */
+/** The facts of a medium before it is stored. */
 export interface ItemFacts {
   readonly source: ItemSource;
   readonly contentId: string | null;
@@ -29,9 +29,9 @@ interface Transfer {
 const reserved = /^(?:manifest|measurement)$/i;
 
 /**
- * Brings one medium into a job's work folder, which must be there: whole, checked and synced, with an extension by what the bytes are.
- * Its name is not synced: whoever cannot fetch it again has to sync the folder. Aborted, it ends when the disk has answered: nothing
- * goes on in the folder afterwards.
+ * Stores one medium in a job's work folder, which must exist: complete, checked and synced, with an extension by its
+ * content. Its name is not synced: if it cannot be downloaded again, the caller has to sync the folder. If it is
+ * aborted, it ends when the disk has answered, so that nothing happens in the folder afterwards.
  */
 export async function storeItem(
   root: JobStore,
@@ -56,11 +56,11 @@ export async function storeItem(
     announce,
     {
       path: part,
-      // What is missing is the store's folder: all below it is made here.
+      // The store's folder is missing: all folders below it are created here.
       folder: root.folder,
       about: join(folder, base),
       disk,
-      // What cannot be removed goes with the job's folder.
+      // A file that cannot be removed now is removed with the job's folder.
       onLeftover: () => undefined,
     },
     about,
@@ -84,9 +84,11 @@ export async function storeItem(
   };
 }
 
-/** A base that no other medium of the package has, whatever the case, and that is not one of its own files'. */
+/**
+ * Reserves a file name that no other medium of the package has, in any letter case, and no file of the package itself.
+ */
 export function reserveName(used: Set<string>, wanted: string): string {
-  // As it will be on the disk: two names that become the same there are the same.
+  // Compared as on the disk, where two names may become the same.
   const stem = suggestedName(wanted.replace(/^[\s.]+/, "_") || "item", "x").slice(0, -".x".length);
   const base = reserved.test(stem) || holdName.test(stem) ? `item-${stem}` : stem;
   for (let number = 1; ; number += 1) {
@@ -99,17 +101,17 @@ export function reserveName(used: Set<string>, wanted: string): string {
   }
 }
 
-/** Leaves room for a number in a name that is as long as names can be. */
+/** Shortens a name so that a number fits. */
 function cut(base: string): string {
   return Buffer.byteLength(base) < 200 ? base : base.slice(0, 50).toWellFormed();
 }
 
-/** The bases that stored media have. */
+/** The file names of stored media, without extensions. */
 export function namesInUse(items: Iterable<StoredItem>): Set<string> {
   return new Set([...items].map(({ path }) => path.replace(/\.[^.]*$/, "").toLowerCase()));
 }
 
-/** Whether a medium still is what was stored: asked after a restart. */
+/** Whether a medium is unchanged since it was stored; checked after a restart. */
 export async function isUnchanged(root: JobStore, jobId: string, item: StoredItem): Promise<boolean> {
   const path = join(root.work.of(jobId), item.path);
   try {

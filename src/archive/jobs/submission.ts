@@ -5,26 +5,26 @@ import type { IntentTexts } from "../packages/intent.ts";
 import { RunningJob } from "./running-job.ts";
 import type { Archived } from "./sealing.ts";
 
-/** Whose job a message is. */
+/** The runner of a message's job. */
 export interface SubmissionOwner {
-  /** The message properties that a job has kept. Rejects with ERR_STORE. */
+  /** Reads the message properties that a job has kept. Rejects with ERR_STORE. */
   kept(jobId: string): Promise<IntentTexts["keep"] | undefined>;
-  /** The job's message is out, or has ended in an error. */
+  /** To be called when the job's message was sent, or has ended in an error. */
   messageSent(running: RunningJob, error?: DimensionerError): void;
 }
 
 interface SubmissionFacts {
-  /** Of a message for a job that had been taken before: aborts when its own node closes, also where the job goes on in another one. */
+  /** For a repeated message: aborts when its own node closes, although the job may continue in another one. */
   readonly repeatedUntil?: AbortSignal;
   readonly isResumed?: boolean;
-  /** None where the message is not that of the job. */
+  /** Missing if the message is not that of the job. */
   readonly owner?: SubmissionOwner;
 }
 
-/** A message and the job that it was accepted for, or the package that there was for it. */
+/** A message and its job, or the existing package. */
 export class Submission {
   readonly isResumed: boolean;
-  /** False for a part of a sequence whose message is that of a later part. */
+  /** False for a part of a sequence if a later part carries the message. */
   sendsMessage = true;
   readonly #job: Archived | RunningJob;
   readonly #repeatedUntil: AbortSignal | undefined;
@@ -37,17 +37,20 @@ export class Submission {
     this.isResumed = isResumed;
   }
 
-  /** The job; undefined where the package was there. */
+  /** The job; undefined if the package existed before. */
   get running(): RunningJob | undefined {
     return this.#job instanceof RunningJob ? this.#job : undefined;
   }
 
-  /** Whether its message is a part of a sequence whose media make one package. */
+  /** Whether its message is a part of a sequence whose media form one package. */
   get isOfSequence(): boolean {
     return typeof this.running?.job.intent.sequence === "string";
   }
 
-  /** The package, or the error that ended the job; `wasThere` where another message had it made. */
+  /**
+   * Resolves with the package, or rejects with the error of the job; `wasThere` if another message has caused the
+   * package.
+   */
   end(): Promise<Archived> {
     const job = this.#job;
     if (this.#repeatedUntil === undefined) {
@@ -62,12 +65,12 @@ export class Submission {
     return { ...archived, wasThere: true };
   }
 
-  /** The message properties that were kept for a restart. Rejects with ERR_STORE. */
+  /** Reads the message properties that were kept for a restart. Rejects with ERR_STORE. */
   async kept(): Promise<IntentTexts["keep"] | undefined> {
     return this.running === undefined ? undefined : await this.#owner?.kept(this.running.job.id);
   }
 
-  /** To be called once the message is out, or has ended in an error: the job needs no restart any more. */
+  /** To be called when the message was sent, or has ended in an error: the job is not resumed any more. */
   messageSent(error?: DimensionerError): void {
     if (this.running !== undefined) {
       this.#owner?.messageSent(this.running, error);

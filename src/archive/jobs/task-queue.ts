@@ -1,12 +1,12 @@
-/** Something that is done when its turn has come. */
+/** A task that waits for its turn. */
 export interface Task {
   /** Never rejects. */
   run(): Promise<void>;
 }
 
 /**
- * Runs so many tasks at a time, in the order in which they came, but those that go first before all others. A task that waits for its
- * turn is no more than its place in a set, so thousands can wait.
+ * Runs a limited number of tasks at a time, in the order in which they were added, but urgent ones first. A waiting
+ * task is only an entry of a set, so thousands can wait.
  */
 export class TaskQueue {
   readonly #paceMs: number;
@@ -15,13 +15,13 @@ export class TaskQueue {
   readonly #underWay = new Set<Promise<void>>();
   #free: number;
 
-  /** `paceMs`: so long each task keeps its place, those that go first left out. */
+  /** `paceMs`: how long each task, except urgent ones, keeps its place. */
   constructor(concurrency: number, paceMs = 0) {
     this.#free = concurrency;
     this.#paceMs = paceMs;
   }
 
-  /** Runs a task at once, or when its turn has come; says whether it has begun. */
+  /** Runs a task at once or in its turn; returns whether it has started. */
   add(task: Task, goesFirst = false): boolean {
     if (this.#free === 0) {
       (goesFirst ? this.#first : this.#others).add(task);
@@ -32,13 +32,13 @@ export class TaskQueue {
     return true;
   }
 
-  /** Takes back a task whose turn has not come. */
+  /** Removes a task that was not started. */
   delete(task: Task): void {
     this.#first.delete(task);
     this.#others.delete(task);
   }
 
-  /** Resolves when the tasks that are under way now are over. */
+  /** Resolves when the running tasks have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#underWay);
   }

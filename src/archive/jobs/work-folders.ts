@@ -8,11 +8,11 @@ const packageName = "package";
 const asideName = "aside";
 
 /**
- * Where the media of unfinished packages lie: in the store's folder, so that a rename can bring them to their place, and apart from
- * those of any other store that uses the same folder.
+ * The folders of the media of unfinished packages. They are in the store's folder, so that a rename can move them to
+ * their place, and separate from those of any other store with the same folder.
  *
- * A job's media lie in `media`. Sealing moves exactly those that the manifest names into `package`; what is not named can never
- * get into a package.
+ * A job's media are in `media`. Sealing moves exactly those that the manifest names into `package`; a file that is not
+ * named can never get into a package.
  */
 export class WorkFolders {
   readonly #stateFolder: string;
@@ -25,12 +25,12 @@ export class WorkFolders {
     this.#disk = disk;
   }
 
-  /** The folder in which they are, of this store alone. */
+  /** The folder of this store's work folders. */
   get root(): string {
     return join(this.#stateFolder, "work", this.#storeId);
   }
 
-  /** Makes the place for all of them. */
+  /** Creates the folder of all work folders. */
   async prepare(): Promise<void> {
     const work = join(this.#stateFolder, "work");
     for (const folder of [this.#stateFolder, work, this.root]) {
@@ -40,7 +40,7 @@ export class WorkFolders {
     }
   }
 
-  /** Ids of the jobs that have one. */
+  /** The ids of the jobs that have a folder. */
   async list(): Promise<string[]> {
     return this.#disk.readdir(this.root);
   }
@@ -50,19 +50,19 @@ export class WorkFolders {
     return join(this.#jobFolder(jobId), mediaName);
   }
 
-  /** Makes the folder of a job's media, where it is not there yet. Throws ERR_FILE. */
+  /** Creates the folder of a job's media if it is missing. Throws ERR_FILE. */
   async make(jobId: string): Promise<void> {
     const path = this.of(jobId);
     try {
       await this.#makeJobFolder(jobId);
       await makeStateFolder(path, this.#disk);
     } catch (error) {
-      // What is missing is the store's folder: all below it is made here.
+      // The store's folder is missing: all folders below it are created here.
       throw asFileError(error, path, dirname(this.#stateFolder));
     }
   }
 
-  /** Makes the names of a job's media last through a loss of power. Throws ERR_FILE. */
+  /** Syncs the folder of a job's media, so that their names survive a loss of power. Throws ERR_FILE. */
   async sync(jobId: string): Promise<void> {
     for (const folder of [this.of(jobId), this.#jobFolder(jobId), this.root]) {
       await syncFolder(folder, this.#disk, diskFacts);
@@ -79,7 +79,7 @@ export class WorkFolders {
     return folder;
   }
 
-  /** Undoes an unfinished sealing: the media are back where media lie, and what else was written is gone. */
+  /** Undoes an unfinished sealing: moves the media back, and deletes the other files. */
   async reopen(jobId: string, isMedium: (name: string) => boolean): Promise<void> {
     const folder = join(this.#jobFolder(jobId), packageName);
     try {
@@ -103,29 +103,29 @@ export class WorkFolders {
     }
   }
 
-  /** For a job whose package is under its name. */
+  /** Removes the folder of a job whose package has its final name. */
   async remove(jobId: string): Promise<void> {
     await removeTree(this.#jobFolder(jobId), this.#disk).catch(() => undefined);
   }
 
-  /** Moves what no open job owns out of the way, where nothing deletes it; returns where it is. */
-  async putAside(name: string): Promise<string> {
+  /** Moves a folder that belongs to no open job aside, where nothing deletes it; returns its path. */
+  async moveAside(name: string): Promise<string> {
     const aside = join(this.#stateFolder, asideName);
     if (await makeStateFolder(aside, this.#disk)) {
       await syncFolder(this.#stateFolder, this.#disk, diskFacts);
     }
-    const target = this.asideOf(name);
+    const target = this.asidePath(name);
     await this.#disk.rename(this.#jobFolder(name), target);
     await syncFolder(aside, this.#disk, diskFacts);
     return target;
   }
 
-  /** Where `putAside` moves it. */
-  asideOf(name: string): string {
+  /** The path to which `moveAside` moves it. */
+  asidePath(name: string): string {
     return join(this.#stateFolder, asideName, name);
   }
 
-  /** Somebody may have deleted the folders above it while the store was open. */
+  /** The folders above it may have been deleted while the store was open. */
   async #makeJobFolder(jobId: string): Promise<void> {
     try {
       await makeStateFolder(this.#jobFolder(jobId), this.#disk);

@@ -1,7 +1,7 @@
 import type { Finding, Unchecked } from "../../model/archive-reports.ts";
 import type { Row } from "../../store/database.ts";
 import type { CheckParts } from "./check-parts.ts";
-import { loadManifestInside } from "./inside.ts";
+import { loadManifestWithin } from "./load-manifest-within.ts";
 import { sayUnreadable } from "./package-check.ts";
 
 interface Gap {
@@ -39,7 +39,7 @@ export async function* checkChain(parts: CheckParts, unchecked: Unchecked[]): As
     const path = String(row["path"]);
     const first = String(row["first_path"]);
     if (first !== path) {
-      yield explainTwin(path, first, row["previous_sha256"] === null);
+      yield explainFork(path, first, row["previous_sha256"] === null);
       continue;
     }
     const gap = await findGap(row, parts).catch((error: unknown) => sayUnreadable(error));
@@ -64,7 +64,7 @@ async function findGap(row: Row, { root, disk, pruned }: CheckParts): Promise<Ga
   const sha256 = String(row["previous_sha256"]);
   const store = row["store"] === null ? null : String(row["store"]);
   // It may lie outside the folder that is checked, or have got its place since the walk came by.
-  const found = await loadManifestInside(root, previous, disk);
+  const found = await loadManifestWithin(root, previous, disk);
   const isThere = typeof found === "object" && found.sha256 === sha256;
   if (isThere || (await pruned?.has(sha256)) === true) {
     return undefined;
@@ -99,7 +99,7 @@ async function replaceBeginning(
   return before;
 }
 
-function explainTwin(path: string, first: string, isBeginning: boolean): Finding {
+function explainFork(path: string, first: string, isBeginning: boolean): Finding {
   const problem = isBeginning
     ? `this package names none before it, and neither does ${first} of the same store: the archive was begun twice, and packages between the two may be missing`
     : `${first} of the same store names the same package before it: one of them is a copy, or was not archived here`;

@@ -1,5 +1,5 @@
 import type { Finding } from "../../model/archive-reports.ts";
-import type { Looked } from "./package-check.ts";
+import type { CheckedTotals } from "./package-check.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
 /** Packages that lack something, and that no complete supplement to the same package makes up for. */
@@ -10,7 +10,7 @@ const incomplete = `SELECT seen_order, path, missing FROM seen AS one
   ORDER BY seen_order LIMIT ?`;
 
 /** Names the packages that were archived without all that was expected, and have not been completed since. */
-export async function* checkComplete(seen: SeenPackages, looked: Looked): AsyncGenerator<Finding> {
+export async function* checkComplete(seen: SeenPackages, looked: CheckedTotals): AsyncGenerator<Finding> {
   for await (const row of seen.pages(incomplete)) {
     looked.incomplete += 1;
     const problem = `archived without: ${String(row["missing"])}`;

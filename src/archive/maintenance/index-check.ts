@@ -1,12 +1,12 @@
 import type { Finding } from "../../model/archive-reports.ts";
 import type { Row, SqlValue } from "../../store/database.ts";
 import { manifestFileName } from "../archive-disk.ts";
-import { keysOfManifest } from "../jobs/keys.ts";
+import { keysOfManifest } from "../jobs/job-keys.ts";
 import type { FoundManifest } from "../packages/package-files.ts";
 import { rowOfPackage } from "../packages/package-index.ts";
 import type { CheckParts } from "./check-parts.ts";
 import type { IndexReader } from "./index-reader.ts";
-import { loadManifestInside } from "./inside.ts";
+import { loadManifestWithin } from "./load-manifest-within.ts";
 import { sayUnreadable } from "./package-check.ts";
 import type { SeenRow } from "./seen-packages.ts";
 import { sha256Of } from "../../model/sha256.ts";
@@ -123,7 +123,7 @@ export class IndexCheck {
 
   async #load(path: string): Promise<FoundManifest | string> {
     const { root, disk } = this.#parts;
-    return loadManifestInside(root, `${path}/${manifestFileName}`, disk).catch(sayUnreadable);
+    return loadManifestWithin(root, `${path}/${manifestFileName}`, disk).catch(sayUnreadable);
   }
 }
 

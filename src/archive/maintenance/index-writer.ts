@@ -1,12 +1,12 @@
 import type { NotIndexed } from "../../model/archive-reports.ts";
 import type { Database, Statement } from "../../store/database.ts";
 import { manifestFileName, plainDisk } from "../archive-disk.ts";
-import { keysOfManifest } from "../jobs/keys.ts";
-import { keepMs, noteKnown } from "../find/measurement-table.ts";
+import { keysOfManifest } from "../jobs/job-keys.ts";
+import { keepMs, noteTransaction } from "../find/measurement-table.ts";
 import { measurementOf } from "../jobs/searches.ts";
 import type { Manifest } from "../packages/manifest.ts";
 import { indexPackage } from "../packages/package-index.ts";
-import { loadManifestInside } from "./inside.ts";
+import { loadManifestWithin } from "./load-manifest-within.ts";
 import type { WalkedPackage } from "./walk-packages.ts";
 
 const packagesAtOnce = 200;
@@ -68,7 +68,7 @@ export class IndexWriter {
   }
 
   async #isAt(location: string, job: string): Promise<boolean> {
-    const found = await loadManifestInside(this.#root, `${location}/${manifestFileName}`, plainDisk);
+    const found = await loadManifestWithin(this.#root, `${location}/${manifestFileName}`, plainDisk);
     return typeof found === "object" && found.manifest.job === job;
   }
 }
@@ -77,7 +77,7 @@ export class IndexWriter {
 function noteMeasurementOf(manifest: Manifest): Statement[] {
   const known = measurementOf(manifest);
   const isKept = known !== null && Date.now() - known.acceptedAt.getTime() < keepMs;
-  return isKept ? [noteKnown(known, known)] : [];
+  return isKept ? [noteTransaction(known, known)] : [];
 }
 
 function explainCopy(path: string, original: string): NotIndexed {

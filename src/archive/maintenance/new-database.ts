@@ -17,13 +17,13 @@ export interface NewDatabase {
 }
 
 /** SQLite's own files beside a database. */
-const besides = ["-wal", "-shm"];
+const sqliteSuffixes = ["-wal", "-shm"];
 
 /** Begins a database that is to replace the one at this path. The caller holds the lock of that one. */
 export async function beginDatabase(file: string): Promise<NewDatabase> {
   const beginning = `${file}.rebuilding`;
   const discard = async (): Promise<void> => {
-    for (const suffix of ["", "-lock", ...besides]) {
+    for (const suffix of ["", "-lock", ...sqliteSuffixes]) {
       await rm(`${beginning}${suffix}`, { force: true });
     }
   };
@@ -80,7 +80,7 @@ async function moveAside(file: string): Promise<string | null> {
     });
   }
   let hasMoved = isThere;
-  for (const suffix of besides) {
+  for (const suffix of sqliteSuffixes) {
     if (await exists(`${file}${suffix}`, plainDisk)) {
       await rename(`${file}${suffix}`, `${aside}${suffix}`);
       hasMoved = true;

@@ -7,7 +7,7 @@ import { hashFile, type FoundFile } from "../packages/package-files.ts";
 import { straysOf, type WalkedPackage } from "./walk-packages.ts";
 
 /** What a verification has looked at; it changes while it works. */
-export interface Looked {
+export interface CheckedTotals {
   packages: number;
   files: number;
   bytes: number;
@@ -18,15 +18,15 @@ export interface Looked {
 export async function* checkPackage(
   { path, folder, manifest }: WalkedPackage,
   disk: ArchiveDisk,
-  looked: Looked,
+  totals: CheckedTotals,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Finding> {
-  looked.packages += 1;
+  totals.packages += 1;
   const files = filesOf(manifest);
   for (const file of files) {
     const found = await readFile(join(folder, file.path), disk, signal);
-    looked.files += 1;
-    looked.bytes += typeof found === "object" ? found.bytes : 0;
+    totals.files += 1;
+    totals.bytes += typeof found === "object" ? found.bytes : 0;
     const finding = compare(file, found);
     if (finding !== undefined) {
       yield { ...finding, path: below(path, file.path) };

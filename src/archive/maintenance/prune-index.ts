@@ -4,7 +4,7 @@ import { ToolDatabase } from "../../store/tool-database.ts";
 import { manifestFileName, plainDisk, stateFolderName } from "../archive-disk.ts";
 import { findDatabases } from "./find-databases.ts";
 import { IndexReader } from "./index-reader.ts";
-import { loadManifestInside } from "./inside.ts";
+import { loadManifestWithin } from "./load-manifest-within.ts";
 import { PruneLog, type PrunedLine } from "./prune-log.ts";
 
 /** Lines of the log whose rows are looked up in one transaction. */
@@ -73,6 +73,6 @@ async function removeRows(
 /** A package that was deleted may have been brought back from a backup. */
 async function isThere(root: string, row: Row): Promise<boolean> {
   const path = `${String(row["location"])}/${manifestFileName}`;
-  const found = await loadManifestInside(root, path, plainDisk);
+  const found = await loadManifestWithin(root, path, plainDisk);
   return typeof found === "object" && found.sha256 === row["manifest_sha256"];
 }

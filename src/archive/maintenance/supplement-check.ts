@@ -1,6 +1,6 @@
 import type { Finding, Unchecked } from "../../model/archive-reports.ts";
 import type { CheckParts } from "./check-parts.ts";
-import { loadManifestInside } from "./inside.ts";
+import { loadManifestWithin } from "./load-manifest-within.ts";
 import { sayUnreadable } from "./package-check.ts";
 
 /** Supplements to a package that was not seen. */
@@ -22,7 +22,7 @@ export async function* checkSupplements(
     const first = String(row["supplements_path"]);
     const sha256 = String(row["supplements"]);
     // It may lie outside the folder that is checked.
-    const found = await loadManifestInside(root, first, disk).catch(sayUnreadable);
+    const found = await loadManifestWithin(root, first, disk).catch(sayUnreadable);
     const isThere = typeof found === "object" && found.sha256 === sha256;
     if (isThere || (await pruned?.has(sha256)) === true) {
       continue;

@@ -4,7 +4,7 @@ import type { SqlValue } from "../../store/database.ts";
 import { manifestFileName } from "../archive-disk.ts";
 import type { CheckParts } from "./check-parts.ts";
 import type { IndexReader } from "./index-reader.ts";
-import { loadManifestInside } from "./inside.ts";
+import { loadManifestWithin } from "./load-manifest-within.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
 const unlisted = `SELECT seen_order, path, sha256, job FROM seen
@@ -25,7 +25,7 @@ export async function* checkUnlisted(
     const isGone =
       !isKnown &&
       (await pruned?.has(sha256)) === true &&
-      (await loadManifestInside(root, `${path}/${manifestFileName}`, disk)) === "none";
+      (await loadManifestWithin(root, `${path}/${manifestFileName}`, disk)) === "none";
     if (!isKnown && !isGone) {
       const problem =
         "the index does not list this package: the database is an older one, or the package is a copy or was brought back";

@@ -15,7 +15,7 @@ import { expectedRow, hashOfRow, IndexCheck } from "./index-check.ts";
 import { IndexReader } from "./index-reader.ts";
 import { findLeftovers } from "./leftovers.ts";
 import type { CheckParts } from "./check-parts.ts";
-import { checkPackage, sayUnreadable, type Looked } from "./package-check.ts";
+import { checkPackage, sayUnreadable, type CheckedTotals } from "./package-check.ts";
 import { PrunedPackages } from "./pruned-packages.ts";
 import { SeenPackages } from "./seen-packages.ts";
 import { checkSupplements } from "./supplement-check.ts";
@@ -58,7 +58,7 @@ interface Work extends CheckParts {
 export class Verification {
   readonly #folder: string;
   readonly #options: VerifyOptions;
-  readonly #looked: Looked = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
+  readonly #totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   readonly #unchecked: Unchecked[] = [];
   readonly #notes: ArchiveNote[] = [];
   readonly #opened: IndexReader[] = [];
@@ -70,7 +70,7 @@ export class Verification {
   }
 
   progress(): ArchiveProgress {
-    const { packages, bytes } = this.#looked;
+    const { packages, bytes } = this.#totals;
     return {
       packages,
       bytes,
@@ -87,7 +87,7 @@ export class Verification {
       findings,
       unchecked: this.#unchecked,
       notes: this.#notes,
-      ...this.#looked,
+      ...this.#totals,
       expected: this.#expected?.packages ?? null,
     };
   }
@@ -106,7 +106,7 @@ export class Verification {
       }
       yield* this.#walk(work);
       await seen.index();
-      yield* checkComplete(seen, this.#looked);
+      yield* checkComplete(seen, this.#totals);
       yield* checkChain(work, this.#unchecked);
       yield* checkSupplements(work, this.#unchecked);
       yield* this.#checkIndexes(work);
@@ -175,7 +175,7 @@ export class Verification {
         break;
       }
     }
-    if (this.#looked.packages === 0) {
+    if (this.#totals.packages === 0) {
       const problem = hasState
         ? "there is no package here"
         : "there is no package here: this is not an archive, or all of it is gone";
@@ -186,13 +186,13 @@ export class Verification {
   async *#checkPackage(entry: WalkedPackage, { seen, disk, pruned }: Work): AsyncGenerator<Finding> {
     const { path, sha256, manifest } = entry;
     const findings: Finding[] = [];
-    for await (const finding of checkPackage(entry, disk, this.#looked, this.#options.signal)) {
+    for await (const finding of checkPackage(entry, disk, this.#totals, this.#options.signal)) {
       findings.push(finding);
     }
     const isMissing = findings.some(({ kind }) => kind === "missing" || kind === "unreadable");
     if (isMissing && (await pruned?.has(sha256)) === true) {
       // Deleted while it was checked.
-      this.#looked.packages -= 1;
+      this.#totals.packages -= 1;
       return;
     }
     yield* findings;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Unknown } from "../../archive/jobs/archive.ts";
+import type { OpeningFindings } from "../../archive/jobs/archive.ts";
 import type { ArchiveLease, Archives } from "../../archive/jobs/archives.ts";
 import { diskFacts } from "../../archive/archive-disk.ts";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
@@ -29,7 +29,7 @@ interface SessionOptions extends Omit<RunnerOptions, "concurrency"> {
   /** Called with the error that prevents the open jobs from being resumed. */
   readonly onResumeError: (error: unknown) => void;
   /** Called with what needs attention in the archive that was opened. */
-  readonly onUnknown: (unknown: Unknown) => void;
+  readonly onFindings: (findings: OpeningFindings) => void;
 }
 
 const firstDelayMs = 1_000;
@@ -157,12 +157,12 @@ export class ArchiveSession {
   }
 
   async #begin(): Promise<Session> {
-    const { concurrency, store, onUnknown, onResumeError } = this.#options;
+    const { concurrency, store, onFindings, onResumeError } = this.#options;
     const most = concurrency();
     const lease = await this.#archives.open(store());
     const runner = new JobRunner(lease.archive, { ...this.#options, concurrency: most });
     this.#runner = runner;
-    onUnknown(lease.unknown);
+    onFindings(lease.findings);
     if (!this.#closing.signal.aborted) {
       this.#resumeAll(runner, most).catch(onResumeError);
     }

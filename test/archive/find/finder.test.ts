@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import {
-  askSituation,
-  noteKnown,
-  noteSought,
+  situationStatements,
+  noteTransaction,
+  noteSearch,
   removeOldMeasurements,
 } from "../../../src/archive/find/measurement-table.ts";
-import type { Candidate, Sought } from "../../../src/archive/find/match.ts";
+import type { Candidate, MeasurementSearch } from "../../../src/archive/find/match.ts";
 import { TransactionFinder } from "../../../src/archive/find/transaction-finder.ts";
 import { Inbox } from "../../../src/store/inbox.ts";
 import { RecordArrivals } from "../../../src/store/record-arrivals.ts";
@@ -47,21 +47,21 @@ describe("the finder of transactions", () => {
       VALUES (?, 'node', 'accepted', '', '', '', '', '')`,
     values: [name],
   });
-  async function accept({ key, local }: Sought, name = `job ${key}`): Promise<void> {
-    await test.database.transaction([insertJob(name), noteSought(job(key, name), local)]);
+  async function accept({ key, local }: MeasurementSearch, name = `job ${key}`): Promise<void> {
+    await test.database.transaction([insertJob(name), noteSearch(job(key, name), local)]);
   }
-  async function end(name: string, state: "told" | "failed"): Promise<void> {
+  async function end(name: string, state: "reported" | "failed"): Promise<void> {
     await test.database.transaction([
       { sql: "UPDATE jobs SET state = ? WHERE job_id = ?", values: [state, name] },
     ]);
   }
-  const look = ({ key, local }: Sought) => finder.find({ ...job(key), local });
+  const look = ({ key, local }: MeasurementSearch) => finder.find({ ...job(key), local });
   const claimed = async (statement: Parameters<typeof test.database.transaction>[0][0]): Promise<boolean> => {
     const [rows = []] = await test.database.transaction([statement]);
     return rows.length > 0;
   };
   /** Looks, and takes what is found. The transaction's id, or the key of the phrase that says what is missing. */
-  async function take(sought: Sought): Promise<string> {
+  async function take(sought: MeasurementSearch): Promise<string> {
     const found = await look(sought);
     if ("missing" in found) {
       assert.ok("phrase" in found.missing);
@@ -152,7 +152,9 @@ describe("the finder of transactions", () => {
   it("leaves a transaction that the cloud has named to its measurement, before and after its record comes", async () => {
     const sought = measured("A", 0);
     await accept(sought);
-    await test.database.transaction([noteKnown(job("remote"), { transactionId: "905865", legacyId: null })]);
+    await test.database.transaction([
+      noteTransaction(job("remote"), { transactionId: "905865", legacyId: null }),
+    ]);
     await post(received(guid, 3, { legacyId: "905865" }));
     now = at(60);
     assert.equal(await take(sought), "recordMissing");
@@ -200,7 +202,7 @@ describe("the finder of transactions", () => {
   });
 
   it("asks indexes only", async () => {
-    const asked = askSituation(tagged);
+    const asked = situationStatements(tagged);
     const plans = await test.database.transaction(
       asked.map(({ sql, values = [] }) => ({ sql: `EXPLAIN QUERY PLAN ${sql}`, values })),
     );
@@ -218,7 +220,7 @@ describe("the finder of transactions", () => {
   it("forgets old measurements whose jobs have ended", async () => {
     await accept(measured("A", 0));
     await accept(measured("B", 0));
-    await end("job A", "told");
+    await end("job A", "reported");
     const keys = async () => {
       const [rows = []] = await test.database.transaction([
         { sql: "SELECT measurement_key FROM measurements" },

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { matchTransaction, type Candidate, type Sought } from "../../../src/archive/find/match.ts";
+import { matchTransaction, type Candidate, type MeasurementSearch } from "../../../src/archive/find/match.ts";
 import { box, measured, otherTag, received, tag } from "./support.ts";
 
 interface Case {
   readonly title: string;
-  readonly sought: Sought;
+  readonly sought: MeasurementSearch;
   /** Measurements of other open jobs. */
-  readonly others?: readonly Sought[];
+  readonly others?: readonly MeasurementSearch[];
   readonly records: readonly Candidate[];
   /** The id of the transaction, or why there is none. */
   readonly expected: string;

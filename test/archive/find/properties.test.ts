@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { compareSides } from "../../../src/archive/find/figures.ts";
-import { matchTransaction, type Candidate, type Sought } from "../../../src/archive/find/match.ts";
+import { matchTransaction, type Candidate, type MeasurementSearch } from "../../../src/archive/find/match.ts";
 import { measured, otherTag, received, tag } from "./support.ts";
 
 const sizes = [
@@ -42,7 +42,7 @@ const stories = fc.uniqueArray(story, {
 const toInches = (cm: number): number => Math.round((cm / 2.54) * 100) / 100;
 
 function played(all: readonly Story[]) {
-  const soughts: Sought[] = [];
+  const soughts: MeasurementSearch[] = [];
   const records: Candidate[] = [];
   for (const [index, one] of all.entries()) {
     const references = {
@@ -70,7 +70,7 @@ function played(all: readonly Story[]) {
 }
 
 /** A rounded inch can be either of two sizes that are one step apart. */
-const isSameSize = ({ local: { figures } }: Sought, { record }: Candidate): boolean => {
+const isSameSize = ({ local: { figures } }: MeasurementSearch, { record }: Candidate): boolean => {
   const { length, width, height, dimsUnitOfMeasure: dimsUnit, measurementFidelity: step } = record;
   const others = { ...figures, length, width, height, dimsUnit, step };
   return compareSides(figures, others, true) !== "different";

@@ -1,5 +1,5 @@
 import type { LocalMeasurement, References } from "../../../src/archive/find/local-measurement.ts";
-import type { Candidate, Sought } from "../../../src/archive/find/match.ts";
+import type { Candidate, MeasurementSearch } from "../../../src/archive/find/match.ts";
 import { decodeTransactionRecord } from "../../../src/model/transaction-record.ts";
 
 const start = Date.parse("2026-11-22T09:00:00.000Z");
@@ -33,7 +33,7 @@ interface MeasureGiven extends Partial<References> {
 }
 
 /** A measurement that was sent so many seconds after the beginning, of the box for ORDER-1 where nothing else is said. */
-export function measured(key: string, seconds: number, given: MeasureGiven = {}): Sought {
+export function measured(key: string, seconds: number, given: MeasureGiven = {}): MeasurementSearch {
   const { size = box, unit = "cm", step = 0.5, weight = 1.27, ok = true, deviceUtcTime = null } = given;
   const { tag: sentTag = null, ...more } = given;
   const references: References = { ...noReferences, transactionReference: "ORDER-1" };

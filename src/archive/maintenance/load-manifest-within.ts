@@ -7,7 +7,7 @@ import { loadManifest, type FoundManifest } from "../packages/package-files.ts";
  * The manifest at a path that a manifest or a database names. Neither is trusted: what the path leads to by links or upwards is as
  * if it were not there. `root` has no links in it.
  */
-export async function loadManifestInside(
+export async function loadManifestWithin(
   root: string,
   path: string,
   disk: ArchiveDisk,

@@ -3,20 +3,22 @@ import type { Intent, IntentFacts } from "../packages/intent.ts";
 import type { Manifest } from "../packages/manifest.ts";
 import type { IndexKeys } from "../packages/package-index.ts";
 
-/** What makes two jobs for a transaction of a cloud the same. */
+/** The key of jobs for a transaction of a cloud. */
 export function cloudKey(origin: string | null, transactionId: string): string {
   return digest(["cloud", origin ?? "", transactionId]);
 }
 
-/** The device that has measured, as far as keys go. */
+/** The facts of a device in a key. */
 export interface KeyedDevice {
   readonly id: string;
   readonly imageIdentifier: string | null;
-  /** Of a recording without a measurement. */
+  /** The time of a recording without a measurement. */
   readonly videoAt?: string | null | undefined;
 }
 
-/** Of local measurements: the same device with the same exact answer, whether or not their transaction is known. */
+/**
+ * The key of local measurements: the same device with the same exact answer, whether or not their transaction is known.
+ */
 export function measureKey(
   { id, imageIdentifier, videoAt }: KeyedDevice,
   { raw, measurement }: Answer,
@@ -25,8 +27,8 @@ export function measureKey(
 }
 
 /**
- * Of messages that bring their media: the same id with the same content. Other content under the same id is other
- * evidence, and gets a package of its own.
+ * The key of messages that bring their media: the same id with the same content. Other content under the same id is
+ * other evidence, and gets a package of its own.
  */
 function contentKey(
   transactionId: string | null,
@@ -37,7 +39,7 @@ function contentKey(
   return digest(["message", transactionId ?? "", raw ?? measurement ?? "", ...media.toSorted()]);
 }
 
-/** What is known of a job, or of the one that a package was made by. */
+/** The facts of a job, or of the job of a package, from which its keys are made. */
 interface Identity {
   readonly origin: string | null;
   readonly transactionId: string | null;
@@ -46,8 +48,9 @@ interface Identity {
 }
 
 /**
- * The keys under which other jobs find the package of this one, its own first: a local measurement has one of its own beside that of its
- * transaction, so that it is found under both. None for a message whose content alone tells.
+ * The keys by which other jobs find the package of this one, its own first. A local measurement has a key of its own
+ * besides that of its transaction, so that it is found by both. None for a message that is identified by its content
+ * only.
  */
 function keysOf({ origin, transactionId, measuredBy, answer }: Identity): readonly string[] {
   return [
@@ -56,7 +59,7 @@ function keysOf({ origin, transactionId, measuredBy, answer }: Identity): readon
   ];
 }
 
-/** A job as far as its keys go. */
+/** The part of a job from which its keys are made. */
 interface KeyedJob {
   readonly intent: Pick<IntentFacts, "origin" | "measuredBy">;
   readonly transactionId: string | null;
@@ -68,7 +71,7 @@ export function keysOfJob({ intent, transactionId, answer }: KeyedJob): readonly
   return keysOf({ ...intent, transactionId, answer });
 }
 
-/** The same once its media are known. */
+/** The keys of a job whose media are known. */
 export function keysOfWhole(
   job: KeyedJob & { readonly items: ReadonlyMap<string, { readonly sha256: string }> },
 ): readonly string[] {
@@ -76,11 +79,11 @@ export function keysOfWhole(
   return keys.length > 0 ? keys : [contentKey(job.transactionId, job.answer, job.items.values())];
 }
 
-/** The keys of the job that a package was made by: the manifest says all that is in it. */
+/** The keys of the job of a package, from its manifest. */
 export function keysOfManifest(manifest: Manifest): IndexKeys {
   const { source, cloud, transactionId, items, measuredBy = null } = manifest;
   const answer = answerOfManifest(manifest);
-  // Version 0.1 says where the media came from; a later one names a cloud only where it was asked.
+  // Version 0.1 states where each medium came from; later versions name a cloud only if one was asked.
   const origin = source === "cloud" ? (cloud ?? "") : cloud;
   const [own = contentKey(transactionId, answer, items), measure = null] = keysOf({
     origin,
@@ -91,7 +94,7 @@ export function keysOfManifest(manifest: Manifest): IndexKeys {
   return { own, measure };
 }
 
-/** The SHA-256 of a job's measurement and of the exact answer that it comes from. */
+/** The SHA-256 of a job's measurement and of the exact answer from which it was read. */
 export interface Answer {
   readonly measurement: string | null;
   readonly raw: string | null;
@@ -106,8 +109,9 @@ export function answerOfManifest({ measurement, raw }: Manifest): Answer {
 }
 
 /**
- * Whether a job brings another measurement than the one that is archived under its transaction, which must not be lost. The exact
- * answers tell it; a measurement that was read from a webhook and one that was read from a device say the same in different words.
+ * Whether a job brings another measurement than the one that is archived under its transaction; it must not be lost.
+ * The exact answers decide this, because a measurement from a webhook and the same one from a device have different
+ * texts.
  */
 export function isOtherAnswer(given: Answer, archived: Answer): boolean {
   if (given.raw !== null && archived.raw !== null) {

@@ -3,31 +3,32 @@ import type { Problem } from "../../errors/interpolation.ts";
 import { diskFacts } from "../archive-disk.ts";
 import { isToCollect } from "./collect-device.ts";
 import { canGrow, isWhole, leftToSettleMs, missingFrom } from "./completeness.ts";
-import { asksCloud } from "./demand.ts";
+import { asksCloud } from "./required-media.ts";
 import type { Move, Pause } from "./job-moves.ts";
 import type { JobWork, PollRules, StepJob } from "./job-work.ts";
 
-/** Begins a look. */
-export function look(running: StepJob, work: JobWork): Move {
+/** Begins a round: the device, the cloud and the existing packages are each asked once for what is missing. */
+export function beginRound(running: StepJob, work: JobWork): Move {
   running.hasNews = false;
   running.seen.failure = undefined;
-  return isToCollect(running) ? { to: "device" } : lookAtCloud(running, work);
+  return isToCollect(running) ? { to: "device" } : continueWithCloud(running, work);
 }
 
-/** Goes on with a look where the device has been asked. */
-export function lookAtCloud(running: StepJob, work: JobWork): Move {
+/** Continues a round after the requests to the device. */
+export function continueWithCloud(running: StepJob, work: JobWork): Move {
   const { intent, transactionId } = running.job;
   if (!asksCloud(intent)) {
-    return decide(running, work);
+    return endRound(running, work);
   }
   return { to: transactionId === null ? "find" : "list" };
 }
 
 /**
- * What follows a look: the job is sealed when all is there, or when the wait is over and what is there is to be kept; otherwise it looks
- * again later. Throws what has failed in the look, or ERR_MEDIA_INCOMPLETE or ERR_NOT_FOUND when the wait is over.
+ * Ends a round. The job is sealed if nothing is missing, or if the wait is over and incomplete packages are kept;
+ * otherwise another round follows later. Throws the failure of the round, or ERR_MEDIA_INCOMPLETE or ERR_NOT_FOUND if
+ * the wait is over.
  */
-export function decide(running: StepJob, work: JobWork): Move {
+export function endRound(running: StepJob, work: JobWork): Move {
   const { failure } = running.seen;
   if (failure !== undefined) {
     throw failure.error;
@@ -41,8 +42,8 @@ export function decide(running: StepJob, work: JobWork): Move {
     running.endWait();
     return { to: "seal" };
   }
-  // A record may have come after it was asked for.
-  return running.hasNews ? look(running, work) : waitForMore(running, work.poll, missing.length > 0);
+  // A record may have arrived after the database was asked.
+  return running.hasNews ? beginRound(running, work) : waitForMore(running, work.poll, missing.length > 0);
 }
 
 /** A record that is there and cannot be taken yet is waited for, however short the wait is. */
@@ -50,7 +51,10 @@ function leftToWaitMs({ job, seen }: StepJob): number {
   return Math.max(0, job.intent.waitMs - job.waitedMs, seen.notFound?.settlesInMs ?? 0);
 }
 
-/** Short at first, then longer: a video that takes minutes needs no question a second. */
+/**
+ * Pauses until the next round: briefly at first, then longer, because a video that takes minutes needs no request each
+ * second.
+ */
 function waitForMore(running: StepJob, { firstMs, longestMs }: PollRules, isMissing: boolean): Pause {
   const { job } = running;
   const { intent } = job;
@@ -62,7 +66,9 @@ function waitForMore(running: StepJob, { firstMs, longestMs }: PollRules, isMiss
   return { againInMs, why: isMissing ? "missing" : "settling" };
 }
 
-/** What came with earlier messages is on no message any more: the error says where it is kept. */
+/**
+ * Ends an incomplete job. Media of earlier messages are on no message any more, so the error says where they are kept.
+ */
 function refuseIncomplete(
   { job, root, seen: { unknown } }: StepJob,
   { cloud }: JobWork,
@@ -78,7 +84,7 @@ function refuseIncomplete(
   }
   const seconds = intent.waitMs / 1000;
   if (intent.sequence !== null) {
-    const path = root.work.asideOf(job.id);
+    const path = root.work.asidePath(job.id);
     throw new DimensionerError("partsIncomplete", diskFacts, { seconds, missing, path });
   }
   const facts = asksCloud(intent) ? { surface: cloud(job).peer.surface, operation: "archive" } : diskFacts;

@@ -27,7 +27,9 @@ export function asksCloud({ origin, media }: Pick<IntentFacts, "origin" | "media
  * Why the cloud's video of this transaction is not the one that was started for this parcel; undefined where it is, or may be. A
  * measurement gets what the device records at that moment, whoever it was started for.
  */
-export function foreignVideo({ recording }: Pick<IntentFacts, "recording">): LeftOut["reason"] | undefined {
+export function otherParcelsVideo({
+  recording,
+}: Pick<IntentFacts, "recording">): LeftOut["reason"] | undefined {
   const whose = recording?.recording;
   return whose === undefined || whose === "own" || whose === "unknown" ? undefined : whose;
 }
@@ -42,7 +44,7 @@ export function expectedOf(intent: IntentFacts): Expected {
     expect,
     images: measuredBy?.images ?? [],
     deviceVideo: (measuredBy?.videoAt ?? null) !== null,
-    video: isForAll && recording !== null && foreignVideo(intent) === undefined,
+    video: isForAll && recording !== null && otherParcelsVideo(intent) === undefined,
   };
 }
 

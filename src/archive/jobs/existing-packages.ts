@@ -3,18 +3,18 @@ import type { PlacedPackage } from "../packages/intent.ts";
 import type { Manifest } from "../packages/manifest.ts";
 import { findPackage } from "../packages/package-folder.ts";
 import type { IndexedPackage, PackageIndex } from "../packages/package-index.ts";
-import { isOtherAnswer, type Answer } from "./keys.ts";
+import { isOtherAnswer, type Answer } from "./job-keys.ts";
 
-/** A whole package that there is already. */
+/** A complete package that exists already. */
 export interface ExistingPackage extends PlacedPackage {
   readonly manifest: Manifest;
 }
 
-/** What there is for the keys of a job and its measurement. */
+/** The existing packages for the keys of a job and its measurement. */
 export interface Existing {
-  /** A package and the supplements to it, in the order in which they were archived; none where there is no package. */
+  /** A package and its supplements, in the order in which they were archived; empty if there is no package. */
   readonly packages: readonly ExistingPackage[];
-  /** The same transaction is archived with another measurement. */
+  /** Whether the same transaction is archived with another measurement. */
   readonly hasOther: boolean;
 }
 
@@ -26,8 +26,8 @@ interface Places {
 }
 
 /**
- * Looks for the packages of a job's keys with its measurement. Every file is read: only what is whole counts. A damaged package is told
- * of and left as it is.
+ * Searches for the packages of a job's keys with its measurement. Every file is read, because only complete packages
+ * count. A damaged one is reported, and stays as it is.
  */
 export async function findExisting(
   keys: readonly string[],
@@ -51,7 +51,7 @@ export async function findExisting(
         onDamaged(path);
       }
     }
-    // Nothing can be added to a package that is gone.
+    // A deleted package cannot be supplemented.
     if (packages[0]?.sha256 === first.sha256) {
       return { packages, hasOther };
     }
@@ -59,7 +59,7 @@ export async function findExisting(
   return { packages: [], hasOther };
 }
 
-/** A supplement may bring the measurement that its package did not have. */
+/** The measurement of a group of packages: a supplement may bring the one that its package lacks. */
 function answerOfAll(group: readonly IndexedPackage[]): Answer {
   const find = (of: keyof Answer): string | null => group.find((one) => one[of] !== null)?.[of] ?? null;
   return { measurement: find("measurement"), raw: find("raw") };

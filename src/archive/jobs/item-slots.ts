@@ -1,15 +1,18 @@
 import type { Picture } from "../packages/intent.ts";
 
-// What a medium of a job is stored under. Ids of a cloud can be anything, so each source has a prefix of its own.
+// Slots: the keys under which the media of a job are stored. The ids of a cloud can be any text, so each source has a
+// prefix of its own.
 
 const ofMessage = "message:";
 
-/** For a medium that a message brings: the place of the message in its sequence, and the medium's among several. */
+/**
+ * The slot of a medium of a message: the position of the message in its sequence, and of the medium in the message.
+ */
 export function messageSlot(place: number, index: number | null): string {
   return `${ofMessage}${place}${index === null ? "" : `.${index}`}`;
 }
 
-/** The place in its sequence of the message that brought a medium; null for one from elsewhere. */
+/** The position in its sequence of the message that brought a medium; null for other media. */
 export function placeOf(slot: string): string | null {
   return slot.startsWith(ofMessage) ? slot.slice(ofMessage.length).replace(/\..*$/, "") : null;
 }
