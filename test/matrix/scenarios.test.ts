@@ -112,6 +112,7 @@ async function beReady(sim: Simulator, flow: TestFlow, { meanwhile, actors }: Sc
   } else {
     await flow.deploy([]);
   }
+  sim.faults.clear();
 }
 
 function endsOf(ends: readonly End[]): Record<string, number> {

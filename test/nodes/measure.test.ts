@@ -89,7 +89,7 @@ describe("dimensioner-measure", () => {
     });
     sim.newer.setParcel({ lengthCm: 1, widthCm: 2, heightCm: 3, weightKg: 2, barcode: "X" });
     // So many at once that what is shown lags behind.
-    for (let turn = 0; turn < 8; turn++) {
+    for (let turn = 0; turn < 30; turn++) {
       await flow.run("node", {});
     }
     sim.newer.setParcel({ lengthCm: 11, widthCm: 22, heightCm: 33, weightKg: 2, barcode: "X" });

@@ -84,7 +84,7 @@ describe("dimensioner-media-list", () => {
   });
 
   it("waits for what is expected, by content type or description, and shows that it waits", async () => {
-    await start({ expect: "video/mp4, annotatedcolorimagejpeg", wait: 10 });
+    await start({ expect: "video/mp4, annotatedcolorimagejpeg", wait: 60 });
     add("video/mp4", "Video");
     const ended = flow.run("node", { transactionId });
     await flow.untilStatus(
@@ -98,7 +98,7 @@ describe("dimensioner-media-list", () => {
   });
 
   it("waits for a transaction that the cloud does not know yet", async () => {
-    await start({ expect: "image/jpeg", wait: 10 });
+    await start({ expect: "image/jpeg", wait: 60 });
     const ended = flow.run("node", { transactionId });
     await flow.untilStatus("node", ({ fill }) => fill === "yellow");
     add("image/jpeg", "ColorImageJpeg");

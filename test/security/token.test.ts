@@ -87,7 +87,8 @@ describe("the token", () => {
         id: `to-${name}`,
         type: "dimensioner-cloud",
         baseUrl,
-        timeout: 0.5,
+        // Only where nobody answers, so that the others have the time that they need.
+        timeout: ["echo", "hanging"].includes(name) ? 0.5 : 60,
         checkInterval: 1,
       }));
       const credentials = Object.fromEntries(configs.map(({ id }) => [id, { token }]));

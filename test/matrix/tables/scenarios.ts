@@ -50,6 +50,8 @@ export interface Scenario {
 
 const measure = { node: { type: "dimensioner-measure" } } as const;
 const slowMeasure = { path: "/api/v1/measure", fault: { kind: "delay", ms: 300 } } as const;
+/** Until what happens meanwhile has happened. */
+const heldMeasure = { path: "/api/v1/measure", times: 0, fault: { kind: "delay", ms: 600_000 } } as const;
 const silentMeasure = { path: "/api/v1/measure", times: 0, fault: { kind: "silence", acts: false } } as const;
 
 const films = Array.from({ length: 20 }, (_, index) => `film-${index + 10}.mp4`);
@@ -129,7 +131,7 @@ export const concurrency: Readonly<Record<string, Scenario>> = {
   },
   "msg.reset while two commands wait": {
     actors: measure,
-    fault: slowMeasure,
+    fault: heldMeasure,
     sends: [{ to: "node", count: 3 }],
     meanwhile: { when: { status: "in queue: 2" }, happens: "reset" },
     well: 1,
