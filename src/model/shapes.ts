@@ -99,7 +99,7 @@ export interface MeasuredObject {
 
 /** Which deployed config node measured. */
 export interface MeasuredBy {
-  /** The config node's id. */
+  /** The config node's ID. */
   id: string;
   /** The config node's name; its address where it has none. */
   name: string;
@@ -116,7 +116,7 @@ export interface MeasuredBy {
   /** When the measure was sent, by this computer's clock (ISO 8601, UTC). */
   sentAt: string;
   references: SentReferences;
-  /** The unique id that was put into the custom reference chosen as tag; null where none was. */
+  /** The unique ID that was put into the custom reference chosen as tag; null where none was. */
   tag: string | null;
 }
 
@@ -201,7 +201,7 @@ export interface MediaItem {
 
 /**
  * One measurement as the cloud's webhook reports it. Both versions of the cloud's record are converted to this
- * shape: v1 with an integer id, v2 with a GUID and the integer as legacyId. A value that a version does not have
+ * shape: v1 with an integer ID, v2 with a GUID and the integer as legacyId. A value that a version does not have
  * is null. Unknown fields are passed on.
  */
 export interface TransactionRecord {
@@ -213,7 +213,7 @@ export interface TransactionRecord {
   transactionId: string;
   /** The integer beside a GUID (version 2 of the record), as text. */
   legacyId: string | null;
-  /** Id of the device in the cloud, as device list has it. */
+  /** ID of the device in the cloud, as device list has it. */
   deviceClientId: string | null;
   /** 0: success. Any other is the device's own number. */
   errorCode: number;
@@ -306,7 +306,7 @@ export interface Terminal {
 
 /** A finished package on the disk. */
 export interface ArchivedPackage {
-  /** The package's id in the store's database and in its manifest. */
+  /** The package's ID in the store's database and in its manifest. */
   packageId: string;
   /** The package's folder from the store's folder, with slashes. */
   location: string;
@@ -628,7 +628,7 @@ export interface CloudDevice {
   name: string | null;
   /** Version of the device's software. */
   appVersion: string | null;
-  /** Id of the terminal that it belongs to; null where there is none. */
+  /** ID of the terminal that it belongs to; null where there is none. */
   terminalId: string | null;
   /** When the cloud last heard of it, in UTC. */
   lastHeartbeatUtc: string | null;

@@ -8,7 +8,7 @@ import type { TransactionRecord } from "./shapes.ts";
 const wireRecord = v.looseObject({
   transactionId: id("For media list, fetch media and archive; opaque text."),
   legacyId: text("The integer beside a GUID (version 2 of the record), as text."),
-  deviceClientId: text("Id of the device in the cloud, as device list has it."),
+  deviceClientId: text("ID of the device in the cloud, as device list has it."),
   errorCode: v.pipe(
     v.union([v.number(), v.pipe(v.string(), v.trim(), v.regex(/^-?\d{1,9}$/), v.transform(Number))]),
     v.number(),
@@ -47,7 +47,7 @@ export const transactionRecordSchema = v.pipe(
     ...wireRecord.entries,
   }),
   v.description(
-    "One measurement as the cloud's webhook reports it. Both versions of the cloud's record are converted to this shape: v1 with an integer id, v2 with a GUID and the integer as legacyId. A value that a version does not have is null. Unknown fields are passed on.",
+    "One measurement as the cloud's webhook reports it. Both versions of the cloud's record are converted to this shape: v1 with an integer ID, v2 with a GUID and the integer as legacyId. A value that a version does not have is null. Unknown fields are passed on.",
   ),
 );
 

@@ -54,7 +54,7 @@ How to read the tables:
   check the device before you send the command again. \`msg.error.cause.outcome\` has the same information
   ([its four values](errors.md)).
 - _send again_: sending the same message again is safe and may help (\`cause.retryable\`). _correct it_: correct the cause first.
-- _tried_ counts calls and messages, then the requests that they made, then the actions of the devices.
+- The last column counts calls and messages, then the requests that they made, then the actions of the devices.
 
 | status of the node | code at the Catch node |
 | --- | --- |
@@ -92,7 +92,7 @@ function renderFamily(family: Family): string {
     return `| ${joinStatuses(some.map(({ name }) => name)).join("<br>")} | ${text} | ${count(counts.tried)} / ${requestsOf(counts)} / ${count(counts.acts)} |`;
   });
   const header =
-    "| what happens | the node reports | executed | what to do | tried / requests / acts |\n| --- | --- | --- | --- | --- |";
+    "| what happens | the node reports | executed | what to do | calls / requests / actions |\n| --- | --- | --- | --- | --- |";
   const archive = archiveOf(family);
   return `## ${family.title}\n\n${unpadded(`${header}\n${lines.join("\n")}`)}${archive}`;
 }
@@ -138,7 +138,7 @@ function renderScenarios(title: string, scenarios: Readonly<Record<string, Scena
     ].join("<br>");
     return `| ${name} | ${ends} | ${says} | ${asked} / ${acts} |`;
   });
-  const header = "| what happens | messages end | result | requests / acts |\n| --- | --- | --- | --- |";
+  const header = "| what happens | messages end | result | requests / actions |\n| --- | --- | --- | --- |";
   return `## ${title}\n\n${unpadded(`${header}\n${lines.join("\n")}`)}`;
 }
 

@@ -73,7 +73,7 @@ USPS has required the length, width and height of every parcel in the manifest s
 ## Limits for surcharges
 
 \`thresholds\` says for each limit whether the parcel is over it, and \`over\` whether it is over any of them. The sides are those that
-the rule has rounded. \`limitsDate\` is the day from which the carrier's limits hold. \`over\` is null if the parcel is over no limit that
+the rule has rounded. \`limitsDate\` is the day since which the carrier's limits apply. \`over\` is null if the parcel is over no limit that
 could be compared, but one could not be: without a weight, or on a day before the carrier's first limits in the table.
 
 | carrier | since | limit | over | source |

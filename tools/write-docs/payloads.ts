@@ -66,7 +66,7 @@ export const archivedFile = described(
 export const archivedPackage = described(
   "A finished package on the disk.",
   v.object({
-    packageId: described("The package's id in the store's database and in its manifest.", v.string()),
+    packageId: described("The package's ID in the store's database and in its manifest.", v.string()),
     location: described("The package's folder from the store's folder, with slashes.", v.string()),
     folder: described("Absolute path of the package.", v.string()),
     manifest: described("Absolute path of its manifest.json.", v.string()),
@@ -157,7 +157,7 @@ export const sentReferences = described(
 export const measuredBy = described(
   "Which deployed config node measured.",
   v.object({
-    id: described("The config node's id.", v.string()),
+    id: described("The config node's ID.", v.string()),
     name: described("The config node's name; its address where it has none.", v.string()),
     surface: described("Which API it uses.", v.picklist(["newer-device", "earlier-device", "cloud"])),
     deviceReference: described(
@@ -175,7 +175,7 @@ export const measuredBy = described(
     sentAt: described("When the measure was sent, by this computer's clock (ISO 8601, UTC).", v.string()),
     references: sentReferences,
     tag: described(
-      "The unique id that was put into the custom reference chosen as tag; null where none was.",
+      "The unique ID that was put into the custom reference chosen as tag; null where none was.",
       text,
     ),
   }),
