@@ -68,8 +68,8 @@ describe("archive: dimensioner-verify with a database that is damaged or cannot 
           ["database", file],
         ],
       );
-      assert.match(findings[0]?.problem ?? "", /^the webhook record 1 is not what was stored/);
-      assert.match(findings[1]?.problem ?? "", /^the job \S+ is not what was stored/);
+      assert.match(findings[0]?.problem ?? "", /^the row of the webhook record 1 is not as it was stored/);
+      assert.match(findings[1]?.problem ?? "", /^the row of the job \S+ is not as it was stored/);
     });
   });
 

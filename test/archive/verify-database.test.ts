@@ -28,14 +28,14 @@ describe("archive: dimensioner-verify with a database", () => {
         findings.map(({ kind, path, problem }) => [
           kind,
           path,
-          /^the index says .* the column (\w+), and the manifest/.exec(problem)?.[1],
+          /^in the column (\w+), the index has .*, but the manifest has /.exec(problem)?.[1],
         ]),
         names.map((name) => ["index", archive.paths[1], name]),
       );
     });
     for (const [name, said] of [
-      ["location", "the index says that this package lies in changed"],
-      ["manifest_sha256", "the index has another manifest for this package"],
+      ["location", "the index lists this package in changed"],
+      ["manifest_sha256", "the index lists another manifest for this package"],
     ] as const) {
       await withArchive(async (root, file) => {
         changeDatabase(
@@ -148,7 +148,7 @@ describe("archive: dimensioner-verify with a database", () => {
           ["trash", "trash"],
         ],
       );
-      assert.match(report.notes[1]?.text ?? "", /^the media of 2 open jobs of the store another lie here/);
+      assert.match(report.notes[1]?.text ?? "", /^the media of 2 open jobs of the store another are here/);
     });
   });
 });

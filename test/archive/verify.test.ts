@@ -137,7 +137,7 @@ describe("archive: dimensioner-verify", () => {
       await fill(join(root, "inner"), 2);
       const { findings } = await verify(root);
       assert.deepEqual(findings, [
-        { kind: "stray", path: "inner", problem: "this is an archive of its own: check it by itself" },
+        { kind: "stray", path: "inner", problem: "this is a separate archive: verify it on its own" },
       ]);
       assert.deepEqual((await verify(join(root, "inner"))).findings, []);
     });

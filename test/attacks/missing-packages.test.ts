@@ -239,7 +239,7 @@ describe("A5: an archive with missing packages never passes verify", () => {
       await withFolder(async (root) => {
         const empty = await runChild(script, [root]);
         assert.equal(empty.code, 2);
-        assert.match(empty.stdout, /no package here: this is not an archive.*\n.*nothing was verified\n$/);
+        assert.match(empty.stdout, /no packages here: this is not an archive.*\n.*nothing was verified\n$/);
         const paths = await fill(root, 3);
         assert.equal((await runChild(script, [root, "--database", databaseOf(root)])).code, 0);
         const alone = await runChild(script, [root, "--json"]);

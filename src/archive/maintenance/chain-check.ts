@@ -53,7 +53,7 @@ export async function* checkChain(parts: CheckParts, unchecked: Unchecked[]): As
     }
   }
   for (const { path, previous } of beginnings.values()) {
-    const problem = `whether packages before this one are missing: the one before it, ${previous}, is not here`;
+    const problem = `whether packages before this one are missing: the previous one, ${previous}, is not here`;
     unchecked.push({ kind: "earlier-packages", path, problem });
   }
 }
@@ -101,20 +101,20 @@ async function replaceBeginning(
 
 function explainFork(path: string, first: string, isBeginning: boolean): Finding {
   const problem = isBeginning
-    ? `this package names none before it, and neither does ${first} of the same store: the archive was begun twice, and packages between the two may be missing`
+    ? `neither this package nor ${first} of the same store names a previous one: the archive was started twice, and packages in between may be missing`
     : `${first} of the same store names the same package before it: one of them is a copy, or was not archived here`;
   return { kind: isBeginning ? "begun-twice" : "two-successors", path, problem };
 }
 
 function explainGap({ path, previous, isReplaced }: Gap, hasLog: boolean): Finding {
   if (isReplaced) {
-    const problem = `the manifest before it, ${previous}, is not the one that was there`;
+    const problem = `the previous manifest, ${previous}, is not the original one`;
     return { kind: "previous-changed", path, problem };
   }
-  const state = hasLog ? "gone and was not pruned" : "not here";
+  const state = hasLog ? "missing and was not pruned" : "not here";
   return {
     kind: "previous-missing",
     path,
-    problem: `the package before it, ${previous}, is ${state}`,
+    problem: `the previous package, ${previous}, is ${state}`,
   };
 }

@@ -66,7 +66,7 @@ export class IndexCheck {
     }
     const [elsewhere] = await seen.select("SELECT path FROM seen WHERE sha256 = ? LIMIT 1", [sha256]);
     if (elsewhere !== undefined) {
-      const problem = `the index says that this package lies in ${path}: it was moved, or the row has changed`;
+      const problem = `the index lists this package in ${path}: the package was moved, or the row was changed`;
       await seen.setListed(String(elsewhere["path"]));
       yield { kind: "index", path: String(elsewhere["path"]), problem };
       return;
@@ -84,7 +84,7 @@ export class IndexCheck {
       yield { kind: "unreadable", path, problem: found };
     } else if (found !== "damaged" && !((await pruned?.has(sha256)) === true)) {
       // What a damaged manifest is, the walk has told.
-      const problem = "the index lists this package, and it is gone without having been pruned";
+      const problem = "the index lists this package, but it is missing and was not pruned";
       yield { kind: "missing-package", path, problem };
     }
   }
@@ -96,13 +96,13 @@ export class IndexCheck {
     ]);
     if (next.length > 0) {
       const problem =
-        "the index has another manifest for this package, and the package after it says that the row has changed";
+        "the index lists another manifest for this package, and the next package shows that the row was changed";
       return { kind: "index", path, problem };
     }
     return {
       kind: "changed",
       path: `${path}/${manifestFileName}`,
-      problem: "the manifest is not the one that the index lists: it is not the one that was archived",
+      problem: "the manifest differs from the one that the index lists: it is not the one that was archived",
     };
   }
 
@@ -115,7 +115,7 @@ export class IndexCheck {
     for (const [column, expected] of Object.entries(expectedRow(path, found))) {
       const listed = row[column] ?? null;
       if (listed !== expected) {
-        const problem = `the index says ${say(listed)} in the column ${column}, and the manifest ${say(expected)}`;
+        const problem = `in the column ${column}, the index has ${say(listed)}, but the manifest has ${say(expected)}`;
         yield { kind: "index", path, problem };
       }
     }

@@ -112,7 +112,7 @@ export class IndexReader {
         const rows = await this.#database.select(sql, [after, pageRows]);
         for (const { id, text, sha256 } of rows) {
           if (sha256Of(String(text)) !== sha256) {
-            const problem = `the ${name} ${String(id)} is not what was stored: bits of its row have changed`;
+            const problem = `the row of the ${name} ${String(id)} is not as it was stored: it was changed`;
             yield { kind: "database", path: this.file, problem };
           }
         }

@@ -14,16 +14,16 @@ export async function findLeftovers(root: string, known?: string): Promise<Archi
   for (const store of await foldersIn(join(state, "work"))) {
     const jobs = (await foldersIn(join(state, "work", store))).length;
     if (jobs > 0) {
-      const text = `the media of ${count(jobs, "open job")} of the store ${store} lie here; ${
+      const text = `the media of ${count(jobs, "open job")} of the store ${store} are here; ${
         known === undefined || known === store
-          ? "Node-RED goes on with them while it has the database of that store"
-          : "only the database of that store knows what they belong to"
+          ? "Node-RED continues with them as long as it has the database of that store"
+          : "only the database of that store knows which jobs they belong to"
       }`;
       notes.push({ kind: "work", path: `${stateFolderName}/work/${store}`, text });
     }
   }
   for (const [name, kind, text] of [
-    ["aside", "aside", "moved aside: no open job owns it. Look whether it is needed, and delete it by hand"],
+    ["aside", "aside", "moved aside: it belongs to no open job. Check whether it is needed, then delete it"],
     ["given-up", "earlier-version", "media of jobs that version 0.1 gave up"],
     ["trash", "trash", "deleted packages that the next dimensioner-prune removes"],
   ] as const) {
@@ -33,7 +33,7 @@ export async function findLeftovers(root: string, known?: string): Promise<Archi
     }
   }
   if (await exists(join(state, "journal.jsonl"), plainDisk)) {
-    const text = "the journal of version 0.1, which nothing reads any more: it may be deleted";
+    const text = "the journal of version 0.1, which is no longer used and can be deleted";
     notes.push({ kind: "earlier-version", path: `${stateFolderName}/journal.jsonl`, text });
   }
   return notes;

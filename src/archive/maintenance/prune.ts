@@ -58,7 +58,7 @@ export class Pruning {
     for await (const entry of walkPackages(root, start)) {
       signal?.throwIfAborted();
       if (entry.kind === "archive") {
-        const reason = "it is an archive of its own: prune it by itself";
+        const reason = "it is a separate archive: prune it on its own";
         yield { what: "kept", path: entry.path, bytes: 0, reason };
       }
       if (entry.kind !== "package") {
@@ -112,7 +112,7 @@ async function reasonToKeep(entry: WalkedPackage): Promise<string | null> {
     }
     stray ??= name;
   }
-  return stray === null ? null : `it holds ${stray}, which is none of its files`;
+  return stray === null ? null : `it contains ${stray}, which its manifest does not list`;
 }
 
 async function remove(

@@ -179,7 +179,7 @@ function explain(entry: Exclude<WalkEntry, { kind: "package" }>): readonly NotIn
     case "unreadable":
       return [{ kind, path, problem: entry.problem }];
     case "archive":
-      return [{ kind, path, problem: "this is an archive of its own: rebuild its database by itself" }];
+      return [{ kind, path, problem: "this is a separate archive: rebuild its database on its own" }];
     case "stray":
       return [];
   }

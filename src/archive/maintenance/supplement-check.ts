@@ -28,15 +28,15 @@ export async function* checkSupplements(
       continue;
     }
     if (typeof found === "object" || found === "damaged") {
-      const problem = `the manifest that this package supplements, ${first}, is not the one that was there`;
+      const problem = `the manifest that this package supplements, ${first}, is not the original one`;
       yield { kind: "base-missing", path, problem };
     } else if (found !== "none") {
       yield { kind: "unreadable", path: first, problem: found };
     } else if (pruned === undefined) {
-      const problem = `whether this package has all of its transaction: the one that it supplements, ${first}, is not here`;
+      const problem = `whether the transaction is complete: the package that this one supplements, ${first}, is not here`;
       unchecked.push({ kind: "base-package", path, problem });
     } else {
-      const problem = `the package that this one supplements, ${first}, is gone and was not pruned`;
+      const problem = `the package that this one supplements, ${first}, is missing and was not pruned`;
       yield { kind: "base-missing", path, problem };
     }
   }

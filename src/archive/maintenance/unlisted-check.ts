@@ -28,7 +28,7 @@ export async function* checkUnlisted(
       (await loadManifestWithin(root, `${path}/${manifestFileName}`, disk)) === "none";
     if (!isKnown && !isGone) {
       const problem =
-        "the index does not list this package: the database is an older one, or the package is a copy or was brought back";
+        "the index does not list this package: the database is an older copy, or the package was copied or restored";
       yield { kind: "unlisted", path, problem };
     }
   }
@@ -51,7 +51,7 @@ export async function checkOthers(indexes: readonly IndexReader[], seen: SeenPac
     path: String(path),
     problem:
       indexes.length === 0
-        ? "whether packages after this one, the last of its store, are missing: only the store's database knows. Name it with --database"
+        ? "whether packages after this one, the last of its store, are missing: only the store's database shows it. Specify it with --database"
         : `whether packages of ${sayStore(store ?? null)} are missing: ${indexes.map(({ file }) => basename(file)).join(", ")} does not list ${String(packages)} of them`,
   }));
 }

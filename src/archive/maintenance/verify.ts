@@ -138,7 +138,7 @@ export class Verification {
       const { packages: before = 0, bytes: bytesBefore = 0 } = this.#expected ?? {};
       this.#expected = { packages: packages + before, bytes: bytes + bytesBefore };
       if (index.folder !== null && !(await isFolder(index.folder, root))) {
-        const text = `the store of this database last had the folder ${index.folder}`;
+        const text = `the store of this database last used the folder ${index.folder}`;
         this.#notes.push({ kind: "other-folder", path: file, text });
       }
     } catch (error) {
@@ -177,8 +177,8 @@ export class Verification {
     }
     if (this.#totals.packages === 0) {
       const problem = hasState
-        ? "there is no package here"
-        : "there is no package here: this is not an archive, or all of it is gone";
+        ? "there are no packages here"
+        : "there are no packages here: this is not an archive, or all of its packages are missing";
       this.#unchecked.push({ kind: "no-packages", path: work.below.slice(0, -1), problem });
     }
   }
@@ -248,9 +248,9 @@ function findingOf(entry: Exclude<WalkEntry, { kind: "package" }>): Finding {
     case "damaged":
       return { kind: "manifest", path, problem: damagedManifest };
     case "stray":
-      return { kind: "stray", path, problem: "this belongs to no package" };
+      return { kind: "stray", path, problem: "this does not belong to any package" };
     case "archive":
-      return { kind: "stray", path, problem: "this is an archive of its own: check it by itself" };
+      return { kind: "stray", path, problem: "this is a separate archive: verify it on its own" };
     case "unreadable":
       return { kind: "unreadable", path, problem: entry.problem };
   }

@@ -34,7 +34,7 @@ export type WalkEntry =
   | { readonly kind: "unreadable"; readonly path: string; readonly problem: string };
 
 /** What is said of a manifest that says nothing. */
-export const damagedManifest = "the manifest can't be read: damaged, or of a later version";
+export const damagedManifest = "the manifest cannot be read: it is damaged, or from a later version";
 
 /** A folder that is looked after, and the archive that it belongs to. */
 export interface Place {
