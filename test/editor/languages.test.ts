@@ -47,8 +47,12 @@ const avoided: Readonly<Record<string, RegExp>> = {
   de: /Strichcode|Lebenszeichen|Abrechnungsgewicht|\bLogs?\b/,
   "es-ES": /paquetes? de pruebas|petici(?:ón|ones)|\blector(?:es)?\b/,
   fr: /noeud|boîte d'édition|\b(?:les?|un|ce) nodes?\b(?!-)/i,
+  ja: /装置|コンマ|すべて|ほかの|旧型|壊れ|トランザクションの記録|[（）]/,
+  ko: /오류|대화 상자|이전 세대|[하오두마]세요|트랜잭션 기록|scan 노드/,
   "pt-BR": /código de rastreio|número de rastreamento|\bno diálogo/,
   ru: /номера? отправлени|запис[ьи] о транзакции|прежнего поколения/,
+  "zh-CN": /图像|录像|旧款|证据包|静默|scan 节点/,
+  "zh-TW": /對話框|測量|舊款|追蹤號碼|scan 節點|視頻|信息|默認|網絡|軟件|文件夾|設置|服務器/,
 };
 
 const hasWords = (text: string): boolean => /\p{L}{3}/u.test(text.replace(/__\w+?__/g, ""));
