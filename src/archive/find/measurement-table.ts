@@ -49,7 +49,7 @@ export function lookUpBy({ references }: LocalMeasurement) {
 export function noteSearch({ key, job, acceptedAt }: JobOfMeasurement, local: LocalMeasurement): Statement {
   return {
     sql: `INSERT INTO measurements (measurement_key, job_id, accepted_at, reference, sent_at, facts)
-      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (measurement_key) DO UPDATE SET job_id = excluded.job_id`,
+      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (measurement_key) DO UPDATE SET job_id = excluded.job_id, accepted_at = excluded.accepted_at`,
     values: [
       key,
       job,
@@ -80,6 +80,14 @@ export function noteTransaction(
         SET transaction_id = excluded.transaction_id, legacy_id = excluded.legacy_id, found_at = excluded.found_at
         WHERE measurements.transaction_id IS NULL`,
     values: [key, job, at, ids[0] ?? null, legacyId === null ? null : (ids[1] ?? null), at, ...ids, ...ids],
+  };
+}
+
+/** Returns the statement that keeps what is known of a measurement while jobs for it are accepted. */
+export function keepMeasurement({ key, job, acceptedAt }: JobOfMeasurement): Statement {
+  return {
+    sql: "UPDATE measurements SET job_id = ?, accepted_at = ? WHERE measurement_key = ?",
+    values: [job, acceptedAt.toISOString(), key],
   };
 }
 

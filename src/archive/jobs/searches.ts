@@ -1,6 +1,7 @@
 import {
-  noteTransaction,
+  keepMeasurement,
   noteSearch,
+  noteTransaction,
   type JobOfMeasurement,
   type TransactionIds,
 } from "../find/measurement-table.ts";
@@ -43,7 +44,10 @@ export function noteMeasurement(
     return isSought ? [noteSearch(job(measureKey(measuredBy, answer)), sought)] : [];
   }
   const key = keyOfKnown(measuredBy, transactionId, answer);
-  return key === null ? [] : [noteTransaction(job(key), { transactionId, legacyId: null })];
+  if (key === null) {
+    return [];
+  }
+  return [noteTransaction(job(key), { transactionId, legacyId: null }), keepMeasurement(job(key))];
 }
 
 /** The measurement of a package and its transaction; null if too little is known. */

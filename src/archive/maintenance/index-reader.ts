@@ -105,6 +105,27 @@ export class IndexReader {
     return found.length > 0;
   }
 
+  /** The rows of measurements with these keys, and of those that were given one of these transactions. */
+  async measurements(keys: readonly string[], transactionIds: readonly string[]): Promise<readonly Row[]> {
+    const ids = JSON.stringify(transactionIds);
+    return this.#database.select(
+      `SELECT measurement_key, transaction_id, legacy_id FROM measurements
+        WHERE measurement_key IN (SELECT value FROM json_each(?))
+          OR transaction_id IN (SELECT value FROM json_each(?)) OR legacy_id IN (SELECT value FROM json_each(?))`,
+      [JSON.stringify(keys), ids, ids],
+    );
+  }
+
+  /** Some of the transactions that were given to more than one measurement. */
+  async givenTwice(): Promise<readonly { transactionId: string; count: number }[]> {
+    const rows = await this.#database.select(
+      `SELECT transaction_id, count(*) AS count FROM measurements WHERE transaction_id IS NOT NULL
+        GROUP BY transaction_id HAVING count(*) > 1 LIMIT ?`,
+      [pageRows],
+    );
+    return rows.map((row) => ({ transactionId: String(row["transaction_id"]), count: Number(row["count"]) }));
+  }
+
   /** Rows that are not what was written, apart from those of packages. */
   async *damagedRows(): AsyncGenerator<Finding> {
     for (const { name, sql } of checkedRows) {

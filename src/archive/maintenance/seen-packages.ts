@@ -18,6 +18,12 @@ export interface SeenPackage {
   /** The manifest of the package that it completes. */
   readonly supplementsSha256: string | null;
   readonly supplementsPath: string | null;
+  /** When its job was accepted. */
+  readonly accepted: string;
+  /** Of its measurement, and the transaction's ids, in lower case; null where it is of no measurement with a transaction. */
+  readonly measurementKey: string | null;
+  readonly transactionId: string | null;
+  readonly legacyId: string | null;
   /** SHA-256 of the row that an index has for it. */
   readonly rowSha256: string;
 }
@@ -38,6 +44,10 @@ const schema = [
     missing TEXT,
     supplements TEXT,
     supplements_path TEXT,
+    accepted TEXT NOT NULL,
+    measurement_key TEXT,
+    transaction_id TEXT,
+    legacy_id TEXT,
     row_sha256 TEXT NOT NULL,
     is_listed INTEGER NOT NULL DEFAULT 0
   )`,
@@ -73,26 +83,27 @@ export class SeenPackages {
   }
 
   async add(one: SeenPackage): Promise<void> {
-    const { path, sha256, store, job, archived, previousPath, previousSha256, rowSha256 } = one;
-    const { missing, supplementsSha256, supplementsPath } = one;
+    const row = {
+      path: one.path,
+      sha256: one.sha256,
+      store: one.store,
+      job: one.job,
+      archived: one.archived,
+      previous_path: one.previousPath,
+      previous_sha256: one.previousSha256,
+      missing: one.missing,
+      supplements: one.supplementsSha256,
+      supplements_path: one.supplementsPath,
+      accepted: one.accepted,
+      measurement_key: one.measurementKey,
+      transaction_id: one.transactionId,
+      legacy_id: one.legacyId,
+      row_sha256: one.rowSha256,
+    };
+    const columns = Object.keys(row);
     await this.#add({
-      sql: `INSERT OR IGNORE INTO seen
-        (path, sha256, store, job, archived, previous_path, previous_sha256, missing, supplements,
-          supplements_path, row_sha256)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      values: [
-        path,
-        sha256,
-        store,
-        job,
-        archived,
-        previousPath,
-        previousSha256,
-        missing,
-        supplementsSha256,
-        supplementsPath,
-        rowSha256,
-      ],
+      sql: `INSERT OR IGNORE INTO seen (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+      values: Object.values(row),
     });
   }
 

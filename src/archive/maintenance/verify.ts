@@ -11,12 +11,14 @@ import { plainDisk, stateFolderName, type ArchiveDisk } from "../archive-disk.ts
 import { checkChain } from "./chain-check.ts";
 import { checkComplete } from "./incomplete-check.ts";
 import { findDatabases, isFolder } from "./find-databases.ts";
-import { expectedRow, hashOfRow, IndexCheck } from "./index-check.ts";
+import { IndexCheck } from "./index-check.ts";
 import { IndexReader } from "./index-reader.ts";
 import { findLeftovers } from "./leftovers.ts";
+import { checkMeasurements } from "./measurement-check.ts";
 import type { CheckParts } from "./check-parts.ts";
 import { checkPackage, sayUnreadable, type CheckedTotals } from "./package-check.ts";
 import { PrunedPackages } from "./pruned-packages.ts";
+import { seenOf } from "./seen-package.ts";
 import { SeenPackages } from "./seen-packages.ts";
 import { checkSupplements } from "./supplement-check.ts";
 import { checkOthers, checkUnlisted } from "./unlisted-check.ts";
@@ -184,7 +186,7 @@ export class Verification {
   }
 
   async *#checkPackage(entry: WalkedPackage, { seen, disk, pruned }: Work): AsyncGenerator<Finding> {
-    const { path, sha256, manifest } = entry;
+    const { sha256 } = entry;
     const findings: Finding[] = [];
     for await (const finding of checkPackage(entry, disk, this.#totals, this.#options.signal)) {
       findings.push(finding);
@@ -196,19 +198,7 @@ export class Verification {
       return;
     }
     yield* findings;
-    await seen.add({
-      path,
-      sha256,
-      store: manifest.store ?? null,
-      job: manifest.job,
-      archived: manifest.times.archived,
-      previousPath: manifest.previous?.path ?? null,
-      previousSha256: manifest.previous?.sha256 ?? null,
-      missing: manifest.complete ? null : manifest.missing.join(", "),
-      supplementsSha256: manifest.supplements?.sha256 ?? null,
-      supplementsPath: manifest.supplements?.path ?? null,
-      rowSha256: hashOfRow(expectedRow(path, entry)),
-    });
+    await seen.add(seenOf(entry));
   }
 
   async *#checkIndexes(work: Work): AsyncGenerator<Finding> {
@@ -218,6 +208,7 @@ export class Verification {
       yield* readDatabase(index, this.#unchecked, new IndexCheck(index, work).run(below));
       yield* readDatabase(index, this.#unchecked, index.damagedRows());
       yield* readDatabase(index, this.#unchecked, checkUnlisted(index, work));
+      yield* readDatabase(index, this.#unchecked, checkMeasurements(index, seen));
     }
     this.#unchecked.push(...(await checkOthers(indexes, seen)));
   }

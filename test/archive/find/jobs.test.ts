@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { rebuildIndex } from "../../../src/archive/maintenance/commands.ts";
 import { Archives } from "../../../src/archive/jobs/archives.ts";
 import type { RunningJob } from "../../../src/archive/jobs/running-job.ts";
 import type { Submission } from "../../../src/archive/jobs/submission.ts";
@@ -6,7 +8,8 @@ import type { CloudClient } from "../../../src/cloud/client.ts";
 import { startSimulator, type Simulator } from "../../../src/simulator/index.ts";
 import { Inbox } from "../../../src/store/inbox.ts";
 import { withFolder } from "../../media/support.ts";
-import { newDatabases, storeIn } from "../store.ts";
+import { changeDatabase, verify } from "../packages.ts";
+import { databaseOf, newDatabases, storeIn } from "../store.ts";
 import { clientOf, intentOf, openArchive, until, type Opened } from "../support.ts";
 import { box, measured, received } from "./support.ts";
 
@@ -151,5 +154,66 @@ describe("archive: jobs that seek their transaction", () => {
       assert.deepEqual([folders.get("A"), folders.get("B")], ["1", "2"]);
       await after.close();
     });
+  });
+
+  describe("once the database is lost", () => {
+    const guid = "6F9619FF-8B86-D011-B42D-00C04FC964FF";
+
+    /** Archives the first parcel with a record that has both ids of its transaction. */
+    async function archiveFirst(root: string): Promise<string> {
+      const archive = await open(root);
+      const submission = await submit(archive, first);
+      await archive.post(guid, { legacyId: "905865" });
+      const { manifest, path } = await submission.end();
+      submission.messageSent();
+      await archive.close();
+      assert.deepEqual([manifest.transactionId, manifest.legacyTransactionId], [guid, "905865"]);
+      assert.deepEqual((await verify(root)).said, []);
+      return path;
+    }
+
+    it("are given no transaction that the packages say another measurement has, by either of its ids", async () => {
+      await withFolder(async (root) => {
+        await archiveFirst(root);
+        await rm(databaseOf(root));
+        await rebuildIndex(root, { database: databaseOf(root) });
+        assert.deepEqual((await verify(root)).said, []);
+        const archive = await open(root);
+        const other = await submit(archive, second, 300);
+        await archive.post("905865");
+        await assert.rejects(other.end(), /no record of this measurement has arrived/);
+        other.messageSent();
+        assert.equal((await (await submit(archive, first)).end()).wasThere, true);
+        await archive.close();
+      });
+    });
+
+    for (const [what, sql, said] of [
+      [
+        "has another transaction",
+        "UPDATE measurements SET transaction_id = '7', legacy_id = NULL",
+        "index P",
+      ],
+      ["has none", "UPDATE measurements SET transaction_id = NULL, legacy_id = NULL", "index P"],
+      ["is gone", "DELETE FROM measurements", "index P"],
+      [
+        "shares its transaction with another one",
+        "INSERT INTO measurements SELECT 'other', job_id, accepted_at, NULL, NULL, NULL, transaction_id, NULL, found_at FROM measurements",
+        "database F",
+      ],
+    ] as const) {
+      it(`dimensioner-verify finds a measurement that ${what} in the database`, async () => {
+        await withFolder(async (root) => {
+          const path = await archiveFirst(root);
+          changeDatabase(databaseOf(root), sql);
+          const wanted = said.replace("P", path).replace("F", databaseOf(root));
+          const { findings } = await verify(root);
+          assert.ok(
+            findings.some((one) => `${one.kind} ${one.path}` === wanted),
+            JSON.stringify(findings),
+          );
+        });
+      });
+    }
   });
 });
