@@ -57,7 +57,7 @@ export default function (RED: NodeAPI): void {
       surface: () => (mayUseCloud ? clouds.surface() : "disk"),
     } as const;
     const status = new ArchiveStatus(RED, () => session.jobs);
-    const heldUp = new HeldUpLog(RED, this, status, () => session.jobs.length);
+    const heldUp = new HeldUpLog(RED, this, status, () => status.open);
 
     const readWarnAfter = (): number => {
       const settings = new SettingsReader("node", operationOf("config"));

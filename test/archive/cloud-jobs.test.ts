@@ -299,7 +299,7 @@ describe("archive: jobs of the cloud", () => {
       const archive = await openArchive(root, client);
       const dropped = await archive.runner.submit(forCloud("1", { waitMs: 60_000 }));
       const kept = await archive.runner.submit(forCloud("2", { waitMs: 60_000, keep: { topic: "t" } }));
-      await until(() => archive.runner.jobs.every(({ state }) => state === "waiting"), "both wait");
+      await until(() => [...archive.runner.jobs].every(({ state }) => state === "waiting"), "both wait");
       dropped.running?.drop();
       await rejectsWith(dropped.end(), "ERR_CANCELLED", "cancelledReset");
       dropped.messageSent();

@@ -162,7 +162,7 @@ describe("archive: media that messages bring", () => {
       const submit = (index: number, more = {}) =>
         runner.submitMedia(sequence(more), [medium(pictureOf(`part ${index}`))], part(index));
       const submissions = [await submit(0), await submit(1)];
-      await until(() => runner.jobs[0]?.state === "waiting", "it waits for the third part");
+      await until(() => [...runner.jobs][0]?.state === "waiting", "it waits for the third part");
       submissions.push(await submit(2));
       for (const submission of submissions) {
         assert.equal((await submission.end()).manifest.items.length, 3);
@@ -196,13 +196,13 @@ describe("archive: media that messages bring", () => {
     await withFolder(async (root) => {
       const before = await openArchive(root, undefined);
       const first = await before.runner.submitMedia(sequence(), [medium(pictureOf("a"))], part(0, 2));
-      await until(() => before.runner.jobs[0]?.state === "waiting", "it waits");
+      await until(() => [...before.runner.jobs][0]?.state === "waiting", "it waits");
       await before.close();
       await rejectsWith(first.end(), "ERR_CANCELLED", "cancelledKept");
 
       const after = await openArchive(root, undefined);
       const [submission] = [...after.runner.resume(() => true)];
-      await until(() => after.runner.jobs[0]?.state === "waiting", "it waits again");
+      await until(() => [...after.runner.jobs][0]?.state === "waiting", "it waits again");
       await after.runner.submitMedia(sequence(), [medium(pictureOf("b"))], part(1, 2));
       const { manifest } = await (submission ?? assert.fail()).end();
       assert.deepEqual(

@@ -36,7 +36,7 @@ async function leaveOpen(root: string, text: string): Promise<void> {
   const intent = intentOf("m", { origin: null, sequence: "s", waitMs: 60_000 });
   const submission = await archive.runner.submitMedia(intent, [medium(text)], part);
   submission.end().catch(() => undefined);
-  await until(() => archive.runner.jobs[0]?.state === "waiting", "it waits");
+  await until(() => [...archive.runner.jobs][0]?.state === "waiting", "it waits");
   await archive.close();
 }
 

@@ -34,7 +34,7 @@ export class ActiveJobs {
 
   /** Adds a job. Returns a function to be called when it has ended. */
   add(key: string, active: ActiveJob): () => void {
-    this.#jobs.set(key, [...(this.#jobs.get(key) ?? []), active]);
+    this.#jobs.set(key, (this.#jobs.get(key) ?? []).concat(active));
     return () => {
       const left = this.#jobs.get(key)?.filter((one) => one !== active) ?? [];
       if (left.length > 0) {

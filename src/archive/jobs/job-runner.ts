@@ -83,9 +83,9 @@ export class JobRunner implements SubmissionOwner {
     });
   }
 
-  /** The running jobs, without those that have ended and wait for their message to be sent. */
-  get jobs(): RunningJob[] {
-    return [...this.#jobs].filter((running) => !running.hasEnded);
+  /** The jobs whose message is not out yet; some may have ended. */
+  get jobs(): Iterable<RunningJob> {
+    return this.#jobs;
   }
 
   /**

@@ -59,7 +59,8 @@ export class ArchiveSession {
     this.#options = options;
   }
 
-  get jobs(): RunningJob[] {
+  /** The jobs whose message is not out yet; some may have ended. */
+  get jobs(): Iterable<RunningJob> {
     return this.#runner?.jobs ?? [];
   }
 

@@ -1,5 +1,5 @@
 import type { NodeAPI } from "node-red";
-import type { RunningJob } from "../../archive/jobs/running-job.ts";
+import type { RunningJob, RunningState } from "../../archive/jobs/running-job.ts";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { interpolate } from "../../errors/interpolation.ts";
 import type { NodeStatus } from "../status/node-status.ts";
@@ -41,13 +41,13 @@ const everyMs = 250;
 /** Shows how many jobs are open and how they are, at most four times a second however many there are. */
 export class ArchiveStatus {
   readonly #RED: NodeAPI;
-  readonly #jobs: () => RunningJob[];
+  readonly #jobs: () => Iterable<RunningJob>;
   #nodeStatus: NodeStatus | undefined;
   #timer: NodeJS.Timeout | undefined;
   #current: RunningJob | undefined;
   #isDue = false;
 
-  constructor(RED: NodeAPI, jobs: () => RunningJob[]) {
+  constructor(RED: NodeAPI, jobs: () => Iterable<RunningJob>) {
     this.#RED = RED;
     this.#jobs = jobs;
   }
@@ -89,14 +89,12 @@ export class ArchiveStatus {
 
   #show(): void {
     const nodeStatus = this.#nodeStatus;
-    const jobs = this.#jobs();
-    const count = jobs.length;
+    const { count, working: first, troubled } = this.#count();
     if (nodeStatus === undefined || count === 0) {
       return;
     }
     const current = this.#current?.state === "working" && !this.#current.hasEnded ? this.#current : undefined;
-    const working = current ?? jobs.find(({ state }) => state === "working");
-    const troubled = jobs.find(({ state }) => state === "trouble");
+    const working = current ?? first;
     if (working !== undefined && working.doneBytes > 0) {
       const { doneBytes, totalBytes } = working;
       const done = { bytes: doneBytes };
@@ -112,6 +110,27 @@ export class ArchiveStatus {
     } else {
       nodeStatus.show("waiting", () => this.say("waiting", { count }));
     }
+  }
+
+  /** How many jobs are open, and the first one in a state; without a list of them, since there may be thousands. */
+  #count(): { count: number; working: RunningJob | undefined; troubled: RunningJob | undefined } {
+    let count = 0;
+    const first = new Map<RunningState, RunningJob>();
+    for (const running of this.#jobs()) {
+      if (running.hasEnded) {
+        continue;
+      }
+      count += 1;
+      if (!first.has(running.state)) {
+        first.set(running.state, running);
+      }
+    }
+    return { count, working: first.get("working"), troubled: first.get("trouble") };
+  }
+
+  /** How many jobs are open. */
+  get open(): number {
+    return this.#count().count;
   }
 
   /** The short text of a failure. */
