@@ -124,7 +124,7 @@ const require = createRequire(import.meta.url);
 function loadUndici(): typeof Undici {
   const loaded: unknown = require("undici");
   if (!isUndici(loaded)) {
-    throw new TypeError("The installed undici is none that this package knows. Install this package anew.");
+    throw new TypeError("The installed version of undici is not supported. Reinstall this package.");
   }
   return loaded;
 }

@@ -61,7 +61,7 @@ export class BodyWriter {
       if (chunk instanceof Uint8Array) {
         this.#take(chunk);
       } else {
-        fail(new TypeError("The body of a download has to be one of bytes."));
+        fail(new TypeError("The body of a download must be a stream of bytes."));
       }
     });
     // A body that was paused before would otherwise stay paused.

@@ -70,7 +70,7 @@ async function readBody(
   for await (const chunk of body) {
     const piece: unknown = chunk;
     if (!(piece instanceof Uint8Array)) {
-      throw new TypeError("The body of a download has to be one of bytes.");
+      throw new TypeError("The body of a download must be a stream of bytes.");
     }
     bytes += piece.byteLength;
     if (bytes > limitBytes) {

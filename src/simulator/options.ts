@@ -224,7 +224,7 @@ export function completeOptions(given: StartOptions): SimulatorOptions {
   const scanner = { ...defaultScanner, ...checkSettings(given.scanner ?? {}) };
   const options = { ...defaultOptions, ...given, seed, ports, records, scanner };
   if (!isLoopback(options.host) && !options.expose) {
-    throw new Error(`The simulator listens on ${options.host} only when it is told to be exposed.`);
+    throw new Error(`The simulator listens on ${options.host} only if the expose option is set.`);
   }
   if (!/^[a-z0-9]{8}$/i.test(options.deviceCode)) {
     throw new Error("The device code must be 8 letters or digits.");

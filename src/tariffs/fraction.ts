@@ -34,7 +34,7 @@ export function readFraction(given: unknown): Fraction | null {
 export function fraction(text: string): Fraction {
   const value = readFraction(text);
   if (value === null) {
-    throw new RangeError(`${text} is no decimal number.`);
+    throw new RangeError(`${text} is not a decimal number.`);
   }
   return value;
 }

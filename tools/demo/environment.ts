@@ -94,7 +94,7 @@ async function archiveIn(folder: string, given: string | undefined): Promise<str
     () => false,
   );
   if (!isFolder) {
-    throw new Error(`--archive needs a folder that exists, and ${given} is none.`);
+    throw new Error(`--archive needs an existing folder: ${given} is not one.`);
   }
   return resolve(given);
 }
