@@ -160,7 +160,7 @@ describe("simulator", () => {
   });
 
   it("never listens beyond loopback unless told to", async () => {
-    await assert.rejects(startSimulator({ host: "0.0.0.0" }), /exposed/);
+    await assert.rejects(startSimulator({ host: "0.0.0.0" }), /the expose option is set/);
     const sim = await start({ host: "0.0.0.0", expose: true });
     assert.equal(sim.newer.origin, `http://0.0.0.0:${sim.newer.port}`);
     const v6 = await start({ host: "::1" });
