@@ -30,7 +30,7 @@ export interface MeasureInput {
   [field: string]: unknown;
 }
 
-/** What video and remote trigger take where the dialog leaves the choice to the message. */
+/** What video and remote trigger take if the dialog leaves the choice to the message. */
 export interface VideoInput {
   transactionReference?: string | number | null;
   /**
@@ -47,7 +47,7 @@ export interface VideoInput {
 /** What fetch image takes. */
 export interface FetchImageInput {
   imageIdentifier?: string | number | null;
-  /** Where the dialog leaves the choice to the message. */
+  /** If the dialog leaves the choice to the message. */
   image?: "annotated" | "color" | "depth";
   [field: string]: unknown;
 }
@@ -70,7 +70,7 @@ export interface ScanInput {
 export interface BillableWeightInput {
   payload: MeasureResult | TransactionRecord;
   scan?: Scan;
-  /** A carrier of the table, where the dialog leaves the choice to the message. */
+  /** A carrier of the table, if the dialog leaves the choice to the message. */
   preset?: string;
   [field: string]: unknown;
 }
@@ -169,7 +169,7 @@ export interface ArchiveMessage {
   payload: ArchivedPackage;
   /** Path of the manifest. */
   filename: string;
-  /** True where the job was finished after a restart or a deploy. */
+  /** True if the job was finished after a restart or a deploy. */
   resumed?: true;
   [field: string]: unknown;
 }

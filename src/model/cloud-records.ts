@@ -16,7 +16,7 @@ export const cloudDeviceSchema = v.pipe(
     id: id("Opaque text."),
     name: text("As in the portal."),
     appVersion: text("Version of the device's software."),
-    terminalId: text("ID of the terminal that it belongs to; null where there is none."),
+    terminalId: text("ID of the terminal that it belongs to; null if there is none."),
     lastHeartbeatUtc: text("When the cloud last heard of it, in UTC."),
     registrationCode: text("What a remote trigger takes as deviceReference."),
   }),

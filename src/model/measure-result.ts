@@ -31,7 +31,7 @@ const wireResult = v.looseObject({
   customReference1: text("What the host gave with the measure."),
   customReference2: text("What the host gave with the measure."),
   customReference3: text("What the host gave with the measure."),
-  imageIdentifier: text("For fetch image; null where there is none, as through the cloud."),
+  imageIdentifier: text("For fetch image; null if there is none, as through the cloud."),
   elapsedMs: number("How long the device took, in milliseconds."),
   dateTimeLocal: text("When it was measured, by the device's clock and time zone (ISO 8601 with offset)."),
   dateTimeUtc: text("When it was measured, in UTC (ISO 8601)."),
@@ -90,7 +90,7 @@ export const measureResultSchema = v.pipe(
     device: v.pipe(
       v.nullable(v.string()),
       v.description(
-        "Which device measured: the name of its config node, or its address where it has no name; through the cloud, the device reference. Null where the library is used without Node-RED.",
+        "Which device measured: the name of its config node, or its address if it has no name; through the cloud, the device reference. Null if the library is used without Node-RED.",
       ),
     ),
     source: v.pipe(
@@ -99,12 +99,14 @@ export const measureResultSchema = v.pipe(
     ),
     deviceSerialNumber: v.pipe(
       v.nullable(v.string()),
-      v.description("The serial number of the device, as typed into its config node; null where it is not."),
+      v.description(
+        "The serial number of the device, as typed into its config node; null if it is not set there.",
+      ),
     ),
     deviceCertificate: v.pipe(
       v.nullable(v.string()),
       v.description(
-        "The number of its approval or verification for trade, as typed into its config node; null where it is not.",
+        "The number of its approval or verification for trade, as typed into its config node; null if it is not set there.",
       ),
     ),
     ...otherEntries,

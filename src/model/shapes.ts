@@ -31,16 +31,17 @@ export interface MeasureResult {
   /** Unit of weight, such as kg or lb. */
   weightUnitOfMeasure: string | null;
   /**
-   * Which device measured: the name of its config node, or its address where it has no name; through the cloud,
-   * the device reference. Null where the library is used without Node-RED.
+   * Which device measured: the name of its config node, or its address if it has no name; through the cloud, the
+   * device reference. Null if the library is used without Node-RED.
    */
   device: string | null;
   /** Which API it came from. */
   source: "newer-device" | "earlier-device" | "cloud";
-  /** The serial number of the device, as typed into its config node; null where it is not. */
+  /** The serial number of the device, as typed into its config node; null if it is not set there. */
   deviceSerialNumber: string | null;
   /**
-   * The number of its approval or verification for trade, as typed into its config node; null where it is not.
+   * The number of its approval or verification for trade, as typed into its config node; null if it is not set
+   * there.
    */
   deviceCertificate: string | null;
   /** For media list, fetch media and archive; null for a local measure. */
@@ -53,7 +54,7 @@ export interface MeasureResult {
   customReference2: string | null;
   /** What the host gave with the measure. */
   customReference3: string | null;
-  /** For fetch image; null where there is none, as through the cloud. */
+  /** For fetch image; null if there is none, as through the cloud. */
   imageIdentifier: string | null;
   /** How long the device took, in milliseconds. */
   elapsedMs: number | null;
@@ -101,22 +102,23 @@ export interface MeasuredObject {
 export interface MeasuredBy {
   /** The config node's ID. */
   id: string;
-  /** The config node's name; its address where it has none. */
+  /** The config node's name; its address if it has none. */
   name: string;
   /** Which API it uses. */
   surface: "newer-device" | "earlier-device" | "cloud";
-  /** The device's registration code where the cloud measured; null for a device on the local network. */
+  /** The device's registration code if the cloud measured; null for a device on the local network. */
   deviceReference: string | null;
-  /** The device's serial number, as typed into its config node; null where it is not. */
+  /** The device's serial number, as typed into its config node; null if it is not set there. */
   serialNumber: string | null;
   /**
-   * The number of its approval or verification for trade, as typed into its config node; null where it is not.
+   * The number of its approval or verification for trade, as typed into its config node; null if it is not set
+   * there.
    */
   certificate: string | null;
   /** When the measure was sent, by this computer's clock (ISO 8601, UTC). */
   sentAt: string;
   references: SentReferences;
-  /** The unique ID that was put into the custom reference chosen as tag; null where none was. */
+  /** The unique ID that was put into the custom reference chosen as tag; null if none was. */
   tag: string | null;
 }
 
@@ -148,11 +150,11 @@ export interface VideoCommand {
    * and another start has replaced it; the cloud's video of this transaction, if any, is another parcel's.
    * `cancelled`: it was, and was cancelled. `taken`: it was, and the measurement of another parcel got it, so that
    * this transaction has no video. `other`: it was started for another reference, and `at` and
-   * `transactionReference` are those of that start. `unknown`: this Node-RED cannot tell. Absent where this
-   * Node-RED has seen no start.
+   * `transactionReference` are those of that start. `unknown`: this Node-RED cannot tell. Absent if this Node-RED
+   * has seen no start.
    */
   recording?: "own" | "overwritten" | "cancelled" | "taken" | "other" | "unknown";
-  /** The start that replaced it, where it was overwritten. */
+  /** The start that replaced it, if it was overwritten. */
   by?: {
     /** What it was started for. */
     transactionReference: string | null;
@@ -254,8 +256,8 @@ export interface TransactionRecord {
   /** What the host gave with the measure. */
   transactionReference: string | null;
   /**
-   * The serial number of the device, as typed into the config node that names its deviceClientId; null where there
-   * is none.
+   * The serial number of the device, as typed into the config node that names its deviceClientId; null if there is
+   * none.
    */
   deviceSerialNumber: string | null;
   /** The number of its approval or verification for trade, from the same config node. */
@@ -273,11 +275,11 @@ export interface FleetDevice {
   registrationCode: string | null;
   /** Version of the device's software. */
   appVersion: string | null;
-  /** The grouping it belongs to; null where there is none, or one that the cloud does not list. */
+  /** The terminal that the device belongs to; null if there is none, or if the cloud does not list it. */
   terminal: Terminal | null;
   /** When the cloud last heard of it, in UTC. */
   lastHeartbeatUtc: string | null;
-  /** Seconds since then, by this computer's clock; null where it was never heard of. */
+  /** Seconds since then, by this computer's clock; null if there has been no heartbeat. */
   silentFor: number | null;
 }
 
@@ -352,7 +354,7 @@ export interface ArchivedFile {
 
 /** A parcel that is not archived yet. Its own message still follows. */
 export interface HeldUp {
-  /** As given, or as found; null where it is not known yet. */
+  /** As given, or as found; null if it is not known yet. */
   transactionId: string | null;
   /** As given. */
   transactionReference: string | null;
@@ -412,7 +414,7 @@ export interface Scan {
    * between elements.
    */
   text: string;
-  /** Kind of symbol; null where the scanner does not say it. */
+  /** Kind of symbol; null if the scanner does not say it. */
   symbology: string | null;
   /** The AIM identifier that the scanner sent in front, such as ]C1; null without one. */
   aim: string | null;
@@ -441,11 +443,11 @@ export interface Scan {
 /** One element of a GS1 code. */
 export interface ScanElement {
   /**
-   * Its application identifier; null where it could not be told from the value. An article number from EAN, UPC
-   * and ITF-14 is 01.
+   * Its application identifier; null if the value does not show it. An article number from EAN, UPC and ITF-14 is
+   * 01.
    */
   ai: string | null;
-  /** As GS1 calls it; null where the identifier is not known. */
+  /** As GS1 calls it; null if the identifier is not known. */
   title: string | null;
   /** Its text exactly as in the code; an article number has 14 digits. */
   value: string;
@@ -457,7 +459,7 @@ export interface ScanElement {
   /** What is wrong, if it does not. */
   problem?: "length" | "characters" | "checkDigit" | "date" | "value";
   /**
-   * What the value stands for where that is not its text: a number with its decimals, or a date (YYYY-MM-DD).
+   * What the value stands for, if that is not its text: a number with its decimals, or a date (YYYY-MM-DD).
    */
   decoded?: number | string;
 }
@@ -470,17 +472,17 @@ export interface ScanCarrier {
   service: string;
   /** The tracking number without spaces, and without a routing code in front. */
   number: string;
-  /** Whether the check digit is right; null where the number has none that is known. */
+  /** Whether the check digit is right; null if the number has none that is known. */
   checkDigit: boolean | null;
 }
 
 /** What the label says about the parcel's size (331n to 333n, 341n to 349n). */
 export interface LabelDimensions {
-  /** Length; null where it is missing. */
+  /** Length; null if it is missing. */
   length: number | null;
-  /** Width; null where it is missing. */
+  /** Width; null if it is missing. */
   width: number | null;
-  /** Height; null where it is missing. */
+  /** Height; null if it is missing. */
   height: number | null;
   /** Meters become centimeters; feet and yards become inches. */
   unit: "cm" | "in";
@@ -514,14 +516,13 @@ export interface BillableWeight {
    */
   explanation: string;
   /**
-   * The weight of the size, rounded up as the rule says; null where the volume is not above the rule's threshold.
+   * The weight of the size, rounded up as the rule says; null if the volume is not above the rule's threshold.
    */
   dimensionalWeight: number | null;
-  /** The weight as it was weighed, not rounded up; null where none is used. */
+  /** The weight as it was weighed, not rounded up; null if none is used. */
   actualWeight: number | null;
   /**
-   * Where the actual weight comes from: the measurement, the label, or a scale of its own. Null where none is
-   * used.
+   * Where the actual weight comes from: the measurement, the label, or another scale. Null if none is used.
    */
   weightFrom: "measured" | "label" | "given" | null;
   /** Length, width and height as the rule rounds them, in dimsUnit. */
@@ -532,51 +533,51 @@ export interface BillableWeight {
   volume: number;
   /** What the volume is divided by. */
   divisor: number;
-  /** Which rule of the table; `own` for an own one. */
+  /** Which rule of the table; `own` for a custom rule. */
   ruleId: string;
   /**
-   * The day from which the rule is known to hold (YYYY-MM-DD). Null where no day is known, so that it may not have
-   * held on that of the measurement, and for an own one.
+   * The day since which the rule applies (YYYY-MM-DD). Null if that day is not known, so that the rule may not
+   * have applied on the day of the measurement, and for a custom rule.
    */
   ruleDate: string | null;
-  /** Where the rule was found; null for an own one. */
+  /** Where the rule was found; null for a custom rule. */
   source: string | null;
-  /** False where a part of the rule was found in one secondary source only; null for an own one. */
+  /** False if a part of the rule was found in one secondary source only; null for a custom rule. */
   ruleVerified: boolean | null;
   /**
-   * Whether the parcel is over any of the thresholds. Null where it is over none of those that could be compared,
-   * and one could not be: without a weight, or where the table has the carrier's limits of later days only.
+   * Whether the parcel is over any of the thresholds. Null if it is over none of those that could be compared, and
+   * one could not be: without a weight, or where the table has the carrier's limits of later days only.
    */
   over: boolean | null;
   /**
-   * The day from which the carrier's limits hold (YYYY-MM-DD); null where the table has none for the day of the
+   * The day since which the carrier's limits apply (YYYY-MM-DD); null if the table has none for the day of the
    * measurement.
    */
   limitsDate: string | null;
   /** The limits of the carrier on that day, and those of the node's settings. */
   thresholds: BillingThreshold[];
-  /** The measurement against the label; null where `msg.scan` says nothing of size and weight. */
+  /** The measurement against the label; null if `msg.scan` contains neither the size nor the weight. */
   deviation: LabelDeviation | null;
   /**
-   * Whether what is billed was measured legal for trade, as the device says. `unknown` where nobody says it, and
-   * false for dimensions that somebody typed in.
+   * Whether what is billed was measured legal for trade, as the device says. `unknown` if it is not known, and
+   * false for dimensions that were typed in.
    */
   legalForTrade: boolean | "unknown";
   /** Always true: none of this is a measured value. */
   computed: true;
 }
 
-/** Where a parcel stands with regard to a limit of a carrier, or to one of the node's settings. */
+/** A parcel compared with a limit of a carrier, or with one from the node's settings. */
 export interface BillingThreshold {
   /** What the limit is for, such as additional handling or oversize. */
   name: string;
-  /** Whether the parcel is over it; exactly at a limit it is not. Null where the weight is not known. */
+  /** Whether the parcel is over it; exactly at a limit it is not. Null if the weight is not known. */
   over: boolean | null;
   /**
    * What is limited. `longest`, `second`, `shortest`: a side. `girth`: the longest side plus twice the two others.
    */
   quantity: "volume" | "longest" | "second" | "shortest" | "girth" | "weight";
-  /** The parcel's, from the sides as the rule rounds them; null where the weight is not known. */
+  /** The value of the parcel, from the sides as the rule rounds them; null if the weight is not known. */
   value: number | null;
   /** The limit. */
   limit: number;
@@ -586,9 +587,9 @@ export interface BillingThreshold {
 
 /** How far a measurement is from what the label of the parcel says. */
 export interface LabelDeviation {
-  /** The weight; null where the label or the scale has none. */
+  /** The weight; null if the label or the scale has none. */
   weight: WeightDeviation | null;
-  /** The three sides, the longest first; null where the label does not have all of them. */
+  /** The three sides, the longest first; null if the label does not have all of them. */
   sides: SideDeviation[] | null;
 }
 
@@ -600,7 +601,7 @@ export interface WeightDeviation {
   measured: number;
   /** How much more was measured than the label says. */
   difference: number;
-  /** The same as a percentage of what the label says; null where that is 0. */
+  /** The same as a percentage of what the label says; null if that is 0. */
   percent: number | null;
   /** As on the label. */
   unit: "kg" | "g" | "lb" | "oz";
@@ -614,7 +615,7 @@ export interface SideDeviation {
   measured: number;
   /** How much more was measured than the label says. */
   difference: number;
-  /** The same as a percentage of what the label says; null where that is 0. */
+  /** The same as a percentage of what the label says; null if that is 0. */
   percent: number | null;
   /** As on the label. */
   unit: "cm" | "in";
@@ -628,7 +629,7 @@ export interface CloudDevice {
   name: string | null;
   /** Version of the device's software. */
   appVersion: string | null;
-  /** ID of the terminal that it belongs to; null where there is none. */
+  /** ID of the terminal that it belongs to; null if there is none. */
   terminalId: string | null;
   /** When the cloud last heard of it, in UTC. */
   lastHeartbeatUtc: string | null;

@@ -34,7 +34,7 @@ const wireRecord = v.looseObject({
   customReference3: text("What the host gave with the measure."),
   transactionReference: text("What the host gave with the measure."),
   deviceSerialNumber: text(
-    "The serial number of the device, as typed into the config node that names its deviceClientId; null where there is none.",
+    "The serial number of the device, as typed into the config node that names its deviceClientId; null if there is none.",
   ),
   deviceCertificate: text("The number of its approval or verification for trade, from the same config node."),
 });

@@ -14,7 +14,7 @@ export function writeMessagePage(): string {
     "# Messages",
     "",
     "What each node puts on a message. Whatever is not named here stays on the message as it was.",
-    "[messages.schema.json](messages.schema.json) has the same as JSON Schema: each name on this page stands under `$defs`",
+    "[messages.schema.json](messages.schema.json) has the same as JSON Schema: each name on this page is under `$defs`",
     "there. [manifest.schema.json](manifest.schema.json) describes the `manifest.json` of an archived package.",
     "",
     "## By node",

@@ -126,7 +126,7 @@ export const sent = {
     payload: payloads.archivedPackage,
     filename: described("Path of the manifest.", v.string()),
     resumed: v.exactOptional(
-      described("True where the job was finished after a restart or a deploy.", v.literal(true)),
+      described("True if the job was finished after a restart or a deploy.", v.literal(true)),
     ),
   }),
   HeldUpMessage: message(
@@ -167,18 +167,15 @@ export const sent = {
 /** What nodes take, as their dialogs are set at first. */
 export const taken = {
   MeasureInput: message("What measure takes.", measureInput),
-  VideoInput: message(
-    "What video and remote trigger take where the dialog leaves the choice to the message.",
-    {
-      ...measureInput,
-      action: v.exactOptional(action),
-    },
-  ),
+  VideoInput: message("What video and remote trigger take if the dialog leaves the choice to the message.", {
+    ...measureInput,
+    action: v.exactOptional(action),
+  }),
   FetchImageInput: message("What fetch image takes.", {
     imageIdentifier: given,
     image: v.exactOptional(
       described(
-        "Where the dialog leaves the choice to the message.",
+        "If the dialog leaves the choice to the message.",
         v.picklist(["annotated", "color", "depth"]),
       ),
     ),
@@ -197,7 +194,7 @@ export const taken = {
     payload: v.union([measureResultSchema, transactionRecordSchema]),
     scan: v.exactOptional(payloads.scan),
     preset: v.exactOptional(
-      described("A carrier of the table, where the dialog leaves the choice to the message.", v.string()),
+      described("A carrier of the table, if the dialog leaves the choice to the message.", v.string()),
     ),
   }),
   FetchMediaInput: message("What fetch media takes.", {

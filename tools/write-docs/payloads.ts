@@ -23,12 +23,12 @@ export const fleetDevice = described(
     registrationCode: described("What a remote trigger takes as deviceReference.", text),
     appVersion: described("Version of the device's software.", text),
     terminal: described(
-      "The grouping it belongs to; null where there is none, or one that the cloud does not list.",
+      "The terminal that the device belongs to; null if there is none, or if the cloud does not list it.",
       v.nullable(terminalSchema),
     ),
     lastHeartbeatUtc: described("When the cloud last heard of it, in UTC.", text),
     silentFor: described(
-      "Seconds since then, by this computer's clock; null where it was never heard of.",
+      "Seconds since then, by this computer's clock; null if there has been no heartbeat.",
       v.nullable(v.number()),
     ),
   }),
@@ -95,7 +95,7 @@ export const archivedPackage = described(
 export const heldUp = described(
   "A parcel that is not archived yet. Its own message still follows.",
   v.object({
-    transactionId: described("As given, or as found; null where it is not known yet.", text),
+    transactionId: described("As given, or as found; null if it is not known yet.", text),
     transactionReference: described("As given.", text),
     device: described("Which device measured.", text),
     reason: described(
@@ -127,11 +127,11 @@ export const videoCommand = described(
     ),
     recording: v.exactOptional(
       described(
-        "Once the recording has ended: whose it is. `own`: it was started for this reference. `overwritten`: it was, and another start has replaced it; the cloud's video of this transaction, if any, is another parcel's. `cancelled`: it was, and was cancelled. `taken`: it was, and the measurement of another parcel got it, so that this transaction has no video. `other`: it was started for another reference, and `at` and `transactionReference` are those of that start. `unknown`: this Node-RED cannot tell. Absent where this Node-RED has seen no start.",
+        "Once the recording has ended: whose it is. `own`: it was started for this reference. `overwritten`: it was, and another start has replaced it; the cloud's video of this transaction, if any, is another parcel's. `cancelled`: it was, and was cancelled. `taken`: it was, and the measurement of another parcel got it, so that this transaction has no video. `other`: it was started for another reference, and `at` and `transactionReference` are those of that start. `unknown`: this Node-RED cannot tell. Absent if this Node-RED has seen no start.",
         v.picklist(["own", "overwritten", "cancelled", "taken", "other", "unknown"]),
       ),
     ),
-    by: v.exactOptional(described("The start that replaced it, where it was overwritten.", videoStart)),
+    by: v.exactOptional(described("The start that replaced it, if it was overwritten.", videoStart)),
     device: v.exactOptional(
       described(
         "After a stop: the device on the local network that keeps the video.",
@@ -158,24 +158,24 @@ export const measuredBy = described(
   "Which deployed config node measured.",
   v.object({
     id: described("The config node's ID.", v.string()),
-    name: described("The config node's name; its address where it has none.", v.string()),
+    name: described("The config node's name; its address if it has none.", v.string()),
     surface: described("Which API it uses.", v.picklist(["newer-device", "earlier-device", "cloud"])),
     deviceReference: described(
-      "The device's registration code where the cloud measured; null for a device on the local network.",
+      "The device's registration code if the cloud measured; null for a device on the local network.",
       text,
     ),
     serialNumber: described(
-      "The device's serial number, as typed into its config node; null where it is not.",
+      "The device's serial number, as typed into its config node; null if it is not set there.",
       text,
     ),
     certificate: described(
-      "The number of its approval or verification for trade, as typed into its config node; null where it is not.",
+      "The number of its approval or verification for trade, as typed into its config node; null if it is not set there.",
       text,
     ),
     sentAt: described("When the measure was sent, by this computer's clock (ISO 8601, UTC).", v.string()),
     references: sentReferences,
     tag: described(
-      "The unique ID that was put into the custom reference chosen as tag; null where none was.",
+      "The unique ID that was put into the custom reference chosen as tag; null if none was.",
       text,
     ),
   }),
@@ -185,10 +185,10 @@ export const scanElement = described(
   "One element of a GS1 code.",
   v.object({
     ai: described(
-      "Its application identifier; null where it could not be told from the value. An article number from EAN, UPC and ITF-14 is 01.",
+      "Its application identifier; null if the value does not show it. An article number from EAN, UPC and ITF-14 is 01.",
       text,
     ),
-    title: described("As GS1 calls it; null where the identifier is not known.", text),
+    title: described("As GS1 calls it; null if the identifier is not known.", text),
     value: described("Its text exactly as in the code; an article number has 14 digits.", v.string()),
     checked: described(
       "Whether it has the length, the characters and the check digit that it should; null if the identifier is not known.",
@@ -202,7 +202,7 @@ export const scanElement = described(
     ),
     decoded: v.exactOptional(
       described(
-        "What the value stands for where that is not its text: a number with its decimals, or a date (YYYY-MM-DD).",
+        "What the value stands for, if that is not its text: a number with its decimals, or a date (YYYY-MM-DD).",
         v.union([v.number(), v.string()]),
       ),
     ),
@@ -216,7 +216,7 @@ export const scanCarrier = described(
     service: described("The service or the kind of number.", v.string()),
     number: described("The tracking number without spaces, and without a routing code in front.", v.string()),
     checkDigit: described(
-      "Whether the check digit is right; null where the number has none that is known.",
+      "Whether the check digit is right; null if the number has none that is known.",
       v.nullable(v.boolean()),
     ),
   }),
@@ -225,9 +225,9 @@ export const scanCarrier = described(
 export const labelDimensions = described(
   "What the label says about the parcel's size (331n to 333n, 341n to 349n).",
   v.object({
-    length: described("Length; null where it is missing.", v.nullable(v.number())),
-    width: described("Width; null where it is missing.", v.nullable(v.number())),
-    height: described("Height; null where it is missing.", v.nullable(v.number())),
+    length: described("Length; null if it is missing.", v.nullable(v.number())),
+    width: described("Width; null if it is missing.", v.nullable(v.number())),
+    height: described("Height; null if it is missing.", v.nullable(v.number())),
     unit: described("Meters become centimeters; feet and yards become inches.", v.picklist(["cm", "in"])),
   }),
 );
@@ -248,7 +248,7 @@ export const scan = described(
       "The content of the code: without what the scanner puts around it, and with the group separator (character 29) between elements.",
       v.string(),
     ),
-    symbology: described("Kind of symbol; null where the scanner does not say it.", text),
+    symbology: described("Kind of symbol; null if the scanner does not say it.", text),
     aim: described("The AIM identifier that the scanner sent in front, such as ]C1; null without one.", text),
     elements: described("Elements in their order; empty if it is not a GS1 code.", v.array(scanElement)),
     sscc: described(
@@ -270,11 +270,11 @@ export const scan = described(
 );
 
 export const billingThreshold = described(
-  "Where a parcel stands with regard to a limit of a carrier, or to one of the node's settings.",
+  "A parcel compared with a limit of a carrier, or with one from the node's settings.",
   v.object({
     name: described("What the limit is for, such as additional handling or oversize.", v.string()),
     over: described(
-      "Whether the parcel is over it; exactly at a limit it is not. Null where the weight is not known.",
+      "Whether the parcel is over it; exactly at a limit it is not. Null if the weight is not known.",
       v.nullable(v.boolean()),
     ),
     quantity: described(
@@ -282,7 +282,7 @@ export const billingThreshold = described(
       v.picklist(["volume", "longest", "second", "shortest", "girth", "weight"]),
     ),
     value: described(
-      "The parcel's, from the sides as the rule rounds them; null where the weight is not known.",
+      "The value of the parcel, from the sides as the rule rounds them; null if the weight is not known.",
       v.nullable(v.number()),
     ),
     limit: described("The limit.", v.number()),
@@ -295,7 +295,7 @@ const compared = {
   measured: described("What was measured, in the same unit.", v.number()),
   difference: described("How much more was measured than the label says.", v.number()),
   percent: described(
-    "The same as a percentage of what the label says; null where that is 0.",
+    "The same as a percentage of what the label says; null if that is 0.",
     v.nullable(v.number()),
   ),
 };
@@ -313,9 +313,9 @@ export const sideDeviation = described(
 export const labelDeviation = described(
   "How far a measurement is from what the label of the parcel says.",
   v.object({
-    weight: described("The weight; null where the label or the scale has none.", v.nullable(weightDeviation)),
+    weight: described("The weight; null if the label or the scale has none.", v.nullable(weightDeviation)),
     sides: described(
-      "The three sides, the longest first; null where the label does not have all of them.",
+      "The three sides, the longest first; null if the label does not have all of them.",
       v.nullable(v.array(sideDeviation)),
     ),
   }),
@@ -338,37 +338,37 @@ export const billableWeight = described(
       v.string(),
     ),
     dimensionalWeight: described(
-      "The weight of the size, rounded up as the rule says; null where the volume is not above the rule's threshold.",
+      "The weight of the size, rounded up as the rule says; null if the volume is not above the rule's threshold.",
       v.nullable(v.number()),
     ),
     actualWeight: described(
-      "The weight as it was weighed, not rounded up; null where none is used.",
+      "The weight as it was weighed, not rounded up; null if none is used.",
       v.nullable(v.number()),
     ),
     weightFrom: described(
-      "Where the actual weight comes from: the measurement, the label, or a scale of its own. Null where none is used.",
+      "Where the actual weight comes from: the measurement, the label, or another scale. Null if none is used.",
       v.nullable(v.picklist(["measured", "label", "given"])),
     ),
     sides: described("Length, width and height as the rule rounds them, in dimsUnit.", v.array(v.number())),
     dimsUnit: described("Unit of the sides.", v.picklist(["cm", "in"])),
     volume: described("Product of the sides, in cubes of dimsUnit.", v.number()),
     divisor: described("What the volume is divided by.", v.number()),
-    ruleId: described("Which rule of the table; `own` for an own one.", v.string()),
+    ruleId: described("Which rule of the table; `own` for a custom rule.", v.string()),
     ruleDate: described(
-      "The day from which the rule is known to hold (YYYY-MM-DD). Null where no day is known, so that it may not have held on that of the measurement, and for an own one.",
+      "The day since which the rule applies (YYYY-MM-DD). Null if that day is not known, so that the rule may not have applied on the day of the measurement, and for a custom rule.",
       text,
     ),
-    source: described("Where the rule was found; null for an own one.", text),
+    source: described("Where the rule was found; null for a custom rule.", text),
     ruleVerified: described(
-      "False where a part of the rule was found in one secondary source only; null for an own one.",
+      "False if a part of the rule was found in one secondary source only; null for a custom rule.",
       v.nullable(v.boolean()),
     ),
     over: described(
-      "Whether the parcel is over any of the thresholds. Null where it is over none of those that could be compared, and one could not be: without a weight, or where the table has the carrier's limits of later days only.",
+      "Whether the parcel is over any of the thresholds. Null if it is over none of those that could be compared, and one could not be: without a weight, or where the table has the carrier's limits of later days only.",
       v.nullable(v.boolean()),
     ),
     limitsDate: described(
-      "The day from which the carrier's limits hold (YYYY-MM-DD); null where the table has none for the day of the measurement.",
+      "The day since which the carrier's limits apply (YYYY-MM-DD); null if the table has none for the day of the measurement.",
       text,
     ),
     thresholds: described(
@@ -376,11 +376,11 @@ export const billableWeight = described(
       v.array(billingThreshold),
     ),
     deviation: described(
-      "The measurement against the label; null where `msg.scan` says nothing of size and weight.",
+      "The measurement against the label; null if `msg.scan` contains neither the size nor the weight.",
       v.nullable(labelDeviation),
     ),
     legalForTrade: described(
-      "Whether what is billed was measured legal for trade, as the device says. `unknown` where nobody says it, and false for dimensions that somebody typed in.",
+      "Whether what is billed was measured legal for trade, as the device says. `unknown` if it is not known, and false for dimensions that were typed in.",
       v.union([v.boolean(), v.literal("unknown")]),
     ),
     computed: described("Always true: none of this is a measured value.", v.literal(true)),
@@ -419,7 +419,7 @@ export const errorDetails = described(
     ),
     device: v.exactOptional(
       described(
-        "The device by the name of its config node, or by its address where it has no name; through the cloud the device reference, or the cloud's name. Absent where none was chosen, and in the library.",
+        "The device by the name of its config node, or by its address if it has no name; through the cloud the device reference, or the cloud's name. Absent if none was chosen, and in the library.",
         v.string(),
       ),
     ),

@@ -30,7 +30,7 @@ const item = v.object({
   contentId: optionalText("In the cloud."),
   description: optionalText("The cloud's own."),
   contentTypeAnnounced: optionalText("What the cloud or the message said it is."),
-  contentTypeFound: optionalText("What the bytes show it is; null where they show nothing reliable."),
+  contentTypeFound: optionalText("What the bytes show it is; null if they show nothing reliable."),
   url: optionalText("Path on the cloud; null for media from elsewhere."),
 });
 
@@ -57,25 +57,25 @@ export const manifestSchema = described(
   v.object({
     schemaVersion: v.literal(1),
     software: described("What wrote the package.", v.object({ name: v.string(), version: v.string() })),
-    job: described("The id of the job and of its package in the store's database.", v.string()),
+    job: described("The ID of the job and of its package in the store's database.", v.string()),
     store: described(
-      "The id of the store's database; null in packages of version 0.1, which had none.",
+      "The ID of the store's database; null in packages of version 0.1, which had none.",
       v.optional(v.nullable(v.string())),
     ),
     source: described(
       "Only in packages of version 0.1: whether the media came from the cloud or with messages.",
       v.exactOptional(v.picklist(["cloud", "message"])),
     ),
-    cloud: optionalText("Origin of the cloud whose media were collected; null where none was asked."),
+    cloud: optionalText("Origin of the cloud whose media were collected; null if none was asked."),
     transactionId: optionalText(
       "As given, or as found; null for a local measurement whose transaction is not known.",
     ),
     legacyTransactionId: described(
-      "The integer id of a transaction that was found by its webhook record and whose id is a GUID; null otherwise.",
+      "The integer ID of a transaction that was found by its webhook record and whose ID is a GUID; null otherwise.",
       v.optional(v.nullable(v.string())),
     ),
     references: described(
-      "What the host said of the parcel, as given: the folder's name may have been made safe.",
+      "What the host said about the parcel, unchanged; the folder's name may have been made safe.",
       v.object({
         transactionReference: optionalText("As given."),
         customReference1: optionalText("As given."),
@@ -86,18 +86,18 @@ export const manifestSchema = described(
     ),
     device: optionalText("Which device measured, as given."),
     instrument: described(
-      "What is known of the device as a measuring instrument, on the local network or behind the cloud.",
+      "What is known about the device as a measuring instrument, whether on the local network or used through the cloud.",
       v.optional(
         v.object({
-          serialNumber: optionalText("As its owner has typed it in; null where it is not."),
+          serialNumber: optionalText("As its owner has typed it in; null if it is not."),
           certificate: optionalText(
-            "The number of its approval or verification for trade, as its owner has typed it in; null where it is not.",
+            "The number of its approval or verification for trade, as typed into its config node; null if it is not set there.",
           ),
         }),
       ),
     ),
     measuredBy: described(
-      "The device on the local network that measured; null where none did.",
+      "The device on the local network that measured; null if none did.",
       v.optional(
         v.nullable(
           v.object({
@@ -105,7 +105,7 @@ export const manifestSchema = described(
             name: described("As its config node has it.", v.string()),
             imageIdentifier: optionalText("As the device sent it."),
             videoAt: described(
-              "When the recording was stopped whose video the device kept (ISO 8601, UTC); only of such a package.",
+              "When the recording was stopped whose video the device kept (ISO 8601, UTC); only in such a package.",
               v.exactOptional(v.string()),
             ),
           }),
@@ -113,7 +113,7 @@ export const manifestSchema = described(
       ),
     ),
     recording: described(
-      "The start of the recording that the measurement has ended, and whose it was; null where no start was seen.",
+      "The start of the recording that the measurement has ended, and whose it was; null if no start was seen.",
       v.optional(v.nullable(recordingSchema)),
     ),
     times: v.object({
@@ -124,25 +124,25 @@ export const manifestSchema = described(
     }),
     legalForTrade: described("As received.", v.nullable(v.boolean())),
     billable: described(
-      "The weight that is billed, as the flow had worked it out: no measured value. Null where it had not.",
+      "The weight that is billed, as the flow calculated it: not a measured value. Null if it did not.",
       v.optional(v.nullable(billedSchema)),
     ),
     scan: described(
-      "The scan of the parcel's label; null where none was.",
+      "The scan of the parcel's label; null if none was.",
       v.optional(v.nullable(scannedSchema)),
     ),
     complete: described("Whether everything that was expected is here.", v.boolean()),
     expected: described(
-      "What `complete` was decided by; not in packages of version 0.1.",
+      "The rule that decided `complete`; not in packages of version 0.1.",
       v.optional(expected),
     ),
     missing: described("What was expected and is not here.", v.array(v.string())),
     leftOut: described(
-      "What the cloud has of this transaction and was not archived, since it shows another parcel.",
+      "Media that the cloud has for this transaction but that were not archived, because they show another parcel.",
       v.optional(v.array(leftOut)),
     ),
     supplements: described(
-      "The manifest of the package that this one completes: it holds only what that one and its earlier supplements do not hold. Null for a package of its own.",
+      "The manifest of the package that this one completes. It contains only what that package and its earlier supplements do not. Null for a package that is not a supplement.",
       v.optional(
         v.nullable(
           v.object({ path: described("From the store's folder, with slashes.", v.string()), sha256 }),
