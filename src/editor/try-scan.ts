@@ -106,11 +106,11 @@ function elementLines({ elements }: Record<string, unknown>, texts: Texts): stri
 
 function carrierLines({ carriers }: Record<string, unknown>, texts: Texts): string[] {
   return recordsIn(carriers).map(({ carrier, service, number, checkDigit }) => {
-    const mark = checkDigit === true ? "✓" : checkDigit === false ? "✗" : "–";
+    const name = String(service);
     return texts("trial.carrier", {
-      carrier: [carrier, service].map(String).join(", "),
+      carrier: name.startsWith(String(carrier)) ? name : `${String(carrier)}, ${name}`,
       number: String(number),
-      mark,
+      mark: checkDigit === true ? "✓" : checkDigit === false ? `✗ ${texts("problem.checkDigit")}` : "–",
     });
   });
 }

@@ -12,8 +12,13 @@ import { button as makeButton } from "./widgets.ts";
 /** The properties of a custom rule. */
 const own = ["unit", "divisor", "sideRounding", "productRounding", "threshold", "minimum"] as const;
 
-/** The sample parcel, by the units of the rule. */
-const samples = { "cm-kg": "40 × 30 × 20 cm, 2 kg", "in-lb": "11.1 × 8.5 × 6.2 in, 2 lb" } as const;
+/** The sample parcel for a rule: in its units, and large enough for its size to count. */
+function sampleFor({ unit, threshold }: WeightRule): string {
+  if (unit === "cm-kg") {
+    return "40 × 30 × 20 cm, 2 kg";
+  }
+  return Number(threshold) > 0 ? "18.4 × 12 × 9.1 in, 3.2 lb" : "11.1 × 8.5 × 6.2 in, 2 lb";
+}
 
 /**
  * Shows the billable weight of a sample parcel by the chosen rule, and the rule's source, and updates both with every
@@ -52,7 +57,7 @@ export function tryWeightRule(form: Form, texts: Texts): void {
     const [first] = rules;
     // Only as long as nobody has typed in another parcel.
     if (input.val() === sample && first !== undefined) {
-      sample = samples[first.rule.unit];
+      sample = sampleFor(first.rule);
       input.val(sample);
     }
     copy.toggle(rules.length === 1 && form.value("preset") !== "own");

@@ -38,6 +38,7 @@ describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", () => {
         "Not verified: compare it with your contract.",
       ]);
       await fill(page, "preset", { choose: "usps" });
+      assert.equal((await lines(page))[0], "19 × 12 × 10 in = 2280 in³, ÷ 139 = 16.4, rounded up to 17 lb");
       await page.locator(field).fill("30.48 x 30.48 x 30.48 cm, 1.2 kg");
       assert.deepEqual((await lines(page)).slice(0, 2), [
         "12 × 12 × 12 in = 1728 in³, not over 1728; actual weight 2.65, rounded up to 3 lb",

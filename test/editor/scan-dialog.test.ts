@@ -36,9 +36,9 @@ describe("the dialog of scan, in Node-RED 4.1 and 5.0", () => {
         "(00) SSCC: 123456789012345675 ✓",
         "(3302) GROSS WEIGHT (kg): 001250 = 12.5 ✓",
         "(?): 89XYZ ?",
-        "Possible tracking number: USPS, USPS 20, 00123456789012345675 ✓",
-        "Possible tracking number: FedEx, Ground SSCC (18), 123456789012345675 ✗",
-        "Possible tracking number: USPS, Legacy, 00123456789012345675 ✗",
+        "Possible tracking number: USPS 20, 00123456789012345675 ✓",
+        "Possible tracking number: FedEx, Ground SSCC (18), 123456789012345675 ✗ wrong check digit",
+        "Possible tracking number: USPS, Legacy, 00123456789012345675 ✗ wrong check digit",
       ]);
       assert.deepEqual((await scan(page, "VIDEO_START"))[0], "Control code: VIDEO_START");
       const [wrong] = await scan(page, "]C100123456789012345670");
