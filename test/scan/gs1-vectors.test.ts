@@ -85,7 +85,7 @@ describe("the vectors of the GS1 syntax engine", () => {
 
   it("the table names no rule that is neither checked nor known to be unchecked", () => {
     const named = new Set(
-      [...identifiers.values()].flatMap(({ components }) => components.flatMap(({ rules }) => rules)),
+      [...identifiers.values()].flatMap(({ components }) => (components ?? []).flatMap(({ rules }) => rules)),
     );
     assert.deepEqual(
       [...uncheckedRules].filter((rule) => !named.has(rule)),

@@ -15,7 +15,7 @@ const withoutEnds = (text: string): string =>
 
 /** A value of an identifier that is right. */
 function valueOf({ components }: Identifier): fc.Arbitrary<string> | undefined {
-  const parts = components.map(({ characters, least, most, rules }) => {
+  const parts = (components ?? []).map(({ characters, least, most, rules }) => {
     const [rule, ...others] = rules;
     if (rule === "csum" && most > 5) {
       return fc.stringMatching(new RegExp(`^\\d{${most - 1}}$`)).map(withCheckDigit);

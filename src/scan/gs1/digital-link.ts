@@ -1,7 +1,7 @@
 import type { ScanElement } from "../../model/shapes.ts";
 import { isDigits } from "./check-digits.ts";
 import { readElement } from "./element.ts";
-import { identifiers } from "./table.ts";
+import { identifierNamed, identifiers } from "./table.ts";
 
 const address = /^(?:https?|HTTPS?):\/\/[^/?#\s]+(\/[^?#\s]*)(?:\?([^#\s]*))?(?:#\S*)?$/;
 
@@ -25,7 +25,9 @@ export function readDigitalLink(text: string, today: Date): ScanElement[] | null
       return mark < 0 ? ["", ""] : [part.slice(0, mark), unescape(part.slice(mark + 1).replaceAll("+", " "))];
     })
     .filter(([name]) => isDigits(name));
-  return [...inPath, ...inQuery].map(([ai, value]) => readElement(ai, fullLength(ai, value), today));
+  return [...inPath, ...inQuery].map(([ai, value]) =>
+    readElement(identifierNamed(ai), fullLength(ai, value), today),
+  );
 }
 
 /** The last key and what qualifies it, in pairs up to the end of the path. */

@@ -1,6 +1,6 @@
 import type { ScanElement } from "../../model/shapes.ts";
-import { checkElement, readElement } from "./element.ts";
-import { identifierAt, identifiers } from "./table.ts";
+import { readElement } from "./element.ts";
+import { identifierAt, identifierNamed, identifiers } from "./table.ts";
 
 /** What scanners send for FNC1 between elements: the group separator. */
 export const separator = "\x1d";
@@ -24,12 +24,11 @@ export function readElementString(data: string, today: Date): ScanElement[] {
     }
     const found = identifierAt(data, position);
     // One that reaches beyond a separator is none.
-    const ai = found !== null && position + found.length <= end ? found : null;
-    const start = position + (ai?.length ?? 0);
-    const identifier = ai === null ? undefined : identifiers.get(ai);
+    const identifier = found !== null && position + found.ai.length <= end ? found : null;
+    const start = position + (identifier?.ai.length ?? 0);
     const predefined = identifier?.predefinedLength ?? null;
     position = predefined === null ? end : Math.min(end, start + predefined);
-    elements.push(checkElement(ai, identifier, data.slice(start, position), today));
+    elements.push(readElement(identifier, data.slice(start, position), today));
   }
   return elements;
 }
@@ -46,7 +45,7 @@ export function readBracketed(text: string, today: Date): ScanElement[] | null {
   }
   const elements = marks.map((mark, index) => {
     const value = text.slice(mark.index + mark[0].length, marks[index + 1]?.index);
-    return readElement(mark[1] ?? null, value.replaceAll("\\(", "("), today);
+    return readElement(identifierNamed(mark[1] ?? ""), value.replaceAll("\\(", "("), today);
   });
   // Text in brackets that happens to have a number in it is no element string.
   return elements[0]?.problem === "characters" ? null : elements;

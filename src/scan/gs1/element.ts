@@ -1,35 +1,25 @@
 import type { ScanElement } from "../../model/shapes.ts";
 import { readDate, readLongDate } from "./dates.ts";
 import type { ScanProblem } from "./rules.ts";
-import { identifiers, type Identifier } from "./table.ts";
+import type { Component, Identifier } from "./table.ts";
 
-/** One element, checked as far as its application identifier is known; `ai` is null where none could be told from the value. */
-export function readElement(ai: string | null, value: string, today: Date): ScanElement {
-  return checkElement(ai, ai === null ? undefined : identifiers.get(ai), value, today);
-}
-
-/** The same for one whose identifier has been looked up; undefined where it is not in the table. */
-export function checkElement(
-  ai: string | null,
-  identifier: Identifier | undefined,
-  value: string,
-  today: Date,
-): ScanElement {
-  if (identifier === undefined) {
-    return { ai, title: null, value, checked: null };
+/** One element, checked as far as its application identifier is known; null where none could be told from the value. */
+export function readElement(identifier: Identifier | null, value: string, today: Date): ScanElement {
+  const { ai = null, title = null, decimals = null, components = null } = identifier ?? {};
+  if (components === null) {
+    return { ai, title, value, checked: null };
   }
-  const { title } = identifier;
-  const problem = problemIn(identifier, value, today);
+  const problem = problemIn(components, value, today);
   if (problem !== null) {
     return { ai, title, value, checked: false, problem };
   }
-  const decoded = decode(identifier, value, today);
+  const decoded = decode(decimals, components, value, today);
   return decoded === null
     ? { ai, title, value, checked: true }
     : { ai, title, value, checked: true, decoded };
 }
 
-function problemIn({ components }: Identifier, value: string, today: Date): ScanProblem | null {
+function problemIn(components: readonly Component[], value: string, today: Date): ScanProblem | null {
   let position = 0;
   for (const { characters, least, most, isOptional, checks } of components) {
     if (position === value.length && isOptional) {
@@ -54,11 +44,15 @@ function problemIn({ components }: Identifier, value: string, today: Date): Scan
 }
 
 /** What a value stands for where that is not its text: a number with its decimals, or a date. */
-function decode({ decimals, components }: Identifier, value: string, today: Date): string | number | null {
+function decode(
+  decimals: number | null,
+  [first, second]: readonly Component[],
+  value: string,
+  today: Date,
+): string | number | null {
   if (decimals !== null) {
     return shiftPoint(Number(value), decimals);
   }
-  const [first, second] = components;
   const rule = first?.rules[0];
   if (rule !== "yymmdd" && rule !== "yymmd0" && rule !== "yyyymmdd") {
     return null;

@@ -1,5 +1,4 @@
 import { rows } from "./application-identifiers.ts";
-import { isDigits } from "./check-digits.ts";
 import { ruleNamed } from "./rules.ts";
 
 /** Which characters a component may have: digits, or set 82, 39 or 64 of the GS1 General Specifications. */
@@ -10,7 +9,7 @@ const characterSets = {
   Z: /^[\w-]*={0,2}$/,
 } as const;
 
-interface Component {
+export interface Component {
   readonly characters: RegExp;
   readonly least: number;
   readonly most: number;
@@ -29,7 +28,8 @@ export interface Identifier {
   readonly decimals: number | null;
   /** Whether a GS1 Digital Link URI can begin with it. */
   readonly isKey: boolean;
-  readonly components: readonly Component[];
+  /** Null for one that GS1 has not assigned. */
+  readonly components: readonly Component[] | null;
 }
 
 /** All application identifiers of the table. */
@@ -53,18 +53,48 @@ export const identifiers: ReadonlyMap<string, Identifier> = new Map(
 );
 
 /** How many digits an application identifier has, by its first two: all that begin with the same two have as many. */
-const lengths: ReadonlyMap<string, number> = new Map(
-  [...identifiers.keys()].map((ai) => [ai.slice(0, 2), ai.length]),
+const lengths: ReadonlyMap<number, number> = new Map(
+  [...identifiers.keys()].map((ai) => [Number(ai.slice(0, 2)), ai.length]),
 );
 
+/** The application identifiers by their number, which no two of them share. */
+const byNumber: ReadonlyMap<number, Identifier> = new Map(
+  [...identifiers].map(([ai, identifier]) => [Number(ai), identifier]),
+);
+
+/** The application identifier of a code, whether GS1 has assigned it or not. */
+export function identifierNamed(ai: string): Identifier {
+  return identifiers.get(ai) ?? unassigned(ai);
+}
+
 /**
- * The application identifier at this place as it stands there; null where not even its length is known, which is a text
- * of its own. One that GS1 has not assigned yet has the length of those with the same beginning.
+ * The application identifier at this place; null where not even its length is known, which is a text of its own. One that GS1 has
+ * not assigned yet has the length of those with the same beginning.
  */
-export function identifierAt(data: string, position: number): string | null {
-  const length = lengths.get(data.slice(position, position + 2));
-  const ai = length === undefined ? "" : data.slice(position, position + length);
-  return ai.length === length && isDigits(ai) ? ai : null;
+export function identifierAt(data: string, position: number): Identifier | null {
+  const length = lengths.get(numberAt(data, position, 2));
+  if (length === undefined) {
+    return null;
+  }
+  const number = numberAt(data, position, length);
+  return number < 0 ? null : (byNumber.get(number) ?? unassigned(data.slice(position, position + length)));
+}
+
+function unassigned(ai: string): Identifier {
+  return { ai, title: null, predefinedLength: null, decimals: null, isKey: false, components: null };
+}
+
+/** The number that so many digits are; -1 where they are not all digits. Nothing is cut out: this is done for each element. */
+function numberAt(data: string, position: number, length: number): number {
+  let number = 0;
+  for (let index = position; index < position + length; index++) {
+    const digit = data.charCodeAt(index) - 48;
+    if (!(digit >= 0 && digit <= 9)) {
+      return -1;
+    }
+    number = number * 10 + digit;
+  }
+  return number;
 }
 
 /** "00", or all of "91-99". */
