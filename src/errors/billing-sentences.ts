@@ -62,7 +62,7 @@ export const billing = {
   },
   billManual: {
     code: "ERR_NOT_BILLABLE",
-    text: "The dimensions of this parcel were typed in by hand, so they must not be billed. Measure the parcel with the device.",
+    text: "The dimensions of this parcel were entered by hand, so they must not be billed. Measure the parcel with the device.",
     hint: "In the record, isManualDimension is true.",
   },
   billNoRule: {

@@ -209,8 +209,8 @@ describe("legal for trade", () => {
       [light({ legalForTrade: false }), /is not legal for trade/],
       [light({}), /not known whether this measurement is legal/],
       [recordOf(), /not known whether/],
-      [recordOf({ isManualDimension: true, legalForTrade: true }), /typed in by hand/],
-      [light({ legalForTrade: true, isManualDimension: true }), /typed in by hand/],
+      [recordOf({ isManualDimension: true, legalForTrade: true }), /entered by hand/],
+      [light({ legalForTrade: true, isManualDimension: true }), /entered by hand/],
     ];
     for (const [given, said] of refused) {
       const error = caughtBy(() => billableWeight(given as MeasureResult, required), "ERR_NOT_BILLABLE");

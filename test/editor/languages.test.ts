@@ -45,6 +45,7 @@ const logged = new Set(
 /** Second words for one thing, and spellings that Node-RED's users no longer expect. */
 const avoided: Readonly<Record<string, RegExp>> = {
   de: /Strichcode|Lebenszeichen|Abrechnungsgewicht|\bLogs?\b/,
+  "en-US": /(?<![.\w])[Ii]ds?\b|\banew\b|\bown rule|\btyped in\b/,
   "es-ES": /paquetes? de pruebas|petici(?:ón|ones)|\blector(?:es)?\b/,
   fr: /noeud|boîte d'édition|\b(?:les?|un|ce) nodes?\b(?!-)/i,
   ja: /装置|コンマ|すべて|ほかの|旧型|壊れ|トランザクションの記録|[（）]/,

@@ -134,7 +134,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
       "The message names the database's file. Everything that was stored before is safe, and packages are complete without the database.",
   },
   ERR_NOT_BILLABLE: {
-    when: "A parcel has no billable weight: its measurement failed, is of several objects, has no weight, was typed in by hand, or is not certainly legal for trade where that is required.",
+    when: "A parcel has no billable weight: its measurement failed, is of several objects, has no weight, was entered by hand, or is not certainly legal for trade where that is required.",
     outcomes: [],
     remedy:
       "Put the parcel aside, or measure it again as the message says. The measurement stays in `msg.payload`.",
