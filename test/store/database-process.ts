@@ -18,6 +18,8 @@ import { migrations } from "./notes-schema.ts";
 
 const [, , file = "", action = ""] = process.argv;
 const insertNote = "INSERT INTO notes (text) VALUES (?)";
+/** Until the process ends: a database that nobody refers to is closed when it is collected, with its locks. */
+const kept: DatabaseSync[] = [];
 const say = (message: unknown): void => void process.send?.(message);
 
 process.on("disconnect", () => process.exit());
@@ -38,6 +40,7 @@ async function act(): Promise<void> {
       return fill(await SqliteDatabase.open({ file, migrations }));
     case "read": {
       const database = new DatabaseSync(file, { readOnly: true });
+      kept.push(database);
       database.exec("BEGIN");
       return say(database.prepare("SELECT count(*) AS count FROM notes").get()?.["count"]);
     }
@@ -51,9 +54,12 @@ async function act(): Promise<void> {
       database.close();
       return say("visited");
     }
-    case "lock":
-      new DatabaseSync(file).exec("BEGIN IMMEDIATE");
+    case "lock": {
+      const database = new DatabaseSync(file);
+      kept.push(database);
+      database.exec("BEGIN IMMEDIATE");
       return say("locked");
+    }
     default:
       throw new Error(`unknown action ${action}`);
   }

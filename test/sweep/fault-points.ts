@@ -51,11 +51,16 @@ export class PointCounter {
   readonly name: string | undefined;
   readonly names: string[] = [];
   reached: string | undefined;
+  readonly #nth: number;
 
-  /** The number of the point that is to fail; 0: none, only count. */
-  constructor(at = 0, name?: string) {
+  /**
+   * The number of the point that is to fail; 0: none, only count. With a name it is the n-th point of this name: what happens at
+   * the same time comes in another order in each run.
+   */
+  constructor(at = 0, name?: string, nth = at) {
     this.at = at;
     this.name = name;
+    this.#nth = nth;
   }
 
   get passed(): number {
@@ -65,7 +70,8 @@ export class PointCounter {
   /** True for the one that is to fail. */
   pass(name: string): boolean {
     this.names.push(name);
-    if (this.passed !== this.at) {
+    const passed = this.name === undefined ? this.passed : countOf(this.name, this.names);
+    if (passed !== this.#nth || name !== (this.name ?? name)) {
       return false;
     }
     this.reached = name;
@@ -73,12 +79,16 @@ export class PointCounter {
   }
 }
 
+function countOf(name: string, names: readonly string[]): number {
+  return names.filter((one) => one === name).length;
+}
+
 /** Runs once to count the points, then once for each point, which fails. Returns the number of points. */
 export async function failAtEach(run: (points: PointCounter) => Promise<void>): Promise<number> {
   const counter = new PointCounter();
   await run(counter);
   for (const [index, name] of counter.names.entries()) {
-    await run(new PointCounter(index + 1, name));
+    await run(new PointCounter(index + 1, name, countOf(name, counter.names.slice(0, index + 1))));
   }
   return counter.passed;
 }
