@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { existsSync, globSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import { readPage } from "./markdown.ts";
 import { readPages, root } from "./pages.ts";
 
@@ -80,6 +80,19 @@ describe("the links of the pages", () => {
     for (const right of ["docs/errors.md#err_input", "test/nodes", "#install", "https://example.com/x"]) {
       assert.equal(linkProblem("README.md", right), undefined, right);
     }
+  });
+
+  it("have sources beside them: each source that a page names is there", () => {
+    const sources = globSync("{bench,nodes,render-catalogue,src,test,tools}/**/*.ts", { cwd: root });
+    const present = new Set([...sources, ...sources.map((path) => basename(path))]);
+    const named = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/`([\w./-]+\.ts)`/g)].map(([, source = ""]) => ({ path, source })),
+    );
+    assert.ok(named.length > 50, `${named.length} sources`);
+    const gone = named.filter(
+      ({ source }) => !present.has(source) && !sources.some((path) => path.endsWith(`/${source}`)),
+    );
+    assert.deepEqual(gone, []);
   });
 
   it("of the pages that are in the package lead to nothing but pages, pictures and tests", () => {
