@@ -17,6 +17,7 @@ async function fits(value: unknown): Promise<boolean> {
 const laterThan01 = [
   "legacyTransactionId",
   "store",
+  "instrument",
   "measuredBy",
   "recording",
   "billable",
