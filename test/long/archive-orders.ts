@@ -4,13 +4,16 @@
  * A failure prints the seed and the order.
  */
 import { assert, asyncProperty, gen, nat } from "fast-check";
+import { runFindingOrder } from "../archive/finding-orders.ts";
 import { runOrder } from "../archive/interleavings.ts";
 
 const [numRuns, seed] = [Number(process.argv[2] ?? 3_000), Number(process.argv[3] ?? Date.now())];
-await assert(
-  asyncProperty(gen(), async (choose) => {
-    await runOrder((count) => choose(nat, { max: count - 1 }));
-  }),
-  { numRuns, seed, endOnFailure: true },
-);
-console.log(`archive: ${numRuns} orders, seed ${seed}`);
+for (const run of [runOrder, runFindingOrder]) {
+  await assert(
+    asyncProperty(gen(), async (choose) => {
+      await run((count) => choose(nat, { max: count - 1 }));
+    }),
+    { numRuns, seed, endOnFailure: true },
+  );
+}
+console.log(`archive: ${numRuns} orders of each kind, seed ${seed}`);
