@@ -5,7 +5,7 @@ import { beginnings, codes, hangs, runWithFailingCall, type Beginning, type Effe
 /** Calls hang and fail in these ways in turn; test/long/archive-disk.ts tries all ways, and more error codes, on each call. */
 const effects: readonly Effect[] = [hangs[0], codes[0], hangs[1], codes[1], hangs[2], codes[2], codes[3]];
 
-describe("archive: a disk on which any single call hangs or fails", () => {
+describe("archive: P17, a disk on which any single call hangs or fails", () => {
   const others = new Set<string>();
 
   for (const beginning of Object.keys(beginnings) as Beginning[]) {
