@@ -133,7 +133,7 @@ describe("dimensioner-transaction-in with a store, in a real Node-RED", () => {
     assert.ok(sent.some((line) => line.endsWith(" again")));
   });
 
-  it("sends again after a restart what nobody has handled, in order of arrival, and nothing else", async () => {
+  it("sends again after a restart what nobody has handled, in order of arrival, and knows duplicates", async () => {
     for (const id of ["1", "2", "3", "4"]) {
       assert.ok(await post(id));
     }
@@ -148,18 +148,10 @@ describe("dimensioner-transaction-in with a store, in a real Node-RED", () => {
     await rm(out);
     await start();
     assert.deepEqual(await until((found) => found.length >= 3), ["1 again", "3 again", "4 again"]);
-    assert.ok(await post("5"));
+    for (const id of ["1", "2", "5"]) {
+      assert.ok(await post(id));
+    }
     assert.deepEqual(await until((found) => found.length >= 4), ["1 again", "3 again", "4 again", "5"]);
-  });
-
-  it("knows a duplicate after a restart", async () => {
-    assert.ok(await post("1"));
-    await until((found) => found.length === 1);
-    await nodeRed.kill();
-    await start();
-    assert.ok(await post("1"));
-    assert.ok(await post("2"));
-    assert.deepEqual(await until((found) => found.length >= 3), ["1", "1 again", "2"]);
   });
 
   it("sends each record once over a deploy", async () => {

@@ -14,6 +14,17 @@ const packageName = "@dimflow/node-red-dimensioner";
 /** The Node-RED that is tested on this Node.js: 4.1 on Node 22, 5.0 on Node 24 and later. */
 export const nodeRedMajor: 4 | 5 = Number.parseInt(process.versions.node, 10) >= 24 ? 5 : 4;
 
+/** Core nodes that no flow of ours has. Node-RED starts in three quarters of the time without the parsers that they load. */
+const unusedNodes = [
+  "16-range.js",
+  "23-watch.js",
+  "28-tail.js",
+  "32-udp.js",
+  "70-HTML.js",
+  "70-XML.js",
+  "70-YAML.js",
+];
+
 const ownEnvironment = {
   LC_ALL: "C.UTF-8",
   NODE_OPTIONS: "",
@@ -144,6 +155,7 @@ function settingsFor(userDir: string, settings: Readonly<Record<string, unknown>
     externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
     editorTheme: { tours: false, projects: { enabled: false }, palette: { editable: false } },
     logging: { console: { level: "info", metrics: false, audit: false } },
+    nodesExcludes: unusedNodes,
     ...settings,
   };
 }
