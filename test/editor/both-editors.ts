@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import type { Browser } from "playwright-core";
-import { launchBrowser, openEditor, type Editor } from "../support/browser.ts";
+import type { BrowserContext } from "playwright-core";
+import { newEditorContext, openEditorPage, type Editor } from "../support/browser.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { sharedBrowser } from "../support/shared-browser.ts";
 import { closeDialog } from "./dialog.ts";
 
 /** One Node-RED with its editor open in a browser. */
@@ -11,34 +12,34 @@ export interface OpenEditor extends Pick<Editor, "page" | "problems"> {
 }
 
 export interface BothEditors {
-  /** Runs the same work in both editors at once: most of the time they wait for their own animations. */
+  /** Runs the same work in both editors at once: much of it is waiting. */
   run(work: (openEditor: OpenEditor) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
 interface Running {
-  readonly browser: Browser;
-  readonly nodeReds: readonly { readonly major: 4 | 5; readonly nodeRed: NodeRed }[];
+  readonly major: 4 | 5;
+  readonly nodeRed: NodeRed;
+  /** Used by one test file after the other: the browser keeps the editor's scripts. */
+  readonly context: BrowserContext;
 }
 
 /** Shared by the test files of a process: to start them takes longer than most of the tests. */
-let running: Promise<Running> | undefined;
+let running: Promise<readonly Running[]> | undefined;
 
 // Outside of any suite, which means after all of them.
 after(async () => {
-  const { browser, nodeReds } = (await running) ?? { nodeReds: [] };
-  await Promise.all([browser?.close(), ...nodeReds.map(({ nodeRed }) => nodeRed.stop())]);
+  await Promise.all(((await running) ?? []).map(({ nodeRed }) => nodeRed.stop()));
 });
 
 /** Deploys flows in Node-RED 4.1 and 5.0, in place of those of an earlier test file, and opens an editor of each. */
 export async function openBothEditors(flows: readonly object[]): Promise<BothEditors> {
   running ??= start();
-  const { browser, nodeReds } = await running;
   const editors: Editor[] = [];
   const openEditors = await Promise.all(
-    nodeReds.map(async ({ major, nodeRed }): Promise<OpenEditor> => {
+    (await running).map(async ({ major, nodeRed, context }): Promise<OpenEditor> => {
       await nodeRed.deploy(flows);
-      const editor = await openEditor(browser, nodeRed.url);
+      const editor = await openEditorPage(context, nodeRed.url);
       editors.push(editor);
       const { page, problems } = editor;
       return { major, nodeRed, page, problems };
@@ -83,10 +84,11 @@ export function bothEditorsOfSuite(flows: readonly object[]): Pick<BothEditors, 
   return { run };
 }
 
-async function start(): Promise<Running> {
-  const [browser, ...nodeReds] = await Promise.all([
-    launchBrowser(),
-    ...([4, 5] as const).map(async (major) => ({ major, nodeRed: await startNodeRed({ major }) })),
-  ]);
-  return { browser, nodeReds };
+function start(): Promise<Running[]> {
+  return Promise.all(
+    ([4, 5] as const).map(async (major) => {
+      const [nodeRed, browser] = await Promise.all([startNodeRed({ major }), sharedBrowser()]);
+      return { major, nodeRed, context: await newEditorContext(browser) };
+    }),
+  );
 }

@@ -63,7 +63,6 @@ describe("which device, cloud and store a new node uses, in Node-RED 4.1 and 5.0
 
   it("is none for a node that is imported: blank is what its flow says", () =>
     both.run(async ({ page }) => {
-      await page.evaluate("$.fx.off = true");
       await importExample(page, "03 earlier device - scan to archive");
       const archive = await page.evaluate<string>(
         'RED.nodes.filterNodes({ type: "dimensioner-archive" })[0].id',

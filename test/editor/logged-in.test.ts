@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { launchBrowser, longestWaitMs } from "../support/browser.ts";
+import { longestWaitMs } from "../support/browser.ts";
 import { startNodeRed } from "../support/node-red.ts";
+import { sharedBrowser } from "../support/shared-browser.ts";
 import { closeDialog, openConfigDialog, openDialog } from "./dialog.ts";
 
 const password = "correct horse";
@@ -23,12 +24,9 @@ describe("what dialogs ask, where the editor has a login", () => {
 
   before(async () => {
     simulator = await startSimulator();
-    browser = await launchBrowser();
+    browser = await sharedBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await simulator?.close();
-  });
+  after(() => simulator?.close());
 
   for (const major of [4, 5] as const) {
     it(`carries the login: the test, the picker and the last image (Node-RED ${major})`, async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { launchBrowser, openEditor } from "../support/browser.ts";
+import { openEditor } from "../support/browser.ts";
 import { startNodeRed } from "../support/node-red.ts";
+import { sharedBrowser } from "../support/shared-browser.ts";
 import { fill, openConfigDialog } from "./dialog.ts";
 
 describe("an editor of another language than its Node-RED", () => {
@@ -14,22 +15,19 @@ describe("an editor of another language than its Node-RED", () => {
       ],
     });
     try {
-      const browser = await launchBrowser();
-      try {
-        const { page, problems } = await openEditor(browser, nodeRed.url, { language: "ja" });
-        await openConfigDialog(page, "device");
-        await fill(page, "address", "${NO_SUCH_DOCK}", "#node-config-input-");
-        await page.locator(".dimensioner-test").click();
-        const answer = page.locator('.dimensioner-answer[data-state="bad"]');
-        await answer.waitFor();
-        assert.equal(
-          await answer.textContent(),
-          "デバイスの設定「アドレス」が正しくありません: 環境変数NO_SUCH_DOCKが設定されていません。修正してデプロイしてください。",
-        );
-        assert.deepEqual(problems, []);
-      } finally {
-        await browser.close();
-      }
+      const editor = await openEditor(await sharedBrowser(), nodeRed.url, { language: "ja" });
+      const { page, problems } = editor;
+      await openConfigDialog(page, "device");
+      await fill(page, "address", "${NO_SUCH_DOCK}", "#node-config-input-");
+      await page.locator(".dimensioner-test").click();
+      const answer = page.locator('.dimensioner-answer[data-state="bad"]');
+      await answer.waitFor();
+      assert.equal(
+        await answer.textContent(),
+        "デバイスの設定「アドレス」が正しくありません: 環境変数NO_SUCH_DOCKが設定されていません。修正してデプロイしてください。",
+      );
+      assert.deepEqual(problems, []);
+      await editor.close();
     } finally {
       await nodeRed.stop();
     }

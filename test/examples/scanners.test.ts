@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import type { Browser } from "playwright-core";
 import { openEditorEvents } from "../../tools/demo/editor-events.ts";
 import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
-import { launchBrowser } from "../support/browser.ts";
 import { freePort } from "../support/servers.ts";
+import { sharedBrowser } from "../support/shared-browser.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const barcode = "395212340000004173";
@@ -103,9 +103,8 @@ describe("the examples 07 and 08: scanners, in one Node-RED", () => {
     let browser: Browser;
 
     before(async () => {
-      browser = await launchBrowser();
+      browser = await sharedBrowser();
     });
-    after(() => browser.close());
 
     it("shows each scan with its result, and a hostile one as text", async () => {
       const page = await browser.newPage();

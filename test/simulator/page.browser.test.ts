@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 
-import { launchBrowser } from "../support/browser.ts";
+import { sharedBrowser } from "../support/shared-browser.ts";
 import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
 import { faultsOfPage, flip, openPage, type OpenPage } from "./browser-page.ts";
 import { bytesOf, cloudGet, measure, useSimulators, video } from "./support.ts";
@@ -18,9 +18,8 @@ describe("simulator: page", () => {
   let opened: OpenPage[] = [];
 
   before(async () => {
-    browser = await launchBrowser();
+    browser = await sharedBrowser();
   });
-  after(() => browser.close());
   afterEach(async () => {
     const problems = opened.flatMap((one) => one.problems);
     await Promise.all(opened.map(({ page }) => page.context().close()));

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { Browser, Page } from "playwright-core";
 
-import { launchBrowser } from "../support/browser.ts";
+import { sharedBrowser } from "../support/shared-browser.ts";
 import type { Simulator, StartOptions } from "../../src/simulator/index.ts";
 import { flip, openPage, type OpenPage } from "./browser-page.ts";
 import { readCodes } from "./read-codes.ts";
@@ -14,9 +14,8 @@ describe("simulator: the page's scanner", () => {
   let opened: OpenPage | undefined;
 
   before(async () => {
-    browser = await launchBrowser();
+    browser = await sharedBrowser();
   });
-  after(() => browser.close());
   afterEach(async () => {
     await opened?.page.context().close();
     assert.deepEqual(opened?.problems, []);

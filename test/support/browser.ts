@@ -1,7 +1,13 @@
 import { accessSync, constants } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from "playwright-core";
 
 const unpackedDir = join(dirname(dirname(import.meta.dirname)), "node_modules", ".cache", "chromium");
 
@@ -47,24 +53,41 @@ export async function openEditor(
   url: string,
   options: EditorOptions = {},
 ): Promise<Editor> {
-  const { language = "en-US", dark = false } = options;
-  const context = await browser.newContext({
+  const context = await newEditorContext(browser, options);
+  const { page, problems } = await openEditorPage(context, url, options);
+  return { page, problems, close: () => context.close() };
+}
+
+/** Makes a browser context for editors with these options. */
+export function newEditorContext(
+  browser: Browser,
+  { language = "en-US", dark = false, context = {} }: EditorOptions = {},
+): Promise<BrowserContext> {
+  return browser.newContext({
     locale: language,
     colorScheme: dark ? "dark" : "light",
     viewport: { width: 1280, height: 900 },
-    storageState: {
-      cookies: [],
-      origins: [
-        {
-          origin: new URL(url).origin,
-          localStorage: [
-            { name: "editor-language", value: language },
-            { name: "view-dark-theme", value: dark ? "dark" : "light" },
-          ],
-        },
-      ],
-    },
-    ...options.context,
+    ...context,
+  });
+}
+
+/** The same in a context in which the editor may have been open before: it begins with these settings and nothing else. */
+export async function openEditorPage(
+  context: BrowserContext,
+  url: string,
+  { language = "en-US", dark = false }: EditorOptions = {},
+): Promise<Editor> {
+  await context.setStorageState({
+    cookies: [],
+    origins: [
+      {
+        origin: new URL(url).origin,
+        localStorage: [
+          { name: "editor-language", value: language },
+          { name: "view-dark-theme", value: dark ? "dark" : "light" },
+        ],
+      },
+    ],
   });
   context.setDefaultTimeout(longestWaitMs);
   const page = await context.newPage();
@@ -86,7 +109,7 @@ export async function openEditor(
   await page.locator("#red-ui-header-button-deploy").waitFor({ state: "visible" });
   await page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
   await standStill(page);
-  return { page, problems, close: () => context.close() };
+  return { page, problems, close: () => page.close() };
 }
 
 /** Ends the editor's animations: a click on what still moves can miss it, and a color that still changes is neither of the two. */
