@@ -68,24 +68,8 @@ export const formats: readonly Format[] = [
   },
   ofDigits("FedEx", "Ground (15)", 15, gs1),
   ofDigits("FedEx", "Ground SSCC (18)", 18, gs1, { serialFrom: 2 }),
-  {
-    carrier: "FedEx",
-    service: "Ground 96 (22)",
-    lengths: [22],
-    first: "9",
-    pattern: /^96\d{20}$/,
-    check: gs1,
-    serialFrom: 7,
-  },
-  {
-    carrier: "FedEx",
-    service: "Ground GSN (34)",
-    lengths: [34],
-    first: "9",
-    pattern: /^96\d{32}$/,
-    check: fedex14,
-    serialFrom: 20,
-  },
+  ofDigits("FedEx", "Ground 96 (22)", 22, gs1, { prefix: "96", serialFrom: 7 }),
+  ofDigits("FedEx", "Ground GSN (34)", 34, fedex14, { prefix: "96", serialFrom: 20 }),
   ofDigits("USPS", "USPS 20", 20, gs1),
   {
     carrier: "USPS",
@@ -139,15 +123,7 @@ export const formats: readonly Format[] = [
     pattern: /^(?:GM|LX|RX|UV|CN|SG|TH|IN|HK|MY)(?=[A-Z]{0,38}\d)[0-9A-Z]{10,39}$/,
   },
   ofDigits("DHL", "eCommerce (14)", 14),
-  {
-    carrier: "DHL",
-    service: "Paket (20)",
-    lengths: [20],
-    first: "0",
-    pattern: /^0034\d{16}$/,
-    check: gs1,
-    serialFrom: 2,
-  },
+  ofDigits("DHL", "Paket (20)", 20, gs1, { prefix: "0034", serialFrom: 2 }),
   { carrier: "DHL", service: "Paket (JJD)", lengths: upTo(15, 23), first: "J", pattern: /^JJD\d{12,20}$/ },
   ofDigits("DHL", "Paket Identcode (12)", 12, identcode),
   ofDigits("DHL", "Paket Leitcode (14)", 14, identcode),
@@ -209,14 +185,7 @@ export const formats: readonly Format[] = [
     pattern: /^(?:77[78]|072|780)\d{8}$/,
     check: luhn,
   },
-  {
-    carrier: "Old Dominion",
-    service: "Guaranteed",
-    lengths: [11],
-    first: "8",
-    pattern: /^80\d{9}$/,
-    check: luhn,
-  },
+  ofDigits("Old Dominion", "Guaranteed", 11, luhn, { prefix: "80" }),
   {
     carrier: "OnTrac",
     service: "C",
@@ -248,15 +217,25 @@ export const formats: readonly Format[] = [
   { carrier: "YunExpress", service: "YunExpress", lengths: [18], first: "Y", pattern: /^YT\d{16}$/ },
 ];
 
-/** A number of so many digits; the last one is the check digit, where there is one. */
+/** A number of so many digits; the last one is the check digit, if there is one. */
 function ofDigits(
   carrier: string,
   service: string,
   length: number,
   check?: CheckDigit,
-  { first = digits, serialFrom = 0 }: { readonly first?: string; readonly serialFrom?: number } = {},
+  { first = digits, prefix = "", serialFrom = 0 }: DigitOptions = {},
 ): Format {
-  const pattern = new RegExp(`^[${first}]\\d{${length - 1}}$`);
-  const format = { carrier, service, lengths: [length], first, pattern, serialFrom };
+  const begin =
+    prefix === "" ? { first, pattern: `[${first}]` } : { first: prefix.charAt(0), pattern: prefix };
+  const pattern = new RegExp(`^${begin.pattern}\\d{${length - (prefix.length || 1)}}$`);
+  const format = { carrier, service, lengths: [length], first: begin.first, pattern, serialFrom };
   return check === undefined ? format : { ...format, check };
+}
+
+interface DigitOptions {
+  /** The digits with which it can begin; all of them if left out. */
+  readonly first?: string;
+  /** The digits with which it does begin. */
+  readonly prefix?: string;
+  readonly serialFrom?: number;
 }
