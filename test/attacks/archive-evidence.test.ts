@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { Archives } from "../../src/archive/jobs/archives.ts";
-import type { ArchiveWarning } from "../../src/archive/jobs/job-runner.ts";
+import type { ArchiveWarning } from "../../src/archive/jobs/runner-options.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";

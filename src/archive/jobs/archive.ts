@@ -7,14 +7,14 @@ import { TransactionFinder } from "../find/transaction-finder.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { claimFolder } from "./claim-folder.ts";
 import type { JobStore } from "./job-store.ts";
-import type { StoredJob } from "./job-rows.ts";
 import { JobTable } from "./job-table.ts";
-import { answerOf, type Answer } from "./job-keys.ts";
+import type { Answer } from "./job-keys.ts";
 import type { OpenJob } from "./open-job.ts";
-import { OpenJobs, textBytesOf, type OpenJobLimits } from "./open-jobs.ts";
+import { OpenJobs, type OpenJobLimits } from "./open-jobs.ts";
+import { factsOf, resumed } from "./resumed-job.ts";
 import { Sealing } from "./sealing.ts";
 import { WorkFolders } from "./work-folders.ts";
-import type { Intent, IntentFacts, StoredItem } from "../packages/intent.ts";
+import type { Intent, StoredItem } from "../packages/intent.ts";
 import { PackageIndex } from "../packages/package-index.ts";
 
 /** Options of an archive. */
@@ -242,21 +242,3 @@ export class Archive implements JobStore {
 }
 
 type LastPackage = Awaited<ReturnType<PackageIndex["last"]>>;
-
-function resumed(job: StoredJob): OpenJob {
-  const { openMs, intent, ...rest } = job;
-  return {
-    ...rest,
-    intent: factsOf(intent),
-    answer: answerOf(intent),
-    textBytes: textBytesOf(intent),
-    // Without the wall clock, which may be wrong by years, then or now.
-    sinceMs: performance.now() - openMs,
-    earlier: null,
-    isResumed: true,
-  };
-}
-
-function factsOf({ measurement: _measurement, raw: _raw, keep: _keep, ...facts }: Intent): IntentFacts {
-  return facts;
-}
