@@ -1,49 +1,25 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { CloudClient } from "../../src/cloud/client.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
-import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { Inbox } from "../../src/store/inbox.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import {
-  clientOf,
-  intentOf,
-  openArchive,
-  pictureOf,
-  readPackages,
-  sha256Of,
-  until,
-  workFolders,
-} from "./support.ts";
+import { openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
+import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import { storeIn } from "./store.ts";
 
 describe("archive: jobs of the cloud", () => {
-  let sim: Simulator;
-  let client: CloudClient;
-
-  beforeEach(async () => {
-    sim = await startSimulator();
-    client = clientOf(sim);
-  });
-
-  afterEach(async () => {
-    await client.close();
-    await sim.close();
-  });
-
-  const forCloud = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
-    intentOf(id, { origin: client.peer.origin, ...more });
+  const cloud = simulatedCloudOfSuite();
 
   it("makes a package of all media, named by what they are, with manifest and measurement", async () => {
     await withFolder(async (root) => {
       const photo = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2, 0xff, 0xd9]);
-      sim.cloud.addMedia("905865", { contentType: "image/jpeg", bytes: photo });
-      const video = sim.cloud.addMedia("905865", { contentType: "video/mp4", generateBytes: 300_000 });
-      const archive = await openArchive(root, client);
+      cloud.sim.cloud.addMedia("905865", { contentType: "image/jpeg", bytes: photo });
+      const video = cloud.sim.cloud.addMedia("905865", { contentType: "video/mp4", generateBytes: 300_000 });
+      const archive = await openArchive(root, cloud.client);
       const raw = '{"errorCode":0, "length": 10.10}';
       const submission = await archive.runner.submit(
-        forCloud("905865", { measurement: '{"ok":true}\n', raw, legalForTrade: true }),
+        cloud.intentFor("905865", { measurement: '{"ok":true}\n', raw, legalForTrade: true }),
       );
       const archived = await submission.end();
       submission.messageSent();
@@ -62,7 +38,7 @@ describe("archive: jobs of the cloud", () => {
       const manifest = (await readPackages(root)).get(archived.path);
       assert.equal(manifest?.complete, true);
       assert.equal(manifest.legalForTrade, true);
-      assert.equal(manifest.cloud, client.peer.origin);
+      assert.equal(manifest.cloud, cloud.client.peer.origin);
       const item = manifest.items.find(({ contentId }) => contentId === video.contentId);
       assert.equal(item?.contentTypeFound, "video/mp4");
       assert.equal(item.url, `/api/transactionmedia/905865/${video.contentId}`);
@@ -72,11 +48,13 @@ describe("archive: jobs of the cloud", () => {
 
   it("names the package before in each manifest", async () => {
     await withFolder(async (root) => {
-      const archive = await openArchive(root, client);
+      const archive = await openArchive(root, cloud.client);
       let before: { path: string; sha256: string } | null = null;
       for (const id of ["1", "2", "3"]) {
-        sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 20_000 });
-        const { manifest, path, sha256, folder } = await (await archive.runner.submit(forCloud(id))).end();
+        cloud.sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 20_000 });
+        const { manifest, path, sha256, folder } = await (
+          await archive.runner.submit(cloud.intentFor(id))
+        ).end();
         assert.deepEqual(manifest.previous, before);
         assert.equal(sha256Of(await readFile(join(folder, "manifest.json"))), sha256);
         before = { path: `${path}/manifest.json`, sha256 };
@@ -87,46 +65,46 @@ describe("archive: jobs of the cloud", () => {
 
   it("gives the same job once more the same files: at once, later, and after a restart", async () => {
     await withFolder(async (root) => {
-      sim.cloud.addMedia("7", { contentType: "video/mp4", generateBytes: 200_000 });
-      let archive = await openArchive(root, client);
-      const submissions = await Promise.all([1, 2, 3].map(() => archive.runner.submit(forCloud("7"))));
+      cloud.sim.cloud.addMedia("7", { contentType: "video/mp4", generateBytes: 200_000 });
+      let archive = await openArchive(root, cloud.client);
+      const submissions = await Promise.all([1, 2, 3].map(() => archive.runner.submit(cloud.intentFor("7"))));
       const ends = await Promise.all(submissions.map((submission) => submission.end()));
       assert.deepEqual(ends.map(({ wasThere }) => wasThere).sort(), [false, true, true]);
       assert.equal(new Set(ends.map(({ folder }) => folder)).size, 1);
       for (const submission of submissions) {
         submission.messageSent();
       }
-      const later = await (await archive.runner.submit(forCloud("7"))).end();
+      const later = await (await archive.runner.submit(cloud.intentFor("7"))).end();
       assert.equal(later.wasThere, true);
       await archive.close();
-      archive = await openArchive(root, client);
+      archive = await openArchive(root, cloud.client);
       assert.deepEqual([...archive.runner.resume(() => true)], []);
-      const restarted = await (await archive.runner.submit(forCloud("7"))).end();
+      const restarted = await (await archive.runner.submit(cloud.intentFor("7"))).end();
       assert.equal(restarted.wasThere, true);
       assert.equal(restarted.folder, later.folder);
       await archive.close();
       assert.equal((await readPackages(root)).size, 1);
-      assert.equal(sim.requestsTo("cloud").length, 2);
+      assert.equal(cloud.sim.requestsTo("cloud").length, 2);
     });
   });
 
   it("counts the webhook's records as handled, also where the job is at work or done already", async () => {
     await withFolder(async (root) => {
       const store = storeIn(root);
-      const archive = await openArchive(root, client, { store });
+      const archive = await openArchive(root, cloud.client, { store });
       const lease = await store.lease();
       const inbox = new Inbox(lease.database, { nodeId: "in", runId: "run 1" });
       const later = new Inbox(lease.database, { nodeId: "in", runId: "run 2" });
       const submit = async () => {
         await inbox.add(decodeTransactionRecord({ id: 7, errorCode: 0 }), 0);
         assert.equal((await later.unsent(0, 9)).records.length, 1);
-        const submission = await archive.runner.submit(forCloud("7", { waitMs: 60_000 }));
+        const submission = await archive.runner.submit(cloud.intentFor("7", { waitMs: 60_000 }));
         assert.deepEqual((await later.unsent(0, 9)).records, []);
         return submission;
       };
       const first = await submit();
       const joined = await submit();
-      sim.cloud.addMedia("7", { contentType: "image/jpeg", bytes: pictureOf("7") });
+      cloud.sim.cloud.addMedia("7", { contentType: "image/jpeg", bytes: pictureOf("7") });
       first.running?.wake();
       assert.deepEqual([(await first.end()).wasThere, (await joined.end()).wasThere], [false, true]);
       first.messageSent();
@@ -138,12 +116,12 @@ describe("archive: jobs of the cloud", () => {
 
   it("keeps transactions apart that would have the same folder", async () => {
     await withFolder(async (root) => {
-      const archive = await openArchive(root, client);
+      const archive = await openArchive(root, cloud.client);
       for (const id of ["a", "b", "c"]) {
-        sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 9_000 });
+        cloud.sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 9_000 });
       }
       const submissions = await Promise.all(
-        ["a", "b", "c"].map((id) => archive.runner.submit(forCloud(id, { folder: ["same.5"] }))),
+        ["a", "b", "c"].map((id) => archive.runner.submit(cloud.intentFor(id, { folder: ["same.5"] }))),
       );
       await Promise.all(submissions.map((submission) => submission.end()));
       await archive.close();
@@ -154,13 +132,16 @@ describe("archive: jobs of the cloud", () => {
   for (const afterMs of [0, 150, 600]) {
     it(`waits for media that come after ${afterMs} ms`, async () => {
       await withFolder(async (root) => {
-        sim.cloud.addMedia("9", { contentType: "image/bmp", bytes: Buffer.from("BM not really a bitmap") });
-        const archive = await openArchive(root, client);
+        cloud.sim.cloud.addMedia("9", {
+          contentType: "image/bmp",
+          bytes: Buffer.from("BM not really a bitmap"),
+        });
+        const archive = await openArchive(root, cloud.client);
         const submission = await archive.runner.submit(
-          forCloud("9", { expect: ["video/mp4", "image/bmp"], waitMs: 600_000 }),
+          cloud.intentFor("9", { expect: ["video/mp4", "image/bmp"], waitMs: 600_000 }),
         );
         setTimeout(
-          () => sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 }),
+          () => cloud.sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 }),
           afterMs,
         );
         const { manifest } = await submission.end();
@@ -173,14 +154,14 @@ describe("archive: jobs of the cloud", () => {
 
   it("asks for the media of many new jobs one right after the other, however slowly it asks again", async () => {
     await withFolder(async (root) => {
-      const archive = await openArchive(root, client, {
+      const archive = await openArchive(root, cloud.client, {
         poll: { firstMs: 20, longestMs: 50, paceMs: 60_000 },
       });
       const ids = Array.from({ length: 20 }, (_, index) => `job-${index}`);
       const submissions = await Promise.all(
         ids.map((id) => {
-          sim.cloud.addMedia(id, { contentType: "image/jpeg", generateBytes: 1_000 });
-          return archive.runner.submit(forCloud(id, { folder: [id] }));
+          cloud.sim.cloud.addMedia(id, { contentType: "image/jpeg", generateBytes: 1_000 });
+          return archive.runner.submit(cloud.intentFor(id, { folder: [id] }));
         }),
       );
       const ends = await Promise.all(submissions.map((submission) => submission.end()));
@@ -191,13 +172,18 @@ describe("archive: jobs of the cloud", () => {
 
   it("names what is missing when the wait is over", async () => {
     await withFolder(async (root) => {
-      sim.cloud.addMedia("9", { contentType: "image/jpeg", bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]) });
-      const archive = await openArchive(root, client);
-      const submission = await archive.runner.submit(forCloud("9", { expect: ["video/mp4"], waitMs: 200 }));
+      cloud.sim.cloud.addMedia("9", {
+        contentType: "image/jpeg",
+        bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]),
+      });
+      const archive = await openArchive(root, cloud.client);
+      const submission = await archive.runner.submit(
+        cloud.intentFor("9", { expect: ["video/mp4"], waitMs: 200 }),
+      );
       const error = await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
       assert.match(error.message, /video\/mp4/);
       submission.messageSent();
-      const nothing = await archive.runner.submit(forCloud("10", { waitMs: 100 }));
+      const nothing = await archive.runner.submit(cloud.intentFor("10", { waitMs: 100 }));
       await rejectsWith(nothing.end(), "ERR_NOT_FOUND", "notFound");
       nothing.messageSent();
       await archive.close();
@@ -208,10 +194,13 @@ describe("archive: jobs of the cloud", () => {
 
   it("keeps what there is, where that is wanted, and says so", async () => {
     await withFolder(async (root) => {
-      sim.cloud.addMedia("9", { contentType: "image/jpeg", bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]) });
-      const archive = await openArchive(root, client);
+      cloud.sim.cloud.addMedia("9", {
+        contentType: "image/jpeg",
+        bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]),
+      });
+      const archive = await openArchive(root, cloud.client);
       const submission = await archive.runner.submit(
-        forCloud("9", { expect: ["video/mp4"], waitMs: 100, onIncomplete: "keep" }),
+        cloud.intentFor("9", { expect: ["video/mp4"], waitMs: 100, onIncomplete: "keep" }),
       );
       const { manifest } = await submission.end();
       assert.deepEqual(
@@ -225,8 +214,8 @@ describe("archive: jobs of the cloud", () => {
 
   it("goes on by itself after lost connections, 5xx, 429, 401 and the sign-in page of a network", async () => {
     await withFolder(async (root) => {
-      sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 90_000 });
-      const archive = await openArchive(root, client);
+      cloud.sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 90_000 });
+      const archive = await openArchive(root, cloud.client);
       const path = "/api/transactionmedia/9";
       for (const fault of [
         { kind: "status", status: 401 },
@@ -236,12 +225,12 @@ describe("archive: jobs of the cloud", () => {
         { kind: "status", status: 302, headers: { location: "https://sign-in.example/" } },
         { kind: "body", text: "<!doctype html><html></html>", contentType: "text/html" },
       ] as const) {
-        sim.faults.add({ surface: "cloud", path, times: 1, fault });
+        cloud.sim.faults.add({ surface: "cloud", path, times: 1, fault });
       }
       const causes = new Set<string>();
-      const second = await openArchive(root, client).catch((error: unknown) => error);
+      const second = await openArchive(root, cloud.client).catch((error: unknown) => error);
       assert.match(String(second), /in use by another process/);
-      const submission = await archive.runner.submit(forCloud("9"));
+      const submission = await archive.runner.submit(cloud.intentFor("9"));
       const running = submission.running;
       const watch = setInterval(() => void causes.add(running?.trouble?.code ?? ""), 1);
       const { manifest } = await submission.end();
@@ -254,11 +243,13 @@ describe("archive: jobs of the cloud", () => {
 
   it("takes a medium that is listed and not there yet for one that is still to come", async () => {
     await withFolder(async (root) => {
-      const { contentId } = sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 });
+      const { contentId } = cloud.sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 });
       const path = `/api/transactionmedia/9/${contentId}`;
-      sim.faults.add({ surface: "cloud", path, times: 2, fault: { kind: "status", status: 404 } });
-      const archive = await openArchive(root, client);
-      const { manifest } = await (await archive.runner.submit(forCloud("9", { waitMs: 600_000 }))).end();
+      cloud.sim.faults.add({ surface: "cloud", path, times: 2, fault: { kind: "status", status: 404 } });
+      const archive = await openArchive(root, cloud.client);
+      const { manifest } = await (
+        await archive.runner.submit(cloud.intentFor("9", { waitMs: 600_000 }))
+      ).end();
       assert.equal(manifest.complete, true);
       await archive.close();
     });
@@ -266,13 +257,16 @@ describe("archive: jobs of the cloud", () => {
 
   it("keeps what it has when it is given up, where that is wanted", async () => {
     await withFolder(async (root) => {
-      sim.cloud.addMedia("9", { contentType: "image/jpeg", bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]) });
-      const { contentId } = sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 });
+      cloud.sim.cloud.addMedia("9", {
+        contentType: "image/jpeg",
+        bytes: Buffer.from([0xff, 0xd8, 0xff, 0xd9]),
+      });
+      const { contentId } = cloud.sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 });
       const path = `/api/transactionmedia/9/${contentId}`;
-      sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 401 } });
-      const archive = await openArchive(root, client);
+      cloud.sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 401 } });
+      const archive = await openArchive(root, cloud.client);
       const { manifest } = await (
-        await archive.runner.submit(forCloud("9", { giveUpMs: 2_000, onIncomplete: "keep" }))
+        await archive.runner.submit(cloud.intentFor("9", { giveUpMs: 2_000, onIncomplete: "keep" }))
       ).end();
       assert.deepEqual([manifest.complete, manifest.missing], [false, ["ColorVideoMp4"]]);
       await archive.close();
@@ -282,13 +276,13 @@ describe("archive: jobs of the cloud", () => {
 
   it("ends in the error that kept it when it is given up", async () => {
     await withFolder(async (root) => {
-      sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });
-      const archive = await openArchive(root, client);
-      const submission = await archive.runner.submit(forCloud("9", { giveUpMs: 1_000 }));
+      cloud.sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });
+      const archive = await openArchive(root, cloud.client);
+      const submission = await archive.runner.submit(cloud.intentFor("9", { giveUpMs: 1_000 }));
       await rejectsWith(submission.end(), "ERR_UNAUTHORIZED", "unauthorized");
       submission.messageSent();
       await archive.close();
-      const next = await openArchive(root, client);
+      const next = await openArchive(root, cloud.client);
       assert.deepEqual([...next.runner.resume(() => true)], []);
       await next.close();
     });
@@ -296,9 +290,11 @@ describe("archive: jobs of the cloud", () => {
 
   it("drops what waits, and goes on with an open job in the next process life", async () => {
     await withFolder(async (root) => {
-      const archive = await openArchive(root, client);
-      const dropped = await archive.runner.submit(forCloud("1", { waitMs: 60_000 }));
-      const kept = await archive.runner.submit(forCloud("2", { waitMs: 60_000, keep: { topic: "t" } }));
+      const archive = await openArchive(root, cloud.client);
+      const dropped = await archive.runner.submit(cloud.intentFor("1", { waitMs: 60_000 }));
+      const kept = await archive.runner.submit(
+        cloud.intentFor("2", { waitMs: 60_000, keep: { topic: "t" } }),
+      );
       await until(() => [...archive.runner.jobs].every(({ state }) => state === "waiting"), "both wait");
       dropped.running?.drop();
       await rejectsWith(dropped.end(), "ERR_CANCELLED", "cancelledReset");
@@ -307,8 +303,8 @@ describe("archive: jobs of the cloud", () => {
       const error = await rejectsWith(kept.end(), "ERR_CANCELLED", "cancelledKept");
       assert.equal(error.details.retryable, false);
 
-      sim.cloud.addMedia("2", { contentType: "video/mp4", generateBytes: 9_000 });
-      const next = await openArchive(root, client);
+      cloud.sim.cloud.addMedia("2", { contentType: "video/mp4", generateBytes: 9_000 });
+      const next = await openArchive(root, cloud.client);
       const resumed = [...next.runner.resume(() => true)];
       assert.equal(resumed.length, 1);
       const [submission] = resumed;
@@ -316,12 +312,12 @@ describe("archive: jobs of the cloud", () => {
       assert.equal((await submission?.end())?.manifest.transactionId, "2");
       await next.close();
       // Not reported: the next start tells it again.
-      const third = await openArchive(root, client);
+      const third = await openArchive(root, cloud.client);
       const [again] = [...third.runner.resume(() => true)];
       assert.equal((await again?.end())?.manifest.transactionId, "2");
       again?.messageSent();
       await third.close();
-      const fourth = await openArchive(root, client);
+      const fourth = await openArchive(root, cloud.client);
       assert.deepEqual([...fourth.runner.resume(() => true)], []);
       await fourth.close();
       assert.equal((await readPackages(root)).size, 1);

@@ -6,34 +6,19 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { stateFolderName, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { Archives } from "../../src/archive/jobs/archives.ts";
-import type { CloudClient } from "../../src/cloud/client.ts";
 import { Store } from "../../src/store/store.ts";
-import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import { failAtEach } from "../sweep/fault-points.ts";
-import { clientOf, intentOf, openArchive, pictureOf, readPackages, until, workFolders } from "./support.ts";
+import { intentOf, openArchive, pictureOf, readPackages, until, workFolders } from "./support.ts";
+import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import { newDatabases, storeIn } from "./store.ts";
 
 const run = promisify(execFile);
 
 describe("archive: a disk that is full, gone or closed", () => {
-  let sim: Simulator;
-  let client: CloudClient;
-
-  beforeEach(async () => {
-    sim = await startSimulator();
-    client = clientOf(sim);
-  });
-
-  afterEach(async () => {
-    await client.close();
-    await sim.close();
-  });
-
-  const forCloud = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
-    intentOf(id, { origin: client.peer.origin, ...more });
+  const cloud = simulatedCloudOfSuite();
   const addVideo = (id: string, bytes = 40_000) =>
-    sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: bytes });
+    cloud.sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: bytes });
 
   for (const [code, sentence] of [
     ["ENOSPC", "fileFull"],
@@ -51,8 +36,8 @@ describe("archive: a disk that is full, gone or closed", () => {
               throw systemError(code);
             }
           });
-          const archive = await openArchive(root, client, { disk });
-          const accepted = archive.runner.submit(forCloud("1", { measurement: "{}\n" }));
+          const archive = await openArchive(root, cloud.client, { disk });
+          const accepted = archive.runner.submit(cloud.intentFor("1", { measurement: "{}\n" }));
           const submission = await accepted;
           isBroken = true;
           await until(() => submission.running?.trouble?.sentence === sentence, `${sentence} is told`);
@@ -76,11 +61,11 @@ describe("archive: a disk that is full, gone or closed", () => {
           throw systemError("ENOSPC");
         }
       });
-      const archive = await openArchive(root, client, { disk });
+      const archive = await openArchive(root, cloud.client, { disk });
       isFull = true;
       addVideo("1");
       // The job is in the database, which is on another disk.
-      const held = await archive.runner.submit(forCloud("1"));
+      const held = await archive.runner.submit(cloud.intentFor("1"));
       await until(() => held.running?.trouble?.sentence === "fileFull", "it is held up");
       const media = [
         { content: pictureOf("x"), contentType: null, contentId: null, description: null, filename: null },
@@ -94,7 +79,7 @@ describe("archive: a disk that is full, gone or closed", () => {
       isFull = false;
       await held.end();
       await archive.close();
-      const again = await openArchive(root, client);
+      const again = await openArchive(root, cloud.client);
       assert.equal([...again.runner.resume(() => true)].length, 1, "only what was accepted is open");
       await again.close();
     });
@@ -109,8 +94,8 @@ describe("archive: a disk that is full, gone or closed", () => {
           throw systemError("ENOSPC");
         }
       });
-      const archive = await openArchive(root, client, { disk });
-      const submission = await archive.runner.submit(forCloud("1", { giveUpMs: 1_500 }));
+      const archive = await openArchive(root, cloud.client, { disk });
+      const submission = await archive.runner.submit(cloud.intentFor("1", { giveUpMs: 1_500 }));
       isFull = true;
       await rejectsWith(submission.end(), "ERR_FILE", "fileFull");
       await archive.close();
@@ -125,14 +110,14 @@ describe("archive: a disk that is full, gone or closed", () => {
     await withFolder(async (folder) => {
       const root = join(folder, "share");
       await mkdir(root);
-      const archive = await openArchive(root, client, { store: storeApart(root, folder) });
-      const open = await archive.runner.submit(forCloud("1", { waitMs: 60_000 }));
+      const archive = await openArchive(root, cloud.client, { store: storeApart(root, folder) });
+      const open = await archive.runner.submit(cloud.intentFor("1", { waitMs: 60_000 }));
       await until(() => open.running?.state === "waiting", "it waits");
       await rename(root, join(folder, "away"));
       addVideo("1");
       addVideo("2");
       open.running?.wake();
-      const second = await archive.runner.submit(forCloud("2"));
+      const second = await archive.runner.submit(cloud.intentFor("2"));
       for (const { running } of [open, second]) {
         await until(() => running?.trouble?.sentence === "fileNoFolder", "the folder is missed");
         assert.equal(running?.trouble?.values.path, root, "what people know is the store's folder");
@@ -152,10 +137,10 @@ describe("archive: a disk that is full, gone or closed", () => {
     await withFolder(async (folder) => {
       const root = join(folder, "share");
       await mkdir(root);
-      const archive = await openArchive(root, client, { store: storeApart(root, folder) });
+      const archive = await openArchive(root, cloud.client, { store: storeApart(root, folder) });
       await rm(join(root, stateFolderName), { recursive: true });
       addVideo("1");
-      const submission = await archive.runner.submit(forCloud("1"));
+      const submission = await archive.runner.submit(cloud.intentFor("1"));
       assert.equal((await submission.end()).manifest.items.length, 1);
       submission.messageSent();
       await archive.close();
@@ -176,9 +161,9 @@ describe("archive: a disk that is full, gone or closed", () => {
         addVideo("1", 600_000);
         // The database is on another disk: Node-RED's own.
         const store = new Store(join(folder, "store.sqlite"), { path: root }, newDatabases());
-        const archive = await openArchive(root, client, { store });
+        const archive = await openArchive(root, cloud.client, { store });
         await writeFile(join(root, "ballast"), Buffer.alloc(600_000));
-        const submission = await archive.runner.submit(forCloud("1"));
+        const submission = await archive.runner.submit(cloud.intentFor("1"));
         await until(() => submission.running?.trouble?.sentence === "fileFull", "the disk is full");
         await rm(join(root, "ballast"));
         await submission.end();

@@ -7,36 +7,25 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { ArchiveWarning } from "../../src/archive/jobs/runner-options.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
-import type { CloudClient } from "../../src/cloud/client.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
-import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { Store } from "../../src/store/store.ts";
-import { clientOf, intentOf, openArchive, pictureOf, until } from "../archive/support.ts";
+import { intentOf, openArchive, pictureOf, until } from "../archive/support.ts";
+import { simulatedCloudOfSuite } from "../archive/simulated-cloud.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { newDatabases, storeIn } from "../archive/store.ts";
 import { TestFlow } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";
 
 describe("evidence that is damaged, contradicts itself or piles up", () => {
-  let sim: Simulator;
-  let client: CloudClient;
+  const cloud = simulatedCloudOfSuite();
   let warnings: ArchiveWarning[];
 
-  beforeEach(async () => {
-    sim = await startSimulator();
-    client = clientOf(sim);
+  beforeEach(() => {
     warnings = [];
   });
-
-  afterEach(async () => {
-    await client.close();
-    await sim.close();
-  });
-
-  const forCloud = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
-    intentOf(id, { origin: client.peer.origin, ...more });
-  const addVideo = (id: string) => sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 9_000 });
+  const addVideo = (id: string) =>
+    cloud.sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 9_000 });
   const onWarning = (warning: ArchiveWarning): void => void warnings.push(warning);
   const end = async (submission: Submission) => {
     const archived = await submission.end();
@@ -69,9 +58,9 @@ describe("evidence that is damaged, contradicts itself or piles up", () => {
     it(`a package with a flipped bit in ${what} is never "already archived": a whole one is made beside it`, async () => {
       await withFolder(async (root) => {
         addVideo("1");
-        const archive = await openArchive(root, client, { onWarning });
+        const archive = await openArchive(root, cloud.client, { onWarning });
         const submits = [
-          () => archive.runner.submit(forCloud("1", { raw: '{"errorCode":0}' })),
+          () => archive.runner.submit(cloud.intentFor("1", { raw: '{"errorCode":0}' })),
           () =>
             archive.runner.submitMedia(
               intentOf("m", { origin: null, raw: '{"errorCode":0}' }),
@@ -101,9 +90,9 @@ describe("evidence that is damaged, contradicts itself or piles up", () => {
   it("another measurement under the same id gets a package of its own, and a warning", async () => {
     await withFolder(async (root) => {
       addVideo("1");
-      const archive = await openArchive(root, client, { onWarning });
+      const archive = await openArchive(root, cloud.client, { onWarning });
       const submit = async (more: Parameters<typeof intentOf>[1]) =>
-        end(await archive.runner.submit(forCloud("1", more)));
+        end(await archive.runner.submit(cloud.intentFor("1", more)));
       const first = await submit({ raw: '{"length":1}', measurement: "{}" });
       assert.equal(warnings.length, 0);
       const second = await submit({ raw: '{"length":2}', measurement: "{}" });
@@ -125,14 +114,14 @@ describe("evidence that is damaged, contradicts itself or piles up", () => {
 
   it("two measurements of one id at the same moment, and over a restart, are both kept", async () => {
     await withFolder(async (root) => {
-      const before = await openArchive(root, client, { onWarning });
-      const waiting = forCloud("1", { raw: "one", waitMs: 60_000 });
+      const before = await openArchive(root, cloud.client, { onWarning });
+      const waiting = cloud.intentFor("1", { raw: "one", waitMs: 60_000 });
       (await before.runner.submit(waiting)).end().catch(() => undefined);
       await before.close();
       addVideo("1");
-      const after = await openArchive(root, client, { onWarning });
+      const after = await openArchive(root, cloud.client, { onWarning });
       const [two, three] = await Promise.all(
-        ["two", "three"].map(async (raw) => end(await after.runner.submit(forCloud("1", { raw })))),
+        ["two", "three"].map(async (raw) => end(await after.runner.submit(cloud.intentFor("1", { raw })))),
       );
       const [resumed] = [...after.runner.resume(() => true)];
       const one = await end(resumed ?? assert.fail());
@@ -145,8 +134,8 @@ describe("evidence that is damaged, contradicts itself or piles up", () => {
   it("open jobs are bounded in number: one more ends in ERR_QUEUE_FULL, until one is done", async () => {
     await withFolder(async (root) => {
       const archives = new Archives({ limits: { jobs: 3, bytes: 1_000_000 } });
-      const archive = await openArchive(root, client, { archives });
-      const submit = (id: string) => archive.runner.submit(forCloud(id, { waitMs: 60_000 }));
+      const archive = await openArchive(root, cloud.client, { archives });
+      const submit = (id: string) => archive.runner.submit(cloud.intentFor(id, { waitMs: 60_000 }));
       const open = await Promise.all(["1", "2", "3"].map(submit));
       open.forEach((submission) => void submission.end().catch(() => undefined));
       const error = await rejectsWith(submit("4"), "ERR_QUEUE_FULL", "archiveFull");
@@ -172,8 +161,8 @@ describe("evidence that is damaged, contradicts itself or piles up", () => {
         "there is room again",
       );
       await archive.close();
-      const again = await openArchive(root, client, { archives });
-      await rejectsWith(again.runner.submit(forCloud("5")), "ERR_QUEUE_FULL", "archiveFull");
+      const again = await openArchive(root, cloud.client, { archives });
+      await rejectsWith(again.runner.submit(cloud.intentFor("5")), "ERR_QUEUE_FULL", "archiveFull");
       await again.close();
     });
   });
@@ -181,9 +170,9 @@ describe("evidence that is damaged, contradicts itself or piles up", () => {
   it("open jobs are bounded in bytes", async () => {
     await withFolder(async (root) => {
       const archives = new Archives({ limits: { jobs: 100, bytes: 1_000_000 } });
-      const archive = await openArchive(root, client, { archives });
+      const archive = await openArchive(root, cloud.client, { archives });
       const submit = (id: string) =>
-        archive.runner.submit(forCloud(id, { waitMs: 60_000, raw: "x".repeat(200_000) }));
+        archive.runner.submit(cloud.intentFor(id, { waitMs: 60_000, raw: "x".repeat(200_000) }));
       for (const id of ["1", "2"]) {
         (await submit(id)).end().catch(() => undefined);
       }
@@ -196,20 +185,20 @@ describe("evidence that is damaged, contradicts itself or piles up", () => {
   it("after a restart, 24 open jobs ask the cloud again 20 times a second at most, and none is forgotten", async () => {
     await withFolder(async (root) => {
       const ids = Array.from({ length: 24 }, (_, index) => `t${index}`);
-      const before = await openArchive(root, client);
+      const before = await openArchive(root, cloud.client);
       for (const id of ids) {
-        (await before.runner.submit(forCloud(id, { waitMs: 600_000 }))).end().catch(() => undefined);
+        (await before.runner.submit(cloud.intentFor(id, { waitMs: 600_000 }))).end().catch(() => undefined);
       }
       await before.close();
       const asked = (): string[] =>
-        sim.requests.flatMap(({ path }) => /transactionmedia\/(\w+)/.exec(path)?.[1] ?? []);
+        cloud.sim.requests.flatMap(({ path }) => /transactionmedia\/(\w+)/.exec(path)?.[1] ?? []);
       const countBefore = asked().length;
       let resumed = 0;
       const session = new ArchiveSession(new Archives(), {
         store: () => storeIn(root),
         node: "node",
         concurrency: () => 2,
-        cloud: () => client,
+        cloud: () => cloud.client,
         device: () => assert.fail("no device was given"),
         findMissing: missingMedia,
         isMine: () => true,
@@ -244,15 +233,15 @@ describe("evidence that is damaged, contradicts itself or piles up", () => {
       const userDir = await mkdtemp(join(tmpdir(), "reset-after-restart-"));
       const file = join(userDir, "dimensioner", "store.sqlite");
       const store = (): Store => new Store(file, { path: root }, newDatabases());
-      const before = await openArchive(root, client, { node: "archive", store: store() });
+      const before = await openArchive(root, cloud.client, { node: "archive", store: store() });
       for (let index = 0; index < 12; index += 1) {
-        const intent = forCloud(`t${index}`, { waitMs: 600_000 });
+        const intent = cloud.intentFor(`t${index}`, { waitMs: 600_000 });
         (await before.runner.submit(intent)).end().catch(() => undefined);
       }
       await before.close();
       const flow = await TestFlow.start(
         [
-          { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 60 },
+          { id: "cloud", type: "dimensioner-cloud", baseUrl: cloud.sim.cloud.origin, timeout: 60 },
           storeNode(root, "store"),
           { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store", settle: 0 },
         ],
@@ -276,11 +265,11 @@ describe("evidence that is damaged, contradicts itself or piles up", () => {
 
   it("a held-up job says why in the log, once, and that it goes on", async () => {
     await withFolder(async (root) => {
-      sim.faults.add({ surface: "cloud", times: 1, fault: { kind: "status", status: 401 } });
+      cloud.sim.faults.add({ surface: "cloud", times: 1, fault: { kind: "status", status: 401 } });
       addVideo("1");
       const flow = await TestFlow.start(
         [
-          { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 60 },
+          { id: "cloud", type: "dimensioner-cloud", baseUrl: cloud.sim.cloud.origin, timeout: 60 },
           storeNode(root, "store"),
           { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store", settle: 0 },
         ],

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { CloudClient } from "../../src/cloud/client.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { databaseOf } from "../archive/store.ts";
-import { clientOf, intentOf, openArchive, pictureOf, readPackages, until } from "../archive/support.ts";
+import { intentOf, openArchive, pictureOf, readPackages, until } from "../archive/support.ts";
+import { simulatedCloudOfSuite } from "../archive/simulated-cloud.ts";
 import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import { WallClock } from "../model-based/wall-clock.ts";
 
@@ -41,32 +40,21 @@ async function leaveOpen(root: string, text: string): Promise<void> {
 }
 
 describe("attacks on what the archive keeps", () => {
-  let sim: Simulator;
-  let client: CloudClient;
-
-  beforeEach(async () => {
-    sim = await startSimulator();
-    client = clientOf(sim);
-  });
-  afterEach(async () => {
-    await client.close();
-    await sim.close();
-  });
-  const forCloud = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
-    intentOf(id, { origin: client.peer.origin, ...more });
-
+  const cloud = simulatedCloudOfSuite();
   it("A2: the largest answer that is taken does not keep the next start from finishing any job", async () => {
     await withFolder(async (root) => {
       const raw = JSON.stringify({ errorCode: 0, numbers: Array.from({ length: 600_000 }, () => 1.5) });
-      const archive = await openArchive(root, client);
+      const archive = await openArchive(root, cloud.client);
       const ids = Array.from({ length: 5 }, (_, index) => `t${index}`);
       for (const id of ids) {
-        const submission = await archive.runner.submit(forCloud(id, { raw, waitMs: 60_000, keep: { id } }));
+        const submission = await archive.runner.submit(
+          cloud.intentFor(id, { raw, waitMs: 60_000, keep: { id } }),
+        );
         submission.end().catch(() => undefined);
       }
       await archive.close();
-      ids.forEach((id) => sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes: pictureOf(id) }));
-      const next = await openArchive(root, client);
+      ids.forEach((id) => cloud.sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes: pictureOf(id) }));
+      const next = await openArchive(root, cloud.client);
       for (const submission of next.runner.resume(() => true)) {
         const { manifest } = await submission.end();
         assert.equal(manifest.raw?.bytes, Buffer.byteLength(raw));
@@ -112,7 +100,7 @@ describe("attacks on what the archive keeps", () => {
 
     async function open(root: string): Promise<string> {
       try {
-        const archive = await openArchive(root, client);
+        const archive = await openArchive(root, cloud.client);
         const resumed = [...archive.runner.resume(() => true)];
         resumed.forEach((submission) => void submission.end().catch(() => undefined));
         const what = resumed.length > 0 ? "resumed" : "told";
@@ -178,7 +166,7 @@ describe("attacks on what the archive keeps", () => {
 
   it("A12: a disk that stays full is not filled by the attempts themselves", async () => {
     await withFolder(async (root) => {
-      sim.cloud.addMedia("1", { contentType: "video/mp4", generateBytes: 50_000 });
+      cloud.sim.cloud.addMedia("1", { contentType: "video/mp4", generateBytes: 50_000 });
       let failures = 0;
       const disk = watchedDisk((call, [path]) => {
         if (call === "open" && String(path).endsWith("manifest.json")) {
@@ -186,8 +174,8 @@ describe("attacks on what the archive keeps", () => {
           throw systemError("ENOSPC");
         }
       });
-      const archive = await openArchive(root, client, { disk });
-      const submission = await archive.runner.submit(forCloud("1", { raw: "{}" }));
+      const archive = await openArchive(root, cloud.client, { disk });
+      const submission = await archive.runner.submit(cloud.intentFor("1", { raw: "{}" }));
       submission.end().catch(() => undefined);
       const size = async (): Promise<number> => {
         const entries = await readdir(root, { recursive: true, withFileTypes: true });
@@ -208,15 +196,17 @@ describe("attacks on what the archive keeps", () => {
     try {
       await withFolder(async (root) => {
         clock.jump(-400 * dayMs);
-        const archive = await openArchive(root, client);
-        const first = await archive.runner.submit(forCloud("1", { giveUpMs: 3 * dayMs, waitMs: 60_000 }));
+        const archive = await openArchive(root, cloud.client);
+        const first = await archive.runner.submit(
+          cloud.intentFor("1", { giveUpMs: 3 * dayMs, waitMs: 60_000 }),
+        );
         first.end().catch(() => undefined);
         await until(() => first.running?.state === "waiting", "it waits");
         await archive.close();
         clock.reset();
-        sim.faults.add({ surface: "cloud", times: 1, fault: { kind: "status", status: 401 } });
-        sim.cloud.addMedia("1", { contentType: "image/jpeg", bytes: pictureOf("1") });
-        const next = await openArchive(root, client);
+        cloud.sim.faults.add({ surface: "cloud", times: 1, fault: { kind: "status", status: 401 } });
+        cloud.sim.cloud.addMedia("1", { contentType: "image/jpeg", bytes: pictureOf("1") });
+        const next = await openArchive(root, cloud.client);
         const [submission] = [...next.runner.resume(() => true)];
         assert.equal((await submission?.end())?.manifest.items.length, 1);
         submission?.messageSent();
@@ -229,13 +219,13 @@ describe("attacks on what the archive keeps", () => {
 
   it("a job is given up after the time that it was open, over restarts too", async () => {
     await withFolder(async (root) => {
-      sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });
-      const archive = await openArchive(root, client);
-      const first = await archive.runner.submit(forCloud("1", { giveUpMs: 3_000 }));
+      cloud.sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });
+      const archive = await openArchive(root, cloud.client);
+      const first = await archive.runner.submit(cloud.intentFor("1", { giveUpMs: 3_000 }));
       first.end().catch(() => undefined);
       await until(() => performance.now() - (first.running?.job.sinceMs ?? 0) > 700, "it is nearly over");
       await archive.close();
-      const next = await openArchive(root, client);
+      const next = await openArchive(root, cloud.client);
       const [submission] = [...next.runner.resume(() => true)];
       const openMs = performance.now() - (submission?.running?.job.sinceMs ?? 0);
       assert.ok(openMs > 500, `${openMs} ms`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { startServer, type RawServer } from "../support/servers.ts";
-import { openBothEditors, type BothEditors } from "./both-editors.ts";
+import { bothEditorsOfSuite } from "./both-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -30,7 +30,6 @@ async function said(page: Page, state: "good" | "unsure" | "bad"): Promise<strin
 describe("what dialogs ask the other side, in Node-RED 4.1 and 5.0", () => {
   let simulator: Simulator;
   let stranger: RawServer;
-  let both: BothEditors;
 
   before(async () => {
     simulator = await startSimulator({ token, cloudDevices: 999 });
@@ -44,45 +43,37 @@ describe("what dialogs ask the other side, in Node-RED 4.1 and 5.0", () => {
         socket.write(`HTTP/1.1 200 OK\r\n${headers}\r\n${body}`);
       }
     });
-    both = await openBothEditors([
-      { id: "tab", type: "tab", label: "Dock" },
-      { id: "device", type: "dimensioner-device", name: "Dock 3", address: simulator.newer.origin },
-      {
-        id: "cloud",
-        type: "dimensioner-cloud",
-        name: "Our cloud",
-        baseUrl: simulator.cloud.origin,
-        credentials: { token },
-      },
-      {
-        id: "other",
-        type: "dimensioner-cloud",
-        name: "Stranger",
-        baseUrl: stranger.origin,
-        credentials: { token: "x" },
-      },
-    ]);
   });
   after(async () => {
-    await both?.close();
     await stranger?.close();
     await simulator?.close();
   });
+  // Before the dialogs are closed, whose content is searched as well.
   afterEach(() =>
-    both.run(async ({ page, problems }) => {
-      assert.deepEqual(problems, []);
+    both.run(async ({ page }) => {
       assert.equal((await page.content()).includes(token), false);
       assert.equal(await page.evaluate("window.dimensionerHacked"), undefined);
       assert.equal(simulator.newer.actions.measures + simulator.earlier.actions.measures, 0);
-      // What a failed test left open would fail all that follow.
-      for (const kind of ["config", "node"] as const) {
-        const cancel = `#${kind === "config" ? "node-config" : "node"}-dialog-cancel`;
-        if ((await page.locator(cancel).count()) > 0) {
-          await closeDialog(page, "cancel", kind);
-        }
-      }
     }),
   );
+  const both = bothEditorsOfSuite(() => [
+    { id: "tab", type: "tab", label: "Dock" },
+    { id: "device", type: "dimensioner-device", name: "Dock 3", address: simulator.newer.origin },
+    {
+      id: "cloud",
+      type: "dimensioner-cloud",
+      name: "Our cloud",
+      baseUrl: simulator.cloud.origin,
+      credentials: { token },
+    },
+    {
+      id: "other",
+      type: "dimensioner-cloud",
+      name: "Stranger",
+      baseUrl: stranger.origin,
+      credentials: { token: "x" },
+    },
+  ]);
 
   it("device: tests what stands in the dialog, by keyboard, and forgets the answer with the next change", () =>
     both.run(async ({ page }) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { BrowserContext } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { newEditorContext, openEditorPage, type Editor } from "../support/browser.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { sharedBrowser } from "../support/shared-browser.ts";
@@ -62,23 +62,26 @@ export async function openBothEditors(flows: readonly object[]): Promise<BothEdi
   };
 }
 
-/** The same for all tests of a suite; what a failed one left open would fail those that follow. */
-export function bothEditorsOfSuite(flows: readonly object[]): Pick<BothEditors, "run"> {
+/**
+ * Opens both editors for all tests of the suite that calls it. `flows` may be a function, called when the suite's earlier
+ * `before` hooks have run. After each test it closes open dialogs, which would make the following tests fail.
+ */
+export function bothEditorsOfSuite(
+  flows: readonly object[] | (() => readonly object[]),
+): Pick<BothEditors, "run"> {
   let both: BothEditors | undefined;
   const run: BothEditors["run"] = async (work) => {
     assert.ok(both !== undefined, "the editors are open");
     await both.run(work);
   };
   before(async () => {
-    both = await openBothEditors(flows);
+    both = await openBothEditors(typeof flows === "function" ? flows() : flows);
   });
   after(() => both?.close());
   afterEach(() =>
     run(async ({ page, problems }) => {
       assert.deepEqual(problems, []);
-      if ((await page.locator("#node-dialog-cancel").count()) > 0) {
-        await closeDialog(page, "cancel");
-      }
+      await cancelDialogs(page);
     }),
   );
   return { run };
@@ -91,4 +94,14 @@ function start(): Promise<Running[]> {
       return { major, nodeRed, context: await newEditorContext(browser) };
     }),
   );
+}
+
+/** Cancels the dialog of a config node, and that of the node from which it was opened. */
+async function cancelDialogs(page: Page): Promise<void> {
+  for (const kind of ["config", "node"] as const) {
+    const cancel = kind === "config" ? "#node-config-dialog-cancel" : "#node-dialog-cancel";
+    if ((await page.locator(cancel).count()) > 0) {
+      await closeDialog(page, "cancel", kind);
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { openBothEditors, type BothEditors } from "./both-editors.ts";
+import { bothEditorsOfSuite } from "./both-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -201,25 +201,7 @@ async function visibleRows(page: Page, properties: readonly string[]): Promise<s
 }
 
 describe("the dialogs, in Node-RED 4.1 and 5.0", () => {
-  let both: BothEditors;
-
-  before(async () => {
-    both = await openBothEditors(flows);
-  });
-  after(() => both?.close());
-  afterEach(() =>
-    both.run(async ({ page, problems }) => {
-      assert.deepEqual(problems, []);
-      // What a failed test left open would fail all that follow.
-      for (const kind of ["config", "node"] as const) {
-        if (
-          (await page.locator(`#${kind === "config" ? "node-config" : "node"}-dialog-cancel`).count()) > 0
-        ) {
-          await closeDialog(page, "cancel", kind);
-        }
-      }
-    }),
-  );
+  const both = bothEditorsOfSuite(flows);
 
   for (const { name, steps, saved, wrong, appear } of cases) {
     it(`${name}: from the palette, filled, saved, reopened, and a wrong entry explained`, () =>

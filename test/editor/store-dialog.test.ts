@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { openBothEditors, type BothEditors } from "./both-editors.ts";
+import { bothEditorsOfSuite } from "./both-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -31,32 +31,19 @@ async function tested(page: Page): Promise<readonly string[]> {
 
 describe("the dialog of a store, in Node-RED 4.1 and 5.0", () => {
   let folder: string;
-  let both: BothEditors;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "packages-"));
     await writeFile(join(folder, "not-a-folder"), "");
-    both = await openBothEditors([
-      { id: "tab", type: "tab", label: "Dock" },
-      { id: "store", type: "dimensioner-store", name: "Evidence", folder, folderType: "str" },
-      { id: "tab-2", type: "tab", label: "Another dock" },
-      // It belongs to another tab, so that nodes of this one cannot choose it.
-      { id: "blank", z: "tab-2", type: "dimensioner-store", name: "No folder yet" },
-    ]);
   });
-  after(async () => {
-    await both?.close();
-    await rm(folder, { recursive: true });
-  });
-  afterEach(() =>
-    both.run(async ({ page, problems }) => {
-      assert.deepEqual(problems, []);
-      // What a failed test left open would fail all that follow.
-      if ((await page.locator("#node-config-dialog-cancel").count()) > 0) {
-        await closeDialog(page, "cancel", "config");
-      }
-    }),
-  );
+  after(() => rm(folder, { recursive: true }));
+  const both = bothEditorsOfSuite(() => [
+    { id: "tab", type: "tab", label: "Dock" },
+    { id: "store", type: "dimensioner-store", name: "Evidence", folder, folderType: "str" },
+    { id: "tab-2", type: "tab", label: "Another dock" },
+    // It belongs to another tab, so that nodes of this one cannot choose it.
+    { id: "blank", z: "tab-2", type: "dimensioner-store", name: "No folder yet" },
+  ]);
 
   it("tells in one list what works for the folder and for the database", () =>
     both.run(async ({ page, nodeRed }) => {

@@ -4,13 +4,12 @@ import { rebuildIndex } from "../../../src/archive/maintenance/commands.ts";
 import { Archives } from "../../../src/archive/jobs/archives.ts";
 import type { RunningJob } from "../../../src/archive/jobs/running-job.ts";
 import type { Submission } from "../../../src/archive/jobs/submission.ts";
-import type { CloudClient } from "../../../src/cloud/client.ts";
-import { startSimulator, type Simulator } from "../../../src/simulator/index.ts";
 import { Inbox } from "../../../src/store/inbox.ts";
 import { withFolder } from "../../media/support.ts";
 import { changeDatabase, verify } from "../packages.ts";
+import { simulatedCloudOfSuite } from "../simulated-cloud.ts";
 import { databaseOf, newDatabases, storeIn } from "../store.ts";
-import { clientOf, intentOf, openArchive, until, type Opened } from "../support.ts";
+import { intentOf, openArchive, until, type Opened } from "../support.ts";
 import { box, measured, received } from "./support.ts";
 
 const settleMs = 100;
@@ -19,29 +18,18 @@ const settleMs = 100;
 const [first, second] = [measured("A", 0), measured("B", 0)];
 
 describe("archive: jobs that seek their transaction", () => {
-  let sim: Simulator;
-  let client: CloudClient;
-
-  beforeEach(async () => {
-    sim = await startSimulator();
-    client = clientOf(sim);
-  });
-  afterEach(async () => {
-    await client.close();
-    await sim.close();
-  });
-
+  const cloud = simulatedCloudOfSuite();
   /** Opens the store as a process does that has just started. */
   async function open(root: string) {
     const store = storeIn(root, newDatabases());
-    const opened = await openArchive(root, client, { archives: new Archives({ settleMs }), store });
+    const opened = await openArchive(root, cloud.client, { archives: new Archives({ settleMs }), store });
     const { database, arrivals, release } = await store.lease();
     const inbox = new Inbox(database, { nodeId: "records", runId: "run", arrivals });
     return {
       ...opened,
       /** A record that arrives now, of a transaction of which the cloud has a video. */
       async post(id: string, given: Parameters<typeof received>[2] = {}): Promise<void> {
-        sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 20_000 });
+        cloud.sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 20_000 });
         await inbox.add(received(id, 0, given).record, 0);
       },
       async close(): Promise<void> {
@@ -54,7 +42,7 @@ describe("archive: jobs that seek their transaction", () => {
   function submit({ runner }: Opened, { key, local }: typeof first, waitMs = 20_000): Promise<Submission> {
     const raw = JSON.stringify({ imageIdentifier: key });
     return runner.submit({
-      ...intentOf("", { origin: client.peer.origin, raw, waitMs }),
+      ...intentOf("", { origin: cloud.client.peer.origin, raw, waitMs }),
       transactionId: null,
       measuredBy: {
         id: "device",
