@@ -8,8 +8,8 @@ interface ArticleNumber {
 }
 
 /**
- * What a scanner sends of an EAN or UPC symbol, without a separate add-on. By ISO/IEC 15424 it is 13 digits, whatever the
- * symbol; many scanners leave out the zero of UPC-A, and send UPC-E as its own 8 digits.
+ * Reads an EAN or UPC symbol without a separate add-on. By ISO/IEC 15424 it is 13 digits, whatever the symbol; many
+ * scanners omit the zero of UPC-A, and send UPC-E as its own 8 digits.
  */
 export function readEanUpc(digits: string, isEan8: boolean): ArticleNumber {
   // Two or five digits of an add-on follow in the modes E1 to E3; they are no part of the number.
@@ -35,8 +35,9 @@ export function readItf14(digits: string): ArticleNumber | undefined {
 }
 
 /**
- * The article number that a plain number can be where the scanner does not say what symbol it was: of 8, 12, 13 or 14 digits,
- * with the right check digit. Eight digits that begin with 0 are rather UPC-E: such EAN-8 numbers are for use within a shop.
+ * The article number that a plain number may be if the scanner does not state the symbol: of 8, 12, 13 or 14 digits,
+ * with the right check digit. Eight digits that begin with 0 are more likely UPC-E: such EAN-8 numbers are for use
+ * within a shop.
  */
 export function guessArticleNumber(text: string): ScanElement | undefined {
   if (!isDigits(text) || ![8, 12, 13, 14].includes(text.length)) {
@@ -61,7 +62,7 @@ function articleElement(digits: string, lengths: readonly number[]): ScanElement
     : { ...element, value, checked: false, problem: "checkDigit" };
 }
 
-/** UPC-E with its zeros back, as the 12 digits of UPC-A; null where it cannot be UPC-E or its check digit is wrong. */
+/** Expands UPC-E to the 12 digits of UPC-A; null if it is not UPC-E or its check digit is wrong. */
 function expandUpcE(digits: string): string | null {
   if (!/^[01]\d{7}$/.test(digits)) {
     return null;

@@ -1,12 +1,12 @@
 /** One scan as the scanner sent it. */
 export interface Frame {
-  /** With everything around it: the frames of a text, put together, are the text. */
+  /** The text with everything around the code: all frames together are the whole text. */
   readonly raw: string;
   /** The code alone, with its AIM identifier. */
   readonly body: string;
 }
 
-/** The scans of a text, and what of it is only the beginning of one. */
+/** The scans of a text, and the beginning of an incomplete one. */
 export interface Framed {
   readonly frames: readonly Frame[];
   readonly rest: string;
@@ -14,7 +14,7 @@ export interface Framed {
 
 const startOfText = "\x02";
 const endOfText = "\x03";
-/** What ends a scan; several in a row end one. */
+/** The characters that end a scan; several in a row end one. */
 const isEnd = (character: string | undefined): boolean =>
   character === "\r" ||
   character === "\n" ||
@@ -23,8 +23,8 @@ const isEnd = (character: string | undefined): boolean =>
   character === "\0";
 
 /**
- * Divides what a scanner sends into scans. Carriage return, line feed, tab, ETX and NUL each end a scan; between STX and ETX
- * the others belong to it. What comes after the last end is the rest.
+ * Divides a text into scans. Carriage return, line feed, tab, ETX and NUL each end a scan; between STX and ETX the
+ * others belong to it. The text behind the last end is the rest.
  */
 export function splitFrames(text: string): Framed {
   const frames: Frame[] = [];
@@ -47,7 +47,7 @@ export function splitFrames(text: string): Framed {
     while (isEnd(text[position])) {
       position++;
     }
-    // STX and ETX with nothing between them are no scan.
+    // STX and ETX without text between them are not a scan.
     if (end > start) {
       frames.push({ raw: text.slice(from, position), body: text.slice(start, end) });
     }
@@ -56,7 +56,7 @@ export function splitFrames(text: string): Framed {
   return appendEnds(frames, text.slice(from));
 }
 
-/** What ends a scan and follows the last one belongs to it. */
+/** Further ending characters belong to the last scan. */
 function appendEnds(frames: Frame[], rest: string): Framed {
   if (leadingEnds(rest) < rest.length) {
     return { frames, rest };
@@ -67,7 +67,7 @@ function appendEnds(frames: Frame[], rest: string): Framed {
     : { frames: [...frames.slice(0, -1), { ...last, raw: last.raw + rest }], rest: "" };
 }
 
-/** The rest as a scan, where nothing more comes; undefined where there is nothing in it. */
+/** The rest as a scan, if nothing more arrives; undefined if it is empty. */
 export function lastFrame(rest: string): Frame | undefined {
   const body = bodyOf(rest);
   return body === "" ? undefined : { raw: rest, body };
@@ -83,7 +83,7 @@ function bodyOf(rest: string): string {
   return rest.slice(rest[start] === startOfText ? start + 1 : start);
 }
 
-/** Where the first scan of a text ends; -1 where none does. */
+/** The position at which the first scan of a text ends; -1 if none does. */
 export function firstEnd(text: string): number {
   for (let position = 0; position < text.length; position++) {
     if (isEnd(text[position])) {
@@ -101,7 +101,7 @@ function leadingEnds(text: string): number {
   return position;
 }
 
-/** All scans of a text that is complete. */
+/** All scans of a complete text. */
 export function allFrames(text: string): Frame[] {
   const { frames, rest } = splitFrames(text);
   const last = lastFrame(rest);

@@ -10,19 +10,19 @@ import { replaceSeparators } from "./separators.ts";
 import { readAim, type Aim } from "./symbologies.ts";
 
 export interface ReadingOptions {
-  /** A text that the scanner sends in place of the group separator, beside the usual ones. */
+  /** A text that the scanner sends in place of the group separator, in addition to the usual ones. */
   readonly separator?: string | undefined;
   /** For the century of dates; now if not given. */
   readonly today?: Date | undefined;
 }
 
-/** A scan, and what it was read as. */
+/** A scan, and the kind of code that it was read as. */
 export interface Reading {
   readonly scan: Scan;
   readonly kind: CodeKind;
 }
 
-/** What a code was read as, before the rest follows from it. */
+/** The content of a code, before the other fields are derived from it. */
 interface Content {
   readonly kind: CodeKind;
   readonly text: string;
@@ -30,7 +30,7 @@ interface Content {
   readonly symbology?: string | null;
 }
 
-/** Reads one scan. Never fails: what is no GS1 code is text. */
+/** Reads one scan. It never fails: a code that is not a GS1 code is text. */
 export function readCode(
   { raw, body }: Frame,
   { separator: own = "", today = new Date() }: ReadingOptions,
@@ -47,7 +47,7 @@ export function readCode(
       aim: aim?.identifier ?? null,
       elements: [...elements],
       ...summarize(elements),
-      // The scanner has said that this is the number of an article.
+      // The scanner has stated that this is the number of an article.
       carriers: aim?.content === "ean" || aim?.content === "ean8" ? [] : findCarriers(text, elements),
       duplicate: false,
     },
@@ -76,7 +76,7 @@ function readContent(code: string, aim: Aim | undefined, own: string, today: Dat
   }
 }
 
-/** An EAN or UPC symbol, and behind it the composite component that some scanners send with it. */
+/** An EAN or UPC symbol, with the composite component that some scanners send with it. */
 function readArticle(code: string, isEan8: boolean, own: string, today: Date): Content {
   const [digits = "", component] = code.split("|]e0", 2);
   const { element, symbology } = readEanUpc(digits, isEan8);
@@ -87,7 +87,7 @@ function readArticle(code: string, isEan8: boolean, own: string, today: Date): C
   return { kind: "ean", text: code, elements: [element, ...behind], symbology };
 }
 
-/** What any symbol can hold and says of itself what it is. */
+/** Content that any symbol can have and that identifies itself. */
 function readAny(code: string, today: Date): Content | undefined {
   if (code.startsWith("(")) {
     const bracketed = readBracketed(code, today);
@@ -101,8 +101,8 @@ function readAny(code: string, today: Date): Content | undefined {
 const key = /^(?:0[0-3]|41\d|80(?:06|17|18))/;
 
 /**
- * A scanner that sends no AIM identifier leaves open what it has read. An element string it is with a group separator, or
- * where all of it fits together: it begins with a key that has a check digit, and nothing in it is wrong.
+ * Without an AIM identifier the kind of the code is not known. It is an element string if it has a group separator, or
+ * if all of it fits together: it begins with a key that has a check digit, and nothing in it is wrong.
  */
 function guess(code: string, own: string, today: Date): Content | undefined {
   const article = guessArticleNumber(code);

@@ -14,7 +14,7 @@ const nothing = /^[\p{Cc}\s]*$/u;
 
 /** The largest symbol there is holds 7,089 digits. */
 export const mostCharacters = 8_192;
-/** Of all scans that come at once. */
+/** The limit of all scans that arrive at once. */
 const mostBytes = 65_536;
 
 /**
@@ -33,7 +33,10 @@ export function readScan(input: string | Uint8Array, options: ReadingOptions = {
   return scan;
 }
 
-/** The same for what can hold several scans: CR, LF, tab, ETX and NUL end one. Throws ERR_INPUT where there is none. */
+/**
+ * The same for a text that may contain several scans: CR, LF, tab, ETX and NUL end one. Throws ERR_INPUT if there is
+ * none.
+ */
 export function readScans(input: string | Uint8Array, options: ReadingOptions = {}): Scan[] {
   // The check takes as long as reading a label; most calls need only to know that there is nothing wrong.
   if (readingOptions(options) !== undefined) {
@@ -46,7 +49,7 @@ export function readScans(input: string | Uint8Array, options: ReadingOptions = 
   return frames.map((frame) => readFrame(frame, options).scan);
 }
 
-/** Reads one scan of those that came; throws ERR_INPUT where it is too long, or where there is no code in it. */
+/** Reads one scan of several; throws ERR_INPUT if it is too long, or if it contains no code. */
 export function readFrame(frame: Frame, options: ReadingOptions): Reading {
   const reading = readCode(checkLength(frame), options);
   if (nothing.test(reading.scan.text)) {
@@ -55,7 +58,7 @@ export function readFrame(frame: Frame, options: ReadingOptions): Reading {
   return reading;
 }
 
-/** What arrived, as text; throws ERR_INPUT where it is none, or more than any scanner sends. */
+/** Converts the input to text; throws ERR_INPUT if it is neither text nor bytes, or longer than any scanner sends. */
 export function textOf(input: unknown): string {
   if (typeof input !== "string" && !(input instanceof Uint8Array)) {
     throw scanError("scanPayload");

@@ -4,7 +4,7 @@ import type { CodeKind } from "../rules/scans.ts";
 import type { Reading } from "./read-code.ts";
 import { scanError } from "./read-scans.ts";
 
-/** Finds the reference in a text; null where it is not there. In time that is proportional to the text's length. */
+/** Finds the reference in a text; null if it is not there. It takes time in proportion to the text's length. */
 export type FindReference = (text: string) => string | null;
 
 /** Which part of a scan becomes the reference. */
@@ -15,19 +15,19 @@ export type ReferenceRule =
 
 export interface ReferenceRules {
   readonly rule: ReferenceRule;
-  /** What a scan may be read as. */
+  /** The kinds of codes that are accepted. */
   readonly kinds: readonly CodeKind[];
-  /** Whether an element that is wrong may become the reference all the same. */
+  /** Whether an invalid element may become the reference. */
   readonly mayBeWrong: boolean;
 }
 
 /**
- * What identifies a parcel in a GS1 code, the best first; between the first and the second stands a carrier's tracking number
- * in an element for internal use. What has none of them is its own reference, as a whole.
+ * The elements that identify a parcel in a GS1 code, the best first. Between the first and the second comes a carrier's
+ * tracking number in an element for internal use. A code with none of them is its own reference, as a whole.
  */
 export const preferredElements = ["00", "402", "401", "400", "8004", "8003", "8006", "01"] as const;
 
-/** The reference of a scan. Throws ERR_INPUT where there is none, or where the code cannot be trusted. */
+/** Chooses the reference of a scan. Throws ERR_INPUT if there is none, or if the code cannot be trusted. */
 export function chooseReference(reading: Reading, { rule, kinds, mayBeWrong }: ReferenceRules): string {
   const { scan, kind } = reading;
   if (!kinds.includes(kind)) {
@@ -45,7 +45,7 @@ export function chooseReference(reading: Reading, { rule, kinds, mayBeWrong }: R
 
 interface Found {
   readonly reference: string | null;
-  /** An element on which it depends and that is not as it should be. */
+  /** An invalid element on which it depends. */
   readonly wrong?: ScanElement | undefined;
 }
 
@@ -90,7 +90,7 @@ function ofElement(element: ScanElement | undefined): Found | undefined {
     : { reference: element.value, wrong: element.checked === false ? element : undefined };
 }
 
-/** Control characters are no part of what people or other systems take for a reference. */
+/** Removes control characters, which no person or other system takes as a part of a reference. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, "").trim();
 }
@@ -110,13 +110,13 @@ const elementPhrases = {
   value: "elementValue",
 } as const satisfies Record<NonNullable<ScanElement["problem"]>, string>;
 
-/** What is wrong with an element, as a sentence. */
+/** Describes in a sentence what is wrong with an element. */
 function explainElement({ ai, title, problem = "value" }: ScanElement): Phrase {
   const name = title === null ? `(${ai})` : `${title} (${ai})`;
   return phrase(elementPhrases[problem], { name });
 }
 
-/** How a code is shown in an error. */
+/** Shows a code in an error. */
 export function shown(text: string): string {
   return text.slice(0, 60).toWellFormed();
 }

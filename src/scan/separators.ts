@@ -1,8 +1,8 @@
 import { separator } from "./gs1/element-string.ts";
 
 /**
- * What scanners, and programs between them and Node-RED, send where they cannot send the group separator. None of it can be
- * in a GS1 code: brackets, backslashes and the others are no characters of it.
+ * What scanners, and programs between them and Node-RED, send in place of the group separator. A GS1 code can contain
+ * none of it: brackets, backslashes and the others are not in its character set.
  */
 export const replacements = [
   "<GS>",
@@ -20,10 +20,10 @@ export const replacements = [
 ];
 
 const usual = new RegExp(replacements.map((one) => one.replaceAll(/[\\^[\]{}]/g, "\\$&")).join("|"), "gi");
-/** Most scans have none of them, and need not be searched for each. */
+/** Most scans contain none of them, and need not be searched for each one. */
 const first = /[<{[\\^␝]/;
 
-/** The code with the group separator where its replacements stand. */
+/** Puts group separators in place of their replacements. */
 export function replaceSeparators(code: string, own: string): string {
   const text = first.test(code) ? code.replaceAll(usual, separator) : code;
   return own === "" ? text : text.replaceAll(own, separator);

@@ -1,9 +1,9 @@
-/** What an AIM identifier in front of a scan says (ISO/IEC 15424). */
+/** The meaning of an AIM identifier in front of a scan (ISO/IEC 15424). */
 export interface Aim {
   /** As sent: "]C1". */
   readonly identifier: string;
   readonly symbology: string;
-  /** How the scan is to be read: as a GS1 element string, as a number of a retail article, or by its content. */
+  /** How to read the scan: as a GS1 element string, as the number of a retail article, or by its content. */
   readonly content: "gs1" | "ean" | "ean8" | "itf" | "any";
 }
 
@@ -54,7 +54,7 @@ const gs1: Readonly<Record<string, string>> = {
 
 const modifier = /[0-9A-Za-z]/;
 
-/** The AIM identifier at the beginning of a scan; undefined where there is none that is known. */
+/** The AIM identifier at the beginning of a scan; undefined if there is no known one. */
 export function readAim(text: string): Aim | undefined {
   const letter = text.charAt(1);
   const name = text.startsWith("]") ? names[letter] : undefined;
@@ -73,7 +73,7 @@ export function readAim(text: string): Aim | undefined {
   return { identifier, symbology: name, content: letter === "I" ? "itf" : "any" };
 }
 
-/** All of them, for documentation: the identifier without its bracket, and the name. */
+/** All identifiers without their brackets, and their names, for the documentation. */
 export const symbologies: readonly (readonly [identifier: string, name: string])[] = [
   ...Object.entries(gs1),
   ["E4", "EAN-8"],

@@ -5,7 +5,7 @@ const unitMs: Readonly<Record<string, number>> = {
   y: 31_536_000_000,
 };
 
-/** Reads an age such as "90d"; undefined for what is none. Nothing is ever 0 old. */
+/** Reads an age such as "90d"; undefined if it is not one. An age of 0 is not accepted. */
 export function readAgeMs(text: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,5})([hdwy])$/.exec(text.trim()) ?? [];
   return count === undefined || unit === undefined ? undefined : Number(count) * (unitMs[unit] ?? 0);

@@ -8,15 +8,15 @@ interface Gap {
   readonly path: string;
   readonly archived: string;
   readonly store: string | null;
-  /** Path of the manifest that is not there. */
+  /** The path of the missing manifest. */
   readonly previous: string;
-  /** Another manifest lies there. */
+  /** Whether another manifest is there. */
   readonly isReplaced: boolean;
 }
 
 /**
- * Each package, and the first one of the same store that names the same one before it, or none. And whether the one before it has
- * been seen; where it was met under another path, the packages were copied out of their archive.
+ * Selects each package, the first package of the same store that names the same predecessor or none, and whether the
+ * predecessor was seen. If it was seen at another path, the packages were copied out of their archive.
  */
 const links = `SELECT seen_order, path, archived, store, previous_path, previous_sha256,
     (SELECT other.path FROM seen AS other
@@ -28,12 +28,14 @@ const links = `SELECT seen_order, path, archived, store, previous_path, previous
   ORDER BY seen_order LIMIT ?`;
 
 /**
- * Checks that each manifest is the one that the next one of its store names; the first one of a store may name one of another store. The
- * names are hashes, so that there can be no circle, and a package that is gone leaves a gap before the one that names it. Whether
- * the last one is gone, the chain cannot tell. Findings are yielded; what cannot be checked is added to `unchecked`.
+ * Checks that each manifest is the one that the next manifest of its store names; the first one of a store may name one
+ * of another store. The names are hashes, so there can be no circle, and a missing package leaves a gap before the one
+ * that names it. A missing last package cannot be seen in the chain. Findings are yielded; what cannot be checked is
+ * added to `unchecked`.
  */
 export async function* checkChain(parts: CheckParts, unchecked: Unchecked[]): AsyncGenerator<Finding> {
-  // Where packages were copied out of their archive, the chain of each store begins with one that names another before it.
+  // If packages were copied out of their archive, the chain of each store begins with a package that names another one
+  // before it.
   const beginnings = new Map<string | null, Gap>();
   for await (const row of parts.seen.pages(links)) {
     const path = String(row["path"]);
@@ -63,7 +65,7 @@ async function findGap(row: Row, { root, disk, pruned }: CheckParts): Promise<Ga
   const previous = String(row["previous_path"]);
   const sha256 = String(row["previous_sha256"]);
   const store = row["store"] === null ? null : String(row["store"]);
-  // It may lie outside the folder that is checked, or have got its place since the walk came by.
+  // It may be outside the checked folder, or have got its name after the walk passed.
   const found = await loadManifestWithin(root, previous, disk);
   const isThere = typeof found === "object" && found.sha256 === sha256;
   if (isThere || (await pruned?.has(sha256)) === true) {
@@ -72,7 +74,7 @@ async function findGap(row: Row, { root, disk, pruned }: CheckParts): Promise<Ga
   return { path, archived, store, previous, isReplaced: found !== "none" };
 }
 
-/** The oldest gap of a store that was begun elsewhere is its beginning; returns the gap that is none. */
+/** If a store was begun elsewhere, its oldest gap is its beginning; returns this gap, which is none. */
 async function replaceBeginning(
   gap: Gap,
   beginnings: Map<string | null, Gap>,

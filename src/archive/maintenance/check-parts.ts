@@ -2,12 +2,12 @@ import type { ArchiveDisk } from "../archive-disk.ts";
 import type { PrunedPackages } from "./pruned-packages.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
-/** What all checks of one verification work with. */
+/** What all checks of one verification use. */
 export interface CheckParts {
   /** The folder of packages, without links. */
   readonly root: string;
   readonly disk: ArchiveDisk;
   readonly seen: SeenPackages;
-  /** Not given where there is no log of deleted packages. */
+  /** Undefined if there is no log of deleted packages. */
   readonly pruned: PrunedPackages | undefined;
 }

@@ -4,7 +4,7 @@ import { phrase, ProblemError } from "../../errors/interpolation.ts";
 
 const newline = 0x0a;
 const readBytes = 1024 * 1024;
-/** No line that this package writes is longer; what is, is damage, and must not fill the memory. */
+/** The longest line that this package writes; a longer one is damage, and must not fill the memory. */
 const longestLineBytes = 16 * 1024 * 1024;
 
 /** `<CRC-32 of the JSON, 8 hexadecimal digits> <JSON>\n`. */
@@ -13,7 +13,7 @@ export function encodeLine(record: object): Buffer {
   return Buffer.from(`${checksum(json)} ${json}\n`);
 }
 
-/** What a line says; undefined where its checksum does not fit, or it is no JSON. */
+/** Decodes a line; undefined if its checksum is wrong, or it is not JSON. */
 export function decodeLine(text: string): unknown {
   const json = text.slice(9);
   if (text[8] !== " " || text.slice(0, 8) !== checksum(json)) {
@@ -28,8 +28,8 @@ export function decodeLine(text: string): unknown {
 }
 
 /**
- * Reads the complete lines of a file from a place on, some at a time, so that the memory it takes does not depend on the file; with
- * the place where they end. What stands behind the last newline is no line.
+ * Reads the complete lines of a file from a position on, some at a time, so that the memory does not depend on the size
+ * of the file. Each result has the position where they end. Text behind the last newline is not a line.
  */
 export async function* readLines(
   file: FileHandle,

@@ -38,7 +38,7 @@ export async function pruneArchive(
   { before, dryRun = false, database, onPackage, onProgress, signal }: PruneArchiveOptions,
 ): Promise<PruneReport> {
   const total = { deleted: 0, held: 0, kept: 0, failed: 0, bytes: 0 };
-  // Before the folder that was named may be deleted itself.
+  // Deleted before the folder that was named.
   const { root } = await findPlace(folder);
   const pruning = new Pruning(folder, { before, isDryRun: dryRun, signal });
   await watched("prune", pruning, { onProgress, signal }, async (one) => {
@@ -64,7 +64,7 @@ export async function rebuildIndex(
   return rebuild.report();
 }
 
-/** The packages are gone whatever the database says: then their rows stay until the next run. */
+/** The packages are deleted even if the database fails: then their rows stay until the next run. */
 async function pruneRows(
   root: string,
   database: string,

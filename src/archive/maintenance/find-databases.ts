@@ -7,8 +7,8 @@ import { IndexReader } from "./index-reader.ts";
 const facts = { surface: "store", operation: "database" } as const;
 
 /**
- * The databases that are meant by a path: the file itself, or of a folder, such as the one in Node-RED's user directory, those whose store
- * has this folder of packages, and those that are damaged. Rejects with ERR_STORE where there is none.
+ * Finds the databases of a path: the file itself or, in a folder such as the one in Node-RED's user directory, the
+ * databases whose store has this folder of packages, and damaged ones. Rejects with ERR_STORE if there is none.
  */
 export async function findDatabases(given: string, root: string): Promise<readonly string[]> {
   const found = await stat(given).catch((error: unknown) => {
@@ -33,19 +33,19 @@ export async function findDatabases(given: string, root: string): Promise<readon
   return files;
 }
 
-/** Whether a folder is the one of that real path. */
+/** Whether a folder has that real path. */
 export async function isFolder(folder: string, root: string): Promise<boolean> {
   return (await realpath(folder).catch(() => folder)) === root;
 }
 
-/** The folder of a store's packages; null where it has none, undefined where the database does not say. */
+/** The folder of a store's packages; null if it has none, undefined if the database does not contain it. */
 async function folderOf(file: string): Promise<string | null | undefined> {
   try {
     const index = await IndexReader.open(file);
     await index.close();
     return index.folder;
   } catch {
-    // The caller opens it again, and tells why it cannot.
+    // The caller opens it again, and reports why it cannot be read.
     return undefined;
   }
 }

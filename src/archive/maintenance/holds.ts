@@ -7,14 +7,18 @@ export function straysIn({ folder, manifest }: WalkedPackage): AsyncGenerator<st
   return straysOf(folder, new Set([manifestFileName, ...filesOf(manifest).map(({ path }) => path)]));
 }
 
-/** Path of the manifest of the package that this one supplements, or of its own: the same for all packages of one transaction. */
+/**
+ * The path of the manifest of the package that this one supplements, or of its own: the same for all packages of one
+ * transaction.
+ */
 export function firstOf(path: string, { supplements = null }: Manifest): string {
   return supplements?.path ?? `${path}/${manifestFileName}`;
 }
 
 /**
- * What holds protect, by `firstOf`. A hold on a package or on a supplement to it protects all of them: one alone is not what was archived.
- * The supplement may lie anywhere in the archive, so all of it is looked at.
+ * The packages that holds protect, by `firstOf`. A hold on a package or one of its supplements protects all of them,
+ * because one alone is not what was archived. A supplement may be anywhere in the archive, so the whole archive is
+ * searched.
  */
 export async function findHeld(root: string, signal?: AbortSignal): Promise<ReadonlySet<string>> {
   const held = new Set<string>();
@@ -36,7 +40,7 @@ async function isHeld(entry: WalkedPackage): Promise<boolean> {
     }
     return false;
   } catch {
-    // It cannot be read, or another run is just deleting it. What cannot be read is not deleted either.
+    // It cannot be read, or another run is deleting it. A package that cannot be read is not deleted either.
     return false;
   }
 }

@@ -2,14 +2,14 @@ import type { Finding } from "../../model/archive-reports.ts";
 import type { CheckedTotals } from "./package-check.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
-/** Packages that lack something, and that no complete supplement to the same package makes up for. */
+/** Selects incomplete packages without a complete supplement to the same package. */
 const incomplete = `SELECT seen_order, path, missing FROM seen AS one
   WHERE seen_order > ? AND missing IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM seen AS other
     WHERE other.supplements = coalesce(one.supplements, one.sha256) AND other.missing IS NULL)
   ORDER BY seen_order LIMIT ?`;
 
-/** Names the packages that were archived without all that was expected, and have not been completed since. */
+/** Reports packages that were archived incomplete and were not completed since. */
 export async function* checkComplete(seen: SeenPackages, looked: CheckedTotals): AsyncGenerator<Finding> {
   for await (const row of seen.pages(incomplete)) {
     looked.incomplete += 1;

@@ -11,20 +11,20 @@ import { sayUnreadable } from "./package-check.ts";
 import type { SeenRow } from "./seen-packages.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
-/** The row that the index has to have for a package. */
+/** The row that the index must have for a package. */
 export function expectedRow(path: string, { manifest, sha256 }: FoundManifest): Row {
   return rowOfPackage(keysOfManifest(manifest), { path, sha256 }, manifest);
 }
 
-/** By it two rows are compared without being kept. */
+/** The hash by which two rows are compared without being kept. */
 export function hashOfRow(row: Row): string {
   const columns = Object.entries(row).filter(([name]) => name !== "indexed_order");
   return sha256Of(JSON.stringify(columns.toSorted()));
 }
 
 /**
- * Compares an index with the packages that were seen: each row has to be as its package's manifest says, and each package that a row
- * lists has to be there, or in the log of deleted ones. Packages that are listed are marked.
+ * Compares an index with the packages that were seen: each row has to agree with its package's manifest, and each
+ * listed package has to exist, or to be in the log of deleted ones. Listed packages are marked.
  */
 export class IndexCheck {
   readonly #index: IndexReader;
@@ -58,7 +58,7 @@ export class IndexCheck {
     }
   }
 
-  /** A row's package is not where the row says, as far as was seen. */
+  /** Reports a row whose package was not seen at its path. */
   async *#seek(row: Row, path: string, sha256: string, other: string | undefined): AsyncGenerator<Finding> {
     const { seen, pruned } = this.#parts;
     if ((await pruned?.has(sha256)) === true) {
@@ -76,7 +76,7 @@ export class IndexCheck {
       yield await this.#explainOther(path, other);
       return;
     }
-    // It may lie outside the folder that is checked, or have got its place since the walk came by.
+    // It may be outside the checked folder, or have got its name after the walk passed.
     const found = await this.#load(path);
     if (typeof found === "object" && found.sha256 === sha256) {
       yield* this.#compare(row, found);
@@ -89,7 +89,7 @@ export class IndexCheck {
     }
   }
 
-  /** The next package's manifest tells which of the two has changed, the manifest or the row. */
+  /** The next package's manifest shows which of the two has changed, the manifest or the row. */
   async #explainOther(path: string, sha256: string): Promise<Finding> {
     const next = await this.#parts.seen.select("SELECT 1 FROM seen WHERE previous_sha256 = ? LIMIT 1", [
       sha256,
@@ -108,7 +108,7 @@ export class IndexCheck {
 
   *#compare(row: Row, found: FoundManifest | string): Generator<Finding> {
     if (typeof found === "string") {
-      // Deleted or damaged since the walk came by.
+      // It was deleted or damaged after the walk passed.
       return;
     }
     const path = String(row["location"]);

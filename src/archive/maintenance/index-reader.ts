@@ -8,7 +8,7 @@ import { readLog } from "../../store/sqlite-log.ts";
 import { ToolDatabase } from "../../store/tool-database.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
-/** Rows that are read at once. */
+/** How many rows are read at once. */
 const pageRows = 1_000;
 
 /** Tables whose rows have the SHA-256 of their text beside it. */
@@ -25,12 +25,14 @@ const checkedRows = [
   },
 ];
 
-/** The database of a store, opened to be read, also while Node-RED has it open. Nothing is written, in it or beside it. */
+/**
+ * The database of a store, opened for reading, also while Node-RED has it open. Nothing is written, in it or beside it.
+ */
 export class IndexReader {
   readonly file: string;
   /** The store's id, made with its database. */
   readonly storeId: string;
-  /** The folder of packages that the store last had; null where none is known. */
+  /** The folder of packages that the store last had; null if none is known. */
   readonly folder: string | null;
   readonly #database: ToolDatabase;
 
@@ -41,7 +43,10 @@ export class IndexReader {
     this.folder = typeof store["folder"] === "string" ? store["folder"] : null;
   }
 
-  /** Rejects with ERR_STORE: damaged, no database of a store, newer, locked, or what the disk says. */
+  /**
+   * Rejects with ERR_STORE: the database is damaged, of another application, newer, or locked, or the disk reports an
+   * error.
+   */
   static async open(file: string): Promise<IndexReader> {
     const database = await ToolDatabase.open({ as: "read", file });
     try {
@@ -70,7 +75,7 @@ export class IndexReader {
     await checkFile(this.file, this.#database);
   }
 
-  /** How many packages the index lists below a folder, and their bytes. */
+  /** Counts the packages that the index lists below a folder, and their bytes. */
   async count(below: string): Promise<{ packages: number; bytes: number }> {
     const [row = {}] = await this.#database.select(
       "SELECT count(*) AS packages, total(bytes) AS bytes FROM packages WHERE substr(location, 1, ?) = ?",
@@ -79,7 +84,7 @@ export class IndexReader {
     return { packages: Number(row["packages"]), bytes: Number(row["bytes"]) };
   }
 
-  /** The rows of the packages below a folder, some at a time. */
+  /** Reads the rows of the packages below a folder, some at a time. */
   async *rows(below: string): AsyncGenerator<readonly Row[]> {
     for (let after = 0; ;) {
       const rows = await this.#database.select(
@@ -95,7 +100,10 @@ export class IndexReader {
     }
   }
 
-  /** Whether the index lists a package, or a job that is just being archived, or whose process was killed then, will put it there. */
+  /**
+   * Whether the index lists a package, or contains a job that is about to place it there, or whose process was killed
+   * then.
+   */
   async isKnown(job: string, sha256: string): Promise<boolean> {
     const found = await this.#database.select(
       `SELECT 1 FROM packages WHERE package_id = ? AND manifest_sha256 = ?
@@ -159,7 +167,7 @@ async function checkFile(file: string, database: ToolDatabase): Promise<void> {
   }
 }
 
-/** Node-RED may be writing the log: what looks damaged has to look so again, with nothing written meanwhile. */
+/** Node-RED may be writing the log: damage has to be found again, with nothing written in between. */
 async function findLogDamage(log: string): Promise<string | undefined> {
   for (;;) {
     const before = await stateOf(log);

@@ -11,7 +11,7 @@ import type { WalkedPackage } from "./walk-packages.ts";
 
 const packagesAtOnce = 200;
 
-/** Puts packages into an index, some at a time. What is there twice is put there once. */
+/** Adds packages to an index, some at a time. A package that exists twice is added once. */
 export class IndexWriter {
   readonly #root: string;
   readonly #database: Database;
@@ -22,7 +22,7 @@ export class IndexWriter {
     this.#database = database;
   }
 
-  /** Returns what turned out to be a copy. */
+  /** Adds a package; returns those that turned out to be copies. */
   async put(one: WalkedPackage): Promise<readonly NotIndexed[]> {
     const before = this.#waiting.get(one.manifest.job);
     if (before !== undefined) {
@@ -32,7 +32,7 @@ export class IndexWriter {
     return this.#waiting.size < packagesAtOnce ? [] : await this.write();
   }
 
-  /** Writes what waits, in one transaction. */
+  /** Writes the waiting packages in one transaction. */
   async write(): Promise<readonly NotIndexed[]> {
     const packages = [...this.#waiting.values()];
     this.#waiting = new Map();
@@ -49,7 +49,7 @@ export class IndexWriter {
     return [...copies].map(([path, original]) => explainCopy(path, original));
   }
 
-  /** Packages whose row says that they lie elsewhere, where they do lie; by their paths. */
+  /** Returns, by path, the packages whose rows name another path at which they exist. */
   async #findCopies(packages: readonly WalkedPackage[]): Promise<Map<string, string>> {
     const found = await this.#database.transaction(
       packages.map(({ manifest, path }) => ({

@@ -5,8 +5,9 @@ import type { ArchiveNote } from "../../model/archive-reports.ts";
 import { exists, plainDisk, stateFolderName } from "../archive-disk.ts";
 
 /**
- * What lies in the state folder of an archive beside the log of deleted packages: work on open jobs, by the store that it belongs to, and
- * what was moved aside. `known` is the only store whose database is left; not given where nobody knows.
+ * Finds what the state folder of an archive contains besides the log of deleted packages: work on open jobs, by store,
+ * and folders that were moved aside. `known` is the only store that still has a database; undefined if that is not
+ * known.
  */
 export async function findLeftovers(root: string, known?: string): Promise<ArchiveNote[]> {
   const state = join(root, stateFolderName);
@@ -39,7 +40,7 @@ export async function findLeftovers(root: string, known?: string): Promise<Archi
   return notes;
 }
 
-/** Names of the folders in a folder; links are none. */
+/** The names of the folders in a folder, without links. */
 async function foldersIn(folder: string): Promise<string[]> {
   const names: string[] = [];
   try {

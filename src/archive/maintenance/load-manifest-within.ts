@@ -4,8 +4,8 @@ import type { ArchiveDisk } from "../archive-disk.ts";
 import { loadManifest, type FoundManifest } from "../packages/package-files.ts";
 
 /**
- * The manifest at a path that a manifest or a database names. Neither is trusted: what the path leads to by links or upwards is as
- * if it were not there. `root` has no links in it.
+ * Loads the manifest at a path that a manifest or a database names. Neither is trusted: a path that leads out of the
+ * root, by links or upwards, counts as missing. `root` has no links in it.
  */
 export async function loadManifestWithin(
   root: string,

@@ -5,21 +5,24 @@ import { syncFolder } from "../../media/target-folder.ts";
 import { StoreDatabase } from "../../store/store-database.ts";
 import { diskFacts, exists, plainDisk } from "../archive-disk.ts";
 
-/** A database that is made beside the one whose place it takes. */
+/** A database that is created beside the one that it will replace. */
 export interface NewDatabase {
-  /** The name that it gets. */
+  /** The name that it will get. */
   readonly file: string;
   readonly database: StoreDatabase;
-  /** Moves what is there aside and gives the new one its name. Returns where the other one is; null where there was none. */
+  /**
+   * Moves the existing database aside and gives the new one its name. Returns the path of the old one; null if there
+   * was none.
+   */
   finish(): Promise<string | null>;
-  /** Removes what was made; what is there has not been touched. */
+  /** Removes the new database; the existing one was not touched. */
   discard(): Promise<void>;
 }
 
-/** SQLite's own files beside a database. */
+/** The suffixes of SQLite's own files beside a database. */
 const sqliteSuffixes = ["-wal", "-shm"];
 
-/** Begins a database that is to replace the one at this path. The caller holds the lock of that one. */
+/** Creates a database that will replace the one at this path. The caller holds the lock of that one. */
 export async function beginDatabase(file: string): Promise<NewDatabase> {
   const beginning = `${file}.rebuilding`;
   const discard = async (): Promise<void> => {
@@ -27,7 +30,7 @@ export async function beginDatabase(file: string): Promise<NewDatabase> {
       await rm(`${beginning}${suffix}`, { force: true });
     }
   };
-  // What a killed rebuild has left.
+  // Left by a killed rebuild.
   await discard();
   const database = await StoreDatabase.open({ file: beginning });
   return {
@@ -50,8 +53,8 @@ export async function beginDatabase(file: string): Promise<NewDatabase> {
 }
 
 /**
- * Node-RED has to be able to write what an administrator has made: it belongs to the owner of the file that it replaces, or of the
- * folder.
+ * Node-RED must be able to write a database that an administrator has created: it gets the owner of the file that it
+ * replaces, or of the folder.
  */
 async function giveToOwner(file: string, beginning: string): Promise<void> {
   if (process.getuid?.() !== 0) {
@@ -63,8 +66,8 @@ async function giveToOwner(file: string, beginning: string): Promise<void> {
 }
 
 /**
- * The file keeps its name as well, until another one takes it: at no time is there none, in whose place Node-RED would begin an empty one.
- * Its log must not stay, because SQLite would take it for the new one's.
+ * The file also keeps its old name until the new one takes it, so that there is always a file: otherwise Node-RED could
+ * create an empty one. Its log must not stay, because SQLite would use it for the new file.
  */
 async function moveAside(file: string): Promise<string | null> {
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
@@ -75,7 +78,7 @@ async function moveAside(file: string): Promise<string | null> {
       if (systemCode(error) === "EEXIST") {
         throw error;
       }
-      // Not every file system has a second name for a file.
+      // Not every file system has hard links.
       await rename(file, aside);
     });
   }

@@ -6,7 +6,7 @@ import { filesOf } from "../packages/manifest.ts";
 import { hashFile, type FoundFile } from "../packages/package-files.ts";
 import { straysOf, type WalkedPackage } from "./walk-packages.ts";
 
-/** What a verification has looked at; it changes while it works. */
+/** The totals of a verification, which grow while it runs. */
 export interface CheckedTotals {
   packages: number;
   files: number;
@@ -14,7 +14,7 @@ export interface CheckedTotals {
   incomplete: number;
 }
 
-/** Checks each file of a package against its manifest, and its folder for what does not belong there. */
+/** Checks each file of a package against its manifest, and its folder for files that do not belong there. */
 export async function* checkPackage(
   { path, folder, manifest }: WalkedPackage,
   disk: ArchiveDisk,
@@ -46,7 +46,7 @@ export async function* checkPackage(
 
 type ManifestFile = ReturnType<typeof filesOf>[number];
 
-/** A file's length and hash, undefined where it is not there, or why it cannot be read. */
+/** The length and hash of a file, undefined if it is missing, or why it cannot be read. */
 async function readFile(
   path: string,
   disk: ArchiveDisk,
@@ -78,13 +78,13 @@ function compare(
     : { kind: "changed", problem: "the content is not what was archived (sha256)" };
 }
 
-/** Why the disk does not let something be read, for people. */
+/** Why something cannot be read, as a text for people. */
 export function sayUnreadable(error: unknown): string {
   const code = systemCode(error);
   return code === "EACCES" || code === "EPERM" ? "no permission to read it" : (code ?? String(error));
 }
 
-/** A path in a package; the path of one that is verified by itself is empty. */
+/** A path in a package; the path of a package that is verified alone is empty. */
 function below(path: string, name: string): string {
   return path === "" ? name : `${path}/${name}`;
 }

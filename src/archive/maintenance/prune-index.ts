@@ -7,13 +7,13 @@ import { IndexReader } from "./index-reader.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
 import { PruneLog, type PrunedLine } from "./prune-log.ts";
 
-/** Lines of the log whose rows are looked up in one transaction. */
+/** How many lines of the log are looked up in one transaction. */
 const linesAtOnce = 500;
 
 /**
- * Removes the rows of deleted packages from the indexes: of all that the log names, since an earlier run may not have been able to.
- * Node-RED may have a database open: each transaction takes milliseconds. Returns how many rows are gone; rejects with ERR_STORE
- * where a database cannot be written, and changes nothing in one that is damaged.
+ * Removes the rows of deleted packages from the indexes: of all packages in the log, since an earlier run may have
+ * failed to. Node-RED may have a database open, so each transaction takes only milliseconds. Returns how many rows were
+ * removed; rejects with ERR_STORE if a database cannot be written, and changes nothing in a damaged one.
  */
 export async function pruneIndexes(root: string, given: string, signal?: AbortSignal): Promise<number> {
   let removed = 0;
@@ -26,7 +26,7 @@ export async function pruneIndexes(root: string, given: string, signal?: AbortSi
 async function pruneIndex(root: string, file: string, signal: AbortSignal | undefined): Promise<number> {
   const index = await IndexReader.open(file);
   try {
-    // Who writes to a damaged file makes it worse.
+    // Writing to a damaged file would increase the damage.
     await index.check();
   } finally {
     await index.close();
@@ -70,7 +70,7 @@ async function removeRows(
   return gone.flat().length;
 }
 
-/** A package that was deleted may have been brought back from a backup. */
+/** A deleted package may have been restored from a backup. */
 async function isThere(root: string, row: Row): Promise<boolean> {
   const path = `${String(row["location"])}/${manifestFileName}`;
   const found = await loadManifestWithin(root, path, plainDisk);

@@ -9,7 +9,7 @@ const prunedLine = v.object({
   at: v.string(),
   /** The package's folder below the root, with slashes. */
   path: v.string(),
-  /** Of its manifest. */
+  /** The SHA-256 of its manifest. */
   sha256: v.string(),
   transactionId: v.nullable(v.string()),
   transactionReference: v.nullable(v.string()),
@@ -21,7 +21,7 @@ const prunedLine = v.object({
 /** One line of the log of deleted packages. */
 export type PrunedLine = v.InferOutput<typeof prunedLine>;
 
-/** What was deleted for its age: one line with its checksum a package. */
+/** The log of packages that were deleted for their age: one line with a checksum for each. */
 export class PruneLog {
   readonly #path: string;
   readonly #disk: ArchiveDisk;
@@ -31,12 +31,12 @@ export class PruneLog {
     this.#disk = disk;
   }
 
-  /** Resolves once the line is on the disk. */
+  /** Adds a line; resolves when it is on the disk. */
   async add(entry: PrunedLine): Promise<void> {
     const file = await this.#disk.open(this.#path, "a+");
     try {
       const { size } = await file.stat();
-      // A line that a kill has torn ends here.
+      // Ends a line that a kill has interrupted.
       const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(size - 1, 0));
       const isTorn = bytesRead === 1 && buffer.toString() !== "\n";
       await writeWhole(file, Buffer.concat([Buffer.from(isTorn ? "\n" : ""), encodeLine(entry)]), size);
@@ -47,8 +47,8 @@ export class PruneLog {
   }
 
   /**
-   * What was deleted, some at a time, from a place in the log on: 0, or where an earlier reading has ended. A line whose checksum does
-   * not fit is passed over.
+   * Reads the log, some lines at a time, from a position on: 0, or where an earlier reading has ended. A line with a
+   * wrong checksum is skipped.
    */
   async *read(from: number): AsyncGenerator<{ entries: readonly PrunedLine[]; end: number }> {
     const { size } = await this.#disk.lstat(this.#path).catch((error: unknown) => {

@@ -18,15 +18,15 @@ import { findPlace, walkPackages, type WalkedPackage } from "./walk-packages.ts"
 export interface PruneOptions {
   /** Packages archived before this are deleted. */
   readonly before: Date;
-  /** Only tells what would be deleted. */
+  /** Only reports what would be deleted. */
   readonly isDryRun: boolean;
-  /** Aborting ends it between two packages with the signal's reason. */
+  /** Aborting ends the run between two packages with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Deletes packages for their age. Only what its own manifest shows to be a package, and nothing else, is ever deleted;
- * a file called hold keeps a package with its supplements. Each deletion is in the log before it happens.
+ * Deletes packages for their age. Only what its own manifest shows to be a package is ever deleted; a file named hold
+ * keeps a package with its supplements. Each deletion is in the log before it happens.
  */
 export class Pruning {
   readonly #folder: string;
@@ -39,7 +39,7 @@ export class Pruning {
     this.#options = options;
   }
 
-  /** What was looked at so far. */
+  /** How much was processed so far. */
   progress(): ArchiveProgress {
     return { packages: this.#packages, bytes: this.#bytes, expectedPackages: null, expectedBytes: null };
   }
@@ -50,7 +50,7 @@ export class Pruning {
     const stateFolder = join(root, stateFolderName);
     const trash = join(stateFolder, "trash");
     if (!isDryRun && hasState) {
-      // What a killed run had moved there is in the log already.
+      // Packages that a killed run had moved there are in the log already.
       await removeTree(trash, plainDisk);
     }
     const held = await findHeld(root, signal);
@@ -78,7 +78,7 @@ interface PrunePlace {
   readonly log: PruneLog;
   readonly stateFolder: string;
   readonly trash: string;
-  /** The folder that is pruned; it stays, also when it becomes empty. */
+  /** The folder that is pruned; it stays even if it becomes empty. */
   readonly start: string;
 }
 
@@ -103,7 +103,7 @@ async function pruneOne(
   }
 }
 
-/** Looked for once more right before a package is deleted: a hold may have been set meanwhile. */
+/** Checked again right before a package is deleted, because a hold may have been set meanwhile. */
 async function reasonToKeep(entry: WalkedPackage): Promise<string | null> {
   let stray: string | null = null;
   for await (const name of straysIn(entry)) {
@@ -120,7 +120,7 @@ async function remove(
   bytes: number,
   { log, stateFolder, trash, start }: PrunePlace,
 ): Promise<void> {
-  // Not before: a wrong folder is left without a trace.
+  // Created only now, so that nothing is written to a wrong folder.
   if (await makeStateFolder(stateFolder, plainDisk)) {
     await syncFolder(dirname(stateFolder), plainDisk, diskFacts);
   }
@@ -134,7 +134,7 @@ async function remove(
     files: filesOf(manifest).length,
     bytes,
   });
-  // First out of sight in one step: a kill leaves no half of a package under its name.
+  // It is moved away in one step first, so that a kill leaves no incomplete package under its name.
   await makeStateFolder(trash, plainDisk);
   const away = join(trash, randomUUID());
   await plainDisk.rename(folder, away);

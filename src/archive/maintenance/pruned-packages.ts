@@ -3,8 +3,8 @@ import { PruneLog } from "./prune-log.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
 /**
- * Which packages were deleted for their age. The log is read when the first one is missed, and what has been added to it since
- * when another one is: each line is read once, however many packages are missed.
+ * The packages that were deleted for their age. The log is read when the first missing package is looked up, and its
+ * new lines at each further one: each line is read once, however many packages are missing.
  */
 export class PrunedPackages {
   readonly #log: PruneLog;
@@ -16,7 +16,7 @@ export class PrunedPackages {
     this.#seen = seen;
   }
 
-  /** By the SHA-256 of its manifest. */
+  /** Whether the package with this SHA-256 of its manifest was deleted. */
   async has(sha256: string): Promise<boolean> {
     if (await this.#seen.isPruned(sha256)) {
       return true;

@@ -15,7 +15,7 @@ import { beginDatabase, type NewDatabase } from "./new-database.ts";
 export interface RebuildOptions {
   /** The database's file. */
   readonly database: string;
-  /** Aborting ends it between two packages with the signal's reason. */
+  /** Aborting ends the run between two packages with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -23,9 +23,9 @@ const unknowable =
   "only the lost database knew which jobs were open, which webhook records no flow had handled, and which transactions had been handled";
 
 /**
- * Puts all packages of a folder into the index of a store's database. Where there is no database, or a damaged one, a new one is
- * made: it gets its name only when it is whole, and the damaged one is moved aside. In a database that is whole, the index is
- * completed, and nothing else is touched. Packages are only read. May be ended and begun again at any time.
+ * Adds all packages of a folder to the index of a store's database. If the database is missing or damaged, a new one is
+ * created: it gets its name only when it is complete, and the damaged one is moved aside. In an intact database only
+ * the index is completed. Packages are only read. It may be aborted and started again at any time.
  */
 export class Rebuild {
   readonly #folder: string;
@@ -46,7 +46,7 @@ export class Rebuild {
     return { packages, bytes, expectedPackages: null, expectedBytes: null };
   }
 
-  /** What it has come to, once `run` has ended. */
+  /** The result, after `run` has ended. */
   report(): RebuildReport {
     return {
       database: this.#made.isNew ? "made" : "completed",
@@ -59,8 +59,8 @@ export class Rebuild {
   }
 
   /**
-   * Yields what could not be put into the index. Throws ERR_CONFIG or ERR_FILE (no such folder, no folder of packages, denied), ERR_STORE:
-   * the database is in use, of a newer version, of another folder, or no database of a store.
+   * Yields what could not be indexed. Throws ERR_CONFIG or ERR_FILE (no such folder, no folder of packages, denied), or
+   * ERR_STORE: the database is in use, of a newer version, of another folder, or of another application.
    */
   async *run(): AsyncGenerator<NotIndexed> {
     const { root } = await findPlace(this.#folder);
@@ -69,7 +69,7 @@ export class Rebuild {
     try {
       const isWhole = await isWholeDatabase(file, root);
       if (isWhole) {
-        // Its owner takes the lock by itself.
+        // The owner of an intact database takes the lock itself.
         await lock.close();
         yield* this.#complete(root, file);
       } else {
@@ -131,7 +131,7 @@ export class Rebuild {
     yield* problems;
   }
 
-  /** The database's file without links; it need not be there. */
+  /** The path of the database's file without links; it need not exist. */
   async #findFile(): Promise<string> {
     const file = resolve(this.#options.database);
     return realpath(file).catch((error: unknown) => {
@@ -143,7 +143,10 @@ export class Rebuild {
   }
 }
 
-/** Whether a database can be completed; false where there is none, or a damaged one. Throws ERR_STORE for one that is not the folder's. */
+/**
+ * Whether a database can be completed; false if it is missing or damaged. Throws ERR_STORE if it belongs to another
+ * folder.
+ */
 async function isWholeDatabase(file: string, root: string): Promise<boolean> {
   const found = await lstat(file).catch(() => undefined);
   if (found === undefined || (found.isFile() && found.size === 0)) {

@@ -2,20 +2,20 @@ import { tmpdir } from "node:os";
 import type { Row, SqlValue, Statement } from "../../store/database.ts";
 import { ToolDatabase } from "../../store/tool-database.ts";
 
-/** What a walk has seen of a package, and what its row in an index has to be. */
+/** What a walk has found of a package, and its expected row in an index. */
 export interface SeenPackage {
   readonly path: string;
-  /** Of its manifest. */
+  /** The SHA-256 of its manifest. */
   readonly sha256: string;
-  /** The store that has archived it; null for packages of version 0.1. */
+  /** The store that archived it; null for packages of version 0.1. */
   readonly store: string | null;
   readonly job: string;
   readonly archived: string;
   readonly previousPath: string | null;
   readonly previousSha256: string | null;
-  /** What it was archived without; null for one that is complete. */
+  /** What is missing from it; null if it is complete. */
   readonly missing: string | null;
-  /** The manifest of the package that it completes. */
+  /** The manifest of the package that it supplements. */
   readonly supplementsSha256: string | null;
   readonly supplementsPath: string | null;
   /** When its job was accepted. */
@@ -28,7 +28,7 @@ export interface SeenPackage {
   readonly rowSha256: string;
 }
 
-/** What an index's row is compared with. */
+/** The part that is compared with a row of an index. */
 export type SeenRow = Pick<SeenPackage, "rowSha256" | "sha256">;
 
 const schema = [
@@ -54,7 +54,7 @@ const schema = [
   "CREATE TABLE pruned (sha256 TEXT PRIMARY KEY) WITHOUT ROWID",
 ];
 
-/** Made when all packages are there: that takes less time. */
+/** Created after all packages were added, which takes less time. */
 const indexes = [
   "CREATE INDEX seen_sha256 ON seen (sha256)",
   "CREATE INDEX seen_previous ON seen (previous_sha256, store, archived, path)",
@@ -65,8 +65,8 @@ const indexes = [
 const atOnce = 500;
 
 /**
- * The packages that a verification has seen, and the hashes of deleted ones, in a temporary database: a million of them take no
- * more memory than one.
+ * The packages that a verification has seen, and the hashes of deleted ones, in a temporary database: a million of them
+ * take no more memory than one.
  */
 export class SeenPackages {
   readonly #database: ToolDatabase;
@@ -111,12 +111,12 @@ export class SeenPackages {
     await this.#add({ sql: "INSERT OR IGNORE INTO pruned VALUES (?)", values: [sha256] });
   }
 
-  /** Notes that an index has the package's row. */
+  /** Notes that an index lists the package. */
   async setListed(path: string): Promise<void> {
     await this.#add({ sql: "UPDATE seen SET is_listed = 1 WHERE path = ?", values: [path] });
   }
 
-  /** The packages at these paths. */
+  /** Returns the packages at these paths. */
   async at(paths: readonly string[]): Promise<Map<string, SeenRow>> {
     const rows = await this.select(
       "SELECT path, sha256, row_sha256 FROM seen WHERE path IN (SELECT value FROM json_each(?))",
@@ -134,7 +134,7 @@ export class SeenPackages {
     return (await this.select("SELECT 1 FROM pruned WHERE sha256 = ?", [sha256])).length > 0;
   }
 
-  /** To be called once all are added, before they are compared. */
+  /** Creates the indexes; to be called when all packages are added, before they are compared. */
   async index(): Promise<void> {
     await this.write();
     await this.#database.transaction(indexes.map((sql) => ({ sql })));
@@ -146,8 +146,8 @@ export class SeenPackages {
   }
 
   /**
-   * The rows of a statement, some at a time. Its values are the last `seen_order` before them, its own, and how many rows it may
-   * return.
+   * Reads the rows of a statement, some at a time. Its values are the last `seen_order` before them, its own values,
+   * and the maximum number of rows.
    */
   async *pages(sql: string, values: readonly SqlValue[] = []): AsyncGenerator<Row> {
     for (let after = 0; ;) {

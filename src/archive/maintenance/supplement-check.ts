@@ -3,15 +3,15 @@ import type { CheckParts } from "./check-parts.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
 import { sayUnreadable } from "./package-check.ts";
 
-/** Supplements to a package that was not seen. */
+/** Selects supplements to a package that was not seen. */
 const alone = `SELECT seen_order, path, supplements_path, supplements FROM seen AS one
   WHERE seen_order > ? AND supplements IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM seen AS first WHERE first.sha256 = one.supplements)
   ORDER BY seen_order LIMIT ?`;
 
 /**
- * Checks that the package is there that each supplement completes: alone it holds only a part of what was archived. In a copy without its
- * archive nobody can say whether it should be there, which is added to `unchecked`.
+ * Checks that the package of each supplement exists: a supplement alone is only a part of what was archived. In a copy
+ * without its archive it is not known whether it should exist, which is added to `unchecked`.
  */
 export async function* checkSupplements(
   { seen, root, disk, pruned }: CheckParts,
@@ -21,7 +21,7 @@ export async function* checkSupplements(
     const path = String(row["path"]);
     const first = String(row["supplements_path"]);
     const sha256 = String(row["supplements"]);
-    // It may lie outside the folder that is checked.
+    // It may be outside the checked folder.
     const found = await loadManifestWithin(root, first, disk).catch(sayUnreadable);
     const isThere = typeof found === "object" && found.sha256 === sha256;
     if (isThere || (await pruned?.has(sha256)) === true) {

@@ -11,8 +11,8 @@ const unlisted = `SELECT seen_order, path, sha256, job FROM seen
   WHERE seen_order > ? AND NOT is_listed AND store = ? ORDER BY seen_order LIMIT ?`;
 
 /**
- * Packages of the index's own store that the index does not list. They may have been archived while it was read, or be just about to
- * be listed.
+ * Selects packages of the index's own store that the index does not list. They may have been archived while it was
+ * read, or be about to be listed.
  */
 export async function* checkUnlisted(
   index: IndexReader,
@@ -21,7 +21,7 @@ export async function* checkUnlisted(
   for await (const row of seen.pages(unlisted, [index.storeId])) {
     const [path, sha256] = [String(row["path"]), String(row["sha256"])];
     const isKnown = await index.isKnown(String(row["job"]), sha256);
-    // It may have been deleted since; or it was, and has been brought back.
+    // It may have been deleted since, or it was deleted and restored.
     const isGone =
       !isKnown &&
       (await pruned?.has(sha256)) === true &&
@@ -35,8 +35,8 @@ export async function* checkUnlisted(
 }
 
 /**
- * Of stores whose own database was not given nobody knows how their chains end, as far as no other index lists their packages: a rebuilt
- * one lists those of the stores before it.
+ * For stores whose own database was not given, the end of their chains is not known, unless another index lists their
+ * packages: a rebuilt index lists those of earlier stores.
  */
 export async function checkOthers(indexes: readonly IndexReader[], seen: SeenPackages): Promise<Unchecked[]> {
   const own = JSON.stringify(indexes.map(({ storeId }) => storeId));

@@ -31,11 +31,11 @@ import {
   type WalkEntry,
 } from "./walk-packages.ts";
 
-/** So many things that belong to no package, and no package yet: this is no archive. */
+/** If this many files and folders belong to no package, and no package was found, the folder is not an archive. */
 const mostStrays = 1_000;
 
 export interface VerifyOptions {
-  /** Databases of the stores that have archived into the folder, or folders that hold them. */
+  /** The databases of the stores that have archived into the folder, or folders that contain them. */
   readonly databases?: readonly string[];
   /** Aborting ends the verification with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -43,19 +43,19 @@ export interface VerifyOptions {
   readonly disk?: ArchiveDisk;
 }
 
-/** What all steps of one verification work with. */
+/** What all steps of one verification use. */
 interface Work extends CheckParts {
   readonly place: Place;
-  /** The path of the folder that is checked, with a slash behind it; empty for the folder of packages itself. */
+  /** The path of the checked folder, with a slash at the end; empty for the folder of packages itself. */
   readonly below: string;
   readonly indexes: IndexReader[];
 }
 
 /**
- * Checks an archive, one of its folders, or one package: every file against its manifest, every manifest against the one
- * that follows it, the folders for what does not belong there, and the index in the store's database for packages that are gone. It
- * says what is wrong, and apart from that what could not be checked. It only reads, and needs no more memory for more packages.
- * Throws what the system says when the folder itself can't be read.
+ * Checks an archive, one of its folders, or one package: every file against its manifest, every manifest against the
+ * one that follows it, the folders for files that do not belong there, and the index in the store's database for
+ * missing packages. It reports what is wrong and, separately, what could not be checked. It only reads, and takes no
+ * more memory for more packages. Throws the system's error if the folder itself cannot be read.
  */
 export class Verification {
   readonly #folder: string;
@@ -81,7 +81,7 @@ export class Verification {
     };
   }
 
-  /** What it has come to, once `run` has ended with so many findings. */
+  /** The result, after `run` has ended with this number of findings. */
   report(findings: number): VerifyReport {
     const isOpen = this.#unchecked.length > 0;
     return {
@@ -193,7 +193,7 @@ export class Verification {
     }
     const isMissing = findings.some(({ kind }) => kind === "missing" || kind === "unreadable");
     if (isMissing && (await pruned?.has(sha256)) === true) {
-      // Deleted while it was checked.
+      // The package was deleted while it was checked.
       this.#totals.packages -= 1;
       return;
     }
@@ -214,7 +214,7 @@ export class Verification {
   }
 }
 
-/** A database that cannot be read to its end: what was damaged meanwhile, or is locked. */
+/** Reports a database that cannot be read completely: it was damaged meanwhile, or is locked. */
 async function* readDatabase(
   { file }: IndexReader,
   unchecked: Unchecked[],

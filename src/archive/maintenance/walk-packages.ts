@@ -13,7 +13,7 @@ import {
 } from "../archive-disk.ts";
 import { loadManifest, type FoundManifest } from "../packages/package-files.ts";
 
-/** A package that a walk has met. */
+/** A package that a walk has found. */
 export interface WalkedPackage extends FoundManifest {
   readonly kind: "package";
   /** Below the folder of packages, with slashes. */
@@ -22,12 +22,12 @@ export interface WalkedPackage extends FoundManifest {
   readonly folder: string;
 }
 
-/** One thing that a walk over an archive finds. Paths are below the folder of packages, with slashes. */
+/** One entry that a walk over an archive finds. Paths are below the folder of packages, with slashes. */
 export type WalkEntry =
   | WalkedPackage
-  /** A folder whose manifest says nothing. */
+  /** A folder with an unreadable manifest. */
   | { readonly kind: "damaged"; readonly path: string }
-  /** Another archive, with a state folder of its own: its packages are not of this one. */
+  /** Another archive with a state folder of its own, whose packages do not belong to this one. */
   | { readonly kind: "archive"; readonly path: string }
   /** Neither a package nor a folder of packages. */
   | { readonly kind: "stray"; readonly path: string }
@@ -36,13 +36,13 @@ export type WalkEntry =
 /** What is said of a manifest that says nothing. */
 export const damagedManifest = "the manifest cannot be read: it is damaged, or from a later version";
 
-/** A folder that is looked after, and the archive that it belongs to. */
+/** A folder to work on, and the archive to which it belongs. */
 export interface Place {
-  /** The folder of packages: the folder itself, or the nearest one above that has a state folder. Without links. */
+  /** The folder of packages, without links: the folder itself, or the nearest one above it with a state folder. */
   readonly root: string;
-  /** The folder that was named, without links. */
+  /** The named folder, without links. */
   readonly start: string;
-  /** Whether the archive's state folder is there, with the log of deleted packages. */
+  /** Whether the archive has a state folder, with the log of deleted packages. */
   readonly hasState: boolean;
 }
 
@@ -69,7 +69,7 @@ async function findRoot(start: string, disk: ArchiveDisk): Promise<Place> {
   }
 }
 
-/** Walks a folder in the disk's own order, holding no more than the way to where it is. No link is followed. */
+/** Walks through a folder in the disk's own order, keeping only the path to the present entry. No link is followed. */
 export async function* walkPackages(
   root: string,
   folder: string,
@@ -102,7 +102,7 @@ export async function* walkPackages(
       }
     }
   } catch (error) {
-    // Deleted by a pruner while we were walking.
+    // Deleted by a pruner during the walk.
     if (systemCode(error) === "ENOENT") {
       return;
     }

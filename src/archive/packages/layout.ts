@@ -1,7 +1,7 @@
 import { numberedName, safeParts } from "../../media/file-names.ts";
 import { diskFacts } from "../archive-disk.ts";
 
-/** What a layout can be made of. */
+/** The values for the tokens of a layout. */
 export interface LayoutValues {
   /** UTC, YYYY-MM-DD. */
   readonly date: string;
@@ -13,8 +13,8 @@ export interface LayoutValues {
 const longestValue = 200;
 
 /**
- * The package's folder, one safe name a part. Values never make a part of their own: a slash in a reference becomes an
- * underscore, and a part never begins with a dot, so that nothing climbs up or lands among the archive's own files.
+ * The folder of a package, one safe name for each part. A value never becomes several parts: a slash in a reference
+ * becomes an underscore. No part begins with a dot, so that nothing leads upwards or into the archive's own files.
  */
 export function packageFolder(layout: string, values: LayoutValues): string[] {
   const parts = layout.split(/[/\\]/).filter((part) => part.trim() !== "");
@@ -25,9 +25,9 @@ export function packageFolder(layout: string, values: LayoutValues): string[] {
   return safeParts(filled.join("/"), diskFacts);
 }
 
-/** The package's folder when that of its own name is taken. */
+/** The folder of a package if its own name is taken. */
 export function numberedFolder(name: string, number: number): string {
-  // Everything is the name here: "ORDER-1.5" has no extension.
+  // The whole text is the name: "ORDER-1.5" has no extension.
   return number === 0 ? name : numberedName(`${name}.`, number).replace(/^(.*) \((\d+)\)\.$/s, "$1 ($2)");
 }
 
@@ -39,6 +39,6 @@ function valueOf(token: string, { date, reference, transactionId, device }: Layo
     device: device ?? "no-device",
   };
   const text = (values[token] ?? "").replace(/[/\\:*?"<>|\p{Cc}]/gu, "_").trim();
-  // The rest is in the manifest; half a character at the end would be made whole by the disk.
+  // The full value is in the manifest. Half of a surrogate pair at the end would be replaced by the disk.
   return text === "" ? "_" : text.slice(0, longestValue).toWellFormed();
 }

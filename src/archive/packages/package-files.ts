@@ -6,22 +6,22 @@ import { largestManifestBytes, readManifest, type Manifest } from "./manifest.ts
 import { sha256Of } from "../../model/sha256.ts";
 
 const blockBytes = 1024 * 1024;
-/** A file may be swapped for a link or a pipe: neither is followed or waited for. */
+/** A file may be replaced by a link or a pipe: neither is followed or waited for. */
 const plainRead = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** What a file on the disk is. */
+/** The length and hash of a file. */
 export interface FoundFile {
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** A manifest as it lies on the disk. */
+/** A manifest on the disk, with its hash. */
 export interface FoundManifest {
   readonly manifest: Manifest;
   readonly sha256: string;
 }
 
-/** Hashes a file in pieces. Undefined for what is not there or no plain file. */
+/** Hashes a file in blocks. Undefined if it is missing or not a regular file. */
 export async function hashFile(
   path: string,
   disk: Disk,
@@ -34,7 +34,7 @@ export async function hashFile(
   const hash = createHash("sha256");
   let bytes = 0;
   try {
-    // One byte more than the file has, so that most files take a single read.
+    // One byte more than the file has, so that a single read is enough for most files.
     const { size } = await file.stat();
     const block = Buffer.allocUnsafe(Math.min(size + 1, blockBytes));
     for (;;) {
@@ -53,7 +53,7 @@ export async function hashFile(
   }
 }
 
-/** "none" where there is no such file, "damaged" for one that is no manifest. */
+/** "none" if there is no such file, "damaged" if it is not a valid manifest. */
 export async function loadManifest(path: string, disk: Disk): Promise<FoundManifest | "damaged" | "none"> {
   const file = await openPlain(path, disk);
   if (file === undefined) {

@@ -7,20 +7,20 @@ import { numberedFolder } from "./layout.ts";
 import { filesOf, type Manifest } from "./manifest.ts";
 import { hashFile, loadManifest } from "./package-files.ts";
 
-/** A package that lies under its final name. */
+/** A package with its final name. */
 export interface FoundPackage extends PlacedPackage {
   readonly manifest: Manifest;
 }
 
 const mostNumbers = 100_000;
-/** What a rename says that would have to overwrite something: a folder with something in it, or a file. */
+/** The error codes of a rename to a name that is taken by a file or a folder that is not empty. */
 const takenCodes: ReadonlySet<string | undefined> = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR"]);
-/** What Windows says to the same, and also where something is open or not permitted. */
+/** The codes of Windows for the same, which also mean that something is open or not permitted. */
 const refusedCodes: ReadonlySet<string | undefined> = new Set(["EPERM", "EACCES"]);
 
 /**
- * Gives a package its name, in one step that overwrites nothing, whoever else works in the same folder. Where the name is taken
- * the next number is tried; a package that is there and that `isSame` says yes to is returned instead.
+ * Gives a package its name in one step that overwrites nothing, whoever else works in the same folder. If the name is
+ * taken, the next number is tried; an existing package for which `isSame` returns true is returned instead.
  */
 export async function placePackage(
   from: string,
@@ -51,7 +51,10 @@ export async function placePackage(
   throw fileError("fileExists", join(parent, name), diskFacts);
 }
 
-/** The first whole package under a name or one of its numbers that `isSought` says yes to. Throws ERR_FILE. */
+/**
+ * Finds the first complete package with a name or one of its numbers for which `isSought` returns true. Throws
+ * ERR_FILE.
+ */
 export async function seekPackage(
   { root, parts, disk }: { root: string; parts: readonly string[]; disk: ArchiveDisk },
   isSought: (manifest: Manifest) => boolean,
@@ -83,7 +86,7 @@ async function seek(
   return undefined;
 }
 
-/** The whole package in a folder; undefined where there is none, or it is not as its manifest says. */
+/** Reads the package in a folder; undefined if there is none, or it is not as its manifest says. */
 async function findAt(
   root: string,
   path: string,
@@ -99,8 +102,8 @@ async function findAt(
 }
 
 /**
- * The manifest of a package whose files are all as they were written, by their hashes: sizes alone say nothing of a flipped bit.
- * Undefined where there is no package, "damaged" where it is not what was archived. Throws ERR_FILE.
+ * Returns the manifest of a package whose files are all unchanged, by their hashes, because sizes do not reveal a
+ * flipped bit. Undefined if there is no package, "damaged" if it is not what was archived. Throws ERR_FILE.
  */
 export async function findPackage(
   root: string,

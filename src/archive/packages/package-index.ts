@@ -2,7 +2,7 @@ import type { Database, Row, SqlValue, Statement } from "../../store/database.ts
 import type { PlacedPackage } from "./intent.ts";
 import { filesOf, type Manifest } from "./manifest.ts";
 
-/** A package as the index knows it. */
+/** A package as it is in the index. */
 export interface IndexedPackage extends PlacedPackage {
   readonly id: string;
   readonly transactionId: string | null;
@@ -17,13 +17,13 @@ export interface IndexedPackage extends PlacedPackage {
   readonly supplements: string | null;
 }
 
-/** Under which keys a package is found: its job's own, and that of its local measurement beside it. */
+/** The keys of a package: that of its job, and that of its local measurement. */
 export interface IndexKeys {
   readonly own: string;
   readonly measure: string | null;
 }
 
-/** By what packages can be looked up, with the columns that answer it. */
+/** The kinds of look-ups, with their columns. */
 const lookups = {
   reference: ["transaction_reference", "custom_reference_1", "custom_reference_2", "custom_reference_3"],
   transactionId: ["transaction_id"],
@@ -34,8 +34,8 @@ const lookups = {
 export type Lookup = keyof typeof lookups;
 
 /**
- * The index of a store's packages. The packages themselves are the truth: each row can be made again from the manifest
- * that lies in its package.
+ * The index of a store's packages. The packages themselves are the truth: each row can be created again from the
+ * manifest in its package.
  */
 export class PackageIndex {
   readonly #database: Database;
@@ -44,7 +44,7 @@ export class PackageIndex {
     this.#database = database;
   }
 
-  /** The packages of a job's keys with their supplements, in the order in which they were archived. */
+  /** Returns the packages with one of these keys and their supplements, in the order in which they were archived. */
   async ofKeys(keys: readonly string[]): Promise<readonly IndexedPackage[]> {
     const marks = keys.map(() => "?").join(", ");
     const ofKeys = `job_key IN (${marks}) OR measure_key IN (${marks})`;
@@ -55,9 +55,9 @@ export class PackageIndex {
     );
   }
 
-  /** Looks packages up, the newest first. */
+  /** Looks up packages, the newest first. */
   async find(by: Lookup, value: string, limit: number): Promise<readonly IndexedPackage[]> {
-    // One index answers each part, in order; an OR over several columns would read the whole table.
+    // Each part is answered by an index, in order; an OR over several columns would read the whole table.
     const newest = lookups[by].map(
       (column) => `SELECT package_id FROM
         (SELECT package_id FROM packages WHERE ${column} = ? ORDER BY archived_at DESC LIMIT ?) AS of_${column}`,
@@ -69,8 +69,8 @@ export class PackageIndex {
   }
 
   /**
-   * The package that the next one's manifest names: the last one of this store, or for a new database the newest that a rebuild
-   * has found.
+   * Returns the package that the next manifest names: the last one of this store or, in a new database, the newest one
+   * that a rebuild has found.
    */
   async last(storeId: string): Promise<PlacedPackage | undefined> {
     let [last] = await this.#select("WHERE store_id = ? ORDER BY indexed_order DESC LIMIT 1", [storeId]);
@@ -78,7 +78,7 @@ export class PackageIndex {
       [last] = await this.#select("ORDER BY archived_at DESC, package_id DESC LIMIT 1", []);
       return last;
     }
-    // After a kill several may have come into the index in another order than that of the chain.
+    // After a kill, several may have come into the index in another order than that of the chain.
     for (;;) {
       const [next] = await this.#select("WHERE previous_sha256 = ? AND store_id = ? LIMIT 1", [
         last.sha256,
@@ -99,7 +99,7 @@ export class PackageIndex {
   }
 }
 
-/** The row that a package has in the index, in the order of its columns. */
+/** The row of a package in the index, in the order of its columns. */
 export function rowOfPackage(
   keys: IndexKeys,
   placed: PlacedPackage,
@@ -140,7 +140,7 @@ export function rowOfPackage(
   };
 }
 
-/** Puts a package into the index, or says anew what it is where its row was there before. */
+/** Returns the statement that adds a package to the index, or replaces its row. */
 export function indexPackage(
   keys: IndexKeys,
   placed: PlacedPackage,
@@ -149,7 +149,7 @@ export function indexPackage(
   const row = rowOfPackage(keys, placed, manifest);
   const columns = Object.keys(row);
   return [
-    // What lay there before is gone: a folder holds one package.
+    // An earlier package in this folder is gone: a folder contains one package.
     {
       sql: "DELETE FROM packages WHERE location = ? AND package_id <> ?",
       values: [placed.path, manifest.job],

@@ -14,7 +14,7 @@ import type { IntentFacts, IntentTexts, PlacedPackage, StoredItem } from "./inte
 import { writeManifest, type Expected, type LeftOut, type Manifest } from "./manifest.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
-/** Whether a package has all that was expected. */
+/** Whether a package has everything that was expected. */
 export interface Completeness {
   readonly complete: boolean;
   readonly missing: readonly Problem[];
@@ -22,7 +22,7 @@ export interface Completeness {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** What a package is made of. */
+/** The content of a package. */
 export interface PackageContent extends Completeness {
   readonly job: string;
   readonly store: string;
@@ -32,13 +32,13 @@ export interface PackageContent extends Completeness {
   readonly intent: IntentFacts;
   readonly texts: IntentTexts;
   readonly items: readonly StoredItem[];
-  /** The package that the store has archived before it. */
+  /** The last package that the store archived before. */
   readonly previous: PlacedPackage | null;
-  /** The package that this one completes. */
+  /** The package that this one supplements. */
   readonly supplements: PlacedPackage | null;
 }
 
-/** Writes what a package holds beside its media, the manifest last, and waits until all of it is on the disk. */
+/** Writes what a package contains besides its media, the manifest last, and waits until all of it is on the disk. */
 export class PackageWriter {
   readonly #disk: ArchiveDisk;
   readonly #software = packageVersion();
@@ -56,7 +56,7 @@ export class PackageWriter {
     }
   }
 
-  /** Returns the manifest with its SHA-256. */
+  /** Writes the manifest; returns it with its SHA-256. */
   async writeManifest(
     folder: string,
     content: PackageContent,

@@ -21,7 +21,7 @@ export function modulo10(even: number, odd: number, prefix = ""): CheckDigit {
   };
   const sumOfPrefix = sumOf(prefix, 0, prefix.length, even, odd);
   const isEvenBehind = prefix.length % 2 === 0;
-  // What a number leaves out in front counts all the same.
+  // Omitted leading digits count as well.
   return (number, from, at) => {
     const sum =
       prefix === "" || number.startsWith(prefix, from)

@@ -2,12 +2,12 @@ import type { ScanElement } from "../../model/shapes.ts";
 import { readElement } from "./element.ts";
 import { identifierAt, identifierNamed, identifiers } from "./table.ts";
 
-/** What scanners send for FNC1 between elements: the group separator. */
+/** The group separator, which scanners send for FNC1 between elements. */
 export const separator = "\x1d";
 
 /**
- * The elements of a GS1 element string. Nothing of it is lost: what follows an application identifier that nobody knows is
- * its value up to the next separator, and a value of the wrong length is an element all the same.
+ * The elements of a GS1 element string. Nothing is lost: the text behind an unknown application identifier is its value
+ * up to the next separator, and a value of the wrong length is an element all the same.
  */
 export function readElementString(data: string, today: Date): ScanElement[] {
   const elements: ScanElement[] = [];
@@ -34,8 +34,8 @@ export function readElementString(data: string, today: Date): ScanElement[] {
 }
 
 /**
- * The elements of the form that people read, "(01)09501101530003(10)ABC"; null for any other text. A bracket that opens no
- * application identifier belongs to the value, as does one behind a backslash.
+ * The elements of the human-readable form, "(01)09501101530003(10)ABC"; null for any other text. A bracket that begins
+ * no application identifier belongs to the value, as does one behind a backslash.
  */
 export function readBracketed(text: string, today: Date): ScanElement[] | null {
   const marks = [...text.matchAll(/(?<!\\)\((\d{2,4})\)/g)];
@@ -47,6 +47,6 @@ export function readBracketed(text: string, today: Date): ScanElement[] | null {
     const value = text.slice(mark.index + mark[0].length, marks[index + 1]?.index);
     return readElement(identifierNamed(mark[1] ?? ""), value.replaceAll("\\(", "("), today);
   });
-  // Text in brackets that happens to have a number in it is no element string.
+  // A number in brackets within a text does not make it an element string.
   return elements[0]?.problem === "characters" ? null : elements;
 }

@@ -70,7 +70,7 @@ function decode(
     case undefined:
       return date;
     default:
-      // A second date: from the first to the second.
+      // A period of two dates.
       return rest === "" ? date : `${date}/${readDate(rest, false, today)}`;
   }
 }

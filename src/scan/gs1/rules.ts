@@ -4,7 +4,7 @@ import { readDate, readLongDate } from "./dates.ts";
 
 export type ScanProblem = NonNullable<ScanElement["problem"]>;
 
-/** What is wrong with one component of a value; null for nothing. */
+/** Returns what is wrong with one component of a value; null if nothing is. */
 type Rule = (text: string, today: Date) => ScanProblem | null;
 
 function holds(isRight: (text: string) => boolean, problem: ScanProblem = "value"): Rule {
@@ -73,7 +73,7 @@ export const uncheckedRules = [
 
 const unchecked: ReadonlySet<string> = new Set(uncheckedRules);
 
-/** The rule of that name; undefined for one that is not checked. Throws for one that nobody knows yet. */
+/** The rule with that name; undefined for one that is not checked. Throws for an unknown name. */
 export function ruleNamed(name: string): Rule | undefined {
   const rule = rules[name];
   if (rule === undefined && !unchecked.has(name)) {

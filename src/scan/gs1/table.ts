@@ -18,13 +18,13 @@ export interface Component {
   readonly checks: readonly NonNullable<ReturnType<typeof ruleNamed>>[];
 }
 
-/** One application identifier, and what its value has to be. */
+/** One application identifier, and the rules for its value. */
 export interface Identifier {
   readonly ai: string;
   readonly title: string | null;
-  /** Of a value whose length is predefined: no separator has to follow it. */
+  /** The length of a value if it is predefined, so that no separator has to follow it. */
   readonly predefinedLength: number | null;
-  /** How many digits of the value stand behind the decimal point; null where it is no such number. */
+  /** The number of decimals of the value; null if it is not such a number. */
   readonly decimals: number | null;
   /** Whether a GS1 Digital Link URI can begin with it. */
   readonly isKey: boolean;
