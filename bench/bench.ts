@@ -1,4 +1,4 @@
-/** Measures the package against what one would use instead:  npm run bench  (--help says more) */
+/** Measures the package against the alternatives: npm run bench (--help says more) */
 import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ async function measure({ only, quick, folder = tmpdir() }: Options): Promise<voi
   let parts: Parts = {};
   for (const name of only) {
     parts = { ...parts, ...(await runPart(name, runtimes, sizes, progress)) };
-    // Each part is kept as soon as it is there.
+    // The results of each part are saved as soon as they are there.
     if (!quick) {
       await publish(merge(await readResults(), { machine, parts }));
     }

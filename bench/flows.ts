@@ -2,7 +2,7 @@ import type { FlowNode } from "./user-dir.ts";
 
 const shared = { z: "tab", x: 100, y: 100 };
 
-/** Drivers and contenders stand on one tab; what fails in a contender ends the driver's run. */
+/** Drivers and contenders are on one tab; an error in a contender ends the driver's run. */
 export function tab(nodes: readonly FlowNode[]): FlowNode[] {
   return [{ id: "tab", type: "tab", label: "bench" }, ...nodes.map((node) => withPlace(node))];
 }
@@ -11,7 +11,7 @@ function withPlace(node: FlowNode): FlowNode {
   return "wires" in node ? { ...shared, ...node } : node;
 }
 
-/** A ring: driver → contender (one node or several in a row) → driver. Failures come back to the driver too. */
+/** A loop: driver → contender (one node or several) → driver. Errors return to the driver as well. */
 export function ring(name: string, contender: readonly FlowNode[]): FlowNode[] {
   const driver = driverOf(name);
   const nodes = contender.map((node, index) => ({
@@ -33,7 +33,7 @@ export function ring(name: string, contender: readonly FlowNode[]): FlowNode[] {
   ];
 }
 
-/** The id of the driver of a ring. */
+/** The id of the driver of a loop. */
 export function driverOf(name: string): string {
   return `${name}-driver`;
 }
@@ -54,7 +54,9 @@ export function deviceNodes(addresses: readonly string[]): FlowNode[] {
   }));
 }
 
-/** The core node as one would set it up for the same calls: kept connections, the token, errors to the Catch node. */
+/**
+ * The core http request node, configured as for the same calls: kept connections, the token, errors to the Catch node.
+ */
 export function httpRequest(ret: "obj" | "bin"): FlowNode {
   return {
     type: "http request",

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** Starts a script of this folder as a process of its own and resolves with the first thing that it says. */
+/** Starts a script of this folder as a separate process, and resolves with its first message. */
 export async function forkAndHear<T>(
   script: string,
   args: readonly string[],

@@ -4,20 +4,20 @@ import { createRequire } from "node:module";
 import { cpus, platform, release, totalmem } from "node:os";
 import { findRuntimes } from "./runtimes.ts";
 
-/** What a reader has to know of the machine; nothing that names it. */
+/** The facts of the computer that readers need; nothing that identifies it. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGb: number;
   readonly os: string;
-  /** Of what was measured, by name. */
+  /** The versions of the measured programs, by name. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
 export function describeMachine(): Machine {
   const require = createRequire(import.meta.url);
   const versionIn = (manifest: string) => (require(manifest) as { version: string }).version;
-  // The first of them: figures of another version of this package are not kept beside new ones.
+  // The first one, because results of another version of this package are not kept beside new ones.
   const versions: Record<string, string> = { "this package": versionIn("../package.json") };
   for (const { nodeRedVersion, node } of findRuntimes()) {
     versions[`Node-RED ${nodeRedVersion.replace(/\.\d+$/, "")}`] =

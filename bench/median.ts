@@ -1,4 +1,4 @@
-/** The value below which such a share of them lies: 0.99 for the 99th percentile. */
+/** The value below which this share of the values lies: 0.99 for the 99th percentile. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
@@ -11,7 +11,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 }
 
-/** The medians of each number in these rows of the same form. */
+/** The medians of each number in rows of the same form. */
 export function mediansOf<T extends { readonly [key in keyof T]: number }>(rows: readonly T[]): T {
   const [first] = rows;
   if (first === undefined) {

@@ -10,7 +10,7 @@ import { repository, type Runtime } from "./runtimes.ts";
 import { makeUserDir, writeUserDir, type FlowNode } from "./user-dir.ts";
 
 const patienceMs = 120_000;
-/** A bench that is broken off leaves no Node-RED behind. */
+/** An aborted benchmark must not leave a Node-RED behind. */
 const endWithParent = pathToFileURL(join(repository, "tools/demo/end-with-parent.mjs")).href;
 
 export interface NodeRedOptions {
@@ -18,9 +18,9 @@ export interface NodeRedOptions {
   readonly flows?: readonly FlowNode[];
   /** Credentials by the id of their node. */
   readonly credentials?: Readonly<Record<string, object>>;
-  /** A user folder that is there already and holds what is to be loaded; without it one with this package linked. */
+  /** An existing user folder to load; without it a new one with this package linked. */
   readonly userDir?: string;
-  /** Any free one when it is left out. */
+  /** Any free port if left out. */
   readonly port?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -28,9 +28,9 @@ export interface NodeRedOptions {
 export interface NodeRed {
   readonly url: string;
   readonly pid: number;
-  /** From the start of the process until its flows ran. */
+  /** The time from the start of the process until its flows ran. */
   readonly startMs: number;
-  /** Of these, what Node-RED took to load all node types. */
+  /** The part of it in which Node-RED loaded all node types. */
   readonly paletteMs: number;
   loop(order: LoopOrder): Promise<LoopResult>;
   raw(order: RawOrder): Promise<LoopResult>;
@@ -40,7 +40,7 @@ export interface NodeRed {
   startProfile(): Promise<void>;
   /** The text of a .cpuprofile. */
   stopProfile(): Promise<string>;
-  /** Resolves when Node-RED has ended by itself or by `stop`. */
+  /** Resolves when Node-RED has ended, by itself or by `stop`. */
   readonly ended: Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -103,7 +103,7 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify(order),
-        // Ten thousand jobs take longer than undici waits by itself.
+        // Ten thousand jobs take longer than undici's default timeout.
         headersTimeout: 0,
         bodyTimeout: 0,
       });

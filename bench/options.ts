@@ -21,7 +21,7 @@ export interface Options {
   readonly help: boolean;
 }
 
-/** Throws what is wrong with the arguments, in words. */
+/** Throws an error that says what is wrong with the arguments. */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

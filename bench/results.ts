@@ -38,7 +38,7 @@ type Measured<T> = T & {
   readonly on: string;
 };
 
-/** All that is known of one machine: the last run of each part. */
+/** The results of one computer: the last run of each part. */
 export interface Results {
   readonly machine: Machine;
   readonly parts: Parts;
@@ -58,7 +58,7 @@ export async function writeResults(results: Results): Promise<void> {
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
 }
 
-/** Adds what was measured now to what was measured before on the same machine; what another one measured goes. */
+/** Adds new results to earlier ones of the same computer; results of another computer are dropped. */
 export function merge(before: Results | null, { machine, parts }: Results): Results {
   const isSame = JSON.stringify(before?.machine) === JSON.stringify(machine);
   return { machine, parts: isSame ? { ...before?.parts, ...parts } : parts };

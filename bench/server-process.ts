@@ -8,7 +8,7 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-/** Starts the lean server, playing so many devices; it ends with this process. */
+/** Starts the server with this number of devices; it ends with this process. */
 export async function startServer(devices = 1): Promise<BenchServer> {
   const { heard, stop } = await forkAndHear<{ cloud: number; devices: number[] }>("server.ts", [
     String(devices),

@@ -1,11 +1,11 @@
 /**
- * The other side of the wire, in a process of its own: a lean HTTP/1.1 server, so that it never is what limits a
- * contender. Started by `startServer` with how many devices to play; each listens on a free port of 127.0.0.1.
+ * The peer, in a process of its own: a minimal HTTP/1.1 server, so that it is never what limits a contender. Started by
+ * `startServer` with the number of devices to simulate; each listens on a free port of 127.0.0.1.
  */
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 
-/** What the path of a medium ends in is its length here. */
+/** The last part of a medium's path is its length. */
 const listAnswer = listOf(
   ["40000", "image/jpeg", "AnnotatedColorImageJpeg"],
   ["40001", "image/jpeg", "ColorImageJpeg"],
@@ -71,7 +71,7 @@ function answer(socket: Socket, path: string): void {
   }
 }
 
-/** The id of a transaction says what there is: "waiting-1" has nothing yet, "video-50000000-1" one video of that length. */
+/** The id of a transaction describes it: "waiting-1" has no media yet, "video-50000000-1" one video of that length. */
 function answerList(path: string): Buffer {
   const [, kind, bytes = ""] = /\/(video|waiting)-(?:(\d+)-)?\d+$/.exec(path) ?? [];
   return kind === undefined
@@ -81,7 +81,7 @@ function answerList(path: string): Buffer {
       : listOf([bytes, "video/mp4", "Video"]);
 }
 
-/** An MP4 of any length: its boxes are in order, its pictures are not. */
+/** An MP4 of any length with valid boxes, but without real pictures. */
 function sendVideo(socket: Socket, bytes: number): void {
   const boxes = Buffer.alloc(48);
   boxes.writeUInt32BE(24, 0);

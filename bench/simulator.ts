@@ -1,4 +1,4 @@
-/** The simulator in a process of its own, answering at once: started by `startSimulatorProcess`. */
+/** The simulator in a process of its own, which responds at once; started by `startSimulatorProcess`. */
 import { startSimulator } from "../src/simulator/index.ts";
 
 process.on("disconnect", () => process.exit());

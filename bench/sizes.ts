@@ -50,7 +50,7 @@ export function fullSizes(folder: string): Sizes {
   };
 }
 
-/** Shows that everything runs; the figures say nothing. */
+/** Only shows that everything runs; its results mean nothing. */
 export function quickSizes(folder: string): Sizes {
   return {
     calls: { inFlight: [1, 4], rounds: 1, windowMs: 100 },

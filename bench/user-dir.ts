@@ -20,7 +20,7 @@ export async function makeUserDir({ withPackage = true } = {}): Promise<string> 
 export async function addDriver(userDir: string): Promise<void> {
   const modules = join(userDir, "node_modules");
   await buildDriver(modules);
-  // The same copy of undici for everybody.
+  // The same copy of undici for all contenders.
   if (!existsSync(join(modules, "undici"))) {
     await link(join(repository, "node_modules", "undici"), join(modules, "undici"));
   }
@@ -48,7 +48,7 @@ export async function writeUserDir(
     uiHost: "127.0.0.1",
     uiPort: port,
     flowFile: "flows.json",
-    // Without a secret, credentials are read as they stand here.
+    // Without a secret, Node-RED reads the credentials as they are here.
     credentialSecret: false,
     lang: "en-US",
     telemetry: { enabled: false, updateNotification: false },

@@ -24,7 +24,7 @@ for (const name of readdirSync("nodes")) {
   writeFileSync(`dist/nodes/${name}/${name}.html`, await editorHtml(name));
   cpSync(`nodes/${name}/locales`, `dist/nodes/${name}/locales`, { recursive: true });
 }
-// Beside more than one node, each icon would be listed more than once.
+// Icons that lie beside several nodes would be listed several times.
 cpSync("icons", "dist/nodes/device/icons", { recursive: true });
 await simulatorPage();
 copy("src/simulator/catalogue", /\.(?:jpg|png|bmp\.gz|mp4)$/);

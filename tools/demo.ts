@@ -30,9 +30,9 @@ Options:
 
 const packingBegins = "Scan: packing begins";
 const parcelIsPacked = "Scan: parcel is packed";
-/** How long the parcel is filmed. */
+/** How long the parcel is being packed and filmed. */
 const packingMs = 1_500;
-/** Far more than a slow machine needs; an end all the same. */
+/** Far more than a slow computer needs, but not without end. */
 const longestRunMs = 60_000;
 
 process.exitCode = await main();
@@ -131,7 +131,7 @@ async function scanOneParcel({ flow, nodeRed }: DemoEnvironment): Promise<void> 
   }
 }
 
-/** Goes on telling what happens in the flows; ends only by rejecting, when Node-RED has ended. */
+/** Continues to print what happens in the flows; ends only by rejecting, when Node-RED has ended. */
 async function stayUp({ nodeRed, simulator, flows }: DemoEnvironment): Promise<void> {
   console.log(`
 Node-RED's editor:         ${nodeRed.url}

@@ -50,7 +50,9 @@ function literally(type: string, properties: PropertyTable): Plugin {
   };
 }
 
-/** As written but for comments and white space: the flow library reads type, defaults and colour without running it. */
+/**
+ * As written, without comments and white space: the flow library reads type, defaults and colour without running it.
+ */
 async function scriptOf(entry: string, plugin: Plugin): Promise<string> {
   const { outputFiles } = await build({
     ...forBrowsers,
@@ -61,7 +63,7 @@ async function scriptOf(entry: string, plugin: Plugin): Promise<string> {
     write: false,
   });
   const script = outputFiles.map(({ text }) => text).join("");
-  // Neither may stand in an inline script.
+  // An inline script must not contain either.
   return script.replaceAll(/<(?=\/script|!--)/gi, "\\x3C");
 }
 

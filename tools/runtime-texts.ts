@@ -2,7 +2,7 @@ import { phrases } from "../src/errors/phrases.ts";
 import { failedTexts, statusTexts } from "../src/runtime/status/status-texts.ts";
 import { nodeWordings } from "../src/errors/sentences.ts";
 
-/** The part of the English catalog that the sources already say: what can go wrong, and what a node's status shows. */
+/** The part of the English catalog that is generated from the sources: errors and statuses. */
 export function runtimeTexts() {
   const wordings = [...nodeWordings];
   return {

@@ -1,4 +1,7 @@
-/** The node that drives a contender and counts what comes back. Bundled into the measured Node-RED's user folder. */
+/**
+ * The node that sends messages to a contender and counts those that return. It is bundled into the user folder of the
+ * measured Node-RED.
+ */
 import { Session } from "node:inspector/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
@@ -10,7 +13,7 @@ import type { DelayFacts, LoopOrder, LoopResult, MemoryFacts, RawOrder } from ".
 
 type Message = Record<string, unknown>;
 
-/** One run of the loop through one contender. */
+/** One run of messages in a loop through a contender. */
 class Loop {
   readonly #node: Node;
   readonly #order: LoopOrder;
@@ -101,7 +104,7 @@ async function runRaw({ urls, inFlight, forMs, headers }: RawOrder): Promise<Loo
   return meter.stop();
 }
 
-/** The memory that is left when the garbage is gone. */
+/** The memory in use after a garbage collection. */
 async function readMemory(): Promise<MemoryFacts> {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
@@ -125,7 +128,7 @@ class DelayMeter {
 
   stop(): DelayFacts {
     this.#histogram.disable();
-    // What it tells contains the time to wait for.
+    // The measured delay includes the interval of the timer.
     const late = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - delayEveryMs);
     const { max } = this.#histogram;
     return {

@@ -3,7 +3,7 @@ import type { LoopResult } from "./protocol.ts";
 
 const sampleEveryMs = 20;
 
-/** Counts calls, their latencies, and what the process spends on them. */
+/** Counts calls and measures their latencies, and the processor time and memory that the process takes for them. */
 export class Meter {
   #startedAt = 0;
   #cpu = process.cpuUsage();
@@ -54,7 +54,7 @@ function forgetPeak(): void {
   try {
     writeFileSync("/proc/self/clear_refs", "5");
   } catch {
-    // Elsewhere the samples have to do.
+    // On other systems the samples are used.
   }
 }
 

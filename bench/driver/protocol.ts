@@ -1,24 +1,24 @@
-/** What the bench asks of the driver, a node in the Node-RED that is measured, over HTTP. */
+/** The requests to the driver node in the measured Node-RED, over HTTP. */
 
-/** Keeps messages going round through a contender. */
+/** Sends messages in a loop through a contender. */
 export interface LoopOrder {
-  /** Id of the driver node whose wire leads to the contender. */
+  /** The id of the driver node that is wired to the contender. */
   readonly node: string;
   readonly inFlight: number;
-  /** The messages, in turn; each of those in flight keeps to its own share of them. */
+  /** The messages, which take turns; each message in flight uses its own share of them. */
   readonly messages: readonly Readonly<Record<string, unknown>>[];
-  /** Ends after so long, or after so many messages. */
+  /** The loop ends after this time, or after this number of messages. */
   readonly forMs?: number;
   readonly count?: number;
-  /** The message property that gets a value of its own in each message, with this prefix. */
+  /** The message property that gets a unique value with this prefix in each message. */
   readonly unique?: { readonly property: string; readonly prefix: string };
-  /** The property that tells on the way back which message it was; `unique.property` when left out. */
+  /** The property that identifies a returning message; `unique.property` if left out. */
   readonly key?: string;
-  /** How often a message comes back until it is done; once when left out. */
+  /** How often a message returns until it is done; once if left out. */
   readonly returns?: number;
 }
 
-/** The same number of requests by undici alone, with no node around it. */
+/** The same number of requests by undici alone, without a node. */
 export interface RawOrder {
   readonly urls: readonly string[];
   readonly inFlight: number;
@@ -33,11 +33,11 @@ export interface LoopResult {
   readonly cpuMs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Highest resident memory while it ran. */
+  /** The highest resident memory during the run. */
   readonly peakRssBytes: number;
 }
 
-/** How much later than due the event loop came to a timer, in milliseconds. */
+/** How much later than due a timer fired, in milliseconds. */
 export interface DelayFacts {
   readonly p50Ms: number;
   readonly p99Ms: number;

@@ -9,11 +9,11 @@ import type { Progress } from "../progress.ts";
 export type CallContender = "ours" | "core" | "undici";
 const contenders: readonly CallContender[] = ["ours", "core", "undici"];
 
-/** One line of the table: a call, so many at a time, by one contender. */
+/** One row of the table: a call, the number of simultaneous calls, and a contender. */
 export interface CallRow {
   readonly runtime: string;
   readonly call: "media-list" | "measure";
-  /** For measure also how many devices, since each has one at a time. */
+  /** For measure also the number of devices, since each executes one call at a time. */
   readonly inFlight: number;
   readonly contender: CallContender;
   readonly callsPerSecond: number;
@@ -28,7 +28,7 @@ export interface CallSizes {
   readonly windowMs: number;
 }
 
-/** Measures the same calls by this package, by the core http request node and by undici alone, in turn. */
+/** Measures the same calls by this package, by the core http request node and by undici alone, which take turns. */
 export async function measureCalls(
   runtime: Runtime,
   sizes: CallSizes,

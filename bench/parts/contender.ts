@@ -9,7 +9,7 @@ export interface RoundResult {
   readonly memoryBytes: number | null;
 }
 
-/** Does one round of downloads; throws where it cannot. */
+/** Does one round of downloads; throws if it cannot. */
 export interface Contender {
   readonly name: string;
   readonly runtime: string | null;

@@ -6,18 +6,18 @@ import type { Progress } from "../progress.ts";
 import type { Runtime } from "../runtimes.ts";
 import { startServer, type BenchServer } from "../server-process.ts";
 
-/** So many device config nodes behind one measure node that takes the device's name from the message. */
+/** Many device config nodes behind one measure node that takes the device's name from the message. */
 export interface DeviceRow {
   readonly runtime: string;
   readonly devices: number;
-  /** From the start of Node-RED until its flows run; the table shows the difference from none. */
+  /** The time from the start of Node-RED until its flows run; the table shows the difference to none. */
   readonly startMs: number;
-  /** What is left on the heap by an idle Node-RED, before a device was used and after all of them were. */
+  /** The heap of an idle Node-RED, before a device was used and after all of them were. */
   readonly heapBytes: number;
   readonly usedHeapBytes: number;
-  /** Calls to all devices together, with sixteen at work at a time; null for none. */
+  /** Calls per second to all devices together, sixteen at a time; null for none. */
   readonly callsPerSecond: number | null;
-  /** The same by undici alone: what so many connections cost by themselves. */
+  /** The same by undici alone: the cost of the connections themselves. */
   readonly undiciPerSecond: number | null;
 }
 
@@ -74,7 +74,7 @@ async function runDevices(
     const { heapBytes } = await nodeRed.memory();
     const calls = count === 0 ? null : callsTo(nodeRed, server.devices.slice(0, count));
     const callsPerSecond = calls === null ? null : await calls.ours(windowMs);
-    // Kept connections end after a second.
+    // Idle connections end after a second.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     const { heapBytes: usedHeapBytes } = await nodeRed.memory();
     const undiciPerSecond = calls === null ? null : await calls.undici(windowMs);
@@ -93,7 +93,7 @@ async function runDevices(
   }
 }
 
-/** Calls to all devices in turn, a second; the first window of each contender only warms it up. */
+/** Calls per second to all devices in turn; the first window of each contender only warms it up. */
 function callsTo(nodeRed: NodeRed, addresses: readonly string[]) {
   const inFlight = Math.min(addresses.length, atWork);
   const messages = addresses.map((_, index) => ({ dock: `dock-${index}` }));

@@ -8,7 +8,7 @@ import type { Contender } from "./contender.ts";
 
 export const flowNames = { ours: "this package", core: "core http request + file" } as const;
 
-/** A Node-RED that takes more than this is ended: what else runs on the machine needs memory too. */
+/** A Node-RED that takes more memory is ended, because other programs on the computer need some too. */
 const longestMemoryBytes = 8e9;
 
 interface Places {
@@ -16,7 +16,7 @@ interface Places {
   readonly files: string;
 }
 
-/** The flows that do it, each in a Node-RED of its own, so that each has its own memory. */
+/** The contenders that are flows, each in a Node-RED of its own so that each has its own memory. */
 export function flowContenders(runtimes: readonly Runtime[], places: Places): Contender[] {
   return runtimes.flatMap((runtime) =>
     (["ours", "core"] as const).map((kind) => new FlowContender(runtime, kind, places)),
@@ -45,7 +45,7 @@ class FlowContender implements Contender {
     const { nodeRed, idleBytes } = this.#started;
     this.#round += 1;
     const guard = guardMemory(nodeRed);
-    // This package names the file after the transaction; the core node takes a whole path.
+    // This package names the file after the transaction; the core node needs a whole path.
     const unique =
       this.#kind === "ours"
         ? { property: "transactionId", prefix: `round-${this.#round}-` }
@@ -85,7 +85,7 @@ class FlowContender implements Contender {
   }
 }
 
-/** Saves what a message names as `transactionId` and `contentId`. */
+/** Saves the medium with the message's `transactionId` and `contentId`. */
 function fetchMediaToFile(folder: string): FlowNode {
   const contentId = { contentId: "contentId", contentIdType: "msg" };
   const output = { output: "file", folder, folderType: "str", filename: "", filenameType: "str" };
@@ -106,7 +106,7 @@ const core: readonly FlowNode[] = [
   },
 ];
 
-/** Ends a Node-RED that takes too much; where memory cannot be read, nothing is watched. */
+/** Ends a Node-RED that takes too much memory; does nothing where memory cannot be read. */
 function guardMemory(nodeRed: NodeRed) {
   const limit = Math.min(longestMemoryBytes, freemem() * 0.6);
   const guard = { exceeded: false, end: () => clearInterval(timer) };

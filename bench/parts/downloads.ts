@@ -9,16 +9,16 @@ import type { Contender, DownloadSize, RoundResult } from "./contender.ts";
 import { commandContenders } from "./download-commands.ts";
 import { flowContenders } from "./download-flows.ts";
 
-/** One line of the table: a size, so many at a time, by one contender. */
+/** One row of the table: a size, the number of simultaneous downloads, and a contender. */
 export interface DownloadRow {
   readonly bytes: number;
   readonly atOnce: number;
   readonly contender: string;
-  /** Null for what runs outside Node-RED. */
+  /** Null for a contender outside Node-RED. */
   readonly runtime: string | null;
-  /** Median from the order until all files are there; null where it did not get there. */
+  /** The median of the seconds from the start until all files are there; null if it failed. */
   readonly seconds: number | null;
-  /** Highest resident memory above the idle Node-RED. */
+  /** The highest resident memory above that of an idle Node-RED. */
   readonly memoryBytes: number | null;
   /** Why there is no result. */
   readonly problem: string | null;
@@ -30,7 +30,7 @@ export interface DownloadSizes {
   readonly folder: string;
 }
 
-/** Downloads from the cloud into files by each contender, in turn, each size in rounds. */
+/** Downloads from the cloud into files by each contender in turn, each size in rounds. */
 export async function measureDownloads(
   runtimes: readonly Runtime[],
   { sizes, folder }: DownloadSizes,
@@ -49,7 +49,7 @@ export async function measureDownloads(
         rows.push({ bytes, atOnce, contender: "all", runtime: null, ...nothing });
         continue;
       }
-      // New ones for each size: their memory counts from an idle Node-RED that has downloaded nothing yet.
+      // New ones for each size, because their memory counts from an idle Node-RED that has not downloaded anything.
       const contenders = [
         ...commandContenders(files),
         ...flowContenders(runtimes, { cloud: server.cloud, files }),
@@ -69,7 +69,7 @@ interface DemoEnvironment {
   readonly progress: Progress;
 }
 
-/** One that fails is left out from then on. */
+/** A contender that fails is left out from then on. */
 async function measureSize(
   contenders: readonly Contender[],
   size: DownloadSize,
@@ -119,9 +119,9 @@ async function measureSize(
 }
 
 /**
- * Leaves the disk in the same state for each contender, as far as one file of this size goes. What earlier writers left
- * in the system's cache is not the next one's burden, and a virtual disk takes several times as long for blocks that it
- * has not had before, or not lately: who syncs would pay for that, depending on who came before.
+ * Leaves the disk in the same state for each contender, as far as one file of this size can. Otherwise a contender that
+ * syncs would also pay for what earlier ones left in the system's cache, and a virtual disk takes several times as long
+ * for blocks that it has not used before.
  */
 export async function evenDisk(folder: string, bytes: number): Promise<void> {
   const path = join(folder, "even");
@@ -143,7 +143,7 @@ function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }
 
-/** Why the disk cannot take these files at once; null when it can. */
+/** Why the disk has not enough space for these files; null if it has. */
 async function lackOfSpace(folder: string, { bytes, atOnce }: DownloadSize): Promise<string | null> {
   const { bavail, bsize } = await statfs(folder);
   const neededBytes = bytes * atOnce;

@@ -6,27 +6,29 @@ import type { Progress } from "../progress.ts";
 import type { Runtime } from "../runtimes.ts";
 import { startServer, type BenchServer } from "../server-process.ts";
 
-/** So many transactions handed to one archive node at once. */
+/** Many transactions that are given to one archive node at once. */
 export interface JobRow {
   readonly runtime: string;
   readonly jobs: number;
   readonly msPerJob: number;
   readonly cpuMsPerJob: number;
-  /** Highest memory above idle while all jobs were being done. */
+  /** The highest memory above idle while all jobs were running. */
   readonly memoryBytes: number;
-  /** Memory above idle when all jobs wait for media that the cloud does not have yet. */
+  /** The memory above idle while all jobs wait for media that the cloud does not have yet. */
   readonly waitingBytes: number;
 }
 
 export interface JobSizes {
   readonly jobs: readonly number[];
-  /** How long the waiting jobs wait before their memory is read, so that each has asked and been answered. */
+  /** How long the jobs wait before their memory is read, so that each has sent its request. */
   readonly waitMs: number;
   /** An existing folder on the disk to write to. */
   readonly folder: string;
 }
 
-/** Hands an archive node all jobs at once and waits until the last package is whole on the disk; once more without media. */
+/**
+ * Gives an archive node all jobs at once and waits until the last package is complete; then once more without media.
+ */
 export async function measureJobs(
   runtime: Runtime,
   { jobs, waitMs, folder }: JobSizes,
@@ -66,7 +68,7 @@ async function withArchive<T>(
         cloudNode(server.cloud),
         { id: "store", type: "dimensioner-store", name: "", folder: archive, folderType: "str" },
         ...ring("archive", [
-          // Settled at once: the server lists all that there will be.
+          // Settled at once, because the server lists all media at first.
           { type: "dimensioner-archive", name: "", cloud: "cloud", store: "store", settle: 0 },
         ]),
       ]),
@@ -102,7 +104,7 @@ async function runJobs(nodeRed: NodeRed, count: number): Promise<Omit<JobRow, "r
 
 async function holdJobs(nodeRed: NodeRed, count: number, waitMs: number): Promise<number> {
   const { rssBytes } = await nodeRed.memory();
-  // It ends with Node-RED.
+  // The jobs end with Node-RED.
   nodeRed.loop(archiveAll(count, "waiting-")).catch(() => undefined);
   await new Promise((resolve) => setTimeout(resolve, waitMs));
   return (await nodeRed.memory()).rssBytes - rssBytes;

@@ -9,15 +9,15 @@ import type { Progress } from "../progress.ts";
 import { repository, type Runtime } from "../runtimes.ts";
 import { addDriver } from "../user-dir.ts";
 
-/** What one package adds to a Node-RED. */
+/** What one package costs a Node-RED. */
 export interface LoadRow {
   readonly runtime: string;
   /** Name and version. */
   readonly package: string;
-  /** All files that `npm install` brought, dependencies too. */
+  /** The size of all files of `npm install`, with dependencies. */
   readonly installedBytes: number | null;
   readonly nodeTypes: number | null;
-  /** What it adds to the time in which Node-RED loads its node types. */
+  /** How much longer Node-RED takes to load its node types. */
   readonly loadMs: number | null;
   /** Why there is no result. */
   readonly problem: string | null;
@@ -25,7 +25,7 @@ export interface LoadRow {
 
 export interface LoadSizes {
   readonly rounds: number;
-  /** Packages of the palette, to compare with. */
+  /** Other packages of the palette, for comparison. */
   readonly others: readonly string[];
 }
 
@@ -39,7 +39,7 @@ interface Installed {
 const run = promisify(execFile);
 const longestInstallMs = 180_000;
 
-/** Installs this package as it would be published, and the others, and starts Node-RED with each in turn. */
+/** Installs this package as it would be published, and the others, and starts a Node-RED with each in turn. */
 export async function measureLoad(
   runtime: Runtime,
   { rounds, others }: LoadSizes,
@@ -90,7 +90,7 @@ async function loadInTurn(
     const baseMs = await timeLoad(runtime, without);
     for (const [{ userDir }, found] of differences) {
       const ms = (await timeLoad(runtime, userDir)) - baseMs;
-      // The first start reads files that are not in the system's cache yet.
+      // The first start reads files that are not in the system's cache.
       if (round > 0) {
         found.push(ms);
       }
@@ -148,7 +148,7 @@ async function sizeOf(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** npm says what went wrong in the lines that carry its code. */
+/** npm's error lines carry its code. */
 function explain(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const [, code] = /npm (?:ERR!|error) code (\S+)/.exec(text) ?? [];

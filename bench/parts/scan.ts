@@ -7,7 +7,7 @@ import type { Progress } from "../progress.ts";
 import type { Runtime } from "../runtimes.ts";
 import { startSimulatorProcess } from "../simulator-process.ts";
 
-/** What the whole way of a parcel takes beside the machines' own time, which is none here. */
+/** The time for one parcel from the scan to the archive, without the devices' own time, which is 0 here. */
 export interface ScanRow {
   readonly runtime: string;
   readonly parcels: number;
@@ -26,7 +26,7 @@ export interface ScanSizes {
 const driver = "bench-driver";
 const first = "Start the video";
 const second = "Measure the parcel";
-/** Sends on once the package is sealed. */
+/** Sends the message on when the package is sealed. */
 const last = "Archive the evidence";
 
 /** Runs the example “scan to archive” on a simulator that answers at once, one parcel after the other. */
@@ -81,7 +81,7 @@ export async function measureScan(
   }
 }
 
-/** The flow as it ships, with the driver in place of the two buttons, and without the wait for late media. */
+/** The shipped flow, with the driver in place of the two buttons, and without the wait for late media. */
 function adapt(node: FlowNode, flow: readonly FlowNode[]): FlowNode[] {
   if (node.type === "tab") {
     const place = { z: node.id, x: 100, y: 100 };

@@ -8,7 +8,7 @@ import type { Runtime } from "../runtimes.ts";
 import { startServer } from "../server-process.ts";
 import { quantile } from "../median.ts";
 
-/** Videos that are archived, and records of the cloud's webhook that arrive meanwhile at a fixed rate. */
+/** Videos are archived while records of the cloud's webhook arrive at a fixed rate. */
 export interface TogetherRow {
   readonly runtime: string;
   readonly atOnce: number;
@@ -22,11 +22,11 @@ export interface TogetherRow {
   readonly posts: number;
   readonly postP50Ms: number;
   readonly postP99Ms: number;
-  /** How much later than due the event loop of Node-RED came to a timer. */
+  /** How much later than due a timer of Node-RED fired. */
   readonly delayP50Ms: number;
   readonly delayP99Ms: number;
   readonly delayMaxMs: number;
-  /** Highest resident memory above the idle Node-RED. */
+  /** The highest resident memory above that of an idle Node-RED. */
   readonly memoryBytes: number;
 }
 
@@ -56,7 +56,7 @@ export async function measureTogether(
       flows: tab([
         cloudNode(server.cloud),
         { id: "store", type: "dimensioner-store", name: "", folder: packages, folderType: "str" },
-        // A record that comes back into its input has been handled.
+        // A record that returns to its node has been handled.
         {
           id: "records",
           type: "dimensioner-transaction-in",
@@ -72,7 +72,7 @@ export async function measureTogether(
             name: "",
             cloud: "cloud",
             store: "store",
-            // Settled at once: the server lists all that there will be.
+            // Settled at once, because the server lists all media at first.
             settle: 0,
             concurrency: atOnce,
           },
@@ -117,7 +117,7 @@ export async function measureTogether(
   }
 }
 
-/** Posts records at a fixed rate, whether the former ones are answered or not. */
+/** Posts records at a fixed rate, whether or not the earlier ones were answered. */
 class RecordPoster {
   readonly #url: string;
   readonly #posts: Promise<number>[] = [];
@@ -130,23 +130,23 @@ class RecordPoster {
     this.#everyMs = 1000 / perSecond;
   }
 
-  /** Posts one, waits for its answer, and begins with the others. */
+  /** Posts one record, waits for its response, and then starts the rate. */
   async first(): Promise<void> {
     await this.#post();
     const startedAt = performance.now();
     let sent = 0;
-    // A timer that is late makes up for it.
+    // A late timer makes up for the missed posts.
     this.#timer = setInterval(() => {
       for (const due = (performance.now() - startedAt) / this.#everyMs; sent < due; sent++) {
         const post = this.#post();
-        // It is looked at when all have ended.
+        // It is awaited when all have been sent.
         post.catch(() => undefined);
         this.#posts.push(post);
       }
     }, this.#everyMs);
   }
 
-  /** Milliseconds that each took. Throws where one was not answered with 204. */
+  /** Resolves with the milliseconds of each post. Throws if one was not answered with 204. */
   async stop(): Promise<readonly number[]> {
     clearInterval(this.#timer);
     return await Promise.all(this.#posts);

@@ -21,7 +21,9 @@ const barHeight = 18;
 const barStep = 24;
 const longestBar = 380;
 
-/** The chart of the README: readable on light and dark, since the file asks what the reader's page is. */
+/**
+ * The chart of the README. It is readable on light and dark pages, because the file follows the reader's color scheme.
+ */
 export function drawChart(results: Results): string {
   const groups = [...callGroups(results), ...downloadGroups(results)];
   const lines: string[] = [];

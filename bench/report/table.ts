@@ -1,4 +1,4 @@
-/** A cell; null where there is nothing to say. */
+/** A cell; null if it is empty. */
 export type Cell = string | null;
 
 /** A table in Markdown with columns of equal width; the first is text, the others are figures. */
@@ -21,7 +21,7 @@ export function count(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }
 
-/** Three digits that count. */
+/** A number with three significant digits. */
 export function figure(value: number): string {
   return value >= 100 ? count(value) : value.toPrecision(3);
 }

@@ -7,7 +7,7 @@ import { secondsOf } from "./downloads.ts";
 import { codesWanted, heapEach, keptOfSixteen, startMore } from "./others.ts";
 import { count, fileSize, kilobytes, megabytes, times, unique } from "./table.ts";
 
-/** One thing that the package is to reach on one runtime, and what it reached. */
+/** A target of the package on one runtime, and what was measured. */
 export interface Target {
   readonly runtime: string;
   readonly what: string;
@@ -18,7 +18,7 @@ export interface Target {
 
 type Compare = "least" | "most";
 
-/** What the package is to reach, as far as it has been measured. */
+/** The targets of the package, as far as they were measured. */
 export function targets({ parts }: Results): Target[] {
   const all: Target[] = [];
   const add = (

@@ -102,7 +102,7 @@ describe("the API, fact by fact", () => {
     });
   });
 
-  describe("traps", () => {
+  describe("pitfalls", () => {
     it("device codes: 8 letters or digits of either case are sent as they are", async () => {
       const server = opened(await startServer((_, socket) => reply(socket, {})));
       const cloud = opened(new CloudClient({ baseUrl: server.origin, token }));
@@ -130,7 +130,7 @@ describe("the API, fact by fact", () => {
       });
     }
 
-    it("two failure channels: a status, and 200 with an errorCode, of the result or of one object", async () => {
+    it("a failure is reported by a status, or by 200 with an errorCode of the result or of one object", async () => {
       const { sim, flow } = await start();
       for (const [node, surface, path] of actingGets.filter(([name]) => name.endsWith("measure"))) {
         const strike = async (fault: Parameters<typeof sim.faults.add>[0]["fault"]) => {
@@ -179,7 +179,7 @@ describe("the API, fact by fact", () => {
     });
   });
 
-  it("nothing is asked for that nobody has documented", () => {
+  it("only documented endpoints are requested", () => {
     const calls = new CloudCalls("");
     const trigger = (["start", "stop", "cancel", "measure"] as const).map((action) =>
       calls.trigger(action, deviceCode, {}),
@@ -250,7 +250,7 @@ describe("the API, fact by fact", () => {
     );
   });
 
-  it("simulation mode: values without any mark, and no device asked; flows cannot tell", async () => {
+  it("simulation mode: flows cannot recognize its values, and no device is asked", async () => {
     const { sim, flow } = await start({ simulationMode: true, parcel: null });
     const { error, sent } = await flow.run("remote measure", { transactionReference: "R" });
     assert.equal(error, undefined);
@@ -268,7 +268,7 @@ describe("the API, fact by fact", () => {
     assert.equal((msg["payload"] as { objectCount: number }).objectCount, 0);
   });
 
-  it("an error's body is nobody's knowledge: none, HTML, JSON or megabytes end the same", async () => {
+  it("the body of an error is not documented: none, HTML, JSON or megabytes end the same", async () => {
     const { sim } = await start();
     const cloud = opened(new CloudClient({ baseUrl: sim.cloud.origin, token: sim.cloud.token }));
     for (const fault of [

@@ -17,7 +17,7 @@ import { newDatabases, storeIn } from "../archive/store.ts";
 import { TestFlow } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";
 
-describe("evidence that is damaged, contradicts itself or piles up", () => {
+describe("evidence that is damaged, contradicts itself or accumulates", () => {
   const cloud = simulatedCloudOfSuite();
   let warnings: ArchiveWarning[];
 

@@ -39,7 +39,7 @@ async function leaveOpen(root: string, text: string): Promise<void> {
   await archive.close();
 }
 
-describe("attacks on what the archive keeps", () => {
+describe("attacks on the archive's files and database", () => {
   const cloud = simulatedCloudOfSuite();
   it("A2: the largest answer that is taken does not keep the next start from finishing any job", async () => {
     await withFolder(async (root) => {

@@ -3,7 +3,7 @@ import { TestFlow } from "../support/flow.ts";
 import { replyJson, startServer } from "../support/servers.ts";
 
 describe("A7: messages that come faster than they end", () => {
-  it("end in ERR_QUEUE_FULL beyond 1,000 at work in a node, and the others as ever", async () => {
+  it("end in ERR_QUEUE_FULL while a node is processing 1,000 others, which end as usual", async () => {
     const cloud = await startServer((_request, socket) => replyJson(socket, []));
     const flow = await TestFlow.start(
       [
@@ -31,7 +31,7 @@ describe("A7: messages that come faster than they end", () => {
     }
   });
 
-  it("get refused before anything acts where two wires would need a copy that Node-RED cannot make", async () => {
+  it("are refused before anything acts if two wires need a copy that Node-RED cannot make", async () => {
     const device = await startServer((_request, socket) => replyJson(socket, { errorCode: 0 }));
     const flow = await TestFlow.start([
       { id: "device", type: "dimensioner-device", address: device.origin },

@@ -32,15 +32,15 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-describe("A5: an archive with missing packages never passes verify", () => {
-  it("an empty folder is no archive", async () => {
+describe("A5: dimensioner-verify and missing packages", () => {
+  it("says that an empty folder is no archive", async () => {
     await withFolder(async (root) => {
       const { verdict, said } = await verify(root);
       assert.deepEqual([verdict, said], ["unchecked", ["no-packages "]]);
     });
   });
 
-  it("a folder of other files is no archive either, however many they are", async () => {
+  it("says that a folder of other files is no archive, however many there are", async () => {
     await withFolder(async (root) => {
       await Promise.all(
         Array.from({ length: 1_100 }, (_, index) => writeFile(join(root, `${index}.txt`), "")),
@@ -50,7 +50,7 @@ describe("A5: an archive with missing packages never passes verify", () => {
     });
   });
 
-  it("an archive that has archived nothing yet has nothing to show", async () => {
+  it("says that there is nothing to verify in an archive without packages", async () => {
     await withFolder(async (root) => {
       await fill(root, 0);
       const { verdict, said } = await verify(root);
@@ -58,7 +58,7 @@ describe("A5: an archive with missing packages never passes verify", () => {
     });
   });
 
-  it("a plain copy without the index: its files and its chain are checked, the rest is said", async () => {
+  it("checks the files and the chain of a copy without the index, and says what it cannot check", async () => {
     await withFolder(async (root) => {
       const paths = await fill(root, 6);
       await rm(join(root, state), { recursive: true });
@@ -67,7 +67,7 @@ describe("A5: an archive with missing packages never passes verify", () => {
     });
   });
 
-  it("a copy of one day of an archive says what lies before and after", async () => {
+  it("says of a copy of one day which packages come before and after", async () => {
     await withFolder(async (folder) => {
       const archive = join(folder, "archive");
       await mkdir(archive);
@@ -82,7 +82,7 @@ describe("A5: an archive with missing packages never passes verify", () => {
     });
   });
 
-  it("a missing first, middle and last package", async () => {
+  it("reports a missing first, middle and last package", async () => {
     const cases = [
       { lost: 0, withIndex: ["missing-package P0", "previous-missing P1"], without: "earlier-packages P1" },
       { lost: 3, withIndex: ["missing-package P3", "previous-missing P4"], without: "previous-missing P4" },
@@ -103,7 +103,7 @@ describe("A5: an archive with missing packages never passes verify", () => {
     }
   });
 
-  it("two chains, two beginnings and a circle of names are told", async () => {
+  it("reports two chains, two beginnings and manifests that name each other", async () => {
     await withFolder(async (root) => {
       const paths = await fill(root, 2);
       await cp(join(root, paths[1] ?? ""), join(root, "2026-11-02/copy"), { recursive: true });
@@ -146,7 +146,7 @@ describe("A5: an archive with missing packages never passes verify", () => {
     });
   });
 
-  it("a manifest that was rewritten is told also where it is the last", async () => {
+  it("reports a rewritten manifest, also if it is the last one", async () => {
     await withFolder(async (root) => {
       const paths = await fill(root, 2);
       const manifest = join(root, paths[1] ?? "", "manifest.json");
@@ -156,7 +156,7 @@ describe("A5: an archive with missing packages never passes verify", () => {
     });
   });
 
-  it("an index that is damaged or of an older backup is told", async () => {
+  it("reports an index that is damaged or of an older backup", async () => {
     await withFolder(async (root) => {
       await fill(root, 2);
       const index = databaseOf(root);
@@ -175,7 +175,7 @@ describe("A5: an archive with missing packages never passes verify", () => {
     });
   });
 
-  it("a row that was removed from the index is told", async () => {
+  it("reports a row that was removed from the index", async () => {
     await withFolder(async (root) => {
       const paths = await fill(root, 3);
       changeDatabase(databaseOf(root), `DELETE FROM packages WHERE location = '${paths[1]}'`);
@@ -184,7 +184,7 @@ describe("A5: an archive with missing packages never passes verify", () => {
     });
   });
 
-  it("a package that is missing between two stores is told by the chain alone", async () => {
+  it("finds a package that is missing between two stores by the chain alone", async () => {
     await withFolder(async (root) => {
       const paths = await fill(root, 2);
       await rm(databaseOf(root));
@@ -199,7 +199,7 @@ describe("A5: an archive with missing packages never passes verify", () => {
     });
   });
 
-  it("each of 30 random deletions is found or named as not checkable", async () => {
+  it("reports each of 30 random deletions, or that it cannot be checked", async () => {
     const random = randomOf(20_261_122);
     await withFolder(async (folder) => {
       const archive = join(folder, "archive");

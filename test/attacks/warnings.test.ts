@@ -6,7 +6,7 @@ import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
 const count = 30;
 const jpeg = Buffer.from("ffd8ffe000104a464946ffd9", "hex");
 
-describe("many messages at once make Node.js warn of nothing", () => {
+describe("many messages at once cause no warning of Node.js", () => {
   const warnings: string[] = [];
   const onWarning = (warning: Error): void => void warnings.push(warning.stack ?? String(warning));
   let flow: TestFlow;

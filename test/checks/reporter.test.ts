@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 
 const root = join(import.meta.dirname, "..", "..");
 
-describe("tools/test: a suite", () => {
+describe("the reporter of npm test: a suite", () => {
   let folder: string;
 
   before(async () => {

@@ -32,7 +32,7 @@ function start(scripts: Readonly<Record<string, string>>, timeoutMs = 120_000) {
   return { child, input, ended };
 }
 
-describe("tools/test: the steps", () => {
+describe("the steps of npm test", () => {
   it("are told apart by their names, and added up; one that counts nothing is one test", async () => {
     const { exitCode, lines } = await start({
       lint: `console.log("all is well")`,

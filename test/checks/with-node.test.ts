@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 const root = join(import.meta.dirname, "..", "..");
 const platform = `${process.platform}-${process.arch}`;
 
-describe("tools/with-node", () => {
+describe("the script that selects Node.js for npm scripts", () => {
   let folder: string;
   let oldNode: string;
 

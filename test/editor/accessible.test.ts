@@ -73,7 +73,7 @@ async function flows(): Promise<object[]> {
   ];
 }
 
-describe("the dialogs, to axe-core, in Node-RED 4.1 and 5.0", () => {
+describe("the accessibility of the dialogs, by axe-core, in Node-RED 4.1 and 5.0", () => {
   let both: BothEditors;
 
   before(async () => {

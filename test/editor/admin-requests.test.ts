@@ -27,7 +27,7 @@ async function said(page: Page, state: "good" | "unsure" | "bad"): Promise<strin
   return (await answer.textContent()) ?? "";
 }
 
-describe("what dialogs ask the other side, in Node-RED 4.1 and 5.0", () => {
+describe("requests of dialogs to a device or the cloud, in Node-RED 4.1 and 5.0", () => {
   let simulator: Simulator;
   let stranger: RawServer;
 

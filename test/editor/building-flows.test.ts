@@ -71,7 +71,7 @@ async function statusesUntil(page: Page, start: string): Promise<string[]> {
   return page.evaluate<string[]>("window.dimensionerSeen.splice(0)");
 }
 
-describe("the whole way of an integrator, in Node-RED 4.1 and 5.0", () => {
+describe("building flows in the editor, in Node-RED 4.1 and 5.0", () => {
   let both: BothEditors;
 
   before(async () => {

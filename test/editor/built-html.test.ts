@@ -59,7 +59,7 @@ function valueOf(node: Expression | undefined): unknown {
   return (node as { value: unknown }).value;
 }
 
-describe("the html of each type, as a static reader sees it", () => {
+describe("the html of each type, read without running it", () => {
   const seen = new Map<string, Definition>();
 
   before(async () => {

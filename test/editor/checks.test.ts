@@ -217,7 +217,7 @@ function ask(page: Page, asked: readonly object[]): Promise<unknown[]> {
   })`);
 }
 
-describe("what the editor takes, in Node-RED 4.1 and 5.0", () => {
+describe("the editor's validation of properties, in Node-RED 4.1 and 5.0", () => {
   let both: BothEditors;
 
   before(async () => {
@@ -225,7 +225,7 @@ describe("what the editor takes, in Node-RED 4.1 and 5.0", () => {
   });
   after(() => both?.close());
 
-  it("values that can be used, and for the others a sentence that begins with the field", () =>
+  it("accepts valid values, and says in a sentence that begins with the field what is wrong with others", () =>
     both.run(async ({ page }) => {
       const asked = rows.map(({ type, property, value, others = {} }) => ({ type, property, value, others }));
       const answers = await ask(page, asked);
@@ -240,7 +240,7 @@ describe("what the editor takes, in Node-RED 4.1 and 5.0", () => {
       });
     }));
 
-  it("of random addresses and numbers exactly those that the runtime takes", () =>
+  it("accepts exactly those random addresses and numbers that the runtime accepts", () =>
     both.run(async ({ page }) => {
       const asked = [
         ...fc.sample(addresses, 400).flatMap((value) => [
@@ -266,7 +266,7 @@ describe("what the editor takes, in Node-RED 4.1 and 5.0", () => {
       assert.ok(asked.some(({ fits }) => fits) && asked.some(({ fits }) => !fits));
     }));
 
-  it("labels and sentences that are texts, not keys", () =>
+  it("shows labels and sentences, and no keys of them", () =>
     both.run(async ({ page }) => {
       const texts = await page.evaluate<string[]>(`${JSON.stringify(names)}.flatMap((name) => {
         const { defaults, credentials = {}, paletteLabel, inputLabels } = RED.nodes.getType("dimensioner-" + name);
@@ -280,7 +280,7 @@ describe("what the editor takes, in Node-RED 4.1 and 5.0", () => {
       );
     }));
 
-  it("flows by hand, in which properties are missing, as if they had the defaults", () =>
+  it("treats missing properties of flows written by hand as the defaults", () =>
     both.run(async ({ page }) => {
       const label = await page.evaluate(`RED.utils.getNodeLabel(RED.nodes.node("use"))`);
       assert.equal(label, "measure: Dock 4");

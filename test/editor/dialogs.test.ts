@@ -263,7 +263,7 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", () => {
       await closeDialog(page, "cancel");
     }));
 
-  it("an old config node has no check, and a new one every 30 seconds", () =>
+  it("an older config node has no health check, and a new one has one every 30 seconds", () =>
     both.run(async ({ page }) => {
       const interval = page.locator("#node-config-input-checkInterval");
       for (const id of ["device", "cloud"]) {

@@ -18,7 +18,7 @@ const users = [
   },
 ];
 
-describe("what dialogs ask, where the editor has a login", () => {
+describe("requests of dialogs in an editor with a login", () => {
   let simulator: Simulator;
   let browser: Browser;
 

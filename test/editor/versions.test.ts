@@ -19,7 +19,7 @@ const flows = [
   { ...measure, id: "newer", y: 200, version: 99 },
 ];
 
-describe("nodes that were saved by another version, in Node-RED 4.1 and 5.0", () => {
+describe("nodes that another version saved, in Node-RED 4.1 and 5.0", () => {
   let both: BothEditors;
 
   before(async () => {
@@ -27,7 +27,7 @@ describe("nodes that were saved by another version, in Node-RED 4.1 and 5.0", ()
   });
   after(() => both?.close());
 
-  it("an older one is valid, and exported as it came, also after its dialog was looked at", () =>
+  it("an older one is valid, and exported unchanged, also after its dialog was opened", () =>
     both.run(async ({ page }) => {
       const look = () =>
         page.evaluate<unknown[]>(`(() => {
@@ -43,7 +43,7 @@ describe("nodes that were saved by another version, in Node-RED 4.1 and 5.0", ()
       assert.deepEqual(await look(), before);
     }));
 
-  it("a newer one is marked as wrong, with the reason, and kept as it is", () =>
+  it("a newer one is marked as invalid, with the reason, and kept unchanged", () =>
     both.run(async ({ page }) => {
       const [errors, version] = await page.evaluate<[string[], number]>(
         `[RED.nodes.node("newer").validationErrors, RED.nodes.node("newer").version]`,

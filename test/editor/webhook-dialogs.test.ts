@@ -45,7 +45,7 @@ async function visible(page: Page, properties: readonly string[], prefix = "node
   return properties.filter((_property, index) => shown[index]);
 }
 
-describe("the dialogs of what comes by itself, in Node-RED 4.1 and 5.0", () => {
+describe("the dialogs of nodes that send without an input, in Node-RED 4.1 and 5.0", () => {
   const both = bothEditorsOfSuite(flows);
 
   it("transaction in: shows the address to register, and explains what is wrong", () =>

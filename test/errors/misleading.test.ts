@@ -11,7 +11,7 @@ import { storeNode } from "../support/store-node.ts";
 
 const config = { id: "device", type: "dimensioner-device" } as const;
 
-describe("errors name the cause that is there", () => {
+describe("errors name the actual cause", () => {
   const opened = closesAfterEach();
   let flow: TestFlow | undefined;
   afterEach(async () => {

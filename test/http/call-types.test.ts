@@ -4,7 +4,7 @@ import type { startDownload } from "../../src/http/download.ts";
 import type { readResponse } from "../../src/http/read.ts";
 import type { Transport } from "../../src/http/transport.ts";
 
-/** What sends a call: the transport itself, and what repeats. */
+/** The functions that send calls: those of the transport, and those that repeat. */
 interface Senders {
   readonly sendCommand: Parameters<Transport["sendCommand"]>[0];
   readonly sendRead: Parameters<Transport["sendRead"]>[0];

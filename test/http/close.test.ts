@@ -13,14 +13,14 @@ import { closesAfterEach } from "../support/opened.ts";
 import { commands, connectClients, deviceCode, reads, token, type Clients } from "../support/operations.ts";
 import { reply, replyBytes, startServer, type Answer, type RawServer } from "../support/servers.ts";
 
-/** What keeps the process alive, sockets and timers of the tests' own included. */
+/** The resources that keep the process alive, including sockets and timers of the tests. */
 function resources(): string[] {
   return process
     .getActiveResourcesInfo()
     .filter((name) => /Timeout|TCP|TLS|Immediate|Connect|GetAddr/.test(name));
 }
 
-/** The same once the sockets of the test before are gone: what is destroyed is there for some turns yet. */
+/** The same after the sockets of the test before are gone, since a destroyed socket still exists for some turns. */
 async function resourcesAtRest(): Promise<string[]> {
   do {
     await sleep(1);
@@ -48,7 +48,7 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     return { server, clients: connectClients({ newer: server, earlier: server, cloud: server }, 60_000) };
   }
 
-  /** Closes, and looks that the server is left alone from then on. */
+  /** Closes, and asserts that no request reaches the server afterwards. */
   async function closeAndLook(server: RawServer, clients: { close(): Promise<unknown> }): Promise<void> {
     const { requests } = server;
     const [before, since] = [requests.length, performance.now()];
@@ -66,10 +66,10 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     "a body is half there": (_, socket) => socket.write(replyBytes({ body: "[1,2,3]" }).subarray(0, -3)),
   };
   for (const [name, answer] of Object.entries(underWay)) {
-    it(`while ${name}`, async () => {
+    it(`ends requests while ${name}`, async () => {
       const { server, clients } = await begin(answer);
       const before = resources();
-      // One command a queue: those that wait are another matter.
+      // One command for each queue; commands that wait are tested separately.
       const running = [
         ...commands.filter(({ operation }) => /^(measure|remote stop)$/.test(operation)),
         ...reads,
@@ -86,7 +86,7 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     });
   }
 
-  it("while commands wait in the queue", async () => {
+  it("ends commands that wait in the queue", async () => {
     const { server, clients } = await begin(() => undefined);
     const arrived = server.next();
     const running = failsWith(clients.newer.measure(), cancelled("unknown"));
@@ -96,7 +96,7 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     await Promise.all([running, ...waiting]);
   });
 
-  it("while a connection is made", async () => {
+  it("ends a connection that is being established", async () => {
     const full = opened(await startFullBacklog());
     const nobody = { origin: `http://127.0.0.1:${full.port}` };
     const before = resources();
@@ -115,7 +115,7 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     await isLeftAs(before);
   });
 
-  it("while TLS is agreed on", async () => {
+  it("ends a TLS handshake", async () => {
     const server = opened(await startServer(() => undefined));
     const baseUrl = server.origin.replace("http:", "https:");
     const cloud = new CloudClient({ baseUrl, token });
@@ -127,7 +127,7 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     await running;
   });
 
-  it("while a read waits for its next try", async () => {
+  it("ends a read that waits for its next try", async () => {
     const { server, clients } = await begin((_, socket) =>
       reply(socket, { status: 503, headers: { "retry-after": 20 } }),
     );
@@ -140,7 +140,7 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     await Promise.all(running);
   });
 
-  it("while a download runs, is paused, and waits for its next try", async () => {
+  it("ends a download that runs, is paused, or waits for its next try", async () => {
     const { server, clients } = await begin(({ target }, socket: Socket) => {
       if (target.includes("lost")) {
         reply(socket, { status: 503, headers: { "retry-after": 20 } });
@@ -163,12 +163,12 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     assert.ok(body.readableLength > 0);
     await closeAndLook(server, clients);
     await Promise.all(running);
-    // Whoever reads it afterwards wakes nobody.
+    // Reading the body afterwards starts nothing.
     await failsWith(buffer(body), cancelled(null));
     assert.equal(server.sockets.size, 0);
   });
 
-  it("while media and a video are waited for", async () => {
+  it("ends the wait for media and for a video", async () => {
     const { server, clients } = await begin((_, socket) => reply(socket, { status: 404 }));
     let onWaiting: () => unknown = () => undefined;
     const bothWait = new Promise<void>((resolve) => {
@@ -185,7 +185,7 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     await Promise.all(running);
   });
 
-  it("idle connections, and calls that come too late", async () => {
+  it("closes idle connections, and fails calls that come too late", async () => {
     const { server, clients } = await begin((_, socket) => reply(socket, { body: "[]" }));
     await clients.cloud.devices();
     await clients.newer.stopVideo();

@@ -11,18 +11,18 @@ import { reply, replyJson, startServer, type RawRequest, type RawServer } from "
 
 const result = { errorCode: 0, measuredObjects: [] };
 
-/** A server that holds every answer back until it is let go. */
+/** A server that holds back every response until it is released. */
 interface Gate {
   readonly server: RawServer;
-  /** Requests that wait for their answer. */
+  /** How many requests wait for their response. */
   readonly held: readonly RawRequest[];
-  /** Most requests that ever waited at once. */
+  /** The largest number of requests that waited at the same time. */
   readonly most: number;
-  /** Answers the oldest one. */
+  /** Responds to the oldest request. */
   letGo(): void;
-  /** From now on all are answered at once. */
+  /** Responds to all requests at once from now on. */
   open(): void;
-  /** Resolves when so many requests are held. */
+  /** Resolves when this many requests are held. */
   holds(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -81,9 +81,9 @@ describe("the queue of commands", () => {
   const reference = ({ target }: RawRequest): string =>
     new URLSearchParams(target.split("?")[1]).get("TransactionReference") ?? "";
 
-  it("fifty at once over two clients of one machine: in their order, one in flight", async () => {
+  it("fifty commands over two clients of one device are sent in order, one at a time", async () => {
     const first = device({ queueLimit: 50 });
-    // The same address, written in another way.
+    // The same address in another spelling.
     const second = device({ address: `127.0.0.1:${gate.server.port}`, queueLimit: 50 });
     gate.open();
     const names = Array.from({ length: 50 }, (_, index) => `parcel ${index}`);
@@ -93,7 +93,7 @@ describe("the queue of commands", () => {
     assert.deepEqual(gate.server.requests.map(reference), names);
   });
 
-  it("holds the second back until the first is answered", async () => {
+  it("the second command is sent only after the response to the first", async () => {
     const [first, second] = [device(), device()];
     const waits: number[] = [];
     const order: string[] = [];
@@ -143,7 +143,7 @@ describe("the queue of commands", () => {
     await Promise.all([measuring, pinging]);
   });
 
-  it("one queue a device of the cloud, whatever the letters' case; one slow dock holds up no other", async () => {
+  it("each device of the cloud has one queue, whatever the letter case, and delays no other", async () => {
     const cloud = opened(new CloudClient({ baseUrl: gate.server.origin, token, queues }));
     const twin = opened(new CloudClient({ baseUrl: `${gate.server.origin}/`, token, queues }));
     const running = [
@@ -182,7 +182,7 @@ describe("the queue of commands", () => {
     });
   }
 
-  it("maxWait: what is too old is dropped, the rest moves up", async () => {
+  it("maxWait: a command that has waited too long is dropped, and the others move up", async () => {
     const [patient, hasty] = [device({ maxWaitMs: 0 }), device({ maxWaitMs: 60 })];
     const running = [patient.measure({ transactionReference: "1" })];
     const expired = failsWith(hasty.measure({ transactionReference: "2" }), {
@@ -260,7 +260,7 @@ describe("the queue of commands", () => {
     assert.equal(gate.server.requests.length, 2);
   });
 
-  it("a listener that throws fails its own command alone", async () => {
+  it("a listener that throws fails only its own command", async () => {
     const client = device();
     const running = client.measure();
     const listener = (): never => {

@@ -13,9 +13,9 @@ type FullBacklog = Awaited<ReturnType<typeof startFullBacklog>>;
 
 let patient: Promise<{ readonly message: string; readonly took: number }>;
 
-/** Begun before all other tests, since it does nothing but wait. */
+/** Started before all other tests, because it only waits. */
 before(async () => {
-  // Others count what is open: nothing of this may come while they do.
+  // Other tests count open resources, so this one must have ended before.
   patient = waitLongest(await startFullBacklog());
   await turn();
 });
@@ -35,13 +35,13 @@ async function waitLongest(full: FullBacklog): Promise<{ message: string; took: 
 describe("no connection", () => {
   const opened = closesAfterEach();
 
-  it("nothing listens under either address of a name", async () => {
+  it("is ERR_UNREACHABLE if nothing listens at either address of a name", async () => {
     const device = opened(new DeviceClient({ address: `localhost:${closedPort}` }));
     const error = await failsWith(device.measure(), notSent);
     assert.equal(error.sentence, "unreachableRefused" satisfies SentenceKey);
   });
 
-  it("10 s are enough for a connection, however long an answer may take", async () => {
+  it("ends after 10 s, however long a response may take", async () => {
     const { message, took } = await patient;
     assert.match(message, /within 10 s/);
     assert.ok(took > 9_900 && took < 100_000, `${took} ms`);

@@ -63,7 +63,7 @@ describe("the body of a download", () => {
     }
     await sleep(200);
     const [sent, kept] = [written, body.readableLength];
-    // What the systems on both sides keep is not ours.
+    // The buffers of the systems on both sides are not counted.
     assert.ok(sent < 30_000_000, `${sent} bytes`);
     assert.ok(kept > 0 && kept < 300_000, `${kept} bytes`);
     let got = 0;
@@ -222,7 +222,7 @@ describe("a download in the hands of saveToFile and readToBuffer", () => {
   }
 
   it("comes to the disk byte by byte, three at a time, with a disk that makes them wait", async () => {
-    // Every word says where it stands, so that bytes in a wrong place are noticed.
+    // Every word contains its position, so that bytes in a wrong place are noticed.
     const words = Buffer.from(Uint32Array.from({ length: 3_750_000 }, (_, index) => index).buffer);
     const { transport, begun } = await begin(opened, (_, socket) => reply(socket, { body: words }));
     (await begun).body.destroy();

@@ -7,7 +7,7 @@ import { begin } from "../support/downloads.ts";
 import { manyAtOnce } from "../support/opened.ts";
 import { replyBytes } from "../support/servers.ts";
 
-/** A picture of several times what a body keeps at hand. */
+/** A picture of several times the size of a body's buffer. */
 const comments = Array.from({ length: 8 }, () =>
   Buffer.concat([Buffer.from("fffeffff", "hex"), Buffer.alloc(0xfffd, "p")]),
 );
@@ -15,7 +15,7 @@ const large = Buffer.concat([Buffer.from("ffd8", "hex"), ...comments, Buffer.fro
 const size = large.length;
 
 describe("a download whose body is not read for a while", () => {
-  /** What is sent of the body, and how the connection ends, while nothing is taken. */
+  /** How much of the body is sent, and how the connection ends, while nothing is read. */
   const endings = {
     "the connection stays": { whole: true, end: () => undefined },
     "the connection is closed after the whole": { whole: true, end: (socket: Socket) => socket.end() },
@@ -45,7 +45,7 @@ describe("a download whose body is not read for a while", () => {
         [`with ${framed}, ${ended}`, { headers, framing, ended, whole, end }] as const,
     ),
   );
-  // Without length or chunks only the end of the connection ends the body.
+  // Without length or chunks, the end of the connection is the end of the body.
   const possible = rows.filter(([, { framing, ended }]) => framing !== "none" || !ended.includes("stays"));
   manyAtOnce(Object.fromEntries(possible), async ({ headers, framing, ended, whole, end }, rowOpened) => {
     const sockets = new Set<Socket>();
@@ -55,7 +55,7 @@ describe("a download whose body is not read for a while", () => {
       sockets.add(socket);
     });
     const { body } = await begun;
-    // The end of the connection arrives while nothing is read.
+    // The connection ends while nothing is read.
     while (body.readableLength === 0) {
       await sleep(1);
     }
@@ -67,7 +67,7 @@ describe("a download whose body is not read for a while", () => {
     if (got instanceof Buffer) {
       assert.ok(whole && got.equals(large), "cut, but taken for whole");
     } else {
-      // A reset throws away what the client has not read yet; all else that is whole arrives.
+      // A reset discards what the client has not read yet; in all other cases the complete data arrive.
       assert.ok(!whole || ended.includes("reset"), "whole, but lost");
       assert.ok(failure instanceof DimensionerError);
       const code = framing === "none" ? /ERR_BAD_RESPONSE|ERR_CONNECTION_LOST/ : /ERR_CONNECTION_LOST/;

@@ -13,8 +13,8 @@ import {
 
 const timeoutMs = 60_000;
 
-/** A simulated world in which the command would do something. */
-async function worldFor(command: CommandOperation): Promise<Simulator> {
+/** Starts a simulator in a state in which the command has an effect. */
+async function startFor(command: CommandOperation): Promise<Simulator> {
   const mode = command.kind === "video" ? "video-only" : "video-with-measurement";
   const sim = await startSimulator({ mode, token, deviceCode });
   if (command.operation.endsWith("stop")) {
@@ -23,15 +23,15 @@ async function worldFor(command: CommandOperation): Promise<Simulator> {
   return sim;
 }
 
-describe("a command that is ended from our side, or of which nobody can say how far it came", () => {
+describe("a command that the client aborts, or whose connection breaks", () => {
   const opened = closesAfterEach();
 
   async function begin(command: CommandOperation): Promise<{ sim: Simulator; clients: Clients }> {
-    const sim = opened(await worldFor(command));
+    const sim = opened(await startFor(command));
     return { sim, clients: opened(connectClients(sim, timeoutMs)) };
   }
 
-  it("a connection that was closed after the last answer is not used again", () =>
+  it("is sent on a new connection if the last one was closed after its response", () =>
     Promise.all(
       commands.map(async (command) => {
         const { sim, clients } = await begin(command);
@@ -43,7 +43,7 @@ describe("a command that is ended from our side, or of which nobody can say how 
       }),
     ));
 
-  it("aborted by a signal while it runs", () =>
+  it("has an unknown outcome if a signal aborts it while it runs", () =>
     Promise.all(
       commands.map(async (command) => {
         const { sim, clients } = await begin(command);
@@ -61,7 +61,7 @@ describe("a command that is ended from our side, or of which nobody can say how 
       }),
     ));
 
-  it("aborted by a signal before it began", () =>
+  it("is not sent if a signal has aborted before", () =>
     Promise.all(
       commands.map(async (command) => {
         const { sim, clients } = await begin(command);
@@ -74,13 +74,13 @@ describe("a command that is ended from our side, or of which nobody can say how 
       }),
     ));
 
-  it("a connection that is reset as soon as it is made", () =>
+  it("is sent at most once if its connection is reset as soon as it is established", () =>
     Promise.all(
       commands.map(async (command) => {
         const { sim, clients } = await begin(command);
         sim.faults.add({ surface: command.surface, times: 0, fault: { kind: "connect-reset" } });
         const before = sim.requests.length;
-        // Whether the request was written before the reset came is a matter of microseconds.
+        // Whether the request was written before the reset arrived is a matter of microseconds.
         await assert.rejects(command.run(clients), /connection to/i);
         assert.equal(sim.requests.length, before);
         assert.equal(command.done(sim), 0);

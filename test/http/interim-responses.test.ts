@@ -19,7 +19,7 @@ const interim: Readonly<Record<string, string>> = {
     "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n",
 };
 
-/** How the bytes come: in one piece, in two, or each by itself. */
+/** How the bytes are sent: in one piece, in two, or each on its own. */
 const deliveries: Readonly<Record<string, (socket: Socket, bytes: Buffer, headBytes: number) => unknown>> = {
   "with the answer": (socket, bytes) => socket.write(bytes),
   "before the answer": (socket, bytes, headBytes) => {
@@ -46,7 +46,7 @@ describe("an interim response that nobody asked for", () => {
       }),
     );
     const clients = opened(connectClients({ newer: server, earlier: server, cloud: server }, 60_000));
-    // Each goes well, once, and the connection is used again; commands keep theirs for a second only.
+    // Each request succeeds, is sent once, and leaves the connection usable.
     for (let round = 0; round < 2; round++) {
       assert.equal((await clients.newer.measure()).result.ok, false);
       assert.deepEqual(await clients.cloud.devices(), []);

@@ -15,11 +15,11 @@ import { identity, pem } from "../support/tls.ts";
 
 const notSent = { code: "ERR_UNREACHABLE", outcome: "not-sent" } as const;
 
-/** A proxy that answers CONNECT, and what clients sent to it before the tunnel and through it. */
+/** A proxy that responds to CONNECT, and records what clients sent to it and through its tunnels. */
 interface Proxy {
   readonly port: number;
   readonly heads: readonly string[];
-  /** Bytes of the tunnels, from the client. */
+  /** The bytes that clients sent through the tunnels. */
   seen(): string;
   readonly sockets: ReadonlySet<Socket>;
   close(): Promise<void>;
@@ -101,7 +101,7 @@ describe("proxies", () => {
       }),
     );
 
-  it("the environment's are used by no client", async () => {
+  it("of the environment are not used by any client", async () => {
     const proxy = opened(await startProxy());
     names.forEach((name) => (process.env[name] = `http://127.0.0.1:${proxy.port}`));
     const device = opened(
@@ -119,7 +119,7 @@ describe("proxies", () => {
     assert.deepEqual([device.requests.length, cloud.requests.length, proxy.heads.length], [4, 1, 0]);
   });
 
-  it("the chosen one sees host and port alone, not the token", async () => {
+  it("see host and port of the peer only, not the token", async () => {
     const proxy = opened(await startProxy());
     const server = await serve();
     assert.deepEqual(await through(server, proxy).devices(), []);
@@ -131,7 +131,7 @@ describe("proxies", () => {
     assert.ok(!(proxy.heads[0] + proxy.seen()).includes(token));
   });
 
-  it("a download and a command go through it too", async () => {
+  it("are used for downloads and commands too", async () => {
     const proxy = opened(await startProxy());
     const server = await serve();
     const cloud = through(server, proxy);
@@ -141,7 +141,7 @@ describe("proxies", () => {
     assert.deepEqual([server.requests.length, proxy.heads.length], [2, 2]);
   });
 
-  it("one in front of plain HTTP is asked for a tunnel as well", async () => {
+  it("are asked for a tunnel to plain HTTP as well", async () => {
     const proxy = opened(await startProxy());
     const server = opened(await startServer((_, socket) => replyJson(socket, [])));
     await through(server, proxy).devices();
@@ -180,7 +180,7 @@ describe("proxies", () => {
     });
   }
 
-  it("one that is not there", async () => {
+  it("that are not reachable are named in the error", async () => {
     const server = await serve();
     const proxyUrl = `http://${login}@127.0.0.1:${closedPort}`;
     const cloud = opened(new CloudClient({ baseUrl: server.origin, token, tls: { ca }, proxyUrl }));
@@ -188,7 +188,7 @@ describe("proxies", () => {
     assert.equal(error.sentence, "unreachableProxy" satisfies SentenceKey);
   });
 
-  it("one that never answers", async () => {
+  it("that never respond end in an error that names them", async () => {
     const proxy = opened(await startProxy(() => "done"));
     const server = await serve();
     const cloud = through(server, proxy, { timeoutMs: 200 });
@@ -200,7 +200,7 @@ describe("proxies", () => {
     });
   });
 
-  it("close ends what runs through one, and what waits for its tunnel", async () => {
+  it("lose all connections when the client is closed, also those that wait for a tunnel", async () => {
     const silent = opened(await startServer(() => undefined, { tls: identity("good") }));
     const silentProxy = opened(await startProxy(() => "done"));
     const tunnel = through(silent, opened(await startProxy()));
@@ -219,7 +219,7 @@ describe("proxies", () => {
     await silent.allClosed();
   });
 
-  it("a certificate that is not trusted behind it", async () => {
+  it("are not blamed for a peer's certificate that is not trusted", async () => {
     const proxy = opened(await startProxy());
     const server = await serve();
     const error = await failsWith(

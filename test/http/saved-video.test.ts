@@ -12,7 +12,7 @@ const result = { errorCode: 0, measuredObjects: [] };
 describe("commands and the saved video", () => {
   const opened = closesAfterEach();
 
-  /** A device whose video comes a byte at a time, when it is let go. */
+  /** A device that sends its video one byte at a time until it is released. */
   async function startDevice(): Promise<{
     readonly server: RawServer;
     readonly client: DeviceClient;
@@ -70,7 +70,7 @@ describe("commands and the saved video", () => {
     });
   }
 
-  it("two transfers: both have to end first", async () => {
+  it("start and cancel wait until both of two transfers have ended", async () => {
     const { server, client, finish } = await startDevice();
     const abort = new AbortController();
     const first = readBody(client.video("download", { signal: abort.signal }));
@@ -90,7 +90,7 @@ describe("commands and the saved video", () => {
     assert.equal(server.requests.length, 3);
   });
 
-  it("while it is only waited for, all commands go out", async () => {
+  it("all commands are sent while the video is only waited for", async () => {
     const device = await startDevice();
     device.has = false;
     const { server, client } = device;
@@ -106,7 +106,7 @@ describe("commands and the saved video", () => {
     );
   });
 
-  it("waits for a video that is not there yet, and takes it when it is", async () => {
+  it("a download waits for a video that is not there yet", async () => {
     const device = await startDevice();
     device.has = false;
     let times = 0;
@@ -126,7 +126,7 @@ describe("commands and the saved video", () => {
     assert.deepEqual([times, content.toString()], [2, "ab"]);
   });
 
-  it("gives up after the wait, at once without one", async () => {
+  it("a download gives up after the wait, and at once without one", async () => {
     const device = await startDevice();
     device.has = false;
     const noVideo = { code: "ERR_NO_VIDEO", outcome: null, statusCode: 404, retryable: true } as const;
@@ -139,7 +139,7 @@ describe("commands and the saved video", () => {
     assert.equal(device.queues.size, 0);
   });
 
-  it("a wait can be dropped; a transfer is not dropped by the wait's signal", async () => {
+  it("the wait's signal ends the wait, but not the transfer after it", async () => {
     const device = await startDevice();
     const reset = new AbortController();
     const begun = device.server.next();

@@ -19,7 +19,7 @@ describe("TLS", () => {
   const cloudAt = (baseUrl: string, options: Partial<CloudClientOptions> = {}): CloudClient =>
     opened(new CloudClient({ baseUrl, token, timeoutMs: 60_000, ...options }));
 
-  it("plain HTTP where TLS is expected", async () => {
+  it("says so if the peer speaks plain HTTP", async () => {
     const server = opened(
       await startServer(() => undefined, {
         onConnection: (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
@@ -30,7 +30,7 @@ describe("TLS", () => {
     await failsWith(cloud.stopVideo(deviceCode), notSent);
   });
 
-  it("TLS where plain HTTP is expected", async () => {
+  it("says so if the peer speaks TLS and the address has http", async () => {
     const server = opened(await startServer(() => undefined, { tls: identity("good") }));
     const device = opened(new DeviceClient({ address: `127.0.0.1:${server.port}`, timeoutMs: 60_000 }));
     const { details } = await failureOf(device.measure());
@@ -38,7 +38,7 @@ describe("TLS", () => {
     assert.equal(server.requests.length, 0);
   });
 
-  it("a handshake that is cut or never ends", async () => {
+  it("fails without sending anything if the handshake is cut or never ends", async () => {
     const cutting = opened(
       await startServer(() => undefined, { onConnection: (socket) => socket.destroy() }),
     );
@@ -48,7 +48,7 @@ describe("TLS", () => {
     await failsWith(patient.startVideo(deviceCode, { transactionReference: "x" }), notSent);
   });
 
-  it("a connection that is made too late carries nothing", async () => {
+  it("sends nothing on a connection that is established too late", async () => {
     const server = opened(await startServer((_, socket) => replyJson(socket, []), { tls: identity("good") }));
     const sockets: Socket[] = [];
     let isOpen = false;
@@ -85,7 +85,7 @@ describe("TLS", () => {
     isOpen = true;
     const closed = sockets.map((socket) => once(socket, "close"));
     [...sockets].forEach(goOn);
-    // Made at last, the connection has nothing to carry, and undici gives it up.
+    // When the connection is established at last, there is nothing to send, and undici closes it.
     await Promise.all(closed);
     assert.deepEqual(await cloud.devices(), []);
     assert.deepEqual(
@@ -94,13 +94,13 @@ describe("TLS", () => {
     );
   });
 
-  it("one's own authority is trusted where it is given", async () => {
+  it("trusts a certificate authority that is given", async () => {
     const server = opened(await startServer((_, socket) => replyJson(socket, []), { tls: identity("good") }));
     assert.deepEqual(await cloudAt(server.origin, { tls: { ca } }).devices(), []);
     assert.equal(server.requests[0]?.headers["authorization"], `Bearer ${token}`);
   });
 
-  it("a client certificate is shown where it is given", async () => {
+  it("sends a client certificate that is given", async () => {
     const tls = { ...identity("good"), ca, requestCert: true, rejectUnauthorized: true };
     const server = opened(await startServer((_, socket) => replyJson(socket, []), { tls }));
     assert.deepEqual(await cloudAt(server.origin, { tls: { ca, ...identity("good") } }).devices(), []);

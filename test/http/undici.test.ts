@@ -38,7 +38,7 @@ describe("undici", () => {
 describe("undici as it is installed", () => {
   const opened = closesAfterEach();
 
-  /** What a handler hears of one GET, in order. */
+  /** The calls of a handler during one GET, in order. */
   async function hear(origin: string, onData: (chunk: Buffer) => void = () => undefined): Promise<string[]> {
     const pool = opened(new Pool(origin));
     const heard: string[] = [];
@@ -139,7 +139,7 @@ describe("undici as it is installed", () => {
 describe("a device that resets its idle connections", () => {
   const opened = closesAfterEach();
 
-  /** Resets each connection some milliseconds after an answer, so that the next command may meet the reset. */
+  /** Resets each connection some milliseconds after a response, so that the next command may meet the reset. */
   async function measureAfterResets(
     resetAfterMs: number,
     pauseMs: number,

@@ -5,22 +5,22 @@ import type { Places } from "./places.ts";
 /** One action node under load. */
 export interface Case {
   readonly node: FlowNode;
-  /** How many of a hundred messages it gets. */
+  /** Its share of a hundred messages. */
   readonly share: number;
   /** A message that succeeds. */
   readonly good: () => Message;
-  /** Turns it into one that meets a fault. */
+  /** Changes the message into one that meets a fault. */
   readonly bad: Message;
 }
 
 const deviceReference = "ABCD2345";
 
-/** Not the id itself, which Node-RED would take for a reference to the node. */
+/** Not the id itself, which Node-RED would treat as a reference to the node. */
 const nameOf = (id: string): string => `The ${id}`;
 
-/** Config nodes by what they lead to; those named "faulty" lead to nothing but faults. */
+/** The config nodes, named after what they lead to; those named "faulty" lead to faults only. */
 export function configNodes(places: Places): FlowNode[] {
-  // Every message of the run may wait at once, however long that takes.
+  // Every message of the run may wait at the same time, for any time.
   const patient = { queueLimit: 100_000, maxWait: 0 };
   const device = (id: string, address: string, timeout: number): FlowNode => ({
     id,
@@ -57,7 +57,7 @@ export function credentialsOf({ token }: Places): object {
   return Object.fromEntries(["cloud", "video-cloud", "faulty-cloud"].map((id) => [id, { token }]));
 }
 
-/** Every action node in every kind, with what it needs to succeed. */
+/** Every action node with every action, and what it needs to succeed. */
 export function casesOf(places: Places): Case[] {
   const { imageIdentifier, transactionId, smallId, files } = places;
   const byDevice = { deviceFrom: "dockName" };

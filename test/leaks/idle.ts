@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { countSockets } from "./instruments.ts";
 
-/** Less than the time for which a connection is kept alive that nobody closes. */
+/** Shorter than the time for which an unused connection is kept alive. */
 const closingMs = 2_000;
 
-/** The connections that are still there when what used them is gone. */
+/** The connections that still exist when their users are gone. */
 export async function socketsLeft(): Promise<number> {
   const until = performance.now() + closingMs;
   while (countSockets() > 0 && performance.now() < until) {

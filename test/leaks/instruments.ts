@@ -1,19 +1,19 @@
-/** Counts what a process keeps. To be imported before anything that it has to count: it watches from then on. */
+/** Counts the resources of a process. To be imported before anything that it has to count. */
 import { getEventListeners, type EventEmitter } from "node:events";
 import { readdir, readlink } from "node:fs/promises";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 
-/** What there is at one moment; two readings of an idle process must not differ. */
+/** The resources at one moment; two readings of an idle process must not differ. */
 export interface Reading {
   /** Connections, those of a keep-alive included. */
   readonly sockets: number;
-  /** Timers that wait, also those that hold no process. */
+  /** Waiting timers, also those that do not keep the process alive. */
   readonly timers: number;
-  /** On the process, on the emitters given, and on every AbortSignal that still exists. */
+  /** Listeners on the process, on the given emitters, and on every AbortSignal that still exists. */
   readonly listeners: number;
   /** Open file descriptors by what they lead to, sockets left out; none where the system does not tell. */
   readonly files: Readonly<Record<string, number>>;
-  /** In use on the heap and in buffers after the garbage is gone. */
+  /** Memory on the heap and in buffers after a garbage collection. */
   readonly memoryBytes: number;
 }
 
@@ -29,21 +29,21 @@ watchTimers();
 watchSignals();
 process.on("warning", ({ name, message }) => void warnings.push(`${name}: ${message}`));
 
-/** Node.js warns of too many listeners, and of more that should not be. */
+/** Warnings of Node.js, such as of too many listeners. */
 export function readWarnings(): readonly string[] {
   return warnings.filter((line) => !/^(?:Experimental|Deprecation)Warning/.test(line));
 }
 
-/** Takes a reading when nothing is under way; `emitters` are those whose listeners count beside the process's own. */
+/** Takes a reading when nothing is running; `emitters` are those whose listeners count besides the process's own. */
 export async function read(emitters: readonly EventEmitter[]): Promise<Reading> {
   await untilIdle();
   for (let round = 0; round < 3; round++) {
     collect();
     await turn();
   }
-  // Forgets the signals that are gone, which would count as memory.
+  // Removes signals that are gone, which would count as memory.
   countOnSignals();
-  // Median of several: what is collected late is no leak.
+  // The median of several readings, because a late garbage collection is no leak.
   const amounts: number[] = [];
   for (let round = 0; round < 5; round++) {
     collect();
@@ -52,7 +52,7 @@ export async function read(emitters: readonly EventEmitter[]): Promise<Reading> 
     await turn();
   }
   const files = await openFiles();
-  // Something that runs by the clock may have begun meanwhile.
+  // A background task may have started meanwhile.
   await untilIdle();
   const listeners = [process, ...emitters].reduce((sum, one) => sum + countListeners(one), countOnSignals());
   return {
@@ -64,7 +64,7 @@ export async function read(emitters: readonly EventEmitter[]): Promise<Reading> 
   };
 }
 
-/** Connections and timers that end by themselves: an idle process has none. */
+/** Connections and timers that end by themselves; an idle process has none. */
 export function countPassing(): number {
   return countSockets() + timeouts.size;
 }
@@ -120,7 +120,7 @@ async function openFiles(): Promise<Record<string, number>> {
   return found;
 }
 
-/** Those of the global functions, which are the ones that this package uses. */
+/** Timers of the global functions, which are those that this package uses. */
 function watchTimers(): void {
   const { setTimeout: start, setInterval: startInterval, clearTimeout: end } = globalThis;
   const replace = (name: string, original: object, replacement: object): void => {

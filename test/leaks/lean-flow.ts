@@ -1,7 +1,7 @@
 import helper from "node-red-node-test-helper";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
 
-/** A flow that remembers no more than what a run takes note of itself. */
+/** A flow that remembers only what a run records itself. */
 export async function startLeanFlow(nodes: readonly FlowNode[], credentials: object): Promise<TestFlow> {
   const flow = await TestFlow.start([]);
   // The helper's spies keep each call of each node with its message, which would be a leak of 5 kB a message. Nodes that
@@ -15,7 +15,7 @@ export async function startLeanFlow(nodes: readonly FlowNode[], credentials: obj
   return flow;
 }
 
-/** What the flow has taken note of, to be forgotten. */
+/** Removes what the flow has recorded. */
 export function forget(flow: TestFlow): void {
   for (const seen of [flow.ends, flow.sent, flow.shown]) {
     seen.length = 0;

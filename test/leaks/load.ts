@@ -22,12 +22,12 @@ interface Webhook {
   readonly secret: string;
 }
 
-/** Messages and posts without end, for a flow that is deployed again and again. */
+/** Sends messages and posts without end to a flow that is deployed again and again. */
 export class Load {
   begun = 0;
   ended = 0;
   posted = 0;
-  /** Deploys that came while connections were open or timers waited. */
+  /** How many deploys happened while connections were open or timers waited. */
   metBusy = 0;
   readonly surprises = new Set<string>();
   readonly #events = new EventEmitter();
@@ -68,7 +68,7 @@ export class Load {
     this.#running = Promise.all([...pumps, this.#post()]);
   }
 
-  /** Begins nothing more; what has begun goes on. */
+  /** Starts nothing more; what was started goes on. */
   async stop(): Promise<void> {
     this.#pumping.abort();
     await turn();
@@ -81,7 +81,7 @@ export class Load {
     }
   }
 
-  /** Every message that a node has received has ended, and nobody waits for one. */
+  /** Resolves when every message that a node has received has ended. */
   async untilAllEnded(): Promise<void> {
     await this.#running;
     for (const [key, ends] of this.#open) {
@@ -127,7 +127,7 @@ export class Load {
     const { signal } = this.#pumping;
     while (!signal.aborted) {
       await turn();
-      // Between the two halves of a deploy it is not there, whatever the type says.
+      // Between the two halves of a deploy the node does not exist, contrary to its type.
       const node: unknown = this.#flow.node(id);
       if (node) {
         await this.#flow.start(id, make());
@@ -139,7 +139,7 @@ export class Load {
     const { signal } = this.#pumping;
     for (let id = 0; !signal.aborted; id++) {
       const status = await this.#postOne(JSON.stringify({ id, errorCode: 0 }));
-      // 404: the moment in a deploy in which the path is nobody's.
+      // 404: during a deploy there is a moment without the path.
       if (status !== 204 && status !== 404 && status !== 503) {
         this.surprises.add(`the webhook answered ${status}`);
       }

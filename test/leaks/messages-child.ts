@@ -4,20 +4,23 @@ import { casesOf, configNodes, credentialsOf, type Case } from "./cases.ts";
 import { forget, startLeanFlow } from "./lean-flow.ts";
 import type { MessagesReport } from "./reports.ts";
 
-/** Sends messages through every action node of one deploy, a fault in each tenth, and tells what is left of them. */
+/**
+ * Sends messages through every action node of one deploy, a tenth of them with a fault, and reports what is left of
+ * them.
+ */
 const [given = "{}", count = "0"] = process.argv.slice(2);
 const places = JSON.parse(given) as Places;
 const cases = casesOf(places);
 const wheel = cases.flatMap((one) => Array.from({ length: one.share }, () => one));
 const atOnce = 48;
-/** After so many, everything has been loaded and compiled. */
+/** After this many, all code was loaded and compiled. */
 const warmUpMessages = 2_000;
 
 const flow = await startLeanFlow(
   [...configNodes(places), ...cases.map(({ node }) => node)],
   credentialsOf(places),
 );
-/** What ended otherwise than it should. */
+/** Messages that ended in an unexpected way. */
 const surprises: string[] = [];
 let [sent, failed] = [0, 0];
 
@@ -31,7 +34,7 @@ process.send?.(report);
 await flow.stop();
 process.disconnect();
 
-/** In rounds, after each of which everything about its messages is checked and forgotten. */
+/** Sends in rounds; after each one its messages are checked and forgotten. */
 async function sendAll(total: number): Promise<void> {
   const round = 600;
   for (let begun = 0; begun < total; begun += round) {
@@ -44,7 +47,7 @@ async function sendRound(first: number, end: number): Promise<void> {
   const expected = new Map<string, { nodeId: string; isBad: boolean }>();
   const work = async (): Promise<void> => {
     for (let index = next++; index < end; index = next++) {
-      // Steps that share no divisor, so that each case meets faults.
+      // Steps without a common divisor, so that each case meets faults.
       const one = wheel[(index * 37) % wheel.length] as Case;
       const isBad = index % 10 === 9;
       const msg = { ...one.good(), ...(isBad ? one.bad : {}), _msgid: `m${index}` };
@@ -53,7 +56,7 @@ async function sendRound(first: number, end: number): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  // A second end of a message would come in the same or the next turn.
+  // A second end of a message would follow in the same or the next turn.
   await new Promise((resolve) => setImmediate(resolve));
   check(expected);
 }

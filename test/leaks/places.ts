@@ -5,26 +5,26 @@ import { withFolder } from "../media/support.ts";
 import { startServer } from "../support/servers.ts";
 import { startFaultyPeer } from "./faulty-peer.ts";
 
-/** What a process under load talks to, and where it may write. */
+/** The servers that a process under load talks to, and the folders into which it may write. */
 export interface Places {
-  /** A dock that measures, its cloud beside it. */
+  /** A device that measures, and its cloud. */
   readonly device: string;
   readonly cloud: string;
-  /** A dock in Video Only mode that is filmed at, and the cloud that leads to it. */
+  /** A device in Video Only mode, and the cloud that triggers it. */
   readonly videoDevice: string;
   readonly videoCloud: string;
-  /** A dock that keeps one saved video. */
+  /** A device that keeps one saved video. */
   readonly deviceWithVideo: string;
-  /** A dock that has measured once, the picture of which is there for good. */
+  /** A device that has measured once, whose picture stays available. */
   readonly deviceWithImage: string;
   /** Fails each request. */
   readonly faulty: string;
-  /** Takes each request and answers none. */
+  /** Accepts each request and never responds. */
   readonly silent: string;
   readonly token: string;
   readonly imageIdentifier: string;
   readonly transactionId: string;
-  /** A small picture of that transaction, and a video of 300 MB. */
+  /** The content ids of a small picture of that transaction, and of a video of 300 MB. */
   readonly smallId: string;
   readonly largeId: string;
   readonly files: string;
@@ -33,7 +33,7 @@ export interface Places {
 
 const transactionId = "905865";
 
-/** Sets all of it up for the time of one run; `pings` counts the health checks of the dock. */
+/** Starts all of them for one run; `pings` counts the health checks of the device. */
 export async function withPlaces(run: (places: Places, pings: () => number) => Promise<void>): Promise<void> {
   const open: { close(): Promise<void> }[] = [];
   const opened = async <T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T> => {

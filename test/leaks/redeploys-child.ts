@@ -9,15 +9,15 @@ import { forget, startLeanFlow } from "./lean-flow.ts";
 import { Load } from "./load.ts";
 import type { RedeploysReport } from "./reports.ts";
 
-/** Deploys again and again while everything runs, and tells what is left when nothing is deployed any more. */
+/** Deploys again and again while everything runs, and reports what is left when nothing is deployed any more. */
 const [given = "{}", count = "0"] = process.argv.slice(2);
 const places = JSON.parse(given) as Places;
 const kinds = ["full", "nodes", "flows"] as const;
 const secret = "s3cret-of-the-dock";
 const credentials = { ...credentialsOf(places), webhook: { secret } };
-/** So many messages end between two deploys; many more are at work. */
+/** How many messages end between two deploys; many more are being processed. */
 const endsBetween = 25;
-/** After so many, everything has been loaded and compiled. */
+/** After this many, all code was loaded and compiled. */
 const warmUpDeploys = 20;
 
 const flow = await startLeanFlow([], {});

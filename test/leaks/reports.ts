@@ -1,6 +1,6 @@
 import type { Reading } from "./instruments.ts";
 
-/** What a run of messages through one deploy leaves. */
+/** The result of a run of messages through one deploy. */
 export interface MessagesReport {
   readonly before: Reading;
   readonly after: Reading;
@@ -10,7 +10,7 @@ export interface MessagesReport {
   readonly warnings: readonly string[];
 }
 
-/** What a run of deploys under load leaves, with nothing deployed before and after. */
+/** The result of a run of deploys under load, with nothing deployed before and after it. */
 export interface RedeploysReport {
   readonly before: Reading;
   readonly after: Reading;

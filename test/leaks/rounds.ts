@@ -7,7 +7,10 @@ import { withPlaces, type Places } from "./places.ts";
 import type { Reading } from "./instruments.ts";
 import type { MessagesReport, RedeploysReport } from "./reports.ts";
 
-/** What may stay of a message: less than the smallest entry of a Map. Measured over 4,000 on a busy computer: up to 12 bytes. */
+/**
+ * How many bytes of a message may stay: less than the smallest entry of a Map. Up to 9 bytes were measured on a busy
+ * computer.
+ */
 const bytesAMessage = 25;
 /**
  * What may stay of a deploy of some thirty nodes: less than one node. Measured over 40 on a busy computer: up to 2 kB, since
@@ -72,7 +75,7 @@ function checkReadings(before: Reading, after: Reading, mayGrowBytes: number): v
   assert.ok(grown < mayGrowBytes, `${grown} bytes are kept, of ${mayGrowBytes} that may be chance`);
 }
 
-/** A file that was being written is gone or whole. */
+/** Asserts that a file that was being written is missing or complete. */
 async function checkFolders({ files, archive }: Places): Promise<void> {
   for (const folder of [files, archive]) {
     const left = (await readdir(folder, { recursive: true })).filter((name) =>

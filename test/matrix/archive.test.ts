@@ -27,7 +27,7 @@ const rows = Object.fromEntries(
   ),
 );
 
-/** What a settings dialog has to put right does not pass by itself here. */
+/** Faults that can only be corrected in a dialog do not pass by themselves. */
 const needsCorrection = ({ target, simulator }: Row): boolean =>
   target !== undefined || simulator?.token !== undefined;
 
@@ -63,7 +63,7 @@ async function archive(row: Row, opened: Opened): Promise<void> {
     await until(() => submission.running?.trouble !== undefined, "it tells what holds it up");
     assert.equal(submission.running?.trouble?.code, ending.code);
     if (needsCorrection(row)) {
-      // The end comes with the archive's closing.
+      // The job ends when the archive is closed.
       submission.end().catch(() => undefined);
       return;
     }

@@ -2,7 +2,7 @@ import { actionNodes, type ActionNode } from "./action-nodes.ts";
 import { endingOf, type Kind, type Row } from "./row.ts";
 import { families, type Family } from "./tables/index.ts";
 
-/** A row, and the nodes that it can happen to. */
+/** A row, and the nodes to which it applies. */
 export interface ChosenRow {
   readonly family: Family;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface ChosenRow {
 
 const kinds: readonly Kind[] = ["measure", "video", "read", "download"];
 
-/** Every row with one node of each kind that it can happen to; each row takes another one. */
+/** Every row with one node of each kind to which it applies; rows take turns with the nodes. */
 export const chosen: readonly ChosenRow[] = families
   .flatMap((family) => Object.entries(family.rows).map(([name, row]) => ({ family, name, row })))
   .map((one, index) => ({ ...one, nodes: one.row.sourcesOnly === true ? [] : choose(one.row, index) }));
@@ -25,6 +25,6 @@ function choose(row: Row, turnOfRow: number): ActionNode[] {
   });
 }
 
-/** How a row is called among all others. */
+/** The title of a row. */
 export const titleOf = ({ family, name }: Pick<ChosenRow, "family" | "name">): string =>
   `${family.title}: ${name}`;

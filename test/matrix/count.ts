@@ -1,11 +1,11 @@
-/** What was counted while one row met its operations. */
+/** What was counted while one row was tried. */
 export interface Count {
   readonly tried: number;
   /** At the socket. */
   readonly requests: number;
-  /** Of all machines. */
+  /** Acts of all devices. */
   readonly acts: number;
-  /** Calls or messages that ended, once each. */
+  /** Calls or messages that have ended, each counted once. */
   readonly ended: number;
   readonly whole: number;
   readonly partial: number;

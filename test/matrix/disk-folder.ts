@@ -5,11 +5,11 @@ import type { Opened } from "../support/opened.ts";
 import { fileOf } from "./scripted-server.ts";
 import type { DiskRow } from "./tables/disk.ts";
 
-/** A folder as the row says, in a room of its own that is looked at as a whole. */
+/** A folder as the row describes it, in a parent folder that is inspected as a whole. */
 export interface DiskFolder {
   readonly path: string;
   readonly folder: string;
-  /** Files that were there before, by their path in the room. */
+  /** The files that exist before, by their path in the parent folder. */
   readonly before: readonly string[];
 }
 

@@ -15,7 +15,7 @@ import { disk, type DiskRow } from "./tables/disk.ts";
 
 const content = fileOf(1);
 
-/** Nothing but the one whole file has come, at the place where it belongs; what was there is as it was. */
+/** Asserts that only the complete file was added, at the right place, and that existing files are unchanged. */
 async function look(row: DiskRow, { path, folder, before }: DiskFolder): Promise<void> {
   const { code, saved = "video.mp4", ifExists, there } = row;
   const real = relative(path, await realpath(folder).catch(() => folder));

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../src/errors/dimensioner-error.ts";
 import type { Ending } from "./row.ts";
 
-/** What comes of a fault often enough to have a name. */
+/** Endings that occur often. */
 
 export const succeeds: Ending = {};
 
@@ -13,7 +13,7 @@ export const outcomeUnknown = (code: ErrorCode, statusCode?: number): Ending => 
   ...(statusCode === undefined ? {} : { statusCode }),
 });
 
-/** A command that the peer said no to. */
+/** A command that the peer refused. */
 export const refused = (code: ErrorCode, statusCode: number, retryable = false): Ending => ({
   code,
   outcome: "refused",
@@ -21,7 +21,7 @@ export const refused = (code: ErrorCode, statusCode: number, retryable = false):
   statusCode,
 });
 
-/** A command of which nothing went out. */
+/** A command that was not sent. */
 export const notSent = (code: ErrorCode, retryable = true): Ending => ({
   code,
   outcome: "not-sent",
@@ -29,7 +29,7 @@ export const notSent = (code: ErrorCode, retryable = true): Ending => ({
   requests: 0,
 });
 
-/** A read or download that ends at once, since asking again would change nothing. */
+/** A read or download that is not repeated, because that would change nothing. */
 export const failsAtOnce = (code: ErrorCode, statusCode?: number): Ending => ({
   code,
   retryable: false,
@@ -44,7 +44,7 @@ export const failsThreeTimes = (code: ErrorCode, statusCode?: number): Ending =>
   ...(statusCode === undefined ? {} : { statusCode }),
 });
 
-/** The answer is lost, again and again. */
+/** The response is lost in every try. */
 export const connectionLost = {
   measure: outcomeUnknown("ERR_CONNECTION_LOST"),
   video: outcomeUnknown("ERR_CONNECTION_LOST"),
@@ -62,7 +62,7 @@ export const timeout = {
   download: readTimeout,
 } as const;
 
-/** An answer that is none. */
+/** The response is invalid. */
 export const badResponse = {
   measure: outcomeUnknown("ERR_BAD_RESPONSE"),
   video: outcomeUnknown("ERR_BAD_RESPONSE"),
@@ -70,7 +70,7 @@ export const badResponse = {
   download: failsAtOnce("ERR_BAD_RESPONSE"),
 } as const;
 
-/** Nobody was reached. */
+/** The peer could not be reached. */
 export const unreachable = {
   measure: notSent("ERR_UNREACHABLE"),
   video: notSent("ERR_UNREACHABLE"),
@@ -78,5 +78,5 @@ export const unreachable = {
   download: { code: "ERR_UNREACHABLE", retryable: true, requests: 0 },
 } as const;
 
-/** A deadline short enough to pass in a test. */
+/** A deadline that is short enough to pass in a test. */
 export const shortMs = 800;

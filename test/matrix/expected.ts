@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { endingOf, type OperationInfo, type Row } from "./row.ts";
 import type { Count } from "./count.ts";
 
-/** What a whole row is expected to count: what its cells say, added up. */
+/** The expected counts of a row: the sum of its endings. */
 export interface Expected extends Omit<Count, "requests" | "partial"> {
   readonly fewestRequests: number;
   readonly mostRequests: number;
 }
 
-/** An operation or a node; of a download also where it goes. */
+/** An operation or a node; for a download also where it goes. */
 export interface CountedOperation extends OperationInfo {
   readonly savesFile?: boolean;
 }
@@ -29,7 +29,7 @@ export function expectedOf(row: Row, operations: readonly CountedOperation[]): E
   return sum;
 }
 
-/** Holds what was counted against what the cells of the row say. */
+/** Asserts that the counts agree with the row. */
 export function checkCount(count: Count, row: Row, operations: readonly CountedOperation[]): void {
   const { fewestRequests, mostRequests, ...expected } = expectedOf(row, operations);
   const { requests, ...counted } = count;

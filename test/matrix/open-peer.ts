@@ -12,14 +12,14 @@ import type { Given, OperationInfo, Row } from "./row.ts";
 import { openScriptedPeer } from "./scripted-peer.ts";
 import { fileOf, transaction } from "./scripted-server.ts";
 
-/** An operation as a peer has to know it. */
+/** The facts of an operation that a peer needs. */
 export interface AskedOperation extends OperationInfo {
   readonly path: string;
 }
 
 /** What the peers of one row share. */
 export interface RowResources {
-  /** A port that neither takes nor refuses a connection, where the row needs one. */
+  /** A port that neither accepts nor refuses connections, if the row needs one. */
   readonly fullPort: number;
 }
 
@@ -28,12 +28,12 @@ export async function openRowResources({ target }: Row, opened: Opened): Promise
     return { fullPort: 0 };
   }
   const { port } = opened(await startFullBacklog());
-  // On a busy machine one that was only slow can have been taken for one too many.
+  // On a busy computer a slow port can have been taken for a full one.
   while (await canConnect(port, opened)) {}
   return { fullPort: port };
 }
 
-/** Whose port the row closes. */
+/** The surface whose port the row closes. */
 function surfaceToClose(
   { faults = [], given = [] }: Row,
   { surface }: AskedOperation,
@@ -44,14 +44,14 @@ function surfaceToClose(
   return faults.some(({ kind }) => kind === "refuse") ? surface : undefined;
 }
 
-/** Lets a connection to the keeper have the port, so that no server of another test gets it meanwhile. */
+/** Occupies the port with a connection to the keeper, so that no server of another test gets it. */
 async function holdPort(localPort: number, keeper: number, opened: Opened): Promise<void> {
   const socket = connect({ port: keeper, host: "127.0.0.1", localAddress: "127.0.0.1", localPort });
   opened({ close: () => socket.destroy() });
   await once(socket, "connect");
 }
 
-/** Whether a connection is made within half a second; it stays. */
+/** Whether a connection is established within half a second; it stays open. */
 async function canConnect(port: number, opened: Opened): Promise<boolean> {
   const socket = connect(port, "127.0.0.1").on("error", () => undefined);
   opened({ close: () => socket.destroy() });
@@ -149,7 +149,7 @@ async function openSimulatedPeer(
   };
 }
 
-/** Makes that there is what the operation asks for. */
+/** Creates what the operation requests. */
 async function prepare(
   sim: Simulator,
   { kind, operation }: AskedOperation,
@@ -184,7 +184,7 @@ async function prepare(
   }
 }
 
-/** Where nothing is recorded, a stop is none. */
+/** A stop has no effect if nothing is being recorded. */
 async function prepareCommand({ newer }: Simulator, { kind, operation }: AskedOperation): Promise<void> {
   if (kind === "video" && operation.endsWith("stop")) {
     await newer.pressAtDevice("start");
@@ -228,7 +228,7 @@ function originsOf(sim: Simulator, { target }: Row, fullPort: number): Origins {
   }
 }
 
-/** Every act of every machine. */
+/** The number of acts of all devices. */
 function actsOf({ newer, earlier }: Simulator): number {
   const counts = [newer.actions, earlier.actions].flatMap((actions) => Object.values(actions));
   return counts.reduce((sum: number, count: number) => sum + count, 0);

@@ -1,27 +1,27 @@
 import type { TlsOptions } from "../../src/http/connections.ts";
 import type { Origins } from "../support/operations.ts";
 
-/** The other side of one operation under one row. */
+/** The peer of one operation under one row. */
 export interface Peer {
-  /** Where the client is to look for each surface. */
+  /** The addresses for the client, by surface. */
   readonly origins: Origins;
   readonly tls: TlsOptions | undefined;
-  /** What the operation asks for, where it needs an id. */
+  /** The id that the operation requests, if it needs one. */
   readonly id: string;
-  /** Brings the fault, and what happens before the operation. From now on it is counted. */
+  /** Activates the fault and what happens before the operation, and starts to count. */
   arm(): Promise<void>;
-  /** Makes ready for the same operation once more, and counts from there. */
+  /** Prepares for the same operation once more, and counts from there. */
   again(): Promise<void>;
-  /** From now on the peer answers well. */
+  /** Lets the peer respond well from now on. */
   recover(): void;
-  /** Requests that reached any HTTP server since. */
+  /** The number of requests that reached any HTTP server since. */
   readonly requests: number;
-  /** Those whose path begins so. */
+  /** The number of those whose path begins like this. */
   requestsTo(path: string): number;
-  /** Acts of all machines since. */
+  /** The number of acts of all devices since. */
   acts(): Promise<number>;
-  /** What a download that ends well has brought. */
+  /** The content of a successful download. */
   content(): Buffer;
-  /** What else does not fit. */
+  /** Anything else that is wrong. */
   complaints(): readonly string[];
 }

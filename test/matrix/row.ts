@@ -2,25 +2,28 @@ import type { ErrorCode, Outcome } from "../../src/errors/dimensioner-error.ts";
 import type { Fault, Mode, StartOptions, SurfaceName } from "../../src/simulator/index.ts";
 import type { Step } from "./scripted-server.ts";
 
-/** How one operation ends under a fault. Without a code it ends well. */
+/** How one operation ends under a fault. Without a code it succeeds. */
 export interface Ending {
   readonly code?: ErrorCode;
   /** Of a command; reads and downloads have none. */
   readonly outcome?: Outcome;
   readonly retryable?: boolean;
   readonly statusCode?: number;
-  /** Requests that reach the HTTP server; where it is a matter of time, the fewest and the most. 1. */
+  /** How many requests reach the HTTP server; the fewest and the most if that depends on time. Default 1. */
   readonly requests?: number | readonly [fewest: number, most: number];
-  /** How often the machine acts; what the row says where it is left out. */
+  /** How often the device acts; as the row says if it is left out. */
   readonly acts?: number;
   /**
-   * What becomes of a job of the archive whose downloads it strikes: it goes on by itself (that is usual), ends with the
-   * code, or ends for want of the medium.
+   * What happens to an archive job if a download of it meets the fault: it goes on by itself (the usual case), ends
+   * with the code, or ends because the medium is missing.
    */
   readonly archive?: "goes on" | "ends" | "is incomplete";
 }
 
-/** The same for all, or by operation ("video stop"), else by surface; what is left out cannot have the fault. */
+/**
+ * One ending for all operations, or one by operation ("video stop") or surface; operations without an ending cannot
+ * have the fault.
+ */
 type Endings = Ending | Readonly<Record<string, Ending>>;
 
 /** What happens before the operation begins. */
@@ -30,37 +33,40 @@ export type Given =
   | { readonly localApi: boolean }
   | { readonly power: boolean }
   | { readonly video: "start" | "stop" | "cancel" }
-  /** Somebody scans at the device, and the operation does not wait for what comes of it. */
+  /** A scan at the device, whose result is not awaited. */
   | { readonly scan: string };
 
-/** Where the client looks for its peer, if not where it is. */
+/** Where the client looks for its peer, if that is not the peer's own address. */
 export type ClientTarget =
   | "nobody has the name"
   | "nobody takes the connection"
   | "a device of the other generation"
   | { readonly certificate: string; readonly authority: "known" | "unknown" };
 
-/** One fault, whom it strikes, and how each of them ends. */
+/** One fault, and how each operation ends under it. */
 export interface Row {
-  /** Each one once, in turn; the last one for ever, unless it `passes`. `{other}` in a header is another origin. */
+  /**
+   * The faults, each applied once, and the last one for ever, unless it `passes`. `{other}` in a header is another
+   * origin.
+   */
   readonly faults?: readonly Fault[];
   readonly passes?: true;
-  /** The same operation has just gone well on the connection that the fault strikes. */
+  /** The same operation has just succeeded on the connection that then fails. */
   readonly warm?: true;
   readonly target?: ClientTarget;
   readonly simulator?: StartOptions;
   readonly given?: readonly Given[];
-  /** What the peer answers, byte by byte, instead of what the simulator would; downloads only. */
+  /** The peer's response byte by byte, instead of the simulator's; downloads only. */
   readonly script?: readonly Step[];
-  /** It needs what one flow cannot have for each of its nodes. */
+  /** It needs something that one flow cannot have for each of its nodes. */
   readonly sourcesOnly?: true;
   /** How long to wait for a video that is not there yet. */
   readonly waitMs?: number;
-  /** Short only where it is to pass, so that a busy machine fails no other row. */
+  /** Short only if it is to pass, so that a busy computer fails no other row. */
   readonly timeoutMs?: number;
-  /** Shortest and longest duration, in the sources alone. */
+  /** The shortest and longest duration, in the sources only. */
   readonly takesMs?: readonly [number, number];
-  /** How often the machine acts for a command. */
+  /** How often the device acts for a command. */
   readonly acts?: number;
   readonly measure?: Endings;
   readonly video?: Endings;
@@ -106,7 +112,7 @@ interface Plain {
 
 export type PlainEnding = Required<Plain>;
 
-/** Names of operations and surfaces are none of an ending's fields. */
+/** Names of operations and surfaces differ from the fields of an ending. */
 function isOne(endings: Endings): endings is Ending {
   const fields = ["code", "outcome", "retryable", "statusCode", "requests", "acts", "archive"];
   return Object.keys(endings).every((name) => fields.includes(name));

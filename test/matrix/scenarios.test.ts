@@ -11,7 +11,7 @@ import { concurrency, redeploys, type Scenario } from "./tables/scenarios.ts";
 
 const mediaBytes = 200_000;
 
-describe("several messages, and what happens meanwhile", () => {
+describe("several messages, with events in between", () => {
   const opened = closesAfterEach();
 
   for (const [name, scenario] of Object.entries({ ...concurrency, ...redeploys })) {

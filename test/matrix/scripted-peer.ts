@@ -4,7 +4,7 @@ import type { Row } from "./row.ts";
 import { answerStep, asksFor, fileOf, transaction, type Step } from "./scripted-server.ts";
 import type { Peer } from "./peer.ts";
 
-/** A peer that answers downloads step by step, the last one for ever, and has a list of the one medium there is. */
+/** A peer that responds to downloads step by step, the last step for ever, and lists this one medium. */
 export async function openScriptedPeer({ script = [] }: Row, opened: Opened): Promise<Peer> {
   const complaints: string[] = [];
   const good: Step = { version: script.at(-1)?.version ?? 1 };

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { replyBytes, resetAfter, type RawRequest } from "../support/servers.ts";
 import { box } from "../media/samples.ts";
 
-/** One answer to a download, by the byte. What is left out is as a good server does it. */
+/** One response to a download, byte by byte. Parts that are left out are those of a correct server. */
 export interface Step {
   /** 200, or 206 where a part is sent. */
   readonly status?: number;
@@ -11,27 +11,27 @@ export interface Step {
   /** Which version of the file: its ETag tells them apart. The first. */
   readonly version?: 1 | 2;
   readonly etag?: "strong" | "weak" | "none";
-  /** First byte of the file that is sent; `asked`: where the request wants to go on. 0. */
+  /** The first byte of the file that is sent; `asked`: the byte that was requested. Default 0. */
   readonly from?: number | "asked";
-  /** So many bytes of the body; then the connection ends. */
+  /** How many bytes of the body are sent before the connection ends. */
   readonly bytes?: number;
-  /** Content-Range, where a part is sent and this is not its truth. */
+  /** A wrong Content-Range of a part. */
   readonly range?: string | null;
   readonly framing?: "length" | "chunked" | "none";
-  /** Content-Length, where it is not the truth. */
+  /** A wrong Content-Length. */
   readonly length?: number;
-  /** Instead of the file. */
+  /** The body instead of the file. */
   readonly body?: string;
-  /** Instead of an answer. */
+  /** The bytes instead of a response. */
   readonly raw?: string;
-  /** Behind the answer. */
+  /** Bytes after the response. */
   readonly more?: string;
   readonly end?: "close" | "reset" | "hold";
   /** Whether this request asks for the whole file, or for the rest of it. */
   readonly asks?: "whole" | "rest";
 }
 
-/** Whose media the cloud has. */
+/** The transaction of the cloud's media. */
 export const transaction = "905865";
 
 export const fileBytes = 32_768;
@@ -48,11 +48,11 @@ export const fileOf = (version: 1 | 2): Buffer => versions[version - 1] ?? Buffe
 
 const etags = { strong: (version: number) => `"v${version}"`, weak: (version: number) => `W/"v${version}"` };
 
-/** What a download asks for. */
+/** Which bytes a download requests. */
 export const asksFor = ({ headers }: RawRequest): "whole" | "rest" =>
   headers["range"] === undefined ? "whole" : "rest";
 
-/** Answers one request as the step says. */
+/** Responds to one request as the step says. */
 export function answerStep(step: Step, request: RawRequest, socket: Socket): void {
   if (step.raw !== undefined) {
     finish(step, socket, Buffer.from(step.raw, "latin1"));

@@ -23,10 +23,10 @@ import { add, nothing, type Count } from "./count.ts";
 import { openRowResources, openPeer, type AskedOperation } from "./open-peer.ts";
 import type { Peer } from "./peer.ts";
 
-/** How a try looks at what came of it. */
+/** A running operation and the inspection of its result. */
 interface RunningOperation {
   run(): Promise<unknown>;
-  /** After it ended well or in an error; counts files. */
+  /** To be called after its end; counts files. */
   look(isWell: boolean): Promise<{ whole: number; partial: number }>;
 }
 
@@ -36,7 +36,7 @@ export interface TriedOperation extends AskedOperation, CountedOperation {
   begin(clients: Clients, peer: Peer, row: Row, opened: Opened): Promise<RunningOperation>;
 }
 
-/** What a busy machine may need beyond a deadline. */
+/** How much longer than a deadline a busy computer may take. */
 const graceMs = 60_000;
 const longMs = 60_000;
 const noFiles = { whole: 0, partial: 0 } as const;
@@ -102,7 +102,7 @@ export const operations: readonly TriedOperation[] = [
   }),
 ];
 
-/** Counts what lies in a folder, hidden parts included. */
+/** Counts the files in a folder, including hidden unfinished ones. */
 export async function lookInto(folder: string, content: Buffer): Promise<{ whole: number; partial: number }> {
   const names = await readdir(folder);
   const files = await Promise.all(names.map((name) => readFile(join(folder, name))));
@@ -145,14 +145,14 @@ async function runCase(
 ): Promise<Count> {
   const { takesMs } = row;
   const isWell = ending.code === undefined;
-  // A short deadline is for what is to miss it: what is to go well shall not on a busy computer.
+  // A short deadline is for operations that are to miss it; others must succeed on a busy computer.
   const { timeoutMs = longMs } = isWell && row.timeoutMs === shortMs ? {} : row;
   const clients = opened(connectClients(peer.origins, timeoutMs, peer.tls));
   const trial = await tried.begin(clients, peer, row, opened);
   await peer.arm();
   if (row.warm === true) {
     await trial.run();
-    // A turn later undici takes the connection for free.
+    // One turn later undici considers the connection free.
     await turn();
     await peer.again();
   }

@@ -217,7 +217,7 @@ describe("writing a body to a file", () => {
     assert.equal(chunk.length, 70_000);
   });
 
-  describe("syncs on the way", () => {
+  describe("syncs while writing", () => {
     const body = (): Readable => Readable.from(blocks(200 * megabyte), { objectMode: false });
 
     async function writeSyncing(onSync: () => unknown): Promise<number> {
@@ -247,23 +247,23 @@ describe("writing a body to a file", () => {
       return syncs;
     }
 
-    it("whenever 64 MB more are written", async () => {
+    it("after each 64 MB", async () => {
       const syncs = await writeSyncing(() => undefined);
       assert.ok(syncs > 0 && syncs <= 3, `${syncs} syncs`);
     });
 
-    it("once only where that takes long", async () => {
+    it("only once if a sync takes long", async () => {
       assert.equal(await writeSyncing(() => delay(550)), 1);
     });
 
-    it("not at all where the disk does not know how", async () => {
+    it("not at all on a disk without sync", async () => {
       const syncs = await writeSyncing(() => {
         throw systemError("ENOSYS");
       });
       assert.ok(syncs > 0);
     });
 
-    it("and fails with the first sync that fails, also with the last bytes", async () => {
+    it("fails with the first sync that fails, also after the last bytes", async () => {
       await assert.rejects(
         writeSyncing(async () => {
           await delay(50);

@@ -169,7 +169,7 @@ function save(
   );
 }
 
-describe("what each fault is called", () => {
+describe("the error of each fault of the disk", () => {
   const names: [code: string, sentence: SentenceKey, retryable: boolean][] = [
     ["ENOSPC", "fileFull", true],
     ["EDQUOT", "fileFull", true],

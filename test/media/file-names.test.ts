@@ -5,7 +5,7 @@ import { facts } from "./support.ts";
 
 const bytesOf = (name: string): number => Buffer.byteLength(name);
 
-describe("names that a message gives", () => {
+describe("file names from a message", () => {
   const safe: [given: string, parts: string[]][] = [
     ["box.jpg", ["box.jpg"]],
     ["2026/11/box.jpg", ["2026", "11", "box.jpg"]],
@@ -101,7 +101,7 @@ describe("names that a message gives", () => {
   });
 });
 
-describe("names that are suggested", () => {
+describe("suggested file names", () => {
   it("are one safe part with the extension", () => {
     assert.equal(suggestedName("video", "mp4"), "video.mp4");
     assert.equal(suggestedName("../../etc/passwd", "jpg"), ".._.._etc_passwd.jpg");

@@ -16,8 +16,8 @@ async function leave(folder: string, name: string, atSeconds = dayAgoSeconds()):
   await utimes(join(folder, name), atSeconds, atSeconds);
 }
 
-describe("what a killed process left", () => {
-  it("is removed after a day, and nothing else is", async () => {
+describe("unfinished files of a killed process", () => {
+  it("are removed after a day, and nothing else is", async () => {
     await withFolder(async (folder) => {
       await leave(folder, part(1));
       await leave(folder, part(2), Date.now() / 1000 - 23 * 3600);
@@ -36,7 +36,7 @@ describe("what a killed process left", () => {
     });
   });
 
-  it("is looked for once an hour and folder, by all saves that share the state", async () => {
+  it("are searched for once an hour in each folder, by all saves that share the state", async () => {
     await withFolder(async (folder) => {
       const folders = createMediaFolders();
       const save = (filename: string): Promise<unknown> =>
@@ -58,7 +58,7 @@ describe("what a killed process left", () => {
     });
   });
 
-  it("is not what any save of this process is writing, however old it looks", async () => {
+  it("are never those that this process is writing, however old they look", async () => {
     await withFolder(async (folder) => {
       async function* chunks(): AsyncGenerator<Uint8Array> {
         yield jpeg;
@@ -73,7 +73,7 @@ describe("what a killed process left", () => {
     });
   });
 
-  it("never stands in the way of a save", async () => {
+  it("never prevent a save", async () => {
     await withFolder(async (folder) => {
       await leave(folder, part(1));
       for (const failing of ["readdir", "lstat", "unlink"]) {
@@ -92,7 +92,7 @@ describe("what a killed process left", () => {
     });
   });
 
-  it("is removed by the next save into the folder where it is this process's and the disk did not answer", async () => {
+  it("of this process are removed by the next save into the folder, if the disk did not answer before", async () => {
     await withFolder(async (folder) => {
       const folders = createMediaFolders();
       let isHung = true;
@@ -111,7 +111,7 @@ describe("what a killed process left", () => {
     });
   });
 
-  it("costs the same for each folder, however many there are", async () => {
+  it("take the same time to search for in each folder, however many folders there are", async () => {
     const folders = createMediaFolders();
     const disk = { ...fsPromises, readdir: async () => [] } as unknown as typeof fsPromises;
     const before = process.cpuUsage();

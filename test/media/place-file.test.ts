@@ -91,7 +91,7 @@ for (const [kind, disk] of disks) {
       });
     });
 
-    it("equal size is not equal content, up to the last byte of a big file", async () => {
+    it("content is compared up to the last byte of a big file, not by its size", async () => {
       await withFolder(async (folder) => {
         const old = "x".repeat(600_000);
         await writeFile(join(folder, "a.jpg"), old);
@@ -121,7 +121,7 @@ for (const [kind, disk] of disks) {
       });
     });
 
-    it("nor is it opened where its size happens to be equal", async () => {
+    it("it is not opened even if its size happens to be equal", async () => {
       await withFolder(async (folder) => {
         await symlink(join(folder, "gone"), join(folder, "link.jpg"));
         await mkdir(join(folder, "folder.jpg"));

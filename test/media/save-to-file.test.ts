@@ -182,7 +182,7 @@ describe("saving a download to a file", () => {
     });
   });
 
-  describe("what is no whole medium leaves nothing behind", () => {
+  describe("a body that is not a complete medium leaves no file", () => {
     const bad: [
       string,
       Parameters<typeof sending>[0],
@@ -251,7 +251,7 @@ describe("saving a download to a file", () => {
   });
 
   describe("links", () => {
-    it("the root may be one", async () => {
+    it("may be the root folder", async () => {
       await withFolder(async (folder) => {
         await mkdir(join(folder, "real"));
         await symlink(join(folder, "real"), join(folder, "root"), "junction");
@@ -265,7 +265,7 @@ describe("saving a download to a file", () => {
       });
     });
 
-    it("one that leads nowhere is no root", async () => {
+    it("that lead nowhere cannot be the root folder", async () => {
       await withFolder(async (folder) => {
         await symlink(join(folder, "gone"), join(folder, "root"), "junction");
         await rejectsWith(
@@ -276,7 +276,7 @@ describe("saving a download to a file", () => {
       });
     });
 
-    it("in the folder none leads out, back to its parent, to a twin's name or nowhere; inside they may", async () => {
+    it("in the folder may lead to a place inside it, but not out of it, to its parent, to a folder with a similar name, or nowhere", async () => {
       await withFolder(async (folder) => {
         const root = join(folder, "root");
         await mkdir(join(root, "inside"), { recursive: true });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { extensionFor, looksLikeHtml, sniffKind } from "../../src/media/sniff.ts";
 import { bmp, box, ftyp, jpeg, mp4s, png, webp } from "./samples.ts";
 
-describe("what the first bytes say", () => {
+describe("the content type by the first bytes", () => {
   const known: [string, Buffer, string, string][] = [
     ["JPEG with JFIF", jpeg, "image/jpeg", "jpg"],
     ["JPEG with Exif", Buffer.from([0xff, 0xd8, 0xff, 0xe1, 0, 8]), "image/jpeg", "jpg"],

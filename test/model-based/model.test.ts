@@ -20,7 +20,7 @@ interface Kept {
 
 const kept = JSON.parse(readFileSync(join(import.meta.dirname, "seeds.json"), "utf8")) as Kept[];
 
-describe("the model: whatever happens in whatever order", () => {
+describe("random sequences compared with a model", () => {
   let environment: OpenEnvironment;
 
   before(async () => {

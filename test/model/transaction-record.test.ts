@@ -27,7 +27,7 @@ const v2 = {
   transactionReference: "ORDER-1",
 };
 
-describe("model/transaction-record", () => {
+describe("transaction records", () => {
   it("reads version 2 into the names that a measure's result has", () => {
     assert.deepEqual(decodeTransactionRecord(v2), {
       transactionId: "6B2E0A2C-6E4B-4C86-9AE0-1C2F5B7D9E10",

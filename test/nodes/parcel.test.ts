@@ -116,7 +116,7 @@ describe("the reference of a parcel", () => {
     });
   }
 
-  it("is left to a node that takes it from elsewhere: the payload is not looked at", async () => {
+  it("is not read from the payload by a node that is set to take it from elsewhere", async () => {
     await start([{ ...acting[0], transactionReference: "order.id" }]);
     await flow.run("node", { payload: "SCAN" });
     await flow.run("node", { payload: "SCAN", order: { id: "ORDER" } });
@@ -132,7 +132,7 @@ describe("the reference of a parcel", () => {
   });
 });
 
-describe("the same reference again", () => {
+describe("a repeated reference", () => {
   afterEach(stop);
   const actionsOf = (): number => sim.newer.actions.measures + sim.newer.actions.starts;
 
@@ -216,7 +216,7 @@ describe("the same reference again", () => {
   });
 });
 
-describe("who measured", () => {
+describe("which device measured", () => {
   afterEach(stop);
 
   it("is on the message of a device and of the cloud, with its name in the result", async () => {

@@ -4,7 +4,7 @@ import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
 
 const deviceReference = "ABCD2345";
 
-describe("whose video a parcel's evidence is", () => {
+describe("which parcel a recording belongs to", () => {
   let sim: Simulator;
   let flow: TestFlow;
 

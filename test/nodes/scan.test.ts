@@ -246,7 +246,7 @@ describe("dimensioner-scan", () => {
     });
   }
 
-  describe("a stream", () => {
+  describe("scans in a stream", () => {
     const tcp = { _session: { type: "tcp", id: "1" }, ip: "10.0.0.7", port: 5001 };
 
     it("puts together what arrives in parts, and ends each message once", async () => {

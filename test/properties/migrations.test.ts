@@ -14,7 +14,7 @@ const steps: Steps = {
   ],
 };
 
-describe("saved/migrations", () => {
+describe("migrations of saved properties", () => {
   const old = Object.freeze({ id: "1", wait: "5", failures: "output", ownField: { of: "somebody" } });
 
   it("takes what is saved without a version through every step", () => {

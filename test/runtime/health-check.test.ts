@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { HealthCheck } from "../../src/runtime/config/health-check.ts";
 import { VirtualClock } from "../archive/virtual-clock.ts";
 
-describe("runtime/health-check", () => {
+describe("the health check", () => {
   let running: HealthCheck;
   let heard: string[];
   /** When each check began. */

@@ -19,7 +19,7 @@ function errorOf(sentence: SentenceKey, values: Record<string, string>): Dimensi
   return new DimensionerError(sentence, facts, values);
 }
 
-describe("runtime/held-up-log", () => {
+describe("the log of jobs that are held up", () => {
   let log: HeldUpLog;
   let nowMs: number;
   let open: number;

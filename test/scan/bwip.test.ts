@@ -13,8 +13,8 @@ function draws(text: string): boolean {
   }
 }
 
-describe("bwip-js as a second opinion", () => {
-  it("agrees on which element strings are right", () => {
+describe("our reading of codes compared with bwip-js", () => {
+  it("agrees on which element strings are valid", () => {
     const digits = (length: number) => fc.stringMatching(new RegExp(`^\\d{${length}}$`));
     const perhapsRight = (text: string) =>
       fc.boolean().map((isRight) => (isRight ? withCheckDigit(text) : `${text}7`));
@@ -51,7 +51,7 @@ describe("bwip-js as a second opinion", () => {
     );
   });
 
-  it("agrees on the check digits of EAN, UPC, ITF-14, Identcode and Leitcode", () => {
+  it("agrees on check digits of EAN, UPC, ITF-14, Identcode and Leitcode", () => {
     const symbologies = [
       ["ean13", 13],
       ["ean8", 8],

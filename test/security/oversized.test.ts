@@ -26,7 +26,7 @@ const given = (): Message => ({ transactionId: "905865", transactionReference: "
 const mayGrowBytes = 250_000_000;
 const mega = 1_000_000;
 
-describe("oversized: whatever the size, memory is bounded and the error is clear", () => {
+describe("data of any size: memory is limited and the error is clear", () => {
   const opened = closesAfterEach();
   let flow: TestFlow | undefined;
   let peakBytes = 0;
@@ -135,7 +135,7 @@ describe("oversized: whatever the size, memory is bounded and the error is clear
     });
   }
 
-  it("a download that begins anew for ever, with another ETag each time", () =>
+  it("a download that restarts with another ETag each time ends", () =>
     withFolder(async (folder) => {
       const nodes = ["file", "buffer"].map((output) =>
         on(output, "fetch-media", { cloud: "cloud", output, folder }),
@@ -155,7 +155,7 @@ describe("oversized: whatever the size, memory is bounded and the error is clear
       assert.deepEqual(await listAll(folder), []);
     }));
 
-  it("values of a message of 10 MB, wherever a node takes one", async () => {
+  it("values of 10 MB in a message end in a clear error, wherever a node accepts one", async () => {
     const sim = opened(await startSimulator());
     const text = "i".repeat(10 * mega);
     const nodes = [
@@ -186,7 +186,7 @@ describe("oversized: whatever the size, memory is bounded and the error is clear
     assert.equal(sim.requests.length, 0);
   });
 
-  it("names of 300 characters and of 10 MB, for files and packages", () =>
+  it("names of 300 characters and of 10 MB are shortened for files and packages, or refused", () =>
     withFolder(async (place) => {
       const root = join(place, "root");
       await mkdir(root);

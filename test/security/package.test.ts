@@ -27,10 +27,10 @@ interface Locked {
 
 const readJson = async <T>(path: string): Promise<T> => JSON.parse(await readFile(path, "utf8")) as T;
 
-/** What npm runs on the computer of whoever installs a package. */
+/** The scripts that npm runs on the computer of whoever installs a package. */
 const runsOnInstall = /^(?:(?:pre|post)?install|prepare|preprepare|postprepare)$/;
 
-describe("the package, as whoever installs it has to trust it", () => {
+describe("what an installation of the package runs and brings", () => {
   let manifest: Manifest;
   let locked: ReadonlyMap<string, Locked>;
 

@@ -30,7 +30,7 @@ const ownKeys = (): Record<string, string> =>
     ]),
   );
 
-describe("names that mean something to every object", () => {
+describe("names of built-in object properties", () => {
   const opened = closesAfterEach();
   const before = ownKeys();
   let flow: TestFlow | undefined;
@@ -42,7 +42,7 @@ describe("names that mean something to every object", () => {
     assert.equal(Reflect.get({}, "polluted"), undefined);
   });
 
-  it("in answers: nothing is polluted, no name is lost to them, and nothing crashes", async () => {
+  it("in responses pollute no prototype, lose no field, and crash nothing", async () => {
     const server = opened(
       await startServer(({ target }, socket) => {
         const item = `{"contentId":"1","id":"1","registrationCode":"ABCD2345",${polluting}}`;
@@ -83,14 +83,14 @@ describe("names that mean something to every object", () => {
     }
   });
 
-  it("in the earlier device's answer keep their names", () => {
+  it("in the earlier device's response stay as they are", () => {
     const answer = { errorCode: 0, objectCount: 0, measuredObjects: [], toString: 1, valueOf: 2 };
     const result = decodeMeasureResult(answer, "earlier-device");
     assert.deepEqual([Object.hasOwn(result, "toString"), Object.hasOwn(result, "valueOf")], [true, true]);
     assert.ok(Object.keys(result).every((name) => /^\w+$/.test(name)));
   });
 
-  it("as names of docks, clouds, properties, kinds and actions choose nothing", async () => {
+  it("as names of devices, clouds, properties, kinds and actions select nothing", async () => {
     const sim = opened(await startSimulator());
     const nodes = prototypeNames.flatMap((name, index) => [
       on(`dock-${index}`, "measure", { deviceFrom: name }),
@@ -127,7 +127,7 @@ describe("names that mean something to every object", () => {
     assert.equal(sim.newer.actions.measures, 0);
   });
 
-  it("in messages and sequences reach the archive as they are", () =>
+  it("in messages and sequences are archived as they are", () =>
     withFolder(async (place) => {
       const root = join(place, "root");
       await mkdir(root);
@@ -158,7 +158,7 @@ describe("names that mean something to every object", () => {
       }
     }));
 
-  it("in what is posted to a webhook make a record like any other", async () => {
+  it("in a posted record make it a record like any other", async () => {
     flow = await TestFlow.start([on("hook", "transaction-in", { path: "in", secretIn: "none" })]);
     const { sent, webApp } = flow;
     const server = createServer(webApp).listen(0, "127.0.0.1");
@@ -188,7 +188,7 @@ describe("names that mean something to every object", () => {
     }
   });
 
-  it("in a fault of the simulator change its answer alone", async () => {
+  it("in a fault of the simulator change only its response", async () => {
     const sim = opened(await startSimulator());
     const set = {
       "__proto__.polluted": 1,
@@ -208,7 +208,7 @@ describe("names that mean something to every object", () => {
     assert.equal(polluted, undefined);
   });
 
-  it("on a message that Node-RED itself throws at: the node goes on, and closes", async () => {
+  it("on a message at which Node-RED itself throws do not stop the node, nor its close", async () => {
     const sim = opened(await startSimulator());
     flow = await TestFlow.start([
       { id: "device", type: "dimensioner-device", address: sim.newer.origin },

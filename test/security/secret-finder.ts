@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** Every way in which a secret could stand in a text: plain, escaped, encoded, in the middle of something encoded. */
+/** All spellings of a secret in a text: plain, escaped, encoded, or in the middle of something encoded. */
 function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
@@ -29,14 +29,14 @@ function spellingsOf(secret: string): string[] {
   ];
 }
 
-/** What stays of it in base64 wherever it stands in what is encoded. */
+/** The part of its base64 encoding that is the same wherever it is in the encoded text. */
 function base64Inside(bytes: Buffer, offset: number): string[] {
   const whole = Buffer.concat([Buffer.alloc(offset), bytes]);
   const [first, last] = [Math.ceil((offset * 8) / 6), Math.floor((whole.length * 8) / 6)];
   return (["base64", "base64url"] as const).map((form) => whole.toString(form).slice(first, last));
 }
 
-/** Looks for secrets in texts; a secret that is split over lines is found too. */
+/** Finds secrets in texts; a secret that is split over lines is found too. */
 export class SecretFinder {
   readonly #spellings: readonly string[];
 
@@ -44,14 +44,14 @@ export class SecretFinder {
     this.#spellings = secrets.flatMap(spellingsOf).map(plain);
   }
 
-  /** The spelling of a secret that stands in the text; undefined where none does. */
+  /** The spelling of a secret in the text; undefined if there is none. */
   find(text: string): string | undefined {
     const searched = plain(text);
     return this.#spellings.find((spelling) => searched.includes(spelling));
   }
 }
 
-/** Without white space and line ends, escaped or not, and with the colours of a terminal taken out; case makes no difference. */
+/** Normalizes a text: without white space, line ends (escaped or not) and terminal colours, in lower case. */
 function plain(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/\s+|(?<!\\)\\[rnt]|'\s*\+\s*'/g, "")

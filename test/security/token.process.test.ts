@@ -16,7 +16,7 @@ const token = `Tk-7"f/+%&=\\<e>'9z~Q8wX`;
 const secret = `Wh-3"k/+%&=<m>'5y~R2vB`;
 const finder = new SecretFinder([token, secret]);
 
-/** Puts an error with all that hangs on it into the log, and says which message has ended. */
+/** Logs an error with everything in it, and which message has ended. */
 const tell = `
   node.warn(util.inspect(msg, { depth: Infinity, showHidden: true, maxStringLength: null }));
   node.warn("END " + msg.topic);`;
@@ -250,7 +250,7 @@ describe(`the token and the webhook's secret, in Node-RED ${nodeRedMajor}`, () =
     assert.deepEqual(Object.keys(Object(kept)), ["$"]);
   });
 
-  it("went to no other side", () => {
+  it("were sent to no other peer", () => {
     for (const surface of ["newer", "earlier"] as const) {
       hidden(JSON.stringify(simulator.requestsTo(surface)), surface);
     }
@@ -263,7 +263,7 @@ describe(`the token and the webhook's secret, in Node-RED ${nodeRedMajor}`, () =
     hidden(JSON.stringify(simulator.requests.map(({ path, query }) => path + query)), "addresses");
   });
 
-  it("are in nothing that is printed when Node-RED crashes", async () => {
+  it("are in nothing that Node-RED prints when it crashes", async () => {
     const ended = assert.rejects(nodeRed.nextLine(/^never printed$/), /Node-RED ended before/);
     await nodeRed.adminFetch("/inject/go-crash", { method: "POST" }).catch(() => undefined);
     await ended;

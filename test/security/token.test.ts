@@ -29,7 +29,7 @@ const everything = (value: unknown): string =>
 describe("the token", () => {
   const opened = closesAfterEach();
 
-  it("is found by this test wherever it hides", () => {
+  it("is found by this test in every spelling", () => {
     const basic = (text: string): string => Buffer.from(text).toString("base64");
     for (const text of [
       `x${token}y`,

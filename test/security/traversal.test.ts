@@ -13,7 +13,7 @@ const credentials = { cloud: { token: "simulator" } };
 const deviceReference = "ABCD2345";
 const transactionId = "905865";
 
-/** An id that ends up in the path of a request: refused before anything is sent, whatever it is. */
+/** An id that becomes part of a request's path: an invalid one is refused before anything is sent. */
 interface IdPlace {
   readonly node: FlowNode;
   readonly message: (id: string) => Message;
@@ -98,7 +98,7 @@ function configNodes(sim: Simulator): FlowNode[] {
 const actionsOf = ({ newer, earlier }: Simulator): number =>
   Object.values(newer.actions).reduce((sum, count) => sum + count, earlier.actions.measures);
 
-describe("traversal: no spelling of an id or name leads anywhere else", () => {
+describe("ids and names that could be read as another path", () => {
   let sim: Simulator;
   let flow: TestFlow;
 
@@ -130,7 +130,7 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
     assert.equal(actionsOf(sim), 0);
   });
 
-  it("file names: nothing outside the folder, not through links either", () =>
+  it("file names lead to nothing outside the folder, not through links either", () =>
     withFolder(async (place) => {
       const folder = join(place, "folder");
       await mkdir(folder);
@@ -179,7 +179,7 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
       delete process.env["DIMENSIONER_TEST_FOLDER"];
     }));
 
-  it("folders: one that is not there is never created", () =>
+  it("a folder that is missing is never created", () =>
     withFolder(async (place) => {
       const image: unknown = await (await fetch(`${sim.newer.origin}/api/v1/measure`)).json();
       const imageIdentifier = String(Reflect.get(Object(image), "imageIdentifier"));
@@ -196,7 +196,7 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
         storeNode(join(root, "gone")),
         on("archive", "archive", { store: storeId(join(root, "gone")) }),
       ]);
-      // Those that name the folder itself, or one that is there, are the author's to give.
+      // Names of the folder itself, or of an existing one, may be given by the author of the flow.
       const missing = hostileIds.filter((id) => !/^[\s.\u0085]*$/.test(id) && id !== "x/../measure");
       for (const id of [...missing, "x/../measure"]) {
         flow.node("image").context().flow.set("where", `${root}/gone/${id}`);
@@ -212,7 +212,7 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
       assert.deepEqual(await listAll(place), ["root"]);
     }));
 
-  it("archive: no reference, id or device of a message makes a path of its own", () =>
+  it("no reference, id or device of a message becomes a path of its own in the archive", () =>
     withFolder(async (place) => {
       const root = join(place, "root");
       await mkdir(root);
@@ -251,7 +251,7 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
       assert.deepEqual(await readdir(place), ["root"]);
     }));
 
-  it("archive: no layout leaves the folder", () =>
+  it("no layout of the archive leads out of its folder", () =>
     withFolder(async (place) => {
       const root = join(place, "root");
       await mkdir(root);
@@ -282,7 +282,7 @@ describe("traversal: no spelling of an id or name leads anywhere else", () => {
       assert.deepEqual(await readdir(place), ["root"]);
     }));
 
-  it("webhook: no other path is served, and no other last part is the secret", async () => {
+  it("a webhook serves no other path, and accepts no other last part as the secret", async () => {
     const hook = { path: "in/dock", secretIn: "path" };
     const broken = hostileIds.map((path, index) => on(`bad-${index}`, "transaction-in", { ...hook, path }));
     const secrets = Object.fromEntries(

@@ -198,7 +198,7 @@ describe("simulator: video", () => {
     assert.equal(await video(other, "stop"), 409);
   });
 
-  it("a failure's video is lost to a new start", async () => {
+  it("a new start replaces the video of a failed measurement", async () => {
     for (const encodingMs of [0, 60_000]) {
       const sim = await start({ ...withMeasurement, encodingMs });
       await video(sim, "start");

@@ -20,7 +20,7 @@ const [first, second] = ["first", "second"].map((name) => {
 export const [file, other] = [first ?? Buffer.alloc(0), second ?? Buffer.alloc(0)];
 export const size = file.length;
 
-/** Announces the whole, sends a part and hangs up. */
+/** Announces the whole body, sends a part and closes the connection. */
 export function cut(socket: Socket, bytes: Buffer, at: number, headers: Record<string, string> = {}): void {
   const whole = replyBytes({ body: bytes, headers });
   socket.end(whole.subarray(0, whole.length - bytes.length + at));
@@ -36,14 +36,14 @@ export function rest(
   reply(socket, { status: 206, headers: { "content-range": range, ...headers }, body: bytes.subarray(from) });
 }
 
-/** What came of a download, and of how many it was the last. */
+/** The result of a download, and how often it was restarted. */
 export interface Whole {
   readonly download: Download;
   readonly content: Buffer;
   readonly restarts: number;
 }
 
-/** Reads a download as those do who can begin again. */
+/** Reads a download, and restarts it where that is possible. */
 export async function readWhole(begun: Promise<Download>): Promise<Whole> {
   let download = await begun;
   for (let restarts = 0; ; restarts++) {
@@ -61,7 +61,7 @@ interface Run {
   readonly begun: Promise<Download>;
 }
 
-/** Starts a server that answers so, and a download from it. */
+/** Starts a server with these responses, and a download from it. */
 export async function begin(opened: Opened, answer: Answer, timeoutMs = 60_000): Promise<Run> {
   const server = opened(await startServer(answer));
   const peer = { surface: "cloud", origin: server.origin, host: "cloud" } as const;

@@ -7,12 +7,12 @@ import {
   type ErrorCode,
 } from "../../src/errors/dimensioner-error.ts";
 
-/** Stands in every token and reference of the tests: no error may show it. */
+/** Contained in every token and reference of the tests: no error may show it. */
 export const secret = "s3cr3t";
 
 export type ExpectedFailure = { readonly code: ErrorCode } & Partial<Omit<ErrorDetails, "hint">>;
 
-/** The error that the promise rejects with, held against the promises that hold for every error. */
+/** Returns the error with which the promise rejects, and asserts what is promised of every error. */
 export async function failureOf(promise: Promise<unknown>): Promise<DimensionerError> {
   let resolved: unknown;
   try {
@@ -25,7 +25,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<DimensionerE
   return assert.fail(`resolved with ${inspect(resolved)}`);
 }
 
-/** Expects a failure with these facts; what is not named is not looked at. */
+/** Asserts a failure with these facts; other facts are ignored. */
 export async function failsWith(
   promise: Promise<unknown>,
   { code, ...details }: ExpectedFailure,

@@ -130,7 +130,7 @@ export class TestFlow {
     return test;
   }
 
-  /** What serves the http routes of nodes; nothing listens for it yet. */
+  /** The application that serves the http routes of nodes; it does not listen yet. */
   get webApp(): NodeAPI["httpNode"] {
     assert.ok(this.#webApp !== undefined);
     return this.#webApp;
@@ -171,7 +171,7 @@ export class TestFlow {
     return { ...end, sent };
   }
 
-  /** The same without collecting what was sent: for several at once. */
+  /** The same without collecting what was sent, for several messages at once. */
   start(nodeId: string, msg: Message): Promise<End> {
     const msgId = typeof msg["_msgid"] === "string" ? msg["_msgid"] : Math.random().toString(16).slice(2);
     msg["_msgid"] = msgId;
@@ -237,7 +237,7 @@ export class TestFlow {
     // Node-RED deletes from the credentials it is given what it no longer needs.
     const completeApi: NodeInitializer = (RED) => {
       this.#webApp = RED.httpNode;
-      // The helper leaves it out of what it gives to nodes; Node-RED does not.
+      // The test helper does not pass it to nodes, as Node-RED does.
       Object.assign(RED, { hooks: this.#runtime.hooks });
     };
     await helper.load(
@@ -270,7 +270,7 @@ export class TestFlow {
   }
 }
 
-/** Two helper nodes behind every action node, so that what it sends goes somewhere. */
+/** Adds two helper nodes behind every action node to receive what it sends. */
 function wire(flow: readonly FlowNode[]): FlowNode[] {
   // Without a place on the canvas Node-RED would take them for config nodes.
   const actions = flow.map((node) =>

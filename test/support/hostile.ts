@@ -1,4 +1,4 @@
-/** Texts that must arrive as they are; of a lone surrogate only U+FFFD can, since UTF-8 has nothing else for it. */
+/** Texts that must arrive unchanged; of a lone surrogate only U+FFFD can, since UTF-8 has nothing else for it. */
 export const hostileTexts: readonly string[] = [
   "a b+c",
   "a&TransactionReference=x",
@@ -54,7 +54,7 @@ export const hostileIds: readonly string[] = [
   "x".repeat(201),
 ];
 
-/** Texts that a person's screen or log could take for more than text. */
+/** Texts that a screen or a log could treat as more than text. */
 export const showyTexts: readonly string[] = [
   `<img src="x" onerror="dimensionerHacked=1">`,
   `<script>dimensionerHacked=1</script>`,
@@ -70,7 +70,7 @@ export const showyTexts: readonly string[] = [
   "%s %d %o %c %j",
 ];
 
-/** Names that mean something to every object. */
+/** Names of properties that every object has. */
 export const prototypeNames: readonly string[] = [
   "__proto__",
   "constructor",
@@ -82,5 +82,5 @@ export const prototypeNames: readonly string[] = [
   "__proto__.polluted",
 ];
 
-/** What no log, status or sentence holds: it would forge a line, a colour or a direction. */
+/** Characters that no log, status or sentence may contain: they would forge a line, a colour or a direction. */
 export const controls = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;

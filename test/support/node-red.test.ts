@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { startNodeRed } from "./node-red.ts";
 
-describe("test/support/node-red", () => {
+describe("the helper that starts Node-RED", () => {
   for (const major of [4, 5] as const) {
     it(`starts Node-RED ${major}, runs a flow and leaves nothing behind`, async () => {
       const nodeRed = await startNodeRed({

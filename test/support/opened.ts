@@ -2,10 +2,10 @@ interface Closable {
   close(): unknown;
 }
 
-/** Remembers a thing that has to be closed at the end, and hands it on. */
+/** Registers something to be closed at the end, and returns it. */
 export type Opened = <T extends Closable>(thing: T) => T;
 
-/** Closes what a test opens, last first, after each test of the suite it is called in. */
+/** Closes what a test has registered, the last first, after each test of the suite that calls it. */
 export function closesAfterEach(): Opened {
   const open: Closable[] = [];
   afterEach(() => closeAll(open));
@@ -15,8 +15,8 @@ export function closesAfterEach(): Opened {
 const atOnce = 8;
 
 /**
- * One test a row, with several rows at a time, since most of them only wait. What a row opens is closed when it has
- * ended.
+ * Defines one test for each row. Several rows run at a time, since most of them only wait. What a row has registered is
+ * closed when it has ended.
  */
 export function manyAtOnce<T>(
   rows: Readonly<Record<string, T>>,
@@ -27,7 +27,7 @@ export function manyAtOnce<T>(
     let running: Promise<unknown> | undefined;
     const begin = (): Promise<unknown> => {
       running ??= runAndClose(open, () => run(row, remembering(open), name));
-      // The test that it belongs to takes the error.
+      // The row's own test reports the error.
       return running.catch(() => undefined);
     };
     it(name, async () => {

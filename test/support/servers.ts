@@ -9,9 +9,9 @@ export interface RawRequest {
   readonly target: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Counts this server's requests from 0. */
+  /** The number of this request on this server, from 0. */
   readonly index: number;
-  /** Counts this server's connections from 0: requests with the same one came over one connection. */
+  /** The number of its connection on this server, from 0: requests with the same number share one connection. */
   readonly connection: number;
 }
 
@@ -21,7 +21,7 @@ export interface RawServer {
   readonly origin: string;
   readonly port: number;
   readonly requests: readonly RawRequest[];
-  /** Every connection there was. */
+  /** All connections so far. */
   readonly connections: number;
   /** Connections that are open now. */
   readonly sockets: ReadonlySet<Socket>;
@@ -34,11 +34,13 @@ export interface RawServer {
 
 interface Parts {
   readonly tls?: TlsOptions;
-  /** Told of a connection before its first byte. */
+  /** Called with a connection before its first byte. */
   readonly onConnection?: (socket: Socket) => void;
 }
 
-/** A server on a free port of 127.0.0.1 that reads request heads and has every byte of the answer in the test's hand. */
+/**
+ * A server on a free port of 127.0.0.1 that reads request heads and lets the test write every byte of the response.
+ */
 export async function startServer(answer: Answer, { tls, onConnection }: Parts = {}): Promise<RawServer> {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
@@ -165,7 +167,10 @@ export function reply(socket: Socket, answer: Reply): void {
   }
 }
 
-/** Resets the connection once what was written is on its way: in the same turn the reset would overtake it. */
+/**
+ * Resets the connection after the written data were sent: in the same turn of the event loop the reset would overtake
+ * them.
+ */
 export function resetAfter(socket: Socket, bytes: Uint8Array | string): void {
   socket.write(bytes, () => setTimeout(() => socket.resetAndDestroy(), 10));
 }

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { BodyBudget } from "../../src/webhook/body-budget.ts";
 import { discardBody, readBody } from "../../src/webhook/body.ts";
 
-describe("webhook/body", () => {
+describe("reading the body of a post", () => {
   let server: Server;
   let socket: Socket;
   const budget = new BodyBudget();

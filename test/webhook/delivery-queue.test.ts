@@ -13,7 +13,7 @@ function push<T>(queue: DeliveryQueue<T>, item: T, bytes: number, limits: typeof
   return hasRoom;
 }
 
-describe("webhook/delivery-queue", () => {
+describe("the delivery queue of a webhook", () => {
   const into = (got: unknown[]): Target<number> => ({
     deliver: (item, waiting) => void got.push(`${item}/${waiting}`),
     unreached: () => [],

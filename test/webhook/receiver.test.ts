@@ -19,7 +19,7 @@ interface Reply {
   readonly body: string;
 }
 
-describe("webhook/receiver", () => {
+describe("the receiver of a webhook", () => {
   const rules: WebhookRules = {
     secret: null,
     dedupeMs: 60_000,
@@ -88,7 +88,7 @@ describe("webhook/receiver", () => {
     assert.deepEqual([got[0]?.transactionId, got[0]?.length, got.length], ["1", 2, 1]);
   });
 
-  it("drops duplicates by either name of a record, and answers them the same", async () => {
+  it("drops duplicates by either id of a record, with the same response", async () => {
     for (const record of [
       { id: 905 },
       { id: "905" },
@@ -112,7 +112,7 @@ describe("webhook/receiver", () => {
     assert.equal(got.length, 2);
   });
 
-  it("answers 204 to what nobody wants, and does not remember it", async () => {
+  it("answers 204 to unwanted records, and does not remember them", async () => {
     open({ onlyOk: true, deviceClientIds: ["d1", "d2"] });
     for (const record of [
       { id: 1, deviceClientId: "d3" },
@@ -198,7 +198,7 @@ describe("webhook/receiver", () => {
     assert.equal((await ask(body, {}, { path: `/${encodeURIComponent(secret)}` })).status, 204);
   });
 
-  it("judges the secret before it reads the body", async () => {
+  it("checks the secret before it reads the body", async () => {
     open({ secret: { in: "header", name: header, value: "s3cret" } });
     assert.equal((await ask(Buffer.alloc(10_000_000, "x"), { "content-type": "text/html" })).status, 401);
   });
@@ -267,7 +267,7 @@ describe("webhook/receiver", () => {
     assert.equal(Reflect.get(got[0] ?? {}, "polluted"), undefined);
   });
 
-  it("bears senders that hang up in the middle", async () => {
+  it("survives senders that disconnect in the middle", async () => {
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");
     socket.write(
@@ -282,7 +282,7 @@ describe("webhook/receiver", () => {
     );
   });
 
-  it("takes nothing after close: what was read by then is asked for again", async () => {
+  it("accepts nothing after close, and asks senders to repeat what was read by then", async () => {
     const call = send({ port, host: "127.0.0.1", method: "POST", agent: false });
     call.setHeader("content-type", "application/json");
     call.write('{"id":1,');

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { RecentIds } from "../../src/webhook/recent-ids.ts";
 
-describe("webhook/recent-ids", () => {
+describe("the memory of recent ids", () => {
   it("knows an id by any of its names until the window is over, counted from its first arrival", () => {
     let now = 0;
     const recent = new RecentIds(10, () => now);

@@ -12,18 +12,18 @@ interface Layer {
   readonly name: string;
   /** Which files belong to it, where the name is no folder. */
   readonly files?: RegExp;
-  /** The layers below that its files may import, beside files of their own layer. */
+  /** The layers below from which its files may import, besides their own layer. */
   readonly may: readonly string[];
-  /** Which modules that are no files of the repository; all of them where nothing is said. */
+  /** The external modules that may be imported; all of them if nothing is given. */
   readonly modules?: RegExp;
-  /** What ARCHITECTURE.md says beside it. */
+  /** The note in ARCHITECTURE.md. */
   readonly note?: string;
 }
 
-/** Everything but Node-RED: what lies below src/runtime runs without it. */
+/** All modules except Node-RED, because everything below src/runtime runs without it. */
 const withoutNodeRed = /^(?!@?node-red)/;
 const nothing = /^(?!)/;
-/** Types alone: neither is there in a browser. */
+/** Only types, because neither exists in a browser. */
 const editorTypes = /^(?:node-red|@node-red\/editor-client)$/;
 const shared = "nodes/*/*.shared.ts";
 const shapes = ["src/model", "src/rules", "src/errors"];
@@ -182,7 +182,7 @@ export interface Source {
   readonly text: string;
 }
 
-/** One sentence for each import that goes up, sideways or round, and for each file that stands in no layer. */
+/** Returns one sentence for each import that goes up or sideways, and for each file without a layer. */
 export function findViolations(sources: readonly Source[]): string[] {
   const wrong = sources.flatMap(({ path, text }) => {
     const layer = layerOf(path);
@@ -217,7 +217,7 @@ function isNode(path: string): boolean {
   return path.startsWith("nodes/");
 }
 
-/** One sentence for each import between folders that lead to each other. */
+/** Returns one sentence for each import between folders that import each other. */
 function findFolderCircles(sources: readonly Source[]): string[] {
   const imports = sources.flatMap(({ path, text }) =>
     importsOf(text)
@@ -239,14 +239,14 @@ function findFolderCircles(sources: readonly Source[]): string[] {
 
 function reachable(leadsTo: ReadonlyMap<string, ReadonlySet<string>>, start: string): ReadonlySet<string> {
   const found = new Set([start]);
-  // A set gives what is added to it while it is read.
+  // Iterating a set also yields what is added meanwhile.
   for (const folder of found) {
     leadsTo.get(folder)?.forEach((next) => found.add(next));
   }
   return found;
 }
 
-/** The sources are formatted, so that an import's specifier always stands in double quotes on one line. */
+/** The sources are formatted, so an import's specifier is always in double quotes on one line. */
 function importsOf(text: string): string[] {
   const statements =
     /^\s*(?:import|export)\b[^"'`;]*?\bfrom "([^"]+)"|^\s*import "([^"]+)"|\bimport\(\s*"([^"]+)"/gm;

@@ -10,7 +10,8 @@ export interface EditorEvents {
 }
 
 /**
- * Listens to what Node-RED tells its editor (the /comms socket). `onEnd` is called when Node-RED ends the connection.
+ * Listens to Node-RED's messages to the editor (the /comms socket). `onEnd` is called when Node-RED ends the
+ * connection.
  */
 export async function openEditorEvents(
   url: string,

@@ -23,7 +23,7 @@ const scannerPort = 8104;
 export interface DemoEnvironment {
   readonly simulator: Simulator;
   readonly nodeRed: NodeRed;
-  /** The flow that the demo runs, and all that are deployed. */
+  /** The flow that the demo runs, and all deployed flows. */
   readonly flow: readonly FlowNode[];
   readonly flows: readonly FlowNode[];
   readonly archive: string;
@@ -99,7 +99,10 @@ async function archiveIn(folder: string, given: string | undefined): Promise<str
   return resolve(given);
 }
 
-/** Node-RED on its usual port, or on a free one when something is there already, or comes while this one starts. */
+/**
+ * Starts Node-RED on its usual port, or on a free one if another program uses that, also if it comes while this one
+ * starts.
+ */
 async function startOnUsualPort(options: NodeRedOptions): Promise<NodeRed> {
   const start = (uiPort: number) => startNodeRed({ ...options, settings: { uiPort, ...options.settings } });
   if (!(await isFree(editorPort))) {
@@ -115,7 +118,7 @@ async function startOnUsualPort(options: NodeRedOptions): Promise<NodeRed> {
   }
 }
 
-/** The simulator at the examples' addresses, or on free ports when something is there already. */
+/** Starts the simulator at the examples' addresses, or on free ports if another program uses them. */
 async function startOnUsualPorts(parcel: string | null, webhook: string): Promise<Simulator> {
   const options = {
     parcel,

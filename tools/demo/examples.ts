@@ -12,7 +12,7 @@ export interface FlowNode {
   readonly [property: string]: unknown;
 }
 
-/** Where the other side of the wire listens, each as an origin: `http://127.0.0.1:8101`. */
+/** The addresses of the simulator, each as an origin: `http://127.0.0.1:8101`. */
 export interface Origins {
   readonly newer: string;
   readonly earlier: string;

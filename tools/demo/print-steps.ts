@@ -3,7 +3,7 @@ import type { Seen } from "./run-flow.ts";
 
 const nameWidth = 46;
 
-/** Says in plain words what a flow's nodes show, one line a step, with the seconds since the scan. */
+/** Prints in plain words what a flow's nodes show, one line for each step, with the seconds since the scan. */
 export function stepPrinter(say: (line: string) => void = console.log) {
   const startedAt = performance.now();
   const shown = new Map<string, { readonly fill: string; readonly text: string }>();
@@ -14,7 +14,7 @@ export function stepPrinter(say: (line: string) => void = console.log) {
   }
 
   return {
-    /** Steps that ended well, waits and failures; what merely goes on is left out. */
+    /** Prints steps that succeeded, waits and failures; progress is left out. */
     show({ node, event }: Seen): void {
       const name = node.name ?? node.type;
       if (event.kind === "debug") {
@@ -26,7 +26,7 @@ export function stepPrinter(say: (line: string) => void = console.log) {
       }
       const last = shown.get(node.id);
       if (event.fill === "blue") {
-        // A wait that goes on is told once; what has ended may come again.
+        // A continuing wait is printed once; a finished step may be repeated.
         if (last?.fill !== "yellow") {
           shown.delete(node.id);
         }
@@ -48,7 +48,7 @@ function stepText(node: FlowNode, fill: string, text: string): string {
   return node.type === "dimensioner-measure" ? `measured ${text}` : text;
 }
 
-/** What a debug node got: a text, or the JSON of a file that was saved. */
+/** The output of a debug node: a text, or the JSON of a file that was saved. */
 function oneLine(text: string): string {
   const path = /^\{"path":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];
   return path === undefined ? text : (JSON.parse(`"${path}"`) as string);

@@ -2,7 +2,7 @@ import type { FlowNode } from "./examples.ts";
 import { nodeNamed } from "./examples.ts";
 import { openEditorEvents, type EditorEvent } from "./editor-events.ts";
 
-/** Something that a person at the editor would see, with the node that shows it. */
+/** An event that a user of the editor would see, with its node. */
 export interface Seen {
   readonly node: FlowNode;
   readonly event: EditorEvent;
@@ -15,7 +15,7 @@ export interface FlowRun {
   readonly nodes: readonly FlowNode[];
   /** Name of the inject node to press. */
   readonly press: string;
-  /** Names of the debug nodes that have to speak; when any other speaks the run has failed. */
+  /** The names of the debug nodes that have to print something; if any other one does, the run has failed. */
   readonly until: readonly string[];
   readonly onSeen?: (seen: Seen) => void;
   /** How long the run may take. */
@@ -23,8 +23,8 @@ export interface FlowRun {
 }
 
 /**
- * Presses a flow's button and resolves with what each of the awaited debug nodes said, by name. Rejects when another
- * debug node speaks (the flows of this package send errors there), when Node-RED ends, and when the time is up.
+ * Presses a flow's button, and resolves with the output of each awaited debug node, by name. Rejects if another debug
+ * node prints something (the flows of this package send errors there), when Node-RED ends, and when the time is over.
  */
 export async function runFlow({ url, nodes, press, until, onSeen, timeoutMs }: FlowRun) {
   const button = nodeNamed(nodes, press);

@@ -34,7 +34,7 @@ export function writeDefaults(type: string, table: PropertyTable): string {
   return `{ version: { value: ${currentVersion(type)}, ${versionCheck} }, ${entries.join(", ")} }`;
 }
 
-/** The credentials likewise; the editor never gets to see a value. */
+/** The `credentials` of a type's registration; the editor never sees a value. */
 export function writeCredentials(table: PropertyTable): string {
   const entries = Object.entries(table)
     .filter(([, { kind }]) => kind === "credential")
@@ -50,24 +50,24 @@ function isFree(property: Property): boolean {
   );
 }
 
-/** A config node that may be left out is the editor's own to check. */
+/** The editor itself checks a config node that is optional. */
 function chosen(name: string, { from }: { readonly from?: string }): string {
   return from === undefined ? `required: false, ${labelled(name)}` : checked(name);
 }
 
 /**
- * The label is looked up when it is needed: with a package that was installed a moment ago, the shared catalog may arrive
- * after this type's script.
+ * The label is looked up when it is needed: after an installation, the shared catalog may arrive later than this type's
+ * script.
  */
 function labelled(name: string): string {
   return `get label() { return fields.label("${name}"); }`;
 }
 
-// Two declared arguments tell the editor that a string is the reason why the value is wrong.
+// By the two declared arguments the editor knows that a string is the reason why the value is not valid.
 
 function checked(name: string): string {
   return `${labelled(name)}, validate(value, options) { return fields.check(this, "${name}", value, options); }`;
 }
 
-/** Every type has a version, and no dialog a field for it: what is wrong with the whole node is said here. */
+/** Every type has a version without a field in the dialog: problems of the whole node are reported here. */
 const versionCheck = "validate(value, _options) { return fields.checkNode(this, value); }";

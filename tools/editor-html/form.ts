@@ -1,6 +1,6 @@
 import type { Group, Property, PropertyTable } from "../../src/properties/property-table.ts";
 
-/** How tables and scripts name a text of the catalog that all types share, and how forms have to. */
+/** The prefix of shared keys in tables and scripts, and in forms. */
 const sharedMark = "shared:";
 const sharedNamespace = "@dimflow/node-red-dimensioner/dimensioner-device:";
 const advanced: Group = { legend: "shared:common.group.advanced" };
@@ -95,7 +95,7 @@ function placeholderOf({ placeholder }: Property): string {
     : ` placeholder="${placeholder.text}"`;
 }
 
-/** What to know about a choice, each below the row; the dialog shows that of the choice that is made. */
+/** The tips of a property, one below the row for each choice; the dialog shows that of the selected choice. */
 function tipsOf(property: Property): string {
   if (property.kind !== "choice" || property.tips === undefined) {
     return "";
@@ -110,7 +110,7 @@ function tipsOf(property: Property): string {
     .join("");
 }
 
-/** The attribute by which the editor fills in a text. */
+/** The attribute by which the editor inserts a text. */
 function text(key: string, attribute = ""): string {
   const name = key.startsWith(sharedMark) ? sharedNamespace + key.slice(sharedMark.length) : key;
   return ` data-i18n="${attribute}${name}"`;

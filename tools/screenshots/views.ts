@@ -4,11 +4,12 @@ import { openEditor } from "../../test/support/browser.ts";
 import { nodeNamed } from "../demo/examples.ts";
 import type { DemoEnvironment } from "../demo/environment.ts";
 
-/** The palette and example 02 after a run, with the statuses that it left. */
+/** The palette, and example 02 after a run, with its statuses. */
 export function flow(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
   return inEditor(browser, demo, dark, { width: 1240, height: 640 }, async (page) => {
     await show(page, nodeNamed(demo.flow, "Measure the parcel").id);
-    // The flows stand above the palette, which is to be seen whole. The server remembers what an earlier editor closed.
+    // The list of flows is above the palette, which is to be shown completely. The server remembers what an earlier
+    // editor closed.
     const explorer = page.locator('.red-ui-sidebar-tab-bar button.selected[data-tab-id="explorer"]');
     if ((await explorer.count()) > 0) {
       await explorer.dispatchEvent("click");
@@ -19,7 +20,9 @@ export function flow(browser: Browser, demo: DemoEnvironment, dark: boolean): Pr
   });
 }
 
-/** The last image of a parcel on the canvas: what a click on the sign above a fetch image node opens. Node-RED 5 only. */
+/**
+ * The last image of a parcel on the canvas, after a click on the badge above a fetch image node. Only in Node-RED 5.
+ */
 export function imageOnCanvas(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
   return inEditor(browser, demo, dark, { width: 1280, height: 735 }, async (page) => {
     const { id } = nodeNamed(demo.flows, "Save the annotated image");
@@ -69,7 +72,7 @@ export async function simulatorPage(browser: Browser, demo: DemoEnvironment, dar
     locale: "en-US",
     colorScheme: dark ? "dark" : "light",
     viewport: { width: 1100, height: 900 },
-    // The page lets nobody evaluate text, the questions below included.
+    // The page's policy forbids the evaluation of text, also by the code below.
     bypassCSP: true,
   });
   try {
@@ -101,7 +104,7 @@ async function inEditor(
   }
 }
 
-/** The open dialog alone, without what it leaves of the canvas. */
+/** The open dialog only, without the rest of the canvas. */
 async function dialog(page: Page): Promise<Buffer> {
   await settled(page);
   const tray = await page.locator(".red-ui-tray").last().boundingBox();
@@ -121,7 +124,7 @@ interface Box {
   readonly height: number;
 }
 
-/** What holds all of the boxes, with some of the canvas around it, and nothing beyond the canvas. */
+/** The area around all boxes, with some of the canvas, but nothing beyond the canvas. */
 function around(boxes: readonly Box[], canvas: Box): Box {
   const marginPx = 40;
   const left = Math.max(canvas.x, Math.min(...boxes.map(({ x }) => x)) - marginPx);
@@ -134,7 +137,7 @@ function around(boxes: readonly Box[], canvas: Box): Box {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** Takes the mouse out of the way and waits until nothing moves any more: menus slide, buttons change color. */
+/** Moves the mouse away and waits until nothing moves any more: menus slide, and buttons change color. */
 async function settled(page: Page): Promise<void> {
   await page.mouse.move(0, 0);
   await page.waitForFunction(

@@ -2,7 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** A Node to run tests on. Named by its path: in npm scripts, `node` is whatever a package has put into .bin. */
+/**
+ * A Node.js on which tests run. It is identified by its path, because in npm scripts `node` is whatever a package has
+ * put into .bin.
+ */
 export interface NodeBinary {
   readonly path: string;
   /** "24.21.0" */
@@ -10,12 +13,12 @@ export interface NodeBinary {
   readonly major: number;
 }
 
-/** The Node that runs this, which tools/with-node.mjs has chosen. */
+/** The Node.js that runs this script, as tools/with-node.mjs selected it. */
 export function runningNode(): NodeBinary {
   return describe(process.execPath);
 }
 
-/** The Node of this major version that came with `npm ci`; there are some for Linux only. */
+/** The Node.js of this major version that `npm ci` has installed; only on Linux. */
 export function bundledNode(root: string, major: number): NodeBinary | undefined {
   const folder = `node-${major}-${process.platform}-${process.arch}`;
   const path = join(root, "node_modules", folder, "bin", "node");

@@ -1,14 +1,14 @@
 import type { ErrorCode, Outcome } from "../../src/errors/dimensioner-error.ts";
 
-/** What the sentences of a code do not say. */
+/** Facts of an error code that its sentences do not contain. */
 export interface ErrorFacts {
   readonly when: string;
-  /** What a command with this error may have done. Reads and files have none. */
+  /** The outcomes of a command with this error. Reads and files have none. */
   readonly outcomes: readonly Outcome[];
   readonly remedy: string;
 }
 
-/** One entry a code: a code that is new does not compile until it has one. */
+/** One entry for each code: a new code does not compile without one. */
 export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   ERR_CONFIG: {
     when: "The node or its config node is not set up correctly: nothing is selected, an address or a number is not valid, or the token or the folder is missing. Also: a newer version of the package saved the node, or the device's generation does not have this in its API.",

@@ -47,7 +47,7 @@ export function writeErrorPage(): string {
   ].join("\n");
 }
 
-/** Every wording of the sentences of a code, as the nodes say them. */
+/** Every text of the sentences of a code, as the nodes use them. */
 function sentencesOf(code: ErrorCode): { text: string; isRetryable: boolean }[] {
   return [...nodeWordings].flatMap(([textKey, { text }]) => {
     const [key = "", variant] = textKey.split("_");
@@ -81,7 +81,7 @@ function sayRetryable(code: ErrorCode): string {
   return parts.length === 0 ? "yes" : parts.join(", ");
 }
 
-/** A sentence with its marks as slanted words. */
+/** A sentence with its placeholders in italics. */
 function format(text: string): string {
   return text.replace(/__(\w+?)__/g, "_$1_");
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
-/** What the formatter makes of a file; it gives up by itself on one that it cannot read. */
+/** Formats the content of a file; the formatter fails by itself if it cannot read it. */
 export async function formatSource(name: string, source: string): Promise<string> {
   const formatter = join(root, "node_modules/oxfmt/bin/oxfmt");
   const child = spawn(process.execPath, [formatter, `--stdin-filepath=${name}`], {

@@ -2,7 +2,7 @@ import type { JsonSchema } from "@valibot/to-json-schema";
 import { sentMessages, shapes, type DefinitionName } from "./messages.ts";
 import { messageSchemas, type Defs } from "./schema-file.ts";
 
-/** The objects that have a table of their own, in the order of the page. */
+/** The objects with a table of their own, in the order of the page. */
 const objects = [...(Object.keys(shapes) as (keyof typeof shapes)[]), "ErrorObject", "ErrorDetails"] as const;
 
 /** docs/messages.md, from the schemas. */

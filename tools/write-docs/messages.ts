@@ -11,7 +11,7 @@ const idText = v.union([v.string(), v.number()]);
 const given = v.exactOptional(v.nullable(idText));
 const action = v.picklist(["start", "stop", "cancel"]);
 
-/** What a node does not own travels on with the message, so that each of them may hold more. */
+/** A message may contain further properties, because a node passes on what it does not own. */
 function message<const TEntries extends v.ObjectEntries>(meaning: string, entries: TEntries) {
   return described(meaning, v.looseObject(entries));
 }
@@ -47,7 +47,7 @@ const measureMessage = {
   video: v.exactOptional(payloads.videoCommand),
 };
 
-/** What messages carry; each has a type of its name in src/model/shapes.ts. */
+/** The values on messages; each has a type of its name in src/model/shapes.ts. */
 export const shapes = {
   MeasureResult: measureResultSchema,
   MeasuredObject: measuredObjectSchema,
@@ -76,16 +76,16 @@ export const shapes = {
   SideDeviation: payloads.sideDeviation,
 } satisfies Record<string, v.GenericSchema>;
 
-/** What only the library hands out; on no message. */
+/** The values that only the library returns; they are on no message. */
 export const libraryShapes = { CloudDevice: cloudDeviceSchema };
 
-/** The parts of an error, whose types stand with the errors. */
+/** The parts of an error, whose types are defined with the errors. */
 const errorShapes = {
   ErrorCode: payloads.errorCode,
   ErrorDetails: payloads.errorDetails,
 };
 
-/** What nodes send; each has a type of its name in src/library/messages.ts. */
+/** The messages that nodes send; each has a type of its name in src/library/messages.ts. */
 export const sent = {
   MeasureMessage: message("What measure sends.", measureMessage),
   RemoteMeasureMessage: message("What remote trigger sends after a measure.", {
@@ -164,7 +164,7 @@ export const sent = {
   }),
 } satisfies Record<string, v.GenericSchema>;
 
-/** What nodes take, as their dialogs are set at first. */
+/** The messages that nodes accept with the defaults of their dialogs. */
 export const taken = {
   MeasureInput: message("What measure takes.", measureInput),
   VideoInput: message("What video and remote trigger take if the dialog leaves the choice to the message.", {
@@ -203,7 +203,7 @@ export const taken = {
   }),
 } satisfies Record<string, v.GenericSchema>;
 
-/** Everything that has a name of its own in docs/messages.schema.json. */
+/** Everything with a name of its own in docs/messages.schema.json. */
 export const definitions = {
   ...shapes,
   ...errorShapes,

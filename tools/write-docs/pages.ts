@@ -7,7 +7,7 @@ import { writeScanPage } from "./scan-page.ts";
 import { writeSchemaFile } from "./schema-file.ts";
 import { writeMessages, writeShapes } from "./type-files.ts";
 
-/** The generated files by their paths, formatted as everything here is. */
+/** The generated files by path, formatted like all files. */
 export async function writePages(): Promise<Map<string, string>> {
   const pages = {
     "src/model/shapes.ts": writeShapes(),

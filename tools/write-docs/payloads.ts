@@ -3,14 +3,14 @@ import { errorCodes } from "../../src/errors/codes.ts";
 import type { ErrorDetails } from "../../src/errors/dimensioner-error.ts";
 import { terminalSchema } from "../../src/model/cloud-records.ts";
 
-// Shapes that this package makes and never reads. Those that it reads from the wire stand in src/model, with what decodes
-// them.
+// Values that this package creates and never reads. The schemas of values from the network are in src/model, with the
+// code that decodes them.
 
 const text = v.nullable(v.string());
 const bytes = v.pipe(v.number(), v.integer(), v.minValue(0));
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 
-/** A schema with what it means. */
+/** A schema with its description. */
 export function described<const TSchema extends v.GenericSchema>(meaning: string, schema: TSchema) {
   return v.pipe(schema, v.description(meaning));
 }
@@ -399,7 +399,7 @@ export const messageParts = described(
 
 export const errorCode = v.picklist(errorCodes);
 
-/** The type stands with the errors, which know no schema library: what differs from it does not compile. */
+/** The type is defined with the errors, which do not use the schema library: a difference does not compile. */
 export const errorDetails = described(
   "What went wrong, for a flow to decide by.",
   v.object({

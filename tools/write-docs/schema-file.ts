@@ -4,12 +4,12 @@ import { definitions, type DefinitionName } from "./messages.ts";
 
 export type Defs = Readonly<Record<DefinitionName, JsonSchema>>;
 
-/** JSON Schemas of all that this package puts on messages, by name. */
+/** The JSON Schemas, by name, of everything that this package puts on messages. */
 export function messageSchemas(): Defs {
   return jsonSchemas(definitions);
 }
 
-/** What the schemas describe once they have read a value, by name. */
+/** The schemas of values after they were read, by name. */
 export function jsonSchemas<TName extends string>(
   schemas: Readonly<Record<TName, v.GenericSchema>>,
   { areClosed = false }: { readonly areClosed?: boolean } = {},
@@ -23,13 +23,13 @@ export function jsonSchemas<TName extends string>(
   return Object.fromEntries(simple) as Record<TName, JsonSchema>;
 }
 
-/** What the conversion leaves open: a field with a default is always there, and a Buffer is no JSON. */
+/** Adds what the conversion leaves open: a field with a default always exists, and a Buffer has no JSON type. */
 function refine(schema: v.GenericSchema, converted: JsonSchema, areClosed: boolean): JsonSchema | undefined {
   if (schema.type === "instance") {
     return { $comment: "Buffer" };
   }
   if (schema.type === "nullish" && converted.anyOf !== undefined) {
-    // What was null or missing has become the default.
+    // A value that was null or missing has become the default.
     const [value = true] = converted.anyOf;
     return typeof value === "object" ? value : undefined;
   }
@@ -55,7 +55,7 @@ export function writeSchemaFile(): string {
   return JSON.stringify(file, null, 2);
 }
 
-/** The same schema with "type": ["string", "null"] where a choice between plain types takes five lines. */
+/** Writes a choice between plain types as "type": ["string", "null"], which otherwise takes five lines. */
 function simplify(schema: JsonSchema): JsonSchema {
   const inner: JsonSchema = Object.fromEntries(
     Object.entries(schema).map(([word, value]) => [word, simplifyInner(value)]),

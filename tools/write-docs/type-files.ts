@@ -2,7 +2,7 @@ import type { JsonSchema } from "@valibot/to-json-schema";
 import { libraryShapes, sent, shapes, taken, definitions } from "./messages.ts";
 import { jsonSchemas } from "./schema-file.ts";
 
-/** Above all that is written here: why there are types beside the schemas. */
+/** The comment above the generated types. */
 function notice(source: string): string {
   return [
     `// Written by tools/write-docs.ts from ${source}:`,
@@ -12,7 +12,7 @@ function notice(source: string): string {
   ].join("\n");
 }
 
-/** src/model/shapes.ts: what messages carry and the library hands out. */
+/** Writes src/model/shapes.ts: the values on messages and of the library. */
 export function writeShapes(): string {
   return write("the schemas beside it and in tools/write-docs/payloads.ts", {}, [
     ...Object.keys(shapes),
@@ -20,7 +20,7 @@ export function writeShapes(): string {
   ]);
 }
 
-/** src/library/messages.ts: what nodes take and send. */
+/** Writes src/library/messages.ts: the messages that nodes accept and send. */
 export function writeMessages(): string {
   const imports = {
     "../errors/dimensioner-error.ts": ["ErrorCode", "ErrorDetails"],
@@ -50,7 +50,7 @@ function typeOf(name: string, schema: JsonSchema, schemas: Readonly<Record<strin
   return `${comment(schema.description)}export interface ${name} ${spell(schema, schemas)}\n`;
 }
 
-/** A schema as TypeScript. An object within an error that has no type of its own is spelled out in its place. */
+/** Writes a schema as TypeScript. An object within an error that has no type of its own is written in its place. */
 function spell(schema: JsonSchema | boolean, schemas: Readonly<Record<string, JsonSchema>>): string {
   if (typeof schema === "boolean") {
     return "unknown";

@@ -83,7 +83,7 @@ export class IndexCheck {
     } else if (typeof found === "string" && found !== "none" && found !== "damaged") {
       yield { kind: "unreadable", path, problem: found };
     } else if (found !== "damaged" && !((await pruned?.has(sha256)) === true)) {
-      // What a damaged manifest is, the walk has told.
+      // The walk has reported the damaged manifest.
       const problem = "the index lists this package, but it is missing and was not pruned";
       yield { kind: "missing-package", path, problem };
     }

@@ -134,7 +134,7 @@ export class IndexReader {
     return rows.map((row) => ({ transactionId: String(row["transaction_id"]), count: Number(row["count"]) }));
   }
 
-  /** Rows that are not what was written, apart from those of packages. */
+  /** Rows that are not what was written, except those of packages. */
   async *damagedRows(): AsyncGenerator<Finding> {
     for (const { name, sql } of checkedRows) {
       for (let after = 0; ;) {

@@ -24,7 +24,7 @@ export interface SeenPackage {
   readonly measurementKey: string | null;
   readonly transactionId: string | null;
   readonly legacyId: string | null;
-  /** SHA-256 of the row that an index has for it. */
+  /** The SHA-256 of its expected row. */
   readonly rowSha256: string;
 }
 

@@ -33,7 +33,7 @@ export type WalkEntry =
   | { readonly kind: "stray"; readonly path: string }
   | { readonly kind: "unreadable"; readonly path: string; readonly problem: string };
 
-/** What is said of a manifest that says nothing. */
+/** The text for an unreadable manifest. */
 export const damagedManifest = "the manifest cannot be read: it is damaged, or from a later version";
 
 /** A folder to work on, and the archive to which it belongs. */

@@ -23,7 +23,7 @@ export function readElementString(data: string, today: Date): ScanElement[] {
       end = next < 0 ? data.length : next;
     }
     const found = identifierAt(data, position);
-    // One that reaches beyond a separator is none.
+    // An identifier cannot contain a separator.
     const identifier = found !== null && position + found.ai.length <= end ? found : null;
     const start = position + (identifier?.ai.length ?? 0);
     const predefined = identifier?.predefinedLength ?? null;

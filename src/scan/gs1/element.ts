@@ -3,7 +3,10 @@ import { readDate, readLongDate } from "./dates.ts";
 import type { ScanProblem } from "./rules.ts";
 import type { Component, Identifier } from "./table.ts";
 
-/** One element, checked as far as its application identifier is known; null where none could be told from the value. */
+/**
+ * Reads one element, and checks it as far as its application identifier is known; `ai` is null if none could be
+ * separated from the value.
+ */
 export function readElement(identifier: Identifier | null, value: string, today: Date): ScanElement {
   const { ai = null, title = null, decimals = null, components = null } = identifier ?? {};
   if (components === null) {
@@ -43,7 +46,7 @@ function problemIn(components: readonly Component[], value: string, today: Date)
   return position < value.length ? "length" : null;
 }
 
-/** What a value stands for where that is not its text: a number with its decimals, or a date. */
+/** The decoded value, if that is not its text: a number with its decimals, or a date. */
 function decode(
   decimals: number | null,
   [first, second]: readonly Component[],

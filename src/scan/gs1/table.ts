@@ -52,7 +52,7 @@ export const identifiers: ReadonlyMap<string, Identifier> = new Map(
   }),
 );
 
-/** How many digits an application identifier has, by its first two: all that begin with the same two have as many. */
+/** The length of an application identifier by its first two digits, which is the same for all that begin with them. */
 const lengths: ReadonlyMap<number, number> = new Map(
   [...identifiers.keys()].map((ai) => [Number(ai.slice(0, 2)), ai.length]),
 );

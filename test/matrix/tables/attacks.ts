@@ -11,12 +11,12 @@ export const attacks: Readonly<Record<string, OtherTest>> = {
   "a message that Node-RED cannot copy": {
     holds: "ERR_INPUT before anything is sent.",
     file: "attacks/messages-at-work.test.ts",
-    title: "get refused before anything acts",
+    title: "are refused before anything acts",
   },
   "messages that come faster than they end": {
     holds: "ERR_QUEUE_FULL beyond 1,000 messages in one node.",
     file: "attacks/messages-at-work.test.ts",
-    title: "end in ERR_QUEUE_FULL beyond 1,000 at work in a node",
+    title: "end in ERR_QUEUE_FULL while a node is processing 1,000 others",
   },
   "30 messages at once in every node": {
     holds: "Node.js prints no warning.",
@@ -61,6 +61,6 @@ export const attacks: Readonly<Record<string, OtherTest>> = {
   "packages taken out of an archive": {
     holds: "dimensioner-verify finds them, or names what it could not check.",
     file: "attacks/missing-packages.test.ts",
-    title: "each of 30 random deletions is found or named as not checkable",
+    title: "reports each of 30 random deletions, or that it cannot be checked",
   },
 };

@@ -57,7 +57,7 @@ export const otherTests: Readonly<Record<string, OtherTest>> = {
   "proxy variables are set": {
     holds: "Devices never use them.",
     file: "http/proxies.test.ts",
-    title: "the environment's are used by no client",
+    title: "of the environment are not used by any client",
   },
   "a proxy that refuses, disconnects or is not a proxy": {
     holds: "ERR_UNREACHABLE; nothing was sent.",
@@ -67,7 +67,7 @@ export const otherTests: Readonly<Record<string, OtherTest>> = {
   "a connection that is reset as soon as it is made": {
     holds: "The command is not repeated, and the device does not act.",
     file: "http/every-command.test.ts",
-    title: "a connection that is reset as soon as it is made",
+    title: "is sent at most once if its connection is reset as soon as it is established",
   },
   "start or cancel while the saved video is downloaded": {
     holds: "They wait, because they would destroy it. Measures do not wait.",
