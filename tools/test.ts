@@ -24,6 +24,8 @@ const coverage = { NODE_V8_COVERAGE: join(root, "coverage", "raw") };
 const steps = [
   ...["lint", "check:format", "check:unused", "check:package"].map((name) => scripts.check(name)),
   scripts.suite("test:browser"),
+  // Waits for tests to hang.
+  scripts.suite("test:mutations"),
   scripts.suite("test:sources", coverage),
   scripts.suite("test:nodes", coverage),
   ...scripts.suiteOnOldest("test:nodes"),
@@ -35,15 +37,14 @@ const steps = [
   // Neither the demo nor what is packed of a clone differs between versions of Node.js.
   ...scripts.suiteOnOldest("test:installed", "--ignore", "test/{demo/**,package/clean-clone.test.ts}"),
   scripts.suite("test:faults"),
-  scripts.suite("test:mutations"),
 ];
 
 await rm(join(root, "coverage"), { recursive: true, force: true });
 const runner = new StepRunner(root);
 const outcomes = [await runner.runAll([scripts.check("build")], 1)];
 if (outcomes[0]?.failed === 0) {
-  // Much of a suite is waiting: five keep two cores busy.
-  outcomes.push(await runner.runAll(steps, 5));
+  // Two thirds of a suite are waiting: six keep two cores busy.
+  outcomes.push(await runner.runAll(steps, 6));
   outcomes.push(await runner.runAll([scripts.check("check:coverage")], 1));
 }
 conclude(sum(outcomes));
