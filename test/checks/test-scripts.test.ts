@@ -13,16 +13,24 @@ function alternatives(pattern: string): string[] {
 }
 
 describe("the npm scripts that test", () => {
-  it("name files that there are: mocha leaves out silently what a pattern does not find", () => {
-    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-      scripts: Record<string, string>;
-    };
-    const patterns = Object.entries(scripts)
-      .filter(([name]) => name.startsWith("test:"))
-      .flatMap(([, command]) => [...command.matchAll(/"(test\/.*?)"/g)].map(([, pattern = ""]) => pattern));
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  const patterns = Object.entries(scripts)
+    .filter(([name]) => name.startsWith("test:"))
+    .flatMap(([, command]) => [...command.matchAll(/"(test\/.*?)"/g)].map(([, pattern = ""]) => pattern));
+
+  it("name files that there are: mocha only warns of a pattern that finds nothing", () => {
     assert.ok(patterns.length > 5);
     assert.deepEqual(
       patterns.flatMap(alternatives).filter((pattern) => globSync(pattern, { cwd: root }).length === 0),
+      [],
+    );
+  });
+
+  it("have a * in each pattern: mocha takes one without for a path, whatever braces it has", () => {
+    assert.deepEqual(
+      patterns.filter((pattern) => !pattern.includes("*")),
       [],
     );
   });
