@@ -142,7 +142,7 @@ const cases: readonly Case[] = [
       expect: "video/mp4, DepthImage16Bit",
       wait: "300",
     },
-    wrong: { property: "transactionId", entry: { type: "str", value: "" }, explained: /transaction id/ },
+    wrong: { property: "transactionId", entry: { type: "str", value: "" }, explained: /transaction ID/ },
     appear: ["wait"],
   },
   {
@@ -300,7 +300,7 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", () => {
 
       const other = await dragFromPalette(page, "dimensioner-measure", 500, 160);
       await openDialog(page, other);
-      assert.match(await problemOf(page, "device"), /^Choose a device/, "with two, none is chosen");
+      assert.match(await problemOf(page, "device"), /^Select a device/, "with two, none is chosen");
       await closeDialog(page, "cancel");
       await page.evaluate(`RED.nodes.remove("${other}")`);
     }));
