@@ -58,6 +58,12 @@ describe("the inbox of a store", () => {
     assert.deepEqual(pages, [["1", "2"], ["3", "4"], ["5"]]);
   });
 
+  it("gives back after a restart the device that was known when the record arrived", async () => {
+    await inbox().add(record(1, { deviceSerialNumber: "SN-4", deviceCertificate: "AM-4" }), hourMs);
+    const [kept] = (await inbox("run 2").unsent(0, 1)).records;
+    assert.deepEqual([kept?.record.deviceSerialNumber, kept?.record.deviceCertificate], ["SN-4", "AM-4"]);
+  });
+
   it("keeps the records of each node apart", async () => {
     await inbox("run 1", "node 1").add(record(1), hourMs);
     await inbox("run 1", "node 2").add(record(1), hourMs);
