@@ -1,5 +1,4 @@
 import type { Parcel } from "../src/simulator/catalogue/parcels.ts";
-import { weightLb } from "../src/simulator/catalogue/parcels.ts";
 import type { Camera } from "./camera.ts";
 import { drawText } from "./ffmpeg.ts";
 import { clamp, dot, sub, turn, type Vec } from "./vector.ts";
@@ -146,7 +145,7 @@ export function annotate(
       drawText({ text, x: left, y: `${y.toFixed(1)}-th/2`, size: 13, color: "white", box: "0x084510@0.85" }),
     ];
   });
-  const caption = `${[sizes[0], sizes[2], sizes[1]].map((cm) => cm?.toFixed(1)).join(" × ")} cm   ${weightLb(parcel).toFixed(2)} lb`;
+  const caption = `${[sizes[0], sizes[2], sizes[1]].map((cm) => cm?.toFixed(1)).join(" × ")} cm   ${parcel.weightKg.toFixed(2)} kg`;
   texts.push(drawText({ text: caption, x: 10, y: 10, size: 14, color: "0x46ff5a", box: "black@0.6" }));
   texts.push(
     drawText({ text: parcel.barcode, x: 10, y: "h-th-10", size: 11, color: "white", box: "black@0.6" }),

@@ -4,19 +4,27 @@ import { openEditor } from "../../test/support/browser.ts";
 import { nodeNamed } from "../demo/examples.ts";
 import type { DemoEnvironment } from "../demo/environment.ts";
 
-/** The palette, and example 02 after a run, with its statuses. */
+/** The five nodes of example 02 after a run, with their buttons and statuses. */
 export function flow(browser: Browser, demo: DemoEnvironment, dark: boolean): Promise<Buffer> {
-  return inEditor(browser, demo, dark, { width: 1240, height: 640 }, async (page) => {
+  return inEditor(browser, demo, dark, { width: 1600, height: 640 }, async (page) => {
+    const names = [
+      "Scan: packing begins",
+      "Start the video",
+      "Recording",
+      "Scan: parcel is packed",
+      "Measure the parcel",
+      "Archive the evidence",
+      "Archived",
+    ];
     await show(page, nodeNamed(demo.flow, "Measure the parcel").id);
-    // The list of flows is above the palette, which is to be shown completely. The server remembers what an earlier
-    // editor closed.
-    const explorer = page.locator('.red-ui-sidebar-tab-bar button.selected[data-tab-id="explorer"]');
-    if ((await explorer.count()) > 0) {
-      await explorer.dispatchEvent("click");
-    }
-    await page.evaluate('RED.actions.invoke("core:toggle-sidebar", false); document.activeElement.blur()');
+    await page.evaluate("document.activeElement.blur()");
     await settled(page);
-    return page.screenshot();
+    return page.screenshot({
+      clip: await around(
+        page,
+        names.map((name) => nodeNamed(demo.flow, name).id),
+      ),
+    });
   });
 }
 
@@ -34,13 +42,7 @@ export function imageOnCanvas(browser: Browser, demo: DemoEnvironment, dark: boo
       'document.querySelector(".red-ui-popover .dimensioner-preview img")?.complete',
     );
     await settled(page);
-    const popover = await page.locator(".red-ui-popover").boundingBox();
-    const node = await page.locator(`[id="${id}"]`).boundingBox();
-    const canvas = await page.locator("#red-ui-workspace-chart").boundingBox();
-    if (popover === null || node === null || canvas === null) {
-      throw new Error("No image is open on the canvas.");
-    }
-    return page.screenshot({ clip: around([popover, node], canvas) });
+    return page.screenshot({ clip: await around(page, [id], [".red-ui-popover"]) });
   });
 }
 
@@ -124,16 +126,25 @@ interface Box {
   readonly height: number;
 }
 
-/** The area around all boxes, with some of the canvas, but nothing beyond the canvas. */
-function around(boxes: readonly Box[], canvas: Box): Box {
+/** What holds these nodes and what else is open, with some of the canvas around it, and nothing beyond the canvas. */
+async function around(page: Page, ids: readonly string[], others: readonly string[] = []): Promise<Box> {
   const marginPx = 40;
+  const boxOf = async (selector: string): Promise<Box> => {
+    const box = await page.locator(selector).boundingBox();
+    if (box === null) {
+      throw new Error(`The canvas does not show ${selector}.`);
+    }
+    return box;
+  };
+  const canvas = await boxOf("#red-ui-workspace-chart");
+  const boxes = await Promise.all([...ids.map((id) => `[id="${id}"]`), ...others].map(boxOf));
   const left = Math.max(canvas.x, Math.min(...boxes.map(({ x }) => x)) - marginPx);
   const top = Math.max(canvas.y, Math.min(...boxes.map(({ y }) => y)) - marginPx / 2);
   const right = Math.min(
     canvas.x + canvas.width,
     Math.max(...boxes.map((box) => box.x + box.width)) + marginPx,
   );
-  const bottom = Math.max(...boxes.map((box) => box.y + box.height)) + marginPx;
+  const bottom = Math.max(...boxes.map((box) => box.y + box.height)) + marginPx / 2;
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
