@@ -24,10 +24,10 @@ export async function dragFromPalette(page: Page, type: string, x: number, y: nu
 const nodeIds = `(() => { const ids = []; RED.nodes.eachNode((node) => ids.push(node.id)); return ids; })()`;
 
 /** Opens the dialog of a node on the canvas, by keyboard: the editor can take a double click for two single ones. */
-export async function openDialog(page: Page, id: string): Promise<void> {
+export async function openDialog(page: Page, id: string, content?: string): Promise<void> {
   await page.locator(`[id="${id}"] .red-ui-flow-node`).first().click();
   await page.keyboard.press("Enter");
-  await opened(page, "#dialog-form");
+  await opened(page, "#dialog-form", content);
 }
 
 /** Opens the dialog of a config node. */
@@ -37,8 +37,8 @@ export async function openConfigDialog(page: Page, id: string): Promise<void> {
 }
 
 /** Waits until the dialog has slid in and the editor has put the focus into it: a click before that goes astray. */
-export async function opened(page: Page, form: string): Promise<void> {
-  await page.locator(`${form} .dimensioner-form`).waitFor();
+export async function opened(page: Page, form: string, content = ".dimensioner-form"): Promise<void> {
+  await page.locator(`${form} ${content}`).first().waitFor();
   await page.waitForFunction(`(() => {
     const tray = document.querySelector("${form}").closest(".red-ui-tray");
     return getComputedStyle(tray).right === "0px" && tray.contains(document.activeElement);

@@ -2,163 +2,246 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
-import { startSimulator } from "../../src/simulator/index.ts";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { simulatorSecret } from "../../tools/demo/examples.ts";
-import { readJson, sha256 } from "../examples/archive.ts";
-import { openBothEditors, type BothEditors } from "./both-editors.ts";
-import { closeDialog, dragFromPalette, fill, openDialog, opened, type Entry } from "./dialog.ts";
-import { deploy, wire } from "./wires.ts";
+import { verify } from "../archive/packages.ts";
+import { readJson, served, sha256 } from "../examples/archive.ts";
+import { bothEditorsOfSuite, type OpenEditor } from "./both-editors.ts";
+import type { NodeRed } from "../support/node-red.ts";
+import { Person, type Effort } from "./person.ts";
 
 const registrationCode = "ABCD2345";
+const tab = { id: "tab", type: "tab", label: "Dock" };
 
-/** A type, and what is done in the dialog of its node; nothing: it stays as it is dropped. */
-type Step = readonly [type: string, work?: () => Promise<void>];
+interface Work {
+  readonly person: Person;
+  readonly simulator: Simulator;
+  /** Where the packages go. */
+  readonly folder: string;
+}
+
+interface Package {
+  readonly folder: string;
+  readonly files: readonly string[];
+  readonly manifest: Record<string, unknown>;
+}
+
+async function withSimulator(editor: OpenEditor, work: (given: Work) => Promise<void>): Promise<void> {
+  const { nodeRed, problems } = editor;
+  const folder = await mkdtemp(join(tmpdir(), "main-job-"));
+  const header = { name: "x-webhook-secret", value: simulatorSecret };
+  const simulator = await startSimulator({
+    encodingMs: 300,
+    mediaDelayMs: 100,
+    webhooks: [{ url: `${nodeRed.url}/dimensioner/transaction`, header }],
+  });
+  const person = new Person(editor);
+  try {
+    await person.begin();
+    await work({ person, simulator, folder });
+    assert.deepEqual(problems, []);
+  } finally {
+    await simulator.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** The one package in a folder: the verifier finds nothing wrong, and the exact answer is what the measurement was read from. */
+async function packageIn(root: string, { userDir }: NodeRed): Promise<Package> {
+  const [name = "", ...rest] = (await readdir(root, { recursive: true })).filter((one) =>
+    one.endsWith("manifest.json"),
+  );
+  assert.deepEqual(rest, []);
+  const { report } = await verify(root, join(userDir, "dimensioner"));
+  assert.deepEqual([report.verdict, report.packages], ["ok", 1]);
+  const folder = join(root, name, "..");
+  const [manifest, measurement, answer] = await Promise.all(
+    ["manifest.json", "measurement.json", "measurement.raw"].map((file) => readJson(join(folder, file))),
+  );
+  assert.ok(manifest !== undefined);
+  assert.equal(manifest["complete"], true);
+  assert.deepEqual(answer?.["measuredObjects"], measurement?.["measuredObjects"]);
+  assert.equal(answer?.["dateTimeUtc"], measurement?.["dateTimeUtc"]);
+  return { folder, files: (await readdir(folder)).toSorted(), manifest };
+}
+
+/** Each medium of the parcel's transaction in the cloud is in its package, byte for byte. */
+async function expectMediaOfCloud({ folder, files }: Package, { cloud }: Simulator): Promise<void> {
+  const [transaction, ...others] = cloud.transactions;
+  assert.deepEqual(others, []);
+  const hashes = await Promise.all(files.map(async (file) => sha256(await readFile(join(folder, file)))));
+  const types = new Set<string>();
+  for (const { contentId, contentType, description } of transaction?.media ?? []) {
+    const url = `${cloud.origin}/api/transactionmedia/${transaction?.id}/${contentId}`;
+    assert.ok(hashes.includes(sha256(await served(url, cloud.token))), `${description}: ${files.join(", ")}`);
+    types.add(contentType);
+  }
+  assert.ok(types.has("video/mp4") && types.has("image/jpeg"), [...types].join(", "));
+}
 
 /**
- * Drags one node after the other from the palette, wires it to the one before, and fills in its dialog. The row goes up and
- * down, so that long labels fit.
+ * What it takes to build each flow, and at most how many keys: a folder's name may be longer or shorter. Version 0.1 needed, for the
+ * first one, 29 nodes, 27 wires, 31 dialogs and 166 fields.
  */
-async function build(page: Page, y: number, steps: readonly Step[]): Promise<string[]> {
-  const ids: string[] = [];
-  for (const [index, [type, work]] of steps.entries()) {
-    const id = await dragFromPalette(page, type, 140 + index * 160, y + (index % 2) * 50);
-    const before = ids.at(-1);
-    if (before !== undefined) {
-      await wire(page, before, id);
-    }
-    if (work !== undefined) {
-      await openDialog(page, id);
-      await work();
-      await closeDialog(page, "ok");
-    }
-    ids.push(id);
-  }
-  return ids;
-}
+const efforts = {
+  newer: { nodes: 6, wires: 3, dialogs: 9, fields: 9, clicks: 42, keys: 160 },
+  cloud: { nodes: 5, wires: 3, dialogs: 7, fields: 9, clicks: 36, keys: 160 },
+  earlier: { nodes: 3, wires: 2, dialogs: 5, fields: 4, clicks: 22, keys: 100 },
+} as const satisfies Record<string, Effort>;
 
-/** In the open dialog of a node: adds the config node of this field, and fills in its dialog. */
-async function addConfig(page: Page, field: string, entries: Readonly<Record<string, Entry>>): Promise<void> {
-  await page.locator(`#node-input-btn-${field}-add, #node-input-lookup-${field}-add`).first().click();
-  await opened(page, "#node-config-dialog-edit-form");
-  for (const [property, entry] of Object.entries(entries)) {
-    await fill(page, property, entry, "#node-config-input-");
-  }
-  await closeDialog(page, "ok", "config");
-  // The editor fills in the new config node a moment after its dialog has closed.
-  await page.waitForFunction(`!["", "_ADD_"].includes($("#node-input-${field}").val())`);
-}
-
-/** Presses the button of an inject node, waits for the archive node, and reads the package that came of it. */
-async function packageOf(page: Page, [inject = "", ...others]: readonly string[], folder: string) {
-  const archive = others.at(-1) ?? "";
-  const packages = async () =>
-    (await readdir(folder, { recursive: true })).filter((name) => name.endsWith("manifest.json"));
-  const before = await packages();
-  // Where the editor has moved the canvas, the button may be below the palette.
-  await page.evaluate('$("#red-ui-workspace-chart").scrollLeft(0).scrollTop(0)');
-  await page.locator(`[id="${inject}"] .red-ui-flow-node-button-button`).click();
-  await page.waitForFunction(`/^archived/.test(RED.nodes.node("${archive}").status?.text ?? "")`);
-  const [name = "", ...rest] = (await packages()).filter((one) => !before.includes(one));
-  assert.deepEqual(rest, []);
-  const at = join(folder, name, "..");
-  const manifest = await readJson(join(folder, name));
-  const items = manifest["items"] as { path: string; sha256: string; contentType?: string }[];
-  for (const { path, sha256: hash } of items) {
-    assert.equal(sha256(await readFile(join(at, path))), hash, path);
-  }
-  return { manifest, files: await readdir(at) };
+async function expectEffort(person: Person, { keys: mostKeys, ...expected }: Effort): Promise<void> {
+  const { keys, ...done } = await person.effort();
+  assert.deepEqual(done, expected);
+  assert.ok(keys <= mostKeys, `${keys} keys`);
 }
 
 describe("the main job, built on an empty canvas with mouse and keyboard, in Node-RED 4.1 and 5.0", () => {
-  let both: BothEditors;
+  describe("with a newer device", () => {
+    const both = bothEditorsOfSuite([tab]);
 
-  before(async () => {
-    both = await openBothEditors([{ id: "tab", type: "tab", label: "Dock" }]);
+    it("has measurement, exact answer, images and video of a parcel in one package that the verifier accepts", () =>
+      both.run((editor) =>
+        withSimulator(editor, async ({ person, simulator, folder }) => {
+          const { newer, cloud } = simulator;
+          const scan = () => person.writePayload("ORDER-1");
+          const begins = await person.add("inject", { x: 150, y: 60, fill: scan });
+          const start = await person.add("dimensioner-video-control", {
+            x: 380,
+            y: 60,
+            behind: begins,
+            fill: () =>
+              person.addConfig("device", () => person.write("address", newer.origin, "node-config-input")),
+          });
+          const packed = await person.add("inject", { x: 150, y: 140, fill: scan });
+          const measure = await person.add("dimensioner-measure", {
+            x: 380,
+            y: 140,
+            behind: packed,
+            // Without a tag, the record of the webhook is found ten seconds later.
+            fill: () => person.choose("tag", "customReference1", "node-input"),
+          });
+          const archive = await person.add("dimensioner-archive", {
+            x: 650,
+            y: 140,
+            behind: measure,
+            fill: async () => {
+              await person.addConfig("store", () => person.write("folder", folder, "node-config-input"));
+              await person.addConfig("cloud", async () => {
+                await person.write("baseUrl", cloud.origin, "node-config-input");
+                await person.write("token", cloud.token, "node-config-input");
+              });
+              await person.write("settle", "1", "node-input");
+            },
+          });
+          await person.add("dimensioner-transaction-in", {
+            x: 220,
+            y: 240,
+            fill: () => person.write("secret", simulatorSecret, "node-input"),
+          });
+          await person.deploy();
+          await expectEffort(person, efforts.newer);
+
+          await person.press(begins, { node: start, shows: /^recording/ });
+          await person.press(packed, { node: archive, shows: /^archived/ });
+          const found = await packageIn(folder, editor.nodeRed);
+          await expectMediaOfCloud(found, simulator);
+          const { imageIdentifier } = await readJson(join(found.folder, "measurement.raw"));
+          for (const [file, path] of [
+            ["annotated.jpg", "annotatedcolor"],
+            ["color.jpg", "color"],
+          ] as const) {
+            const image = await served(`${newer.origin}/api/v1/image/${path}/${String(imageIdentifier)}`);
+            assert.equal(sha256(await readFile(join(found.folder, file))), sha256(image), file);
+          }
+        }),
+      ));
   });
-  after(() => both?.close());
 
-  it("measures, films and archives in one package: with a newer device, with the cloud only, and with an earlier device", () =>
-    both.run(async (openEditor) => {
-      const { page, nodeRed, problems } = openEditor;
-      const folder = await mkdtemp(join(tmpdir(), "main-job-"));
-      const header = { name: "x-webhook-secret", value: simulatorSecret };
-      const simulator = await startSimulator({
-        encodingMs: 300,
-        mediaDelayMs: 100,
-        webhooks: [{ url: `${nodeRed.url}/dimensioner/transaction`, header }],
-      });
-      const { newer, earlier, cloud } = simulator;
-      try {
-        const local = await build(page, 40, [
-          ["inject"],
-          ["dimensioner-video-control", () => addConfig(page, "device", { address: newer.origin })],
-          // Without a tag, the record of the webhook is found ten seconds later.
-          ["dimensioner-measure", () => fill(page, "tag", { choose: "customReference1" })],
-          [
-            "dimensioner-archive",
-            async () => {
-              await addConfig(page, "store", { folder });
-              await addConfig(page, "cloud", { baseUrl: cloud.origin, token: cloud.token });
-              await fill(page, "settle", "1");
-            },
-          ],
-        ]);
-        await build(page, 160, [["dimensioner-transaction-in", () => fill(page, "secret", simulatorSecret)]]);
-        const remote = await build(page, 220, [
-          ["inject"],
-          ["dimensioner-remote-trigger", () => fill(page, "deviceReference", registrationCode)],
-          [
-            "dimensioner-remote-trigger",
-            async () => {
-              await fill(page, "action", { choose: "measure" });
-              await fill(page, "deviceReference", registrationCode);
-            },
-          ],
-          ["dimensioner-archive", () => fill(page, "settle", "1")],
-        ]);
-        const another = { address: earlier.origin, generation: { choose: "earlier" } };
-        const old = await build(page, 340, [
-          ["inject"],
-          ["dimensioner-measure", () => addConfig(page, "device", another)],
-          // It takes the only cloud there is, and the cloud has nothing of this device.
-          ["dimensioner-archive", () => fill(page, "media", { choose: "none" })],
-        ]);
-        await deploy(openEditor);
+  describe("with the cloud only", () => {
+    const both = bothEditorsOfSuite([tab]);
 
-        const fromDevice = await packageOf(page, local, folder);
-        assert.equal(fromDevice.manifest["complete"], true);
-        for (const name of [
-          "measurement.json",
-          "measurement.raw",
-          "ColorVideoMp4.mp4",
-          "DepthImage16Bit.bmp",
-          "annotated.jpg",
-          "color.jpg",
-        ]) {
-          assert.ok(fromDevice.files.includes(name), `${name}: ${fromDevice.files.join(", ")}`);
-        }
-        const throughCloud = await packageOf(page, remote, folder);
-        assert.equal(throughCloud.manifest["complete"], true);
-        for (const name of [
-          "measurement.json",
-          "measurement.raw",
-          "ColorVideoMp4.mp4",
-          "AnnotatedColorImageJpeg.jpg",
-        ]) {
-          assert.ok(throughCloud.files.includes(name), `${name}: ${throughCloud.files.join(", ")}`);
-        }
-        const fromEarlier = await packageOf(page, old, folder);
-        assert.equal(fromEarlier.manifest["complete"], true);
-        assert.deepEqual(fromEarlier.files.toSorted(), [
-          "manifest.json",
-          "measurement.json",
-          "measurement.raw",
-        ]);
-        assert.deepEqual(problems, []);
-      } finally {
-        await simulator.close();
-        await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-      }
-    }));
+    it("has measurement, exact answer, images and video of a parcel in one package that the verifier accepts", () =>
+      both.run((editor) =>
+        withSimulator(editor, async ({ person, simulator, folder }) => {
+          const { cloud } = simulator;
+          const scan = () => person.writePayload("ORDER-1");
+          const begins = await person.add("inject", { x: 150, y: 60, fill: scan });
+          const start = await person.add("dimensioner-remote-trigger", {
+            x: 380,
+            y: 60,
+            behind: begins,
+            fill: async () => {
+              await person.addConfig("cloud", async () => {
+                await person.write("baseUrl", cloud.origin, "node-config-input");
+                await person.write("token", cloud.token, "node-config-input");
+              });
+              await person.write("deviceReference", registrationCode, "node-input");
+            },
+          });
+          const packed = await person.add("inject", { x: 150, y: 140, fill: scan });
+          const measure = await person.add("dimensioner-remote-trigger", {
+            x: 380,
+            y: 140,
+            behind: packed,
+            fill: async () => {
+              await person.choose("action", "measure", "node-input");
+              await person.write("deviceReference", registrationCode, "node-input");
+            },
+          });
+          const archive = await person.add("dimensioner-archive", {
+            x: 650,
+            y: 140,
+            behind: measure,
+            fill: async () => {
+              await person.addConfig("store", () => person.write("folder", folder, "node-config-input"));
+              await person.write("settle", "1", "node-input");
+            },
+          });
+          await person.deploy();
+          await expectEffort(person, efforts.cloud);
+
+          await person.press(begins, { node: start, shows: /^recording/ });
+          await person.press(packed, { node: archive, shows: /^archived/ });
+          await expectMediaOfCloud(await packageIn(folder, editor.nodeRed), simulator);
+        }),
+      ));
+  });
+
+  describe("with an earlier device, where the cloud of other devices is there already", () => {
+    const cloud = { id: "cloud", type: "dimensioner-cloud", name: "Cloud", baseUrl: "https://127.0.0.1:9" };
+    const both = bothEditorsOfSuite([tab, { ...cloud, credentials: { token: "of-others" } }]);
+
+    it("has measurement and exact answer in one package that the verifier accepts, and waits for no cloud", () =>
+      both.run((editor) =>
+        withSimulator(editor, async ({ person, simulator: { earlier }, folder }) => {
+          const scan = await person.add("inject", {
+            x: 150,
+            y: 60,
+            fill: () => person.writePayload("ORDER-1"),
+          });
+          const measure = await person.add("dimensioner-measure", {
+            x: 380,
+            y: 60,
+            behind: scan,
+            fill: () =>
+              person.addConfig("device", async () => {
+                await person.write("address", earlier.origin, "node-config-input");
+                await person.choose("generation", "earlier", "node-config-input");
+              }),
+          });
+          const archive = await person.add("dimensioner-archive", {
+            x: 400,
+            y: 160,
+            behind: measure,
+            fill: () => person.addConfig("store", () => person.write("folder", folder, "node-config-input")),
+          });
+          await person.deploy();
+          await expectEffort(person, efforts.earlier);
+
+          await person.press(scan, { node: archive, shows: /^archived/ });
+          const { files } = await packageIn(folder, editor.nodeRed);
+          assert.deepEqual(files, ["manifest.json", "measurement.json", "measurement.raw"]);
+        }),
+      ));
+  });
 });
