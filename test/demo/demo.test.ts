@@ -94,6 +94,12 @@ describe("npm run demo", () => {
   it("stays up until it is interrupted, and leaves nothing behind", async () => {
     const editor = addressIn(await staying.line(/Node-RED's editor/));
     assert.equal((await fetch(editor)).status, 200);
+    const headers = { accept: "application/json" };
+    const nodeSets = (await (await fetch(`${editor}/nodes`, { headers })).json()) as { types: string[] }[];
+    assert.ok(
+      nodeSets.some(({ types }) => types.includes("xml")),
+      "a node of Node-RED is left out",
+    );
     const files = /package of this parcel, (.*?)\/archive\//.exec(staying.lines.join("\n"))?.[1] ?? "";
     staying.process.kill("SIGINT");
     await staying.ended;

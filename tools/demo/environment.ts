@@ -62,7 +62,8 @@ export async function startDemo({
     const nodeRed = await startOnUsualPort({
       major: 5,
       userDir,
-      settings,
+      // Who tries something in the demo finds every node of Node-RED in the palette.
+      settings: { nodesExcludes: [], ...settings },
       env: { DIMENSIONER_ARCHIVE: archiveFolder, NODE_OPTIONS: endWithParentOption() },
     });
     closers.push(() => nodeRed.stop());
