@@ -138,11 +138,12 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", () => {
 
     it("does not wait for ever, and drops what comes too late", async () => {
       const { faults } = run.simulator;
-      const late = { kind: "delay", ms: 1500 } as const;
-      faults.add({ surface: "newer", path: "/api/v1/measure", fault: late });
+      const late = { kind: "delay", ms: 600_000 } as const;
+      const held = faults.add({ surface: "newer", path: "/api/v1/measure", times: 0, fault: late });
       const settled = run.simulator.nextRequest().then((request) => run.simulator.settled(request));
       const told = await hear("06", "Scan a parcel", "No answer in time: check the table");
       assert.match(told, /timeout/);
+      faults.remove(held);
       await settled;
       await hear("06", "A return comes in", "Measured");
     });

@@ -38,7 +38,8 @@ export interface TriedOperation extends AskedOperation, CountedOperation {
 
 /** How much longer than a deadline a busy computer may take. */
 const graceMs = 60_000;
-const longMs = 60_000;
+/** Shorter than the 30 s that a peer may ask to wait. */
+const longMs = 25_000;
 const noFiles = { whole: 0, partial: 0 } as const;
 
 /** Every operation of the clients and of the media pipeline. */

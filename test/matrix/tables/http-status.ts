@@ -140,7 +140,7 @@ export const httpStatus: Rows = {
   "Retry-After beyond the deadline": {
     faults: [{ kind: "status", status: 503, headers: { "retry-after": "99999999999999999999" } }],
     read: { code: "ERR_HTTP", statusCode: 503, retryable: true },
-    takesMs: [0, 50_000],
+    takesMs: [0, 20_000],
   },
 };
 
