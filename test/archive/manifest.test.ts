@@ -15,7 +15,6 @@ async function fits(value: unknown): Promise<boolean> {
 
 /** What manifests of version 0.1 do not have. */
 const laterThan01 = [
-  "instrument",
   "legacyTransactionId",
   "store",
   "instrument",

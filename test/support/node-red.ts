@@ -118,7 +118,12 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
   try {
     const [listening] = await Promise.all([output.nextLine(says.running), output.nextLine(says.started)]);
     const url = says.running.exec(listening)?.[1] ?? "";
-    const adminFetch = (path: string, init?: RequestInit) => fetch(url + path, init);
+    const adminFetch = (path: string, init?: RequestInit) => {
+      const headers = new Headers(init?.headers);
+      // A connection that is kept may be ended by Node-RED, after 5 s, at the moment when the next request begins on it.
+      headers.set("connection", "close");
+      return fetch(url + path, { ...init, headers });
+    };
     const deploy = async (flows: readonly object[], type: DeployType = "full") => {
       const started = output.nextLine(says.started);
       const answer = await adminFetch("/flows", {

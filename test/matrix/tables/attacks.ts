@@ -33,10 +33,10 @@ export const attacks: Readonly<Record<string, OtherTest>> = {
     file: "attacks/webhook-memory.process.test.ts",
     title: "120 bodies that do not come to their end take 32 MB",
   },
-  "3,000 posts to an idle flow": {
+  "1,500 posts to an idle flow": {
     holds: "None is refused.",
     file: "attacks/webhook-memory.process.test.ts",
-    title: "an idle flow takes 3,000 posts over 10 connections without a refusal",
+    title: "an idle flow takes 1,500 posts over 10 connections without a refusal",
   },
   "deploys of every kind while records are posted": {
     holds: "Each record that was answered with 204 is sent once, on each wire.",
