@@ -31,6 +31,8 @@ class HangingDatabase {
   readonly hung = Promise.withResolvers<void>();
   readonly #points: PointCounter;
   #other: DatabaseSync | undefined;
+  /** From then on no transaction hangs, also if none has. */
+  #hasAnswered = false;
 
   constructor(points: PointCounter) {
     this.#points = points;
@@ -43,7 +45,7 @@ class HangingDatabase {
       ...lease,
       database: {
         transaction: (statements) => {
-          if (this.#points.pass("transaction")) {
+          if (!this.#hasAnswered && this.#points.pass("transaction")) {
             this.#other = new DatabaseSync(file, { timeout: 5_000 });
             this.#other.exec("BEGIN IMMEDIATE");
             this.hung.resolve();
@@ -56,6 +58,7 @@ class HangingDatabase {
   };
 
   answer(): void {
+    this.#hasAnswered = true;
     this.#other?.close();
   }
 }
