@@ -110,8 +110,7 @@ export async function throwHostileValues(major: 4 | 5, numRuns: number, seed: nu
           actionIds.map(async (node) => {
             const id = `${node}-${next++}`;
             const body = JSON.stringify({ to: node, id, ...own });
-            // A connection of its own: Node-RED may end one that was idle at the moment when a request begins on it.
-            const headers = { "content-type": "application/json", connection: "close" };
+            const headers = { "content-type": "application/json" };
             assert.equal(
               (
                 await started.adminFetch("/go", {
