@@ -89,8 +89,9 @@ describe(`A10: what a webhook keeps is bounded (Node-RED ${nodeRedMajor})`, func
     const others = answers.filter((text) => !/^HTTP\/1\.1 (?:503|400|408) /.test(text));
     assert.deepEqual(others, []);
     // On a slow computer the first are given up after 10 s, and others have their room.
-    assert.ok(refused.length > 0);
-    assert.match(refused[0] ?? "", /\r\nretry-after: \d/i);
+    const givenUp = answers.filter((text) => text.startsWith("HTTP/1.1 408 "));
+    assert.ok(refused.length + givenUp.length > 0);
+    assert.ok(refused.every((text) => /\r\nretry-after: \d/i.test(text)));
     const mayStay = sockets.length * connectionBytes + noiseBytes;
     assert.ok(after - before < mayStay, `${Math.round((after - before) / mega)} MB`);
     // Whoever began ends, and there is room again.

@@ -91,7 +91,8 @@ export class ArchiveMessages {
     if (submission.isOfSequence) {
       delete msg["parts"];
     }
-    const key = archived.wasThere ? "alreadyArchived" : "archived";
+    const done = payload.files.length === 0 ? "archivedWithoutMedia" : "archived";
+    const key = archived.wasThere ? "alreadyArchived" : done;
     job.status.show("done", () => this.#options.status.say(key, { size: { bytes: payload.bytes } }));
     return [msg, null];
   }

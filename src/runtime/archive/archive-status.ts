@@ -13,6 +13,7 @@ export const archiveTexts = {
   waiting: "__count__ open, awaiting media",
   trouble: "__cause__ (__count__)",
   archived: "archived __size__",
+  archivedWithoutMedia: "archived",
   alreadyArchived: "already archived",
   fileFull: "disk full",
   fileDenied: "no permission",
