@@ -47,7 +47,7 @@ describe("our reading of codes compared with bwip-js", () => {
           text,
         );
       }),
-      { numRuns: 2_000 },
+      { numRuns: 10_000 },
     );
   });
 
