@@ -24,6 +24,7 @@ const coverage = { NODE_V8_COVERAGE: join(root, "coverage", "raw") };
 const steps = [
   ...["lint", "check:format", "check:unused", "check:package"].map((name) => scripts.check(name)),
   scripts.suite("test:browser"),
+  scripts.suite("test:pages"),
   // Waits for tests to hang.
   scripts.suite("test:mutations"),
   scripts.suite("test:sources", coverage),

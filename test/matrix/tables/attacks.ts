@@ -31,7 +31,7 @@ export const attacks: Readonly<Record<string, OtherTest>> = {
   "120 posts that never end": {
     holds: "They use 32 MB; further senders get 503 with Retry-After.",
     file: "attacks/webhook-memory.process.test.ts",
-    title: "120 bodies that do not come to their end take 32 MB",
+    title: "80 bodies that do not come to their end take 32 MB",
   },
   "1,500 posts to an idle flow": {
     holds: "None is refused.",
