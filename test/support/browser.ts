@@ -1,5 +1,5 @@
-import { accessSync, constants } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { accessSync, constants, existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import {
   chromium,
@@ -10,6 +10,7 @@ import {
 } from "playwright-core";
 
 const unpackedDir = join(dirname(dirname(import.meta.dirname)), "node_modules", ".cache", "chromium");
+const fontSettings = "fonts.conf";
 
 const flags = [
   "--no-sandbox",
@@ -138,20 +139,28 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** The packaged browser with the environment that it needs; the one of the tests stays as it was. */
+/** The packaged browser with the environment that it needs. */
 async function unpackedChromium(): Promise<{ executablePath: string; env: NodeJS.ProcessEnv }> {
-  await mkdir(unpackedDir, { recursive: true });
+  if (!existsSync(unpackedDir)) {
+    await unpackChromium();
+  }
+  const libraries = join(unpackedDir, "al2023", "lib");
+  return {
+    executablePath: join(unpackedDir, "chromium"),
+    env: { ...process.env, LD_LIBRARY_PATH: libraries, FONTCONFIG_FILE: join(unpackedDir, fontSettings) },
+  };
+}
+
+/** Test processes that begin at once each unpack it into a folder of their own, and the first one gives its folder the name. */
+async function unpackChromium(): Promise<void> {
+  await mkdir(dirname(unpackedDir), { recursive: true });
+  const folder = await mkdtemp(`${unpackedDir}-`);
   const before = { ...process.env };
   // It unpacks into the folder for temporary files, and brings its libraries only where it believes to be on Lambda.
-  Object.assign(process.env, { TMPDIR: unpackedDir, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs22.x" });
+  Object.assign(process.env, { TMPDIR: folder, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs22.x" });
   try {
     const { default: packaged } = await import("@sparticuz/chromium");
-    const executablePath = await packaged.executablePath();
-    const libraries = join(unpackedDir, "al2023", "lib");
-    return {
-      executablePath,
-      env: { ...before, LD_LIBRARY_PATH: libraries, FONTCONFIG_FILE: await fontSettings() },
-    };
+    await packaged.executablePath();
   } finally {
     for (const name of Object.keys(process.env)) {
       if (!(name in before)) {
@@ -160,13 +169,19 @@ async function unpackedChromium(): Promise<{ executablePath: string; env: NodeJS
     }
     Object.assign(process.env, before);
   }
-}
-
-/** Without a font the browser crashes, and the packaged settings look for theirs in a fixed place. */
-async function fontSettings(): Promise<string> {
-  const file = join(unpackedDir, "fonts.conf");
+  // Without a font the browser crashes, and the packaged settings look for theirs in a fixed place.
   const dirs = [join(unpackedDir, "fonts"), "/usr/share/fonts"].map((dir) => `<dir>${dir}</dir>`).join("");
   const cache = `<cachedir>${join(unpackedDir, "fonts-cache")}</cachedir>`;
-  await writeFile(file, `<?xml version="1.0"?><fontconfig>${dirs}${cache}</fontconfig>\n`);
-  return file;
+  await writeFile(
+    join(folder, fontSettings),
+    `<?xml version="1.0"?><fontconfig>${dirs}${cache}</fontconfig>\n`,
+  );
+  try {
+    await rename(folder, unpackedDir);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    if (!existsSync(unpackedDir)) {
+      throw error;
+    }
+  }
 }
