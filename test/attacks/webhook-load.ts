@@ -87,7 +87,7 @@ export class WebhookLoad {
       });
       call.once("error", (error) => {
         // The server has ended an idle connection at the moment when this request began on it.
-        if (call.reusedSocket && "code" in error && error.code === "ECONNRESET") {
+        if (call.reusedSocket && "code" in error && ["ECONNRESET", "EPIPE"].includes(String(error.code))) {
           resolve(this.postText(body));
           return;
         }
