@@ -91,10 +91,10 @@ function configsOf(table: PropertyTable): (readonly [string, ConfigProperty])[] 
 function usableBy(node: object, { of, generation }: ConfigProperty): string[] {
   const found: string[] = [];
   RED.nodes.eachConfig((config) => {
-    const { id, type, d: isDisabled = false, z = "", ...saved } = config as unknown as ConfigNode;
+    const { id, type, d: isDisabled = false, z = "", ...saved }: Partial<ConfigNode> = config;
     const isInReach = z === "" || z === Reflect.get(node, "z");
     const fits = generation === undefined || (saved.generation ?? generation) === generation;
-    if (type === of && !isDisabled && isInReach && fits) {
+    if (id !== undefined && type === of && !isDisabled && isInReach && fits) {
       found.push(id);
     }
     return true;

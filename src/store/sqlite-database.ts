@@ -3,7 +3,8 @@ import type { Database, Row, Statement } from "./database.ts";
 import { settledWithin } from "./settled-within.ts";
 import { closedError, failureError, threadError, unansweredError } from "./sqlite-failures.ts";
 import type { Failure, Opened, ThreadMessage, ThreadRequest, TransactionResult } from "./sqlite-messages.ts";
-import { startThread, type SqliteThreads } from "./sqlite-threads.ts";
+import type { SqliteThreads } from "./sqlite-threads.ts";
+import { startThread } from "./start-thread.ts";
 
 export interface SqliteOptions {
   readonly file: string;
@@ -72,7 +73,7 @@ export class SqliteDatabase implements Database {
    */
   static async open(options: SqliteOptions, signal?: AbortSignal): Promise<SqliteDatabase> {
     const { file, migrations, mustExist = false, busyTimeoutMs = defaultBusyMs } = options;
-    const worker = options.threads?.take() ?? startThread();
+    const worker = options.threads?.take() ?? startThread("sqlite-thread");
     worker.ref();
     const end = (): void => void worker.terminate();
     signal?.addEventListener("abort", end);

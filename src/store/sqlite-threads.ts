@@ -1,5 +1,5 @@
-import { Worker } from "node:worker_threads";
-import { packageModule } from "../package/package-files.ts";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "./start-thread.ts";
 
 /** Longer than a deploy takes to open the next database; after that an idle thread only takes memory. */
 const defaultIdleMs = 10_000;
@@ -27,7 +27,7 @@ export class SqliteThreads {
   take(): Worker {
     const idle = this.#idle.pop();
     idle?.release();
-    return idle?.worker ?? startThread();
+    return idle?.worker ?? startThread("sqlite-thread");
   }
 
   /** Keeps a thread that has closed its database. It does not keep the process alive. */
@@ -53,13 +53,4 @@ export class SqliteThreads {
     worker.on("error", remove).on("exit", remove);
     this.#idle.push(idle);
   }
-}
-
-/** Starts a thread that serves databases; nothing listens to it yet. */
-export function startThread(): Worker {
-  return new Worker(packageModule("src/store/sqlite-thread"), {
-    // Node.js 22 calls its SQLite experimental, once for each process that uses it. The process's own options are not passed on: a
-    // thread refuses those of V8, such as --max-old-space-size.
-    execArgv: ["--disable-warning=ExperimentalWarning"],
-  });
 }

@@ -1,7 +1,7 @@
-import { Worker } from "node:worker_threads";
-import { packageModule } from "../package/package-files.ts";
+import type { Worker } from "node:worker_threads";
 import type { Database, Row, Statement } from "./database.ts";
 import { closedError, failureError, threadError } from "./sqlite-failures.ts";
+import { startThread } from "./start-thread.ts";
 import type { ToolAnswer, ToolRequest, ToolTransaction } from "./tool-messages.ts";
 
 interface Waiting {
@@ -31,12 +31,7 @@ export class ToolDatabase implements Database {
 
   /** Rejects with ERR_STORE: damaged, in use, denied, or an error of the disk. */
   static async open(request: ToolRequest): Promise<ToolDatabase> {
-    const worker = new Worker(packageModule("src/store/tool-thread"), {
-      workerData: request,
-      // Node.js 22 calls its SQLite experimental, once for each process that uses it. The process's own options are not passed on: a
-      // thread refuses those of V8, such as --max-old-space-size.
-      execArgv: ["--disable-warning=ExperimentalWarning"],
-    });
+    const worker = startThread("tool-thread", request);
     const database = new ToolDatabase(request.file, worker);
     try {
       // The thread opens the file before it does anything else.

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { packageModule } from "../../package/package-files.ts";
 
 /**
@@ -8,8 +7,6 @@ import { packageModule } from "../../package/package-files.ts";
  */
 export function setVerifyCommand(environment: NodeJS.ProcessEnv, databaseFolder: string): void {
   const verifyScript = packageModule("src/archive/cli/verify-cli");
-  if (existsSync(verifyScript)) {
-    environment["DIMENSIONER_VERIFY"] ??=
-      `"${process.execPath}" "${verifyScript}" --database "${databaseFolder}"`;
-  }
+  environment["DIMENSIONER_VERIFY"] ??=
+    `"${process.execPath}" "${verifyScript}" --database "${databaseFolder}"`;
 }
