@@ -1,6 +1,6 @@
 /**
- * Writes what is made from the schemas and the error sentences: src/model/shapes.ts and src/library/messages.ts, the types
- * that users see, and the pages docs/messages.md, docs/errors.md, docs/messages.schema.json and docs/manifest.schema.json.
+ * Writes what is made from the schemas, the error sentences and the layers: src/model/shapes.ts and src/library/messages.ts, the types
+ * that users see, the JSON Schemas, and the pages that tools/write-docs/pages.ts lists.
  * Run it after a change of those; a test holds them equal.
  *
  *   npm run write:docs

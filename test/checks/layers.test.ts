@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findViolations, layerRows, layers, readSources } from "../../tools/checks/layers.ts";
+import { findViolations, layers, readSources } from "../../tools/checks/layers.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -14,19 +13,6 @@ describe("the layers of the sources", () => {
     assert.deepEqual(findViolations(sources), []);
   });
 
-  it("stand in ARCHITECTURE.md as they are checked", async () => {
-    const page = await readFile(join(root, "ARCHITECTURE.md"), "utf8");
-    const [, section = ""] = /^## Layers\n([^]*?)\n## /m.exec(page) ?? [];
-    const rows = section.split("\n").filter((line) => line.startsWith("|"));
-    const cells = rows.slice(2).map((row) =>
-      row
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    );
-    assert.deepEqual(cells, layerRows());
-  });
-
   it("name only layers further down", () => {
     const names = layers.map(({ name }) => name);
     for (const [at, { name, may }] of layers.entries()) {
@@ -36,10 +22,6 @@ describe("the layers of the sources", () => {
         name,
       );
     }
-  });
-
-  it("are kept by all sources", async () => {
-    assert.deepEqual(findViolations(await readSources(root)), []);
   });
 
   const wrong: readonly (readonly [path: string, text: string])[] = [

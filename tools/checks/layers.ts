@@ -1,6 +1,6 @@
 /**
  * The layers of the sources, and the check that imports go down only and no folders import each other. The tests
- * hold the sources to it, and ARCHITECTURE.md shows the same table.
+ * hold the sources to it, and docs/development/layers.md is generated from it.
  *
  * Types count as well: whoever needs to know a shape from a layer above stands in the wrong layer.
  */
@@ -16,7 +16,7 @@ interface Layer {
   readonly may: readonly string[];
   /** The external modules that may be imported; all of them if nothing is given. */
   readonly modules?: RegExp;
-  /** The note in ARCHITECTURE.md. */
+  /** The note in docs/development/layers.md. */
   readonly note?: string;
 }
 
@@ -170,7 +170,7 @@ export const layers: readonly Layer[] = [
   },
 ];
 
-/** The rows of the table in ARCHITECTURE.md. */
+/** The rows of the table in docs/development/layers.md. */
 export function layerRows(): string[][] {
   const code = (name: string): string => `\`${name}\``;
   return layers.map(({ name, may, note = "" }) => [code(name), may.map(code).join(", ") || "nothing", note]);

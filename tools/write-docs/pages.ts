@@ -1,6 +1,7 @@
 import { writeBillingPage } from "./billing-page.ts";
 import { writeErrorPage } from "./error-page.ts";
 import { formatSource } from "./format.ts";
+import { writeLayerPage } from "./layer-page.ts";
 import { writeManifestSchema } from "./manifest-schema.ts";
 import { writeMessagePage } from "./message-page.ts";
 import { writeScanPage } from "./scan-page.ts";
@@ -18,6 +19,7 @@ export async function writePages(): Promise<Map<string, string>> {
     "docs/errors.md": writeErrorPage(),
     "docs/scan.md": writeScanPage(),
     "docs/billable-weight.md": writeBillingPage(),
+    "docs/development/layers.md": writeLayerPage(),
   };
   const formatted = Object.entries(pages).map(
     async ([name, page]) => [name, await formatSource(name, page)] as const,
