@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { startNodeRed, type DeployType } from "../support/node-red.ts";
-import { counter, countsPage, untilAllCounted, webhookNode, WebhookLoad } from "./webhook-load.ts";
+import { counter, countsPage, passOn, untilAllCounted, webhookNode, WebhookLoad } from "./webhook-load.ts";
 
 const counters = ["first", "second"];
 const types: readonly DeployType[] = ["full", "flows", "nodes"];
@@ -9,10 +9,14 @@ const types: readonly DeployType[] = ["full", "flows", "nodes"];
 function flows(round: number): object[] {
   const name = String(round);
   const changed = Math.floor(round / types.length) % 5;
-  const wires = changed === 3 ? counters.toReversed() : counters;
+  // The second counter stands behind two other nodes: a deploy may come while a record is on any of these wires.
+  const receivers = ["first", "one"];
+  const wires = changed === 3 ? receivers.toReversed() : receivers;
   return [
     { id: "tab", type: "tab", label: "webhook" },
     webhookNode(wires, changed === 0 ? { name } : {}),
+    passOn("one", "two"),
+    passOn("two", "second"),
     counter("first", changed === 1 ? name : "first"),
     counter("second", changed === 2 ? name : "second"),
     ...countsPage(counters),

@@ -12,6 +12,11 @@ export function counter(id: string, name = id): object {
   return { ...place, id, type: "function", name, func, outputs: 0, wires: [] };
 }
 
+/** A function node that passes each message on. */
+export function passOn(id: string, to: string): object {
+  return { ...place, id, type: "function", func: "return msg;", outputs: 1, wires: [[to]] };
+}
+
 /** The webhook's node, wired to these. */
 export function webhookNode(wires: readonly string[], more: object = {}): object {
   const settings = { path: "hook", secretIn: "none", queueLimit: 1000 };

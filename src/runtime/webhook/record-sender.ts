@@ -3,18 +3,41 @@ import type { Target } from "../../webhook/delivery-queue.ts";
 import type { Received } from "../../webhook/record-intake.ts";
 import type { FlowsEvent } from "../config/flows-event.ts";
 
-/** A message that was sent, and which nodes received it. */
+/** What Node-RED hands to a `preRoute` hook: the receiver is not looked up yet. */
+interface SendEvent {
+  readonly msg: NodeMessage;
+  readonly destination: { readonly id: string };
+  /** Whether the receiver gets a copy. */
+  readonly cloneMessage: boolean;
+}
+
+/** What Node-RED hands to an `onReceive` hook. */
+interface ReceiveEvent {
+  readonly msg: NodeMessage;
+  readonly destination: { readonly id: string; readonly node: Node };
+}
+
+/** A message that was not delivered because its node had been closed. */
+interface Missed {
+  readonly nodeId: string;
+  readonly msg: NodeMessage;
+}
+
+/** A message that was sent in this turn of the event loop, and which nodes have received it. */
 interface Sent {
   readonly received: Received;
   reached: number;
-  /** Messages that were not delivered because their nodes had been closed. */
-  readonly missed: { readonly nodeId: string; readonly msg: NodeMessage }[];
+  readonly missed: Missed[];
 }
+
+/** How long a message is followed: with each wire that it passes it takes another turn, some milliseconds on a busy loop. */
+const followedMs = 1_000;
 
 /**
  * Sends records into the flow so that a deploy loses none. Node-RED delivers a message one turn of the event loop after
- * it was sent. If the flows stop in between, the next node is closed by then and would drop the message: so it is not
- * delivered, and is sent again when the flows have started, to the nodes that did not get it.
+ * it was sent, on each wire. If the flows stop in between, the next node is closed by then and would drop the message:
+ * so it is not delivered, and is sent again when the flows have started, to the nodes that did not get it. A message is
+ * recognized by its `_msgid`, which nodes that pass on a message keep.
  */
 export class RecordSender implements Target<Received> {
   readonly #RED: NodeAPI;
@@ -22,8 +45,11 @@ export class RecordSender implements Target<Received> {
   readonly #started: FlowsEvent;
   readonly #onSent: (received: Received, waiting: number) => void;
   readonly #hook: string;
+  /** By `_msgid`. */
   readonly #sent = new Map<string, Sent>();
-  #late: { readonly nodeId: string; readonly msg: NodeMessage }[] = [];
+  /** When the messages of earlier turns were sent, by `_msgid`, the oldest first. */
+  readonly #followed = new Map<string, number>();
+  #late: Missed[] = [];
   #isStopping = false;
 
   constructor(
@@ -36,8 +62,7 @@ export class RecordSender implements Target<Received> {
     this.#node = node;
     this.#started = started;
     this.#onSent = onSent;
-    // The label of a hook must not contain a dot, which old ids have.
-    this.#hook = `onReceive.dimensioner-${node.id.replaceAll(".", "-")}`;
+    this.#hook = `dimensioner-${RED.util.generateId()}`;
   }
 
   /** Sends one record. It never throws, because nothing above it would catch an error. */
@@ -58,47 +83,69 @@ export class RecordSender implements Target<Received> {
 
   /** To be called when the flows are about to stop, before any node is closed. */
   stopping(): void {
+    if (this.#isStopping) {
+      return;
+    }
     this.#isStopping = true;
+    this.#RED.hooks.add(`preRoute.${this.#hook}`, (event: SendEvent) => this.#onRoute(event));
+    this.#RED.hooks.add(`onReceive.${this.#hook}`, (event: ReceiveEvent) => this.#onReceive(event));
     this.#started.next(() => {
       this.#isStopping = false;
+      this.#RED.hooks.remove(`*.${this.#hook}`);
       this.#sendLate();
     });
-    if (this.#sent.size > 0) {
-      this.#RED.hooks.add(
-        this.#hook,
-        (event: { msg: NodeMessage; destination: { id: string; node: Node } }) => this.#onReceive(event),
-      );
-    }
   }
 
+  /** Returns the records of the last turn that no node has received. */
   unreached(): readonly Received[] {
-    this.#RED.hooks.remove(this.#hook);
-    const touched = [...this.#sent.values()].filter(({ missed }) => missed.length > 0);
+    const now = performance.now();
+    const again: Received[] = [];
+    for (const [_msgid, { received, reached, missed }] of this.#sent) {
+      if (reached === 0 && missed.length > 0) {
+        again.push(received);
+      } else {
+        this.#late.push(...missed);
+        this.#followed.set(_msgid, now);
+      }
+    }
     this.#sent.clear();
-    this.#late.push(...touched.filter(({ reached }) => reached > 0).flatMap(({ missed }) => missed));
+    for (const [_msgid, since] of this.#followed) {
+      if (now - since <= followedMs) {
+        break;
+      }
+      this.#followed.delete(_msgid);
+    }
     if (!this.#isStopping) {
       this.#sendLate();
     }
-    return touched.filter(({ reached }) => reached === 0).map(({ received }) => received);
+    return again;
+  }
+
+  /** A node that goes on while others are replaced sends to one that is not there: returns false if that is so. */
+  #onRoute({ msg, destination: { id }, cloneMessage }: SendEvent): false | undefined {
+    const _msgid = msg._msgid ?? "";
+    const isFollowed = this.#sent.has(_msgid) || this.#followed.has(_msgid);
+    if (!isFollowed || this.#RED.nodes.getNode(id)) {
+      return undefined;
+    }
+    this.#late.push({ nodeId: id, msg: cloneMessage ? this.#RED.util.cloneMessage(msg) : msg });
+    return false;
   }
 
   /** Returns false if the message must not be delivered. */
-  #onReceive({
-    msg,
-    destination: { id, node },
-  }: {
-    msg: NodeMessage;
-    destination: { id: string; node: Node };
-  }): false | undefined {
-    const sent = this.#sent.get(msg._msgid ?? "");
-    if (sent === undefined) {
+  #onReceive({ msg, destination: { id, node } }: ReceiveEvent): false | undefined {
+    const _msgid = msg._msgid ?? "";
+    const sent = this.#sent.get(_msgid);
+    if (sent === undefined && !this.#followed.has(_msgid)) {
       return undefined;
     }
     if (this.#RED.nodes.getNode(id) === node) {
-      sent.reached++;
+      if (sent !== undefined) {
+        sent.reached++;
+      }
       return undefined;
     }
-    sent.missed.push({ nodeId: id, msg });
+    (sent?.missed ?? this.#late).push({ nodeId: id, msg });
     return false;
   }
 
