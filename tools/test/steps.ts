@@ -60,8 +60,10 @@ export class StepRunner {
         const seconds = (performance.now() - startedAt) / 1000;
         const { passed, failed } = outcome;
         const verdict = failed > 0 ? "not ok" : "ok";
-        console.log(`${verdict} ${step.name}: ${passed} passed, ${failed} failed (${seconds.toFixed(1)} s)`);
         const failures = failuresIn(step.name, outcome.failures);
+        const line = `${verdict} ${step.name}: ${passed} passed, ${failed} failed (${seconds.toFixed(1)} s)`;
+        // Together, so that who sees only a part of a long log sees what has failed beside the verdict.
+        console.log([line, ...linesOf(failures)].join("\n"));
         outcomes.push({ ...outcome, failures, times: [{ name: step.name, seconds }] });
       }
     };
