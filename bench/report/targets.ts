@@ -50,32 +50,32 @@ export function targets({ parts }: Results): Target[] {
     const list = "media-list, 16 in flight:";
     add(
       runtime,
-      `${list} calls/s of core`,
+      `${list} calls per second, compared with core`,
       ["least", 4, times],
       ratio("media-list", 16, "core", "callsPerSecond"),
     );
     add(
       runtime,
-      `${list} CPU a call of core`,
+      `${list} processor time per call, compared with core`,
       ["most", 0.25, times],
       ratio("media-list", 16, "core", "cpuUsPerCall"),
     );
     add(
       runtime,
-      `${list} calls/s of undici alone`,
+      `${list} calls per second, compared with undici alone`,
       ["least", 0.6, times],
       ratio("media-list", 16, "undici", "callsPerSecond"),
     );
     const measure = "measure, one device:";
     add(
       runtime,
-      `${measure} calls/s of core`,
+      `${measure} calls per second, compared with core`,
       ["least", 2, times],
       ratio("measure", 1, "core", "callsPerSecond"),
     );
     add(
       runtime,
-      `${measure} CPU a call of core`,
+      `${measure} processor time per call, compared with core`,
       ["most", 0.5, times],
       ratio("measure", 1, "core", "cpuUsPerCall"),
     );
@@ -89,13 +89,13 @@ export function targets({ parts }: Results): Target[] {
     if (row.atOnce === 1) {
       add(
         runtime,
-        `${what} time of \`curl -o\``,
+        `${what} time, compared with \`curl -o\``,
         ["most", 1.6, times],
         ratioTo(downloads, row, commandNames.curl),
       );
       add(
         runtime,
-        `${what} time of \`${commandNames.checked}\``,
+        `${what} time, compared with \`${commandNames.checked}\``,
         ["most", 0.5, times],
         ratioTo(downloads, row, commandNames.checked),
       );
@@ -110,7 +110,7 @@ export function targets({ parts }: Results): Target[] {
   }
 
   for (const { runtime, kind, perSecond } of parts.codes?.rows ?? []) {
-    add(runtime, `${kind}: scans a second and a core`, ["least", codesWanted, count], perSecond);
+    add(runtime, `${kind}: scans per second on one core`, ["least", codesWanted, count], perSecond);
   }
 
   const devices = parts.devices?.rows ?? [];
@@ -118,17 +118,17 @@ export function targets({ parts }: Results): Target[] {
     const what = "1,000 devices:";
     const heap = heapEach(devices, row);
     const startMs = startMore(devices, row);
-    add(row.runtime, `${what} heap each, idle`, ["most", 30e3, kilobytes], heap?.idle);
-    add(row.runtime, `${what} heap each, after use`, ["most", 30e3, kilobytes], heap?.used);
+    add(row.runtime, `${what} memory per device, idle`, ["most", 30e3, kilobytes], heap?.idle);
+    add(row.runtime, `${what} memory per device, after use`, ["most", 30e3, kilobytes], heap?.used);
     add(
       row.runtime,
-      `${what} start, more than with none`,
+      `${what} additional time to start`,
       ["most", 2, (s) => `${s.toFixed(2)} s`],
       startMs === null ? null : startMs / 1000,
     );
     add(
       row.runtime,
-      `${what} calls/s of those to 16`,
+      `${what} calls per second, compared with 16 devices`,
       ["least", 0.8, times],
       keptOfSixteen(devices, row, "callsPerSecond"),
     );
@@ -141,10 +141,10 @@ export function targets({ parts }: Results): Target[] {
 
   const loads = parts.load?.rows ?? [];
   for (const row of loads.filter((one) => one.package.startsWith("@dimflow/"))) {
-    add(row.runtime, "load of all types", ["most", 100, (ms) => `${ms.toFixed(0)} ms`], row.loadMs);
+    add(row.runtime, "time to load all node types", ["most", 100, (ms) => `${ms.toFixed(0)} ms`], row.loadMs);
     add(
       row.runtime,
-      "installed, with dependencies",
+      "size when installed, with dependencies",
       ["most", 10e6, (bytes) => `${(bytes / 1e6).toFixed(1)} MB`],
       row.installedBytes,
     );

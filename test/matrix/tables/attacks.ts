@@ -2,7 +2,7 @@ import type { OtherTest } from "./other-tests.ts";
 
 /** What somebody does who means harm, or a machine that has gone mad; each in test/attacks. */
 export const attacks: Readonly<Record<string, OtherTest>> = {
-  "answers, posts and messages with deep, wide and huge values": {
+  "responses, posts and messages with deep, wide and huge values": {
     holds:
       "Node-RED keeps running; each message ends once, each record that was answered with 204 is sent once.",
     file: "attacks/hostile-json.process.test.ts",

@@ -51,11 +51,11 @@ export const connection: Rows = {
   },
   "reset before the device acts": { faults: [{ kind: "reset", acts: false }], ...connectionLost },
   "reset after the device has acted": { faults: [{ kind: "reset" }], acts: 1, ...connectionLost },
-  "closed without an answer, before the device acts": {
+  "closed without a response, before the device acts": {
     faults: [{ kind: "close", acts: false }],
     ...connectionLost,
   },
-  "closed without an answer, after the device has acted": {
+  "closed without a response, after the device has acted": {
     faults: [{ kind: "close" }],
     acts: 1,
     ...connectionLost,
@@ -83,24 +83,24 @@ export const connection: Rows = {
     read: { requests: 2 },
     download: { requests: 2 },
   },
-  "closed twice without an answer, then correct": {
+  "closed twice without a response, then correct": {
     faults: [{ kind: "close" }, { kind: "close" }],
     passes: true,
     read: { requests: 3 },
     download: { requests: 3 },
   },
-  "no answer, and the device does not act": {
+  "no response, and the device does not act": {
     faults: [{ kind: "silence", acts: false }],
     timeoutMs: shortMs,
     ...timeout,
   },
-  "no answer after the device has acted": {
+  "no response after the device has acted": {
     faults: [{ kind: "silence" }],
     acts: 1,
     timeoutMs: shortMs,
     ...timeout,
   },
-  "the headers of an answer, then nothing": {
+  "the headers of a response, then nothing": {
     faults: [{ kind: "headers-then-silence" }],
     acts: 1,
     timeoutMs: shortMs,
@@ -121,19 +121,19 @@ export const connection: Rows = {
     measure: timeout.measure,
     read: timeout.read,
   },
-  "the answer arrives after the deadline": {
+  "the response arrives after the deadline": {
     faults: [{ kind: "delay", ms: 3 * shortMs }],
     acts: 1,
     timeoutMs: shortMs,
     ...timeout,
   },
-  "provisional answers without end": {
+  "interim responses without end": {
     faults: [{ kind: "provisional", everyMs: 20 }],
     acts: 1,
     timeoutMs: shortMs,
     ...timeout,
   },
-  "a provisional answer before the final one": {
+  "an interim response before the final one": {
     faults: [{ kind: "provisional", count: 2 }],
     acts: 1,
     measure: succeeds,

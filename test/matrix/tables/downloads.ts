@@ -17,7 +17,7 @@ const badResponse = failsAtOnce("ERR_BAD_RESPONSE");
 const stalled: Ending = { code: "ERR_TIMEOUT", retryable: true };
 const silent = (step: Step): Row => ({ ...row([step], stalled), timeoutMs: shortMs });
 
-/** Pictures and videos that come in pieces. The file is always one version, whole; or there is none. */
+/** Images and videos that come in pieces. The file is always one version, whole; or there is none. */
 export const downloads: Rows = {
   "with a length": row([whole], succeeds),
   "in chunks": row([{ framing: "chunked" }], succeeds),

@@ -14,9 +14,9 @@ export interface Family {
 /** All that can be said of single operations. */
 export const families: readonly Family[] = [
   { title: "The connection", rows: connection },
-  { title: "The status of the answer", rows: httpStatus },
-  { title: "The content of the answer", rows: payload },
+  { title: "The status of the response", rows: httpStatus },
+  { title: "The content of the response", rows: payload },
   { title: "The measurement", rows: results },
   { title: "What the device does", rows: deviceBehaviour },
-  { title: "Pictures and videos", rows: downloads },
+  { title: "Images and videos", rows: downloads },
 ];

@@ -6,7 +6,7 @@ const html = "<!DOCTYPE html><p>Sign in";
 const gigabytes = 10e9;
 const huge = { measure: outcomeUnknown("ERR_TOO_LARGE"), read: failsAtOnce("ERR_TOO_LARGE") } as const;
 
-/** Another body in the right answer. A video command promises no body, so that what there is may be anything. */
+/** Another body in the right response. A video command promises no body, so that what there is may be anything. */
 const body = (fault: Partial<Extract<Fault, { kind: "body" }>>): Row => ({
   faults: [{ kind: "body", ...fault }],
   acts: 1,
@@ -116,7 +116,7 @@ export const payload: Rows = {
     acts: 1,
     ...badResponse,
   },
-  "a part in an answer with status 200": {
+  "a part in a response with status 200": {
     faults: [{ kind: "headers", set: { "content-range": "bytes 0-99/100000" } }],
     acts: 1,
     ...badResponse,

@@ -1,11 +1,11 @@
 /** Rows that a process of its own meets, which any unhandled error would end. */
 export const strictRows: readonly string[] = [
   "reset after the device has acted",
-  "closed without an answer, after the device has acted",
+  "closed without a response, after the device has acted",
   "the headers arrive one byte at a time",
   "the body arrives one byte at a time",
-  "provisional answers without end",
-  "no answer after the device has acted",
+  "interim responses without end",
+  "no response after the device has acted",
   "cut before the first byte",
   "cut before the last byte",
   "cut in the middle of chunks",
