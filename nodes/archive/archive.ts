@@ -97,6 +97,7 @@ export default function (RED: NodeAPI): void {
       return settings.number("concurrency", table.concurrency, properties.concurrency);
     };
 
+    let showsFailure = false;
     const session = new ArchiveSession(archives, {
       node: this.id,
       store: () => storeOf(RED, properties.store, operationOf("config")),
@@ -107,6 +108,7 @@ export default function (RED: NodeAPI): void {
       // An archive saves files as well: a message may name a file that another archive has archived.
       outputFolders: async () => [...(await outputFolders.all()), ...(await archives.openFolders())],
       onChange: (running) => {
+        showsFailure = false;
         status.update(running);
         heldUp.update(running);
         warnings.update(running);
@@ -170,6 +172,7 @@ export default function (RED: NodeAPI): void {
     );
 
     const showFailure = (error: unknown): void => {
+      showsFailure = true;
       const text = error instanceof DimensionerError ? status.causeOf(error) : String(error);
       this.status({ fill: "red", shape: "ring", text: text.slice(0, 31) });
     };
@@ -190,6 +193,9 @@ export default function (RED: NodeAPI): void {
         });
         if (isOpen) {
           heldUp.opened();
+          if (showsFailure) {
+            this.status({});
+          }
         }
       } catch (error) {
         showFailure(error);

@@ -115,7 +115,7 @@ export default function (RED: NodeAPI): void {
         refused: (refusal, problem) => {
           status.say("failed", refusals[refusal]);
           if (throttle.isDue(refusal)) {
-            const text = translateStatus(RED, refusals[refusal]);
+            const text = translateStatus(RED, refusal === "secret" ? "refusedSecretHelp" : refusals[refusal]);
             this.warn(problem === undefined ? text : `${text} (${translateValue(RED, problem)})`);
           }
         },

@@ -48,7 +48,8 @@ export const phrases = {
   proxyGone: "the selected http proxy does not exist.",
   tlsGone: "the selected TLS configuration does not exist.",
   tlsInvalid: "the TLS configuration has an error.",
-  environmentUnset: "the environment variable __name__ is not set.",
+  environmentUnset:
+    "the environment variable __name__ is not set. Enter a value instead, or set the variable and restart Node-RED.",
   pathCharacters: "only letters, digits and . _ ~ - are allowed between the slashes.",
   headerName: "this is not a valid header name.",
   deviceName: "it must be the name of a deployed device.",

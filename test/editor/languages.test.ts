@@ -36,6 +36,7 @@ const logged = new Set(
     "heldUp",
     "movedAside",
     "otherMeasurement",
+    "refusedSecretHelp",
     "resumedAfter",
     "stillWaiting",
     "storeUnusable",

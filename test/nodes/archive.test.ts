@@ -281,6 +281,16 @@ describe("dimensioner-archive", () => {
     });
   });
 
+  it("shows that its folder is missing until the folder is there", async () => {
+    await withFolder(async (root) => {
+      const folder = join(root, "gone");
+      const test = await start(root, storeNode(folder), archive(folder));
+      await test.untilStatus("node", ({ text }) => text === "folder missing");
+      await mkdir(folder);
+      await test.untilCleared("node");
+    });
+  });
+
   it("names what is missing, with what there is on msg.payload", async () => {
     await withFolder(async (root) => {
       addVideo("1");

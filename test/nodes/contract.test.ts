@@ -112,6 +112,12 @@ for (const node of actionNodes) {
       assert.equal(requests(), 0);
     });
 
+    it("shows nothing of what was wrong once a deploy has corrected it", async () => {
+      await start({ [node.uses]: "gone" });
+      await flow.deploy([...configNodes(sim), actionNode(node)], credentials, "nodes");
+      assert.equal(flow.lastStatus("node"), undefined);
+    });
+
     it("lets a message choose among what is deployed, and nothing else", async () => {
       await start({ [node.uses]: "", [`${node.uses}From`]: "dock.name" });
       assert.equal(flow.lastStatus("node"), undefined, "a blank config node is no complaint here");

@@ -131,7 +131,12 @@ describe(`dimensioner-transaction-in in a real Node-RED ${nodeRedMajor}`, functi
     }
     await untilCounted(3);
     assert.ok(!nodeRed.logs.join("\n").includes(secret));
-    assert.equal(nodeRed.logs.filter((line) => line.includes("rejected: wrong secret")).length, 1);
+    assert.equal(
+      nodeRed.logs.filter((line) =>
+        line.includes("rejected because its secret is wrong. Enter the same secret"),
+      ).length,
+      1,
+    );
   });
 
   it("stands behind the logins of a site, and below its root", async () => {

@@ -122,7 +122,13 @@ describe("the log of jobs that are held up", () => {
       after(1);
     }
     log.opened();
-    const unusable = "The store cannot be used";
+    const unusable = "The disk is full";
     assert.deepEqual(lines, [`0 warn ${unusable}`, `60 warn ${unusable}`, `62 log ${goesOn} 62 min`]);
+  });
+
+  it("says what is wrong with a setting, and nothing of trying again, because only a deploy corrects it", () => {
+    log.cannotOpen(errorOf("configFolder", {}));
+    log.opened();
+    assert.deepEqual(lines, ["0 warn The folder to save files in is not set"]);
   });
 });

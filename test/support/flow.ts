@@ -96,6 +96,7 @@ export class TestFlow {
   readonly ends: End[] = [];
   readonly sent: Sent[] = [];
   readonly shown: Shown[] = [];
+  readonly #last = new Map<string, Shown>();
   readonly #events = new EventEmitter();
   readonly #runtime = require(nodeRedPath) as Runtime;
   /** Where stores have their databases. */
@@ -107,7 +108,14 @@ export class TestFlow {
       return;
     }
     const { fill = "", shape = "", text = "" } = status;
-    this.shown.push({ nodeId: id, fill, shape, text });
+    if (text === "") {
+      this.#last.delete(id);
+      this.#events.emit("status");
+      return;
+    }
+    const shown = { nodeId: id, fill, shape, text };
+    this.shown.push(shown);
+    this.#last.set(id, shown);
     this.#events.emit("status");
   };
 
@@ -188,8 +196,9 @@ export class TestFlow {
     return ended;
   }
 
+  /** What the node shows now; undefined if it shows nothing. */
   lastStatus(nodeId: string): Shown | undefined {
-    return this.shown.findLast((one) => one.nodeId === nodeId);
+    return this.#last.get(nodeId);
   }
 
   /** Waits until the node shows a status that fits. */
@@ -199,6 +208,13 @@ export class TestFlow {
       if (found !== undefined) {
         return found;
       }
+      await once(this.#events, "status");
+    }
+  }
+
+  /** Waits until the node shows nothing. */
+  async untilCleared(nodeId: string): Promise<void> {
+    while (this.#last.has(nodeId)) {
       await once(this.#events, "status");
     }
   }

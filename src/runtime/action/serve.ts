@@ -80,6 +80,8 @@ export function serve<TSettings>(
   work: Work<TSettings>,
 ): void {
   const status = new NodeStatus(RED, node);
+  // Node-RED keeps the status of a node over a deploy, which may have corrected what the status complains about.
+  node.status({});
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
   let resetting = new AbortController();

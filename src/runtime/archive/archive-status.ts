@@ -25,7 +25,7 @@ export const archiveTexts = {
     "Found files of a job that is not in the store's database. They were moved to __path__; nothing was deleted.",
   damagedJob:
     "The store's database has damaged data for job __id__. The job was not continued; its files were left as they are.",
-  storeUnusable: "The store cannot be used. This is retried automatically. __cause__",
+  storeUnusable: "__cause__ This is checked again automatically; until then, nothing is archived.",
   heldUp: "Archive jobs are delayed and retried automatically (open: __count__). __cause__",
   stillWaiting: "__id__ has not been archived after __minutes__ min. __cause__",
   resumedAfter: "Archive jobs continue after a delay of __minutes__ min (open: __count__).",

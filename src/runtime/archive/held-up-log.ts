@@ -58,9 +58,15 @@ export class HeldUpLog {
     }
   }
 
-  /** Notes that the archive cannot be opened and is tried again. How many jobs are open in it is not known. */
+  /** Notes that the archive cannot be opened. How many jobs are open in it is not known. */
   cannotOpen(error: unknown): void {
-    if (error instanceof DimensionerError) {
+    if (!(error instanceof DimensionerError)) {
+      return;
+    }
+    if (error.code === "ERR_CONFIG") {
+      // A setting is not tried again: the next deploy corrects it.
+      this.#node.warn(translateError(this.#RED, error).message);
+    } else {
       this.#heldUp(error, "storeUnusable");
     }
   }

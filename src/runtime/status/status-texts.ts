@@ -29,6 +29,8 @@ export const statusTexts = {
   ready: "listening",
   received: "received: __count__",
   refusedSecret: "rejected: wrong secret",
+  refusedSecretHelp:
+    "A post was rejected because its secret is wrong. Enter the same secret in this node and in the webhook of the cloud portal.",
   refusedRecord: "rejected: not a record",
   undelivered: "records not delivered: __count__",
   recordsResumed: "sent again: __count__",
