@@ -35,3 +35,13 @@ describe("the examples 01, 02 and 03", () => {
     }
   });
 });
+
+describe("the debug nodes of the examples", () => {
+  it("show no sentence below the node, where it is cut after 32 characters and stays when all is well again", async () => {
+    for (const file of await exampleNames()) {
+      for (const node of (await readExample(file)).filter(({ tostatus }) => tostatus === true)) {
+        assert.doesNotMatch(String(node["statusVal"]), /message$/, `${file}: ${node.name}`);
+      }
+    }
+  });
+});
