@@ -10,7 +10,7 @@ import type {
 } from "./fault-types.ts";
 import { surfaces } from "./requests.ts";
 
-/** A schema of what fault-types.ts says, where each field is explained. */
+/** The schema of the types in fault-types.ts, which explains each field. */
 type Of<T> = v.GenericSchema<T>;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));

@@ -9,7 +9,7 @@ type Of<K extends RequestFault["kind"]> = Extract<RequestFault, { kind: K }>;
 const standardEnd = { framing: "length", end: "keep" } as const;
 const silentPlan: Plan = { head: null, body: null, framing: "length", end: "hold" };
 
-/** How an answer is sent without a fault. */
+/** How a response is sent without a fault. */
 export function normalPlan(answer: SimResponse, chunked: boolean): Plan {
   const { status, headers, body } = answer;
   const framing = chunked && body !== null ? "chunked" : "length";

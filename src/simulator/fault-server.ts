@@ -48,10 +48,10 @@ function targetOf(request: IncomingMessage): { path: string; query: string } {
   return { path, query: query.join("?") };
 }
 
-/** One surface on its port: logs every request, applies the faults, and sends the handler's answers. */
+/** Serves one surface on its port: logs every request, applies the faults, and sends the handler's responses. */
 export async function startFaultServer(parts: FaultServerParts): Promise<PortListener> {
   const { surface, handler, log, faults, timers, chunked } = parts;
-  // Connections that are reset when their next request arrives.
+  // The connections that a fault resets as soon as their next request arrives.
   const resetNext = new WeakMap<Socket, { readonly name: string; readonly acts: boolean }>();
 
   function simRequest(request: IncomingMessage, target: { path: string; query: string }): SimRequest {

@@ -1,11 +1,11 @@
 import type { SurfaceName } from "./requests.ts";
 
-/** True: the machine does what is requested, only the answer is faulty. False: it never receives the request. */
+/** True: the device executes the request, and only the response is faulty. False: it never receives the request. */
 interface Acts {
   acts?: boolean;
 }
 
-/** Where in the body: a number of bytes (negative: counted from its end) or a fraction of it. */
+/** A place in the body: a number of bytes (negative: counted from its end) or a fraction of its length. */
 interface Place {
   atByte?: number;
   atFraction?: number;
@@ -25,7 +25,7 @@ interface InSteps {
   everyMs?: number;
 }
 
-/** Faults of the connection itself: no request is ever read. They match by surface alone. */
+/** Faults of the connection itself. No request is read, so they match by surface only. */
 export type ConnectionFault =
   /** The port is closed, open connections end. Ends after `forMs` or when the fault is removed. */
   | { kind: "refuse"; forMs?: number }
@@ -34,32 +34,32 @@ export type ConnectionFault =
   /** The connection is accepted and reset at once. */
   | { kind: "connect-reset" };
 
-/** Faults that leave the client without a whole answer. `acts` is true by default. */
+/** Faults that leave the client without a complete response. `acts` is true by default. */
 export type LostResponseFault =
   | ({ kind: "reset"; afterMs?: number } & Acts)
   | ({ kind: "close"; afterMs?: number } & Acts)
   | ({ kind: "silence" } & Acts)
   | ({ kind: "headers-then-silence" } & Acts)
   /**
-   * This request is answered correctly; the connection is closed right after the answer, or reset when the next request
-   * arrives on it. `acts`: whether the machine does what that next request asks.
+   * This request gets a correct response. Then the connection is closed at once, or reset when the next request arrives
+   * on it. `acts`: whether the device executes that next request.
    */
   | ({ kind: "keep-alive-dies"; when?: "next-request" | "after-answer" } & Acts)
   | ({ kind: "cut" } & Acts & Place & Framed & Ending)
-  /** Neither length nor chunks: the end of the connection is the end of the body; with a place it comes too early. */
+  /** A body with neither length nor chunks, which the end of the connection ends; with a place, it ends too early. */
   | ({ kind: "no-framing" } & Place);
 
-/** Faults of time. */
+/** Faults that delay the response. */
 export type SlowFault =
   /** Ends after `ms` or when the fault is removed. */
   | { kind: "delay"; ms: number; before?: "action" | "answer" }
   /** When the fault is removed, the rest is sent without pauses. */
   | ({ kind: "drip" } & InSteps)
   | ({ kind: "slow-headers" } & InSteps)
-  /** Answers with status 103 before the correct one, every `everyMs` (10); without `count`, without end. */
+  /** Sends responses with status 103 before the correct one, every `everyMs` (10); without `count`, they never end. */
   | { kind: "provisional"; count?: number; everyMs?: number };
 
-/** Faults that replace the correct answer. `acts` is false by default, true for `body`. */
+/** Faults that replace the correct response. `acts` is false by default, and true for `body`. */
 export type ReplacedResponseFault =
   /** Bytes that are not HTTP. */
   | ({ kind: "not-http"; text?: string; base64?: string } & Acts & Ending)
@@ -70,10 +70,10 @@ export type ReplacedResponseFault =
       headers?: Record<string, string | string[]>;
       body?: string;
       bodyBytes?: number;
-      /** Retry-After as a date so far from now. */
+      /** Retry-After as a date, at this distance from now. */
       retryInMs?: number;
     } & Acts)
-  /** The right status and headers with another body: a text, bytes, or JSON generated while it is sent. */
+  /** The correct status and headers with another body: a text, bytes, or JSON that is generated while it is sent. */
   | ({
       kind: "body";
       text?: string;
@@ -85,19 +85,19 @@ export type ReplacedResponseFault =
       contentType?: string;
     } & Acts &
       Framed)
-  /** Changes fields of a JSON answer. Names may be paths: `measuredObjects.0.errorCode`. */
+  /** Changes fields of a JSON response. Names may be paths: `measuredObjects.0.errorCode`. */
   | { kind: "json-patch"; set?: Record<string, unknown>; remove?: string[] };
 
 /** Faults of the headers of a correct body. */
 export type HeaderFault =
   /** Content-Length this many bytes too small or too large. */
   | ({ kind: "wrong-length"; by: number } & Ending)
-  /** Content-Range as given, or shifted by so many bytes (default 1) against what is sent. */
+  /** Content-Range as given, or shifted by a number of bytes (default 1) against what is sent. */
   | { kind: "wrong-range"; value?: string; shift?: number }
   /** 206 to a request without Range, with the bytes `from` up to, not including, `to` (default: the first half). */
   | { kind: "partial"; from?: number; to?: number }
   | { kind: "range-ignored" }
-  /** Another ETag, or none. With `ignoreIfRange` the part is served nevertheless, as by a broken server. */
+  /** Another ETag, or none. With `ignoreIfRange` the part is sent all the same, as a faulty server would. */
   | { kind: "etag"; value: string | null; ignoreIfRange?: boolean }
   | { kind: "content-type"; value: string | null }
   /** Adds or replaces headers. */
@@ -114,9 +114,9 @@ export interface FaultRule {
   method?: string;
   /** Starting with a slash: what the path begins with. Otherwise a regular expression. Letter case is ignored. */
   path?: string;
-  /** How often it is applied; 0: until it is removed. Default 1. */
+  /** How often it is applied; 0: until it is removed. 1 if left out. */
   times?: number;
-  /** How many matching requests or connections are left alone first. Default 0. */
+  /** How many matching requests or connections get a normal response first. 0 if left out. */
   after?: number;
   fault: Fault;
 }

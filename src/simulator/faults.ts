@@ -25,13 +25,13 @@ export interface AppliedFault<F> {
 export interface Faults {
   /** Adds a rule after the existing ones. Throws for a rule that is not valid. */
   add(rule: FaultRule): string;
-  /** False when there is no such rule. */
+  /** Returns false if there is no such rule. */
   remove(id: string): boolean;
   clear(): void;
   list(): ListedFault[];
 }
 
-/** What the servers need of the faults. */
+/** The part of the faults that the servers use. */
 export interface FaultRules extends Faults {
   faultForRequest(surface: SurfaceName, method: string, path: string): AppliedFault<RequestFault> | null;
   faultForConnection(surface: SurfaceName): AppliedFault<ConnectionFault> | null;
@@ -42,7 +42,7 @@ export interface FaultRules extends Faults {
 interface Entry {
   readonly id: string;
   readonly rule: FaultRule;
-  /** Length of the rule as JSON. */
+  /** The size of the rule as JSON. */
   readonly bytes: number;
   matches: number;
   applied: number;

@@ -1,8 +1,8 @@
-/** What the three command lines share. */
+/** The parts that dimensioner-verify, dimensioner-prune and dimensioner-rebuild share: numbers, progress, output and Ctrl+C. */
 import type { ArchiveProgress } from "../../model/archive-reports.ts";
 import { formatBytes } from "../../rules/bytes.ts";
 
-/** Bytes as people say them: "12.3 MB". */
+/** A number of bytes in the unit that suits it: "12.3 MB". */
 export function sayBytes(bytes: number): string {
   return formatBytes(bytes, "en");
 }
@@ -12,12 +12,12 @@ export function sayCount(count: number, one: string): string {
   return `${count.toLocaleString("en-US")} ${one}${count === 1 ? "" : "s"}`;
 }
 
-/** Text from names on the disk, without what could move a terminal's cursor. */
+/** Removes control characters from text that contains names of files: a terminal would execute them. */
 export function printable(text: string): string {
   return text.replace(/\p{C}/gu, "�");
 }
 
-/** JSON that says the same, without what could move a terminal's cursor. */
+/** Escapes control characters in JSON, which keeps its meaning: a terminal would execute them. */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value).replace(/\p{C}/gu, (character) =>
     [...Array(character.length).keys()]
@@ -26,7 +26,7 @@ export function printableJson(value: unknown): string {
   );
 }
 
-/** The one folder that a command line names. Throws where it names none, or more. */
+/** Returns the one folder that the command line names. Throws if it names none, or several. */
 export function folderOf(positionals: readonly string[]): string {
   const [folder, more] = positionals;
   if (folder === undefined || more !== undefined) {
@@ -38,7 +38,7 @@ export function folderOf(positionals: readonly string[]): string {
 const everyMs = 100;
 const barWidth = 24;
 
-/** Runs some work with a line at the bottom of the terminal that says how far it is, and that is gone when the work has ended. */
+/** Runs some work, and shows its progress in the last line of the terminal until the work has ended. */
 export async function withProgress<T>(work: (line: ProgressLine) => Promise<T>): Promise<T> {
   const line = new ProgressLine();
   try {
@@ -48,7 +48,7 @@ export async function withProgress<T>(work: (line: ProgressLine) => Promise<T>):
   }
 }
 
-/** One line at the bottom of a terminal; nothing at all where there is none. */
+/** The progress in the last line of a terminal. Writes nothing if the output is not a terminal. */
 class ProgressLine {
   readonly #terminal = process.stderr;
   readonly #startedAt = performance.now();
@@ -66,7 +66,7 @@ class ProgressLine {
     this.#terminal.write(`\r\u001B[K${text.slice(0, (this.#terminal.columns || 80) - 1)}`);
   };
 
-  /** For what is printed meanwhile: the line makes room for it. */
+  /** Removes the line before something else is printed. */
   apart<T>(printOne: (one: T) => Promise<void>): (one: T) => Promise<void> {
     return async (one) => {
       this.clear();
@@ -97,7 +97,7 @@ export function sayProgress(progress: ArchiveProgress, elapsedMs: number): strin
   return `${bar} ${said}${left}`;
 }
 
-/** How much is done, from 0 to 1; null where nobody knows how much there is. */
+/** The part that is done, from 0 to 1; null if the total is not known. */
 function partOf({ packages, bytes, expectedPackages, expectedBytes }: ArchiveProgress): number | null {
   if (expectedBytes !== null && expectedBytes > 0) {
     return Math.min(bytes / expectedBytes, 1);
@@ -116,7 +116,7 @@ function sayTime(ms: number): string {
   return minutes < 90 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`;
 }
 
-/** Prints a line and waits while whoever reads it is slow. */
+/** Prints a line, and waits while the reader of the output is slower than this program. */
 export async function print(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) {
     await new Promise<void>((resume) => process.stdout.once("drain", resume));
@@ -124,8 +124,8 @@ export async function print(line: string): Promise<void> {
 }
 
 /**
- * Prints one JSON object with a list, each entry of which is printed as it is found out, so that a million of them need no memory:
- * what `head` says, the list, and what `totals` says of the work's result.
+ * Prints one JSON object: the fields of `head`, a list, and the fields that `totals` makes from the result of the work. Each
+ * entry of the list is printed as soon as it is known, so that a million entries need no memory.
  */
 export async function printObject<Entry, Result>(
   { head, list, totals }: { head: object; list: string; totals: (result: Result) => object },
@@ -140,14 +140,14 @@ export async function printObject<Entry, Result>(
   return result;
 }
 
-/** So long after Ctrl+C what waits for the disk is waited for. */
+/** How long the process waits, after Ctrl+C, for calls to the disk that have not returned. */
 const interruptMs = 1_000;
-/** What shells say of a command that Ctrl+C has ended: 128 and the number of the signal. */
+/** The exit code of a command that Ctrl+C has ended, as shells define it: 128 plus the number of the signal. */
 const interruptedCode = 130;
 
 /**
- * Runs a command line to its end. Ends the process when nobody reads on, as in `dimensioner-verify … | head`, and with Ctrl+C, also
- * while the disk does not answer.
+ * Runs a command line to its end. The process also ends when the reader of its output ends, as in `dimensioner-verify … | head`,
+ * and with Ctrl+C, even while the disk does not respond.
  */
 export async function runCommand(
   command: string,

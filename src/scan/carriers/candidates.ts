@@ -2,14 +2,14 @@ import type { ScanCarrier, ScanElement } from "../../model/shapes.ts";
 import { separator } from "../gs1/element-string.ts";
 import { formats, type Format } from "./formats.ts";
 
-/** No tracking number is longer, with a routing code in front. */
+/** The length of the longest tracking number, including the routing code in front of it. */
 const longest = Math.max(...formats.flatMap(({ lengths }) => lengths));
-/** The same with spaces between its digits. */
+/** The length of the longest text that can be one if there are spaces between its digits. */
 const longestWritten = 2 * longest;
-/** Parts of one scan that are looked at. */
+/** How many parts of one scan are examined. */
 const mostParts = 32;
 
-/** The formats by the length of the text and its first character: few are left for any text, and none for most. */
+/** The formats by length and first character, so that most texts are compared with no pattern, and none with many. */
 const byLength: readonly ReadonlyMap<string, readonly Format[]>[] = indexFormats();
 
 function indexFormats(): Map<string, Format[]>[] {
@@ -26,8 +26,9 @@ function indexFormats(): Map<string, Format[]>[] {
 }
 
 /**
- * Every tracking number that a scan can be, those with the right check digit first: formats of carriers overlap, and which of
- * them it is only the sender knows. A scan of several parts, such as a GS1 element string, can hold one in each part.
+ * Returns every tracking number that a scan can be, those with a correct check digit first. There can be several, because the
+ * formats of carriers overlap and only the sender knows which one it is. If a scan has several parts, as a GS1 element string
+ * has, each part can be one.
  */
 export function findCarriers(text: string, elements: readonly ScanElement[]): ScanCarrier[] {
   const found: ScanCarrier[] = [];
@@ -57,13 +58,13 @@ function rank({ checkDigit }: ScanCarrier): number {
 
 const separatorsAndSpaces = new RegExp(`[\\s${separator}]`, "g");
 
-/** Spaces and small letters, which only people put in, and separators. */
+/** Spaces and lower-case letters, which are in a number only if a person has typed it, and separators. */
 const written = /[\sa-z\p{Cc}]/u;
 
-/** Shipments, and what companies use as they like; other elements hold no tracking numbers, whatever their digits are. */
+/** The elements of a shipment, and those for internal use of a company. No other element is a tracking number. */
 const mayHoldNumber = /^(?:00|40[0-2]|9\d)$/;
 
-/** The texts that can be a tracking number; at most some dozens. */
+/** Returns the texts that can be a tracking number: a few dozen at most. */
 function partsOf(text: string, elements: readonly ScanElement[]): string[] {
   const parts: string[] = [];
   const add = (part: string): void => {
@@ -71,13 +72,13 @@ function partsOf(text: string, elements: readonly ScanElement[]): string[] {
       parts.push(written.test(part) ? part.replaceAll(separatorsAndSpaces, "").toUpperCase() : part);
     }
   };
-  // Nobody writes spaces into a GS1 code; there is at most a separator behind each element.
+  // A GS1 code has no spaces, only a separator after each element.
   if (elements.length === 0 || text.length <= longest + elements.length) {
     add(text);
   }
   for (const { ai, value } of elements.slice(0, mostParts)) {
     if (ai !== null && mayHoldNumber.test(ai)) {
-      // The numbers of some carriers begin with what GS1 takes for an identifier.
+      // The numbers of some carriers begin with digits that are also a GS1 application identifier.
       add(value);
       add(ai + value);
     }

@@ -1,15 +1,16 @@
 import { hasGs1CheckDigit } from "../gs1/check-digits.ts";
 
 /**
- * Whether the check digit of a tracking number follows from its serial number, which stands between two places in it; the check
- * digit stands at the second one. They are not cut out, because most numbers are compared with several formats.
+ * Returns whether the check digit of a tracking number is correct. The serial number from which it is computed is between two
+ * indexes of the text, and the check digit is at the second one. Indexes are passed instead of parts of the text, because most
+ * numbers are compared with several formats.
  */
 export type CheckDigit = (number: string, from: number, at: number) => boolean;
 
 /** The value of a digit. */
 const digitAt = (number: string, index: number): number => number.charCodeAt(index) - 48;
 
-/** Modulo 10 with a weight for each character, from the left; letters count by their place in ASCII, less 3. */
+/** Modulo 10, with a weight for each character from the left. The value of a letter is its ASCII code minus 3. */
 export function modulo10(even: number, odd: number, prefix = ""): CheckDigit {
   const sumOf = (text: string, from: number, to: number, first: number, second: number): number => {
     let sum = 0;
@@ -21,7 +22,7 @@ export function modulo10(even: number, odd: number, prefix = ""): CheckDigit {
   };
   const sumOfPrefix = sumOf(prefix, 0, prefix.length, even, odd);
   const isEvenBehind = prefix.length % 2 === 0;
-  // Omitted leading digits count as well.
+  // Leading digits that are omitted in the number have weights as well.
   return (number, from, at) => {
     const sum =
       prefix === "" || number.startsWith(prefix, from)
@@ -31,21 +32,21 @@ export function modulo10(even: number, odd: number, prefix = ""): CheckDigit {
   };
 }
 
-/** GS1's, of digits alone. */
+/** The check digit of GS1, for numbers of digits only. */
 export const gs1: CheckDigit = (number, from, at) => hasGs1CheckDigit(number, from, at + 1);
 
-/** The remainder by 7. */
+/** The remainder of the division by 7. */
 export const modulo7: CheckDigit = (number, from, at) =>
   Number(number.slice(from, at)) % 7 === digitAt(number, at);
 
-/** A weight for each digit, the sum modulo 11, and that modulo 10. */
+/** The sum of the weighted digits modulo 11, and the result modulo 10. */
 export function weighted(weights: readonly number[]): CheckDigit {
   return (number, from, at) => (weightedSum(number, from, weights) % 11) % 10 === digitAt(number, at);
 }
 
 const s10Weights = [8, 6, 4, 2, 3, 5, 9, 7];
 
-/** UPU S10: 11 less the remainder by 11, with 0 for 10 and 5 for 11. */
+/** UPU S10: 11 minus the remainder of the division by 11; 10 becomes 0, and 11 becomes 5. */
 export const s10: CheckDigit = (number, from, at) => {
   const rest = 11 - (weightedSum(number, from, s10Weights) % 11);
   return (rest === 10 ? 0 : rest === 11 ? 5 : rest) === digitAt(number, at);

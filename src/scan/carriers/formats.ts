@@ -5,18 +5,18 @@ import { postalServices, s10Service, upsService } from "./services.ts";
 export interface Format {
   readonly carrier: string;
   readonly service: string;
-  /** How many characters the text can have, and with which it can begin: no other text is compared with the pattern. */
+  /** The possible lengths and first characters of the text. No other text is compared with the pattern. */
   readonly lengths: readonly number[];
   readonly first: string;
-  /** Of the whole text. Its group is the tracking number, where that is not all of the text. */
+  /** Matches the whole text. If it has a group, that is the tracking number; otherwise the whole text is. */
   readonly pattern: RegExp;
-  /** Without one, the format has no check digit that is known. */
+  /** How the check digit is computed; left out if the format has none, or if it is not known. */
   readonly check?: CheckDigit;
-  /** Where in the number the serial number begins that is checked; 0 if left out. */
+  /** Index at which the part begins from which the check digit is computed; 0 if left out. */
   readonly serialFrom?: number;
-  /** Where in the number the check digit stands; at its end if left out. */
+  /** Index of the check digit in the number; the last character if left out. */
   readonly checkAt?: number;
-  /** What the number says of the service. */
+  /** Returns the service that the number names. */
   readonly serviceOf?: (number: string) => string;
 }
 
@@ -32,9 +32,10 @@ const upTo = (first: number, last: number): number[] =>
 const routed = "^(?:420\\d{5}(?:\\d{4})?)?";
 
 /**
- * The formats of tracking numbers. The facts, as far as its pages go, are those of jkeen/tracking_number_data, release 2.0.0
- * (https://github.com/jkeen/tracking_number_data, MIT); Identcode, Leitcode and the numbers of DHL Paket and Hermes are from
- * their carriers' public descriptions. Patterns have fixed lengths and nothing to backtrack.
+ * The formats of tracking numbers. The facts are from jkeen/tracking_number_data, release 2.0.0
+ * (https://github.com/jkeen/tracking_number_data, MIT). It does not have Identcode, Leitcode and the numbers of DHL Paket and
+ * Hermes: those are from their carriers' public descriptions. No pattern can backtrack, so each takes time in proportion to
+ * the length of the text.
  */
 export const formats: readonly Format[] = [
   {
@@ -217,7 +218,7 @@ export const formats: readonly Format[] = [
   { carrier: "YunExpress", service: "YunExpress", lengths: [18], first: "Y", pattern: /^YT\d{16}$/ },
 ];
 
-/** A number of so many digits; the last one is the check digit, if there is one. */
+/** A format of digits only. If it has a check digit, that is the last one. */
 function ofDigits(
   carrier: string,
   service: string,
@@ -233,9 +234,9 @@ function ofDigits(
 }
 
 interface DigitOptions {
-  /** The digits with which it can begin; all of them if left out. */
+  /** The possible first digits; any digit if left out. */
   readonly first?: string;
-  /** The digits with which it does begin. */
+  /** The digits with which every number begins. */
   readonly prefix?: string;
   readonly serialFrom?: number;
 }

@@ -24,7 +24,7 @@ const upsServices: Readonly<Record<string, string>> = {
   YW: "SurePost",
 };
 
-/** A code that is not in the list may be any: UPS gives them out by country. */
+/** The service of a code that is not in the list is not known, because UPS assigns codes by country. */
 export function upsService(code: string): string {
   return upsServices[code] ?? "UPS";
 }
@@ -47,7 +47,7 @@ export function s10Service(number: string): string {
   return s10Services.find(([pattern]) => pattern.test(number))?.[1] ?? "UPU S10";
 }
 
-/** The postal services that give out UPU S10 numbers, two letters each. */
+/** The countries whose postal services issue UPU S10 numbers, with two letters each. */
 const countries =
   "AEAFAGALAMAOARATAUAZBABBBDBEBFBGBHBIBJBNBOBRBSBTBWBYBZCACDCFCGCHCICLCMCNCOCRCUCVCYCZDEDJDKDMDODZECEEEGERESETFIFJFRGA" +
   "GBGDGEGHGMGNGQGRGTGWGYHKHNHRHTHUIDIEILINIQIRISITJMJOJPKEKGKHKIKMKNKPKRKWKZLALBLCLILKLRLSLTLULVLYMAMCMDMEMGMKMLMMMNMR" +
