@@ -94,7 +94,8 @@ class Transfer implements Receiver, Download {
     this.body = new ReceivedBody({
       read: () => this.#flow?.resume(),
       destroy: (error, callback) => {
-        this.#end.abort();
+        // Without a reason, each download would create a DOMException with its stack.
+        this.#end.abort("ended");
         callback(error);
       },
     });

@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Row, Statement } from "./database.ts";
 import { describeFailure } from "./sqlite-errors.ts";
 import type {
   Failure,
@@ -42,7 +41,7 @@ export class SqliteFile {
   }
 
   /**
-   * Runs each request in a savepoint of its own, and all of them in one commit; a failed one does not affect the
+   * Runs all requests in one commit, each of several in a savepoint of its own; a failed one does not affect the
    * others.
    */
   commit(requests: readonly TransactionRequest[]): readonly TransactionResult[] {
@@ -73,7 +72,12 @@ export class SqliteFile {
     try {
       this.#database.exec("BEGIN IMMEDIATE");
       hasBegun = true;
-      const results = requests.map((request) => this.#runOne(request));
+      // A single request fails as the whole transaction does, and needs no savepoint.
+      const [only, ...others] = requests;
+      const results =
+        only !== undefined && others.length === 0
+          ? [this.#run(only)]
+          : requests.map((request) => this.#runInSavepoint(request));
       this.#database.exec("COMMIT");
       return results;
     } catch (error) {
@@ -82,24 +86,24 @@ export class SqliteFile {
     }
   }
 
-  #runOne({ id, statements }: TransactionRequest): TransactionResult {
+  #runInSavepoint(request: TransactionRequest): TransactionResult {
     this.#database.exec("SAVEPOINT request");
     try {
-      const rows = statements.map((statement) => this.#run(statement));
+      const result = this.#run(request);
       this.#database.exec("RELEASE request");
-      return { id, rows };
+      return result;
     } catch (error) {
       // A full disk or a failed read ends the whole transaction, so that nothing of the batch is stored.
       if (!this.#database.isTransaction) {
         throw error;
       }
       this.#database.exec("ROLLBACK TO request; RELEASE request");
-      return { id, failure: describeFailure(error) };
+      return { id: request.id, failure: describeFailure(error) };
     }
   }
 
-  #run({ sql, values = [] }: Statement): readonly Row[] {
-    return allRows(this.#prepare(sql), values);
+  #run({ id, statements }: TransactionRequest): TransactionResult {
+    return { id, rows: statements.map(({ sql, values = [] }) => allRows(this.#prepare(sql), values)) };
   }
 
   #prepare(sql: string): StatementSync {

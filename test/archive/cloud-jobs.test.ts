@@ -255,6 +255,46 @@ describe("archive: jobs of the cloud", () => {
     });
   });
 
+  it("downloads no medium again that it had stored before the next one failed", async () => {
+    await withFolder(async (root) => {
+      const [first, second] = [20_000, 30_000].map((generateBytes) =>
+        cloud.sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes }),
+      );
+      const pathOf = (medium = second): string => `/api/transactionmedia/9/${medium?.contentId}`;
+      cloud.sim.faults.add({
+        surface: "cloud",
+        path: pathOf(second),
+        times: 3,
+        fault: { kind: "status", status: 401 },
+      });
+      const archive = await openArchive(root, cloud.client);
+      const { manifest } = await (await archive.runner.submit(cloud.intentFor("9"))).end();
+      assert.equal(manifest.items.length, 2);
+      const timesOf = (path: string): number => cloud.sim.requests.filter((one) => one.path === path).length;
+      assert.deepEqual([timesOf(pathOf(first)), timesOf(pathOf(second))], [1, 4]);
+      await archive.close();
+    });
+  });
+
+  it("notes a large medium in the database before it downloads the next one", async () => {
+    await withFolder(async (root) => {
+      cloud.sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 1_000_000 });
+      const { contentId } = cloud.sim.cloud.addMedia("9", { contentType: "video/mp4", generateBytes: 9_000 });
+      const held = cloud.sim.faults.add({
+        surface: "cloud",
+        path: `/api/transactionmedia/9/${contentId}`,
+        times: 0,
+        fault: { kind: "delay", ms: 600_000 },
+      });
+      const archive = await openArchive(root, cloud.client);
+      const submission = await archive.runner.submit(cloud.intentFor("9"));
+      await until(() => submission.running?.job.items.size === 1, "the large medium is noted");
+      cloud.sim.faults.remove(held);
+      assert.equal((await submission.end()).manifest.items.length, 2);
+      await archive.close();
+    });
+  });
+
   it("keeps what it has when it is given up, where that is wanted", async () => {
     await withFolder(async (root) => {
       cloud.sim.cloud.addMedia("9", {

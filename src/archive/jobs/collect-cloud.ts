@@ -2,11 +2,12 @@ import { join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { MediaItem } from "../../model/shapes.ts";
 import { unfindable } from "../find/transaction-finder.ts";
+import type { StoredItem } from "../packages/intent.ts";
 import type { CollectedMedia } from "./collected-media.ts";
 import { wantedOf } from "./completeness.ts";
 import { otherParcelsVideo, isVideo } from "./required-media.ts";
 import type { JobWork, StepJob } from "./job-work.ts";
-import { mediaPath } from "./media-source.ts";
+import { mediaPath, type MediaSource } from "./media-source.ts";
 import { searchOf } from "./searches.ts";
 import { cloudSlot } from "./item-slots.ts";
 import { namesInUse, reserveName, storeItem } from "./store-item.ts";
@@ -65,46 +66,85 @@ function dueOf({ job, existing, otherParcels, listed }: CollectedMedia): MediaIt
   );
 }
 
-/** Stores the required media of the list that are not stored yet. */
+/** A medium of this size or more is noted in the database at once, because to download it again takes time. */
+const largeBytes = 1_000_000;
+
+/**
+ * Stores the required media of the list that are not stored yet. Small ones are noted in the database together: after a
+ * kill they are downloaded again. With messages that may still bring parts, files that are not noted are not removed,
+ * so each medium is noted at once.
+ */
 export async function downloadMedia(running: StepJob, { cloud }: JobWork): Promise<void> {
-  const { job, root, signal } = running;
+  const { job, root } = running;
   const { transactionId } = job;
   if (transactionId === null) {
     return;
   }
   const used = namesInUse(job.items.values());
   const source = cloud(job);
-  for (const item of dueOf(running.seen)) {
-    const { contentId, description } = item;
-    // The list may contain it twice.
-    if (job.items.has(cloudSlot(contentId)) || running.seen.otherParcels.has(contentId)) {
-      continue;
+  let stored = new Map<string, StoredItem>();
+  const note = async (): Promise<void> => {
+    const noted = stored;
+    stored = new Map();
+    if (noted.size > 0) {
+      await root.addItems(job, noted);
     }
-    const facts = {
-      source: "cloud",
-      contentId,
-      description,
-      url: mediaPath(transactionId, contentId),
-      base: reserveName(used, description ?? contentId),
-    } as const;
-    const { surface, host } = source.peer;
-    const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
-    const start = () => source.media(transactionId, contentId, { signal, onProgress });
-    try {
-      const stored = await storeItem(root, job.id, start, facts, { surface, host, signal });
-      if (otherParcelsVideo(job.intent) !== undefined && isVideo(stored)) {
-        // It was announced with another type.
-        running.seen.otherParcels = new Set([...running.seen.otherParcels, contentId]);
-        await root.disk.unlink(join(root.work.of(job.id), stored.path));
+  };
+  try {
+    for (const item of dueOf(running.seen)) {
+      const slot = cloudSlot(item.contentId);
+      // The list may contain it twice.
+      if (stored.has(slot) || job.items.has(slot) || running.seen.otherParcels.has(item.contentId)) {
         continue;
       }
-      await root.addItems(job, new Map([[cloudSlot(contentId), stored]]));
-      running.resetFailures();
-    } catch (error) {
-      // It is listed but cannot be downloaded, so it counts as missing.
-      if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
-        throw error;
+      const one = await download(running, source, { item, transactionId, used });
+      if (one === undefined) {
+        continue;
+      }
+      stored.set(slot, one);
+      if (one.bytes >= largeBytes || job.intent.sequence !== null) {
+        await note();
       }
     }
+  } finally {
+    await note();
   }
+}
+
+/** Stores one medium; undefined if it cannot be downloaded, or is a video of another parcel. */
+async function download(
+  running: StepJob,
+  source: MediaSource,
+  { item, transactionId, used }: { item: MediaItem; transactionId: string; used: Set<string> },
+): Promise<StoredItem | undefined> {
+  const { job, root, signal } = running;
+  const { contentId, description } = item;
+  const facts = {
+    source: "cloud",
+    contentId,
+    description,
+    url: mediaPath(transactionId, contentId),
+    base: reserveName(used, description ?? contentId),
+  } as const;
+  const { surface, host } = source.peer;
+  const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
+  const start = () => source.media(transactionId, contentId, { signal, onProgress });
+  let stored: StoredItem;
+  try {
+    stored = await storeItem(root, job.id, start, facts, { surface, host, signal });
+  } catch (error) {
+    // It is listed but cannot be downloaded, so it counts as missing.
+    if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
+      throw error;
+    }
+    return undefined;
+  }
+  if (otherParcelsVideo(job.intent) !== undefined && isVideo(stored)) {
+    // It was announced with another type.
+    running.seen.otherParcels = new Set([...running.seen.otherParcels, contentId]);
+    await root.disk.unlink(join(root.work.of(job.id), stored.path));
+    return undefined;
+  }
+  running.resetFailures();
+  return stored;
 }
