@@ -14,6 +14,8 @@ export const plainDisk: ArchiveDisk = fsPromises;
 /** The folder, in a store's folder, of its unfinished packages and its log of deleted ones. */
 export const stateFolderName = ".dimensioner-archive";
 export const pruneLogName = "pruned.jsonl";
+/** The log of holds and releases. */
+export const holdLogName = "holds.jsonl";
 export const manifestFileName = "manifest.json";
 export const measurementFileName = "measurement.json";
 export const rawFileName = "measurement.raw";

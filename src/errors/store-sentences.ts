@@ -110,4 +110,30 @@ export const stores = {
     hint: "Everything that was stored before is safe.",
     retryable: true,
   },
+  evidenceNotFound: {
+    code: "ERR_NOT_FOUND",
+    text: "No package was found for “__value__”. Nothing was changed. Check the value, or search for the beginning of it.",
+    hint: "Only packages in the index of this store are found.",
+  },
+  evidenceTooMany: {
+    code: "ERR_INPUT",
+    text: "More than __most__ packages were found for “__value__”. Nothing was changed. Use a more specific value, or increase the limit.",
+    hint: "The limit prevents that more packages are changed than was meant.",
+  },
+  evidenceGone: {
+    code: "ERR_NOT_FOUND",
+    text: "The package __path__ is in the index, but its folder is missing or its manifest cannot be read. Verify the archive to see what is wrong.",
+    hint: "Restore the folder from your backup.",
+  },
+  evidenceHeldByFile: {
+    code: "ERR_INPUT",
+    text: "The package __path__ stays on hold, because somebody has put the file __name__ into its folder. To release it, delete that file there.",
+    hint: "Only a hold that was set by this package is released.",
+  },
+  evidenceFailed: {
+    code: "ERR_FILE",
+    text: "The packages could not be processed: __problem__. Check the disk or the network share.",
+    hint: "Nothing is lost; try again.",
+    retryable: true,
+  },
 } as const satisfies Record<string, Sentence>;

@@ -12,6 +12,10 @@ import type {
   FleetDevice,
   ArchivedPackage,
   HeldUp,
+  EvidencePackage,
+  MissingEvidence,
+  VerifyResult,
+  PruneResult,
   MessageParts,
   Scan,
   BillableWeight,
@@ -56,6 +60,19 @@ export interface FetchImageInput {
 export interface TransactionInput {
   transactionId: string | number;
   transactionReference?: string | number | null;
+  [field: string]: unknown;
+}
+
+/** What evidence takes. */
+export interface EvidenceInput {
+  /** What is searched for, or a period; not needed for prune. */
+  payload?: string | number | null;
+  /** If the dialog leaves the choice to the message. */
+  action?: "find" | "missing" | "verify" | "hold" | "release" | "prune";
+  /** For hold and release. */
+  reason?: string | null;
+  /** For hold and release. */
+  person?: string | null;
   [field: string]: unknown;
 }
 
@@ -180,6 +197,72 @@ export interface ArchiveMessage {
  */
 export interface HeldUpMessage {
   payload: HeldUp;
+  [field: string]: unknown;
+}
+
+/** What evidence sends after find, hold and release. */
+export interface EvidenceListMessage {
+  /** The packages, the newest first. */
+  payload: EvidencePackage[];
+  [field: string]: unknown;
+}
+
+/** What evidence sends after find as one message per package. */
+export interface EvidenceMessage {
+  payload: EvidencePackage;
+  parts: MessageParts;
+  [field: string]: unknown;
+}
+
+/** What evidence sends after missing. */
+export interface MissingListMessage {
+  /** What has no complete package, the newest first. */
+  payload: MissingEvidence[];
+  [field: string]: unknown;
+}
+
+/**
+ * What evidence sends after missing as one message for each that can be archived again: archive takes it as it
+ * is.
+ */
+export interface MissingMessage {
+  /**
+   * What is missing, and why; all of MissingEvidence except `archiveAgain`, whose properties are on the message.
+   */
+  missing: {
+    /**
+     * `notArchived`: a webhook record that no archive node has accepted. `open`: the archive job is still running.
+     * `failed`: the archive job has ended in an error. `incomplete`: there is a package without all its media.
+     */
+    reason: "notArchived" | "open" | "failed" | "incomplete";
+    /** When the record arrived, the job was accepted or the package was archived (ISO 8601, UTC). */
+    at: string;
+    /** Null if it is not known. */
+    transactionId: string | null;
+    /** As given. */
+    transactionReference: string | null;
+    /** Which device measured. */
+    device: string | null;
+    /** Code of the error in which the job has ended. */
+    errorCode: string | null;
+    /** Its sentence. */
+    errorMessage: string | null;
+    /** The incomplete package, from the store's folder. */
+    location: string | null;
+  };
+  parts: MessageParts;
+  [field: string]: unknown;
+}
+
+/** What evidence sends after verify. */
+export interface VerifyMessage {
+  payload: VerifyResult;
+  [field: string]: unknown;
+}
+
+/** What evidence sends after prune. */
+export interface PruneMessage {
+  payload: PruneResult;
   [field: string]: unknown;
 }
 

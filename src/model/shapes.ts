@@ -393,6 +393,195 @@ export interface HeldUp {
   heldUpFor: number;
 }
 
+/** A package that was found, as its manifest and its measurement say. */
+export interface EvidencePackage {
+  /** The package's ID in the store's database and in its manifest. */
+  packageId: string;
+  /** The package's folder from the store's folder, with slashes. */
+  location: string;
+  /** Absolute path of the package. */
+  folder: string;
+  /** As given, or as found; null if it is not known. */
+  transactionId: string | null;
+  /** As given. */
+  transactionReference: string | null;
+  /** As given. */
+  customReference1: string | null;
+  /** As given. */
+  customReference2: string | null;
+  /** As given. */
+  customReference3: string | null;
+  /** As given. */
+  barcodeReference: string | null;
+  /** The text of the scanned label. */
+  scan: string | null;
+  /** Which device measured. */
+  device: string | null;
+  /** Of the device, as its owner has typed it in. */
+  deviceSerialNumber: string | null;
+  /** Of the device, as its owner has typed it in. */
+  deviceCertificate: string | null;
+  /** By the device's clock, as it sent the time. */
+  measuredAtUtc: string | null;
+  /** By this computer's clock (ISO 8601, UTC). */
+  archivedAtUtc: string;
+  /** As measured. */
+  length: number | null;
+  /** As measured. */
+  width: number | null;
+  /** As measured. */
+  height: number | null;
+  /** Unit of length, width and height. */
+  dimsUnitOfMeasure: string | null;
+  /** As measured. */
+  weight: number | null;
+  /** Unit of the weight. */
+  weightUnitOfMeasure: string | null;
+  /** What the device says of its result; null if it says nothing. */
+  legalForTrade: boolean | null;
+  /** The weight that was billed; null if the flow did not calculate one. */
+  billable: {
+    weight: number;
+    unit: string;
+  } | null;
+  /** Whether all that was expected is there. */
+  complete: boolean;
+  /** What was expected and is not there. */
+  missing: string[];
+  /**
+   * Path of the manifest of the package that this one completes, from the store's folder; null for a package of
+   * its own.
+   */
+  supplements: string | null;
+  /** Null for a package that is not on hold. */
+  hold: Hold | null;
+  /** The images and videos. */
+  files: ArchivedFile[];
+  /** A sentence if the package is in the index, but cannot be read from the folder; null otherwise. */
+  problem: string | null;
+}
+
+/**
+ * Why a package is kept, whatever its age. A file that somebody put into the folder by hand tells no time and no
+ * person.
+ */
+export interface Hold {
+  /** ISO 8601, UTC. */
+  heldAt: string | null;
+  /** Who put it on hold, as given. */
+  person: string | null;
+  /** As given, or the text of the file. */
+  reason: string | null;
+}
+
+/** A transaction or a measurement that has no complete package. */
+export interface MissingEvidence {
+  /**
+   * `notArchived`: a webhook record that no archive node has accepted. `open`: the archive job is still running.
+   * `failed`: the archive job has ended in an error. `incomplete`: there is a package without all its media.
+   */
+  reason: "notArchived" | "open" | "failed" | "incomplete";
+  /** When the record arrived, the job was accepted or the package was archived (ISO 8601, UTC). */
+  at: string;
+  /** Null if it is not known. */
+  transactionId: string | null;
+  /** As given. */
+  transactionReference: string | null;
+  /** Which device measured. */
+  device: string | null;
+  /** Code of the error in which the job has ended. */
+  errorCode: string | null;
+  /** Its sentence. */
+  errorMessage: string | null;
+  /** The incomplete package, from the store's folder. */
+  location: string | null;
+  /**
+   * The properties of the message with which archive can archive it now; null while the job is running. Not in a
+   * message of its own: there they are on the message.
+   */
+  archiveAgain: {} | null;
+}
+
+/** The result of a verification. */
+export interface VerifyResult {
+  /**
+   * `ok`: all is as it was archived. `wrong`: something is not. `unchecked`: what could be checked is, but not all
+   * could be.
+   */
+  verdict: "ok" | "wrong" | "unchecked";
+  /** What is not as it was archived; the first ones, up to the limit. */
+  findings: {
+    /** As in docs/archive.md. */
+    kind: string;
+    /** From the store's folder, with slashes. */
+    path: string;
+    /** A sentence for people. */
+    problem: string;
+  }[];
+  /** How many there are. */
+  findingCount: number;
+  /** What could not be checked. */
+  unchecked: {
+    /** As in docs/archive.md. */
+    kind: string;
+    /** From the store's folder, with slashes. */
+    path: string;
+    /** A sentence for people. */
+    problem: string;
+  }[];
+  /** What is not wrong, but worth knowing. */
+  notes: {
+    kind: string;
+    path: string;
+    text: string;
+  }[];
+  /** How many packages were checked. */
+  packages: number;
+  /** How many files were checked. */
+  files: number;
+  /** How many bytes were checked. */
+  bytes: number;
+  /** How many packages were archived without all their media. */
+  incomplete: number;
+  /** How many packages the index lists; null if that is not known. */
+  expected: number | null;
+  /** When it ended (ISO 8601, UTC). */
+  verifiedAtUtc: string;
+  /** Name and version of the package that verified. */
+  software: string;
+}
+
+/** What was deleted for its age or, in a dry run, would be. */
+export interface PruneResult {
+  /** Packages archived before this were old enough (ISO 8601, UTC). */
+  before: string;
+  /** Whether nothing was deleted. */
+  dryRun: boolean;
+  /** How many packages were deleted, or would be. */
+  deleted: number;
+  /** How many are on hold. */
+  held: number;
+  /** How many were kept for another reason. */
+  kept: number;
+  /** How many could not be deleted. */
+  failed: number;
+  /** Of what was deleted, or would be. */
+  bytes: number;
+  /** How many rows were removed from the index; null in a dry run. */
+  rowsRemoved: number | null;
+  /** Why rows stay in the index; null if none has to. */
+  rowsKept: string | null;
+  /** What happened to each package that is old enough; the first ones, up to the limit. */
+  packages: {
+    what: "deleted" | "held" | "kept" | "failed";
+    /** From the store's folder, with slashes. */
+    path: string;
+    bytes: number;
+    /** Why it was kept, or could not be deleted. */
+    reason?: string;
+  }[];
+}
+
 /** Makes one list of many messages again in a Join node. */
 export interface MessageParts {
   /** The same in all messages of one list. */

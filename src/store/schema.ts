@@ -144,4 +144,8 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE INDEX packages_previous ON packages (previous_sha256)`,
     `CREATE INDEX packages_archived ON packages (archived_at, package_id)`,
   ],
+  [
+    `CREATE INDEX packages_scan ON packages (scan, archived_at)`,
+    `CREATE INDEX jobs_accepted ON jobs (accepted_at)`,
+  ],
 ];

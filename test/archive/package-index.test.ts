@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";
-import { indexPackage, PackageIndex, type Lookup } from "../../src/archive/packages/package-index.ts";
+import { searchIndex, type Query } from "../../src/archive/evidence/search.ts";
+import { indexPackage, PackageIndex } from "../../src/archive/packages/package-index.ts";
 import { openTestDatabase, type TestDatabase } from "../store/support.ts";
 
 function manifestOf(job: string, more: Partial<Manifest> = {}): Manifest {
@@ -54,12 +55,21 @@ describe("the index of a store's packages", () => {
   });
   afterEach(() => test.close());
 
-  const lookups: readonly [by: Lookup, value: string, found: readonly string[]][] = [
+  type By = Extract<Query, { value: string }>["by"];
+  const search = (by: By, value: string, limit: number) => searchIndex(test.database, { by, value }, limit);
+
+  const lookups: readonly [by: By, value: string, found: readonly string[]][] = [
     ["reference", "order of a", ["a"]],
     ["reference", "wave 7", ["ccc", "bb", "a"]],
     ["transactionId", "id of bb", ["bb"]],
     ["barcode", "barcode of ccc", ["ccc"]],
+    ["transactionId", "ID OF BB", ["bb"]],
     ["packageId", "a", ["a"]],
+    ["text", "Order", ["ccc", "bb", "a"]],
+    ["text", "barcode of c", ["ccc"]],
+    ["text", "ID OF B", ["bb"]],
+    ["text", "rder", []],
+    ["text", "%", []],
     ["reference", "nobody's", []],
     ["reference", "' OR 1 = 1 --", []],
   ];
@@ -67,7 +77,7 @@ describe("the index of a store's packages", () => {
     it(`finds ${found.length} by ${by} “${value}”, the newest first`, async () => {
       await Promise.all([add("a"), add("bb"), add("ccc")]);
       assert.deepEqual(
-        (await index().find(by, value, 100)).map(({ id }) => id),
+        (await search(by, value, 100)).map(({ id }) => id),
         found,
       );
     });
@@ -76,14 +86,41 @@ describe("the index of a store's packages", () => {
   it("gives no more than it is asked for", async () => {
     await Promise.all([add("a"), add("bb"), add("ccc")]);
     assert.deepEqual(
-      (await index().find("reference", "wave 7", 2)).map(({ id }) => id),
+      (await search("reference", "wave 7", 2)).map(({ id }) => id),
       ["ccc", "bb"],
+    );
+  });
+
+  it("finds the packages of a period, without its end, and all of them", async () => {
+    await Promise.all([add("a"), add("bb"), add("ccc")]);
+    const period = { from: "2026-11-22T09:00:01.000Z", to: "2026-11-22T09:00:03.000Z" };
+    const found = await searchIndex(test.database, { by: "period", period }, 9);
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      ["bb", "a"],
+    );
+    assert.equal((await searchIndex(test.database, { by: "all" }, 9)).length, 3);
+  });
+
+  it("finds the newest first among very many that begin with the same text", async () => {
+    await test.database.transaction([
+      {
+        sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+          INSERT INTO packages (package_id, job_key, location, manifest_sha256, transaction_reference, archived_at, complete, files, bytes)
+          SELECT 'p' || i, i, i, i, 'MANY-' || (3000 - i), strftime('%Y-%m-%dT%H:%M:%fZ', 1700000000 + i, 'unixepoch'), 1, 1, 1
+          FROM n`,
+      },
+    ]);
+    const found = await search("text", "many-", 3);
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      ["p3000", "p2999", "p2998"],
     );
   });
 
   it("gives what a manifest says", async () => {
     await add("a", { complete: false });
-    assert.deepEqual((await index().find("packageId", "a", 1))[0], {
+    assert.deepEqual((await search("packageId", "a", 1))[0], {
       id: "a",
       path: "2026/a",
       sha256: "sha256 of a",
@@ -126,15 +163,15 @@ describe("the index of a store's packages", () => {
     await test.database.transaction(
       indexPackage({ own: "key of b", measure: null }, { path: "2026/a", sha256: "other" }, manifestOf("b")),
     );
-    assert.deepEqual(await index().find("packageId", "a", 9), []);
-    assert.equal((await index().find("packageId", "b", 9)).length, 1);
+    assert.deepEqual(await search("packageId", "a", 9), []);
+    assert.equal((await search("packageId", "b", 9)).length, 1);
   });
 
   it("takes a package in again without doubling it, as a rebuild does", async () => {
     await add("a");
     await add("a", { complete: false });
     assert.deepEqual(
-      (await index().find("packageId", "a", 9)).map(({ complete }) => complete),
+      (await search("packageId", "a", 9)).map(({ complete }) => complete),
       [false],
     );
   });

@@ -11,6 +11,7 @@ import { readScan } from "../../src/scan/read-scans.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { sentMessages } from "../../tools/write-docs/messages.ts";
 import { messageSchemas } from "../../tools/write-docs/schema-file.ts";
+import { pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type Message } from "../support/flow.ts";
 import { resultOf } from "../billing/support.ts";
@@ -249,6 +250,45 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
       };
       const [msg] = await run("ArchiveMessage", node, { transactionId: "T2", transactionReference: "R" });
       hasAllFieldsOf("ArchivedPackage", msg?.["payload"]);
+      await flow.stop();
+    });
+  });
+
+  it("evidence, of each action", async () => {
+    await withFolder(async (folder) => {
+      const type = "dimensioner-evidence";
+      const evidence = (id: string, more: object) => ({ id, z: "tab", type, store: "store", ...more });
+      flow = await TestFlow.start([
+        storeNode(folder, "store"),
+        { id: "archive", z: "tab", type: "dimensioner-archive", store: "store", media: "none" },
+        evidence("node", { action: "msg", limit: 10 }),
+        evidence("split", { action: "msg", emit: "split" }),
+      ]);
+      const payload = pictureOf("1");
+      await flow.run("archive", { transactionId: "1", transactionReference: "R", payload });
+      const first = { payload, parts: { id: "parts", index: 0, count: 2 } };
+      const open = flow.start("archive", { transactionId: "2", ...first });
+      await flow.run("archive", { reset: true });
+      assert.ok((await open).error !== undefined);
+      const send = async (name: keyof typeof schemas, id: string, given: Message) => {
+        const { error, sent } = await flow.run(id, structuredClone(given));
+        assert.equal(error, undefined, error?.message);
+        const msg = sent[0]?.msg ?? {};
+        // A message for archive also has what archive takes.
+        checkMessage(name, msg, name === "MissingMessage" ? { ...msg, missing: null, parts: null } : given);
+        checked.add(`${type} ${name}`);
+        return msg["payload"];
+      };
+      const given = { payload: "R", reason: "claim", person: "Anna" };
+      const held = await send("EvidenceListMessage", "node", { ...given, action: "hold" });
+      hasAllFieldsOf("EvidencePackage", (held as unknown[])[0]);
+      hasAllFieldsOf("Hold", (held as { hold: unknown }[])[0]?.hold);
+      await send("EvidenceMessage", "split", { ...given, action: "find" });
+      const missing = await send("MissingListMessage", "node", { payload: "24h", action: "missing" });
+      hasAllFieldsOf("MissingEvidence", (missing as unknown[])[0]);
+      await send("MissingMessage", "split", { payload: "24h", action: "missing" });
+      hasAllFieldsOf("VerifyResult", await send("VerifyMessage", "node", { ...given, action: "verify" }));
+      hasAllFieldsOf("PruneResult", await send("PruneMessage", "node", { action: "prune" }));
       await flow.stop();
     });
   });

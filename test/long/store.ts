@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PackageIndex } from "../../src/archive/packages/package-index.ts";
+import { searchIndex } from "../../src/archive/evidence/search.ts";
 import type { Database } from "../../src/store/database.ts";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
@@ -52,18 +52,31 @@ async function measureIndex(packages: number, openLimitMs?: number): Promise<voi
   const { database, release } = await databases.open(file);
   const ofIndex = `an index of ${packages} packages (${megabytes.toFixed(0)} MB)`;
   report(`open ${ofIndex}`, performance.now() - openedAt, "ms", openLimitMs);
-  const index = new PackageIndex(database);
   const times: number[] = [];
   for (let look = 0; look < 500; look += 1) {
     const number = Math.floor((look * packages) / 500);
     const startedAt = performance.now();
-    const found = await index.find("reference", `ORDER-${number}`, 10);
+    const found = await searchIndex(database, { by: "reference", value: `ORDER-${number}` }, 10);
     times.push(performance.now() - startedAt);
     if (found.length !== 1) {
       missed.push(`find ORDER-${number}: ${found.length} packages`);
     }
   }
   report(`find by reference in ${ofIndex}, 99 of 100`, percentile(times, 0.99), "ms", 10);
+  // From one character, with which all of them begin, to a whole reference.
+  for (const text of [
+    "O",
+    "order-1",
+    "ORDER-99",
+    "400638100",
+    "CUSTOMER-7",
+    `ORDER-${packages - 1}`,
+    "nobody's",
+  ]) {
+    const startedAtText = performance.now();
+    await searchIndex(database, { by: "text", value: text }, 100);
+    report(`find what begins with “${text}” in ${ofIndex}`, performance.now() - startedAtText, "ms", 50);
+  }
   await release();
   await rm(file);
 }

@@ -11,6 +11,7 @@ import billableWeight from "../../nodes/billable-weight/billable-weight.ts";
 import cloud from "../../nodes/cloud/cloud.ts";
 import device from "../../nodes/device/device.ts";
 import deviceList from "../../nodes/device-list/device-list.ts";
+import evidence from "../../nodes/evidence/evidence.ts";
 import fetchImage from "../../nodes/fetch-image/fetch-image.ts";
 import fetchMedia from "../../nodes/fetch-media/fetch-media.ts";
 import fetchVideo from "../../nodes/fetch-video/fetch-video.ts";
@@ -79,6 +80,7 @@ const nodeTypes: NodeInitializer[] = [
   cloud,
   device,
   deviceList,
+  evidence,
   fetchImage,
   fetchMedia,
   fetchVideo,

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { cloudDeviceSchema, mediaItemSchema, terminalSchema } from "../../src/model/cloud-records.ts";
 import { measuredObjectSchema, measureResultSchema } from "../../src/model/measure-result.ts";
 import { transactionRecordSchema } from "../../src/model/transaction-record.ts";
+import * as evidence from "./evidence-payloads.ts";
 import * as payloads from "./payloads.ts";
 import { described } from "./payloads.ts";
 
@@ -63,6 +64,11 @@ export const shapes = {
   ArchivedPackage: payloads.archivedPackage,
   ArchivedFile: payloads.archivedFile,
   HeldUp: payloads.heldUp,
+  EvidencePackage: evidence.evidencePackage,
+  Hold: evidence.hold,
+  MissingEvidence: evidence.missingEvidence,
+  VerifyResult: evidence.verifyResult,
+  PruneResult: evidence.pruneResult,
   MessageParts: payloads.messageParts,
   Scan: payloads.scan,
   ScanElement: payloads.scanElement,
@@ -133,6 +139,28 @@ export const sent = {
     "What archive sends on its second output of a parcel that is not archived yet, beside the message that it ends in.",
     { payload: payloads.heldUp },
   ),
+  EvidenceListMessage: message("What evidence sends after find, hold and release.", {
+    payload: described("The packages, the newest first.", v.array(evidence.evidencePackage)),
+  }),
+  EvidenceMessage: message("What evidence sends after find as one message per package.", {
+    payload: evidence.evidencePackage,
+    parts: payloads.messageParts,
+  }),
+  MissingListMessage: message("What evidence sends after missing.", {
+    payload: described("What has no complete package, the newest first.", v.array(evidence.missingEvidence)),
+  }),
+  MissingMessage: message(
+    "What evidence sends after missing as one message for each that can be archived again: archive takes it as it is.",
+    {
+      missing: described(
+        "What is missing, and why; all of MissingEvidence except `archiveAgain`, whose properties are on the message.",
+        v.omit(evidence.missingShape, ["archiveAgain"]),
+      ),
+      parts: payloads.messageParts,
+    },
+  ),
+  VerifyMessage: message("What evidence sends after verify.", { payload: evidence.verifyResult }),
+  PruneMessage: message("What evidence sends after prune.", { payload: evidence.pruneResult }),
   TransactionMessage: message("What transaction in sends.", {
     payload: transactionRecordSchema,
     transactionId: described("For media list, fetch media and archive.", v.string()),
@@ -183,6 +211,19 @@ export const taken = {
   TransactionInput: message("What media list takes, and archive for a transaction of the cloud.", {
     transactionId: idText,
     transactionReference: given,
+  }),
+  EvidenceInput: message("What evidence takes.", {
+    payload: v.exactOptional(
+      described("What is searched for, or a period; not needed for prune.", v.nullable(idText)),
+    ),
+    action: v.exactOptional(
+      described(
+        "If the dialog leaves the choice to the message.",
+        v.picklist(["find", "missing", "verify", "hold", "release", "prune"]),
+      ),
+    ),
+    reason: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
+    person: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
   }),
   ScanInput: message("What scan takes.", {
     payload: described(
@@ -256,6 +297,16 @@ export const sentMessages: readonly SentMessage[] = [
   ...fetched("dimensioner-fetch-media", "fetch media"),
   { type: "dimensioner-archive", node: "archive", when: "always, output 1", schema: "ArchiveMessage" },
   { type: "dimensioner-archive", node: "archive", when: "a delay, output 2", schema: "HeldUpMessage" },
+  ...(
+    [
+      ["find, as one list; hold, release", "EvidenceListMessage"],
+      ["find, one message per package", "EvidenceMessage"],
+      ["missing, as one list", "MissingListMessage"],
+      ["missing, one message each", "MissingMessage"],
+      ["verify", "VerifyMessage"],
+      ["prune", "PruneMessage"],
+    ] as const
+  ).map(([when, schema]) => ({ type: "dimensioner-evidence", node: "evidence", when, schema })),
   {
     type: "dimensioner-transaction-in",
     node: "transaction in",

@@ -1,6 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { phrase, ProblemError } from "../../errors/interpolation.ts";
+import { writeWhole, type ArchiveDisk } from "../archive-disk.ts";
 
 const newline = 0x0a;
 const readBytes = 1024 * 1024;
@@ -11,6 +12,21 @@ const longestLineBytes = 16 * 1024 * 1024;
 export function encodeLine(record: object): Buffer {
   const json = JSON.stringify(record);
   return Buffer.from(`${checksum(json)} ${json}\n`);
+}
+
+/** Adds a line to a file, which is created if it is missing; resolves when it is on the disk. */
+export async function addLine(path: string, record: object, disk: ArchiveDisk): Promise<void> {
+  const file = await disk.open(path, "a+");
+  try {
+    const { size } = await file.stat();
+    // Ends a line that a kill has interrupted.
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(size - 1, 0));
+    const isTorn = bytesRead === 1 && buffer.toString() !== "\n";
+    await writeWhole(file, Buffer.concat([Buffer.from(isTorn ? "\n" : ""), encodeLine(record)]), size);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** Decodes a line; undefined if its checksum is wrong, or it is not JSON. */

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { systemCode } from "../../media/disk.ts";
-import { plainDisk, pruneLogName, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
+import { plainDisk, pruneLogName, type ArchiveDisk } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
-import { decodeLine, encodeLine, readLines } from "./checked-lines.ts";
+import { addLine, decodeLine, readLines } from "./checked-lines.ts";
 
 const prunedLine = v.object({
   at: v.string(),
@@ -33,17 +33,7 @@ export class PruneLog {
 
   /** Adds a line; resolves when it is on the disk. */
   async add(entry: PrunedLine): Promise<void> {
-    const file = await this.#disk.open(this.#path, "a+");
-    try {
-      const { size } = await file.stat();
-      // Ends a line that a kill has interrupted.
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(size - 1, 0));
-      const isTorn = bytesRead === 1 && buffer.toString() !== "\n";
-      await writeWhole(file, Buffer.concat([Buffer.from(isTorn ? "\n" : ""), encodeLine(entry)]), size);
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
+    await addLine(this.#path, entry, this.#disk);
   }
 
   /**

@@ -23,16 +23,6 @@ export interface IndexKeys {
   readonly measure: string | null;
 }
 
-/** The kinds of look-ups, with their columns. */
-const lookups = {
-  reference: ["transaction_reference", "custom_reference_1", "custom_reference_2", "custom_reference_3"],
-  transactionId: ["transaction_id"],
-  barcode: ["barcode_reference"],
-  packageId: ["package_id"],
-} as const;
-
-export type Lookup = keyof typeof lookups;
-
 /**
  * The index of a store's packages. The packages themselves are the truth: each row can be created again from the
  * manifest in its package.
@@ -52,19 +42,6 @@ export class PackageIndex {
       `WHERE ${ofKeys} OR supplements_sha256 IN (SELECT manifest_sha256 FROM packages WHERE ${ofKeys})
         ORDER BY indexed_order`,
       [...keys, ...keys, ...keys, ...keys],
-    );
-  }
-
-  /** Looks up packages, the newest first. */
-  async find(by: Lookup, value: string, limit: number): Promise<readonly IndexedPackage[]> {
-    // Each part is answered by an index, in order; an OR over several columns would read the whole table.
-    const newest = lookups[by].map(
-      (column) => `SELECT package_id FROM
-        (SELECT package_id FROM packages WHERE ${column} = ? ORDER BY archived_at DESC LIMIT ?) AS of_${column}`,
-    );
-    return this.#select(
-      `WHERE package_id IN (${newest.join(" UNION ")}) ORDER BY archived_at DESC, package_id LIMIT ?`,
-      [...lookups[by].flatMap(() => [value, limit]), limit],
     );
   }
 
@@ -95,7 +72,7 @@ export class PackageIndex {
     const [rows = []] = await this.#database.transaction([
       { sql: `SELECT * FROM packages ${where}`, values },
     ]);
-    return rows.map(readPackage);
+    return rows.map(readIndexed);
   }
 }
 
@@ -166,7 +143,8 @@ export function indexPackage(
   ];
 }
 
-function readPackage(row: Row): IndexedPackage {
+/** Reads a row of the index. */
+export function readIndexed(row: Row): IndexedPackage {
   const optional = (column: string): string | null => {
     const value = row[column];
     return typeof value === "string" ? value : null;

@@ -1,0 +1,37 @@
+import { chooseOnly } from "../../src/editor/choose-only.ts";
+import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
+import { labelStyle } from "../../src/editor/labels.ts";
+import { textsOf } from "../../src/editor/texts.ts";
+import { defaults, properties, type EvidenceProperties } from "./evidence.shared.ts";
+
+const type = "dimensioner-evidence";
+const fields = formFields(type, properties);
+const texts = textsOf(type);
+
+RED.nodes.registerType<EvidenceProperties>("dimensioner-evidence", {
+  category: "dimensioner",
+  color: "#86b6d8",
+  defaults: editorDefaults(fields),
+  inputs: 1,
+  outputs: 1,
+  icon: "dimensioner-evidence.svg",
+  paletteLabel: () => texts("palette"),
+  label() {
+    const { name, action } = settingsOf(this, defaults);
+    return name || (action === "msg" ? texts("palette") : texts(`act.${action}`));
+  },
+  labelStyle() {
+    return labelStyle(settingsOf(this, defaults).name);
+  },
+  inputLabels: () => texts("port.input"),
+  outputLabels() {
+    const { action } = settingsOf(this, defaults);
+    return texts(action === "msg" ? "port.output" : `act.${action}`);
+  },
+  onadd() {
+    chooseOnly(this, fields);
+  },
+  oneditprepare() {
+    openForm(this, fields);
+  },
+});

@@ -1,0 +1,125 @@
+import type { Node, NodeAPI, NodeDef } from "node-red";
+import { readChoice } from "../../src/runtime/action/message-choice.ts";
+import { readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { serve, type Job } from "../../src/runtime/action/serve.ts";
+import { ValueReader } from "../../src/runtime/action/values.ts";
+import { settingsOf, type Settings } from "../../src/runtime/config/settings.ts";
+import {
+  changeHold,
+  findMissing,
+  findPackages,
+  messagesOf,
+  prune,
+  verify,
+  type EvidenceRequest,
+} from "../../src/runtime/evidence/evidence-work.ts";
+import { LeasedStore } from "../../src/runtime/evidence/leased-store.ts";
+import { Turns } from "../../src/runtime/evidence/turns.ts";
+import type { Outputs } from "../../src/runtime/messages.ts";
+import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
+import { storeOf } from "../../src/runtime/store/store-choice.ts";
+import { defaults, properties as table, type EvidenceProperties } from "./evidence.shared.ts";
+
+type Action = Exclude<EvidenceProperties["action"], "msg">;
+
+/** Messages wait for long actions; more of them are a mistake in the flow. */
+const mostAtWork = 100;
+
+/** `dimensioner-evidence`: finds, verifies, holds and deletes the packages of a store. */
+export default function (RED: NodeAPI): void {
+  // Shared by all nodes of this type: the disk is the limit, whichever store it is.
+  const turns = new Turns();
+
+  function EvidenceNode(this: Node, config: NodeDef & Partial<EvidenceProperties>): void {
+    RED.nodes.createNode(this, config);
+    const properties = readSaved(defaults, config);
+    const operationOf = (action: string) => ({ operation: action, surface: "store", acts: false }) as const;
+    const openStore = () => storeOf(RED, properties.store, operationOf("evidence"));
+    const leased = new LeasedStore(openStore);
+    const stores = {
+      problem: () => (RED.nodes.getNode(properties.store) === null ? ("configMissing" as const) : undefined),
+      surface: () => "store" as const,
+    } as const;
+
+    const read = async ({ msg }: Job, action: Action, settings: Settings<typeof table>) => {
+      const operation = operationOf(action);
+      const values = new ValueReader(RED, this, msg, operation);
+      const { value, valueType, reason, reasonType, person, personType } = properties;
+      const store = openStore();
+      const request: EvidenceRequest = {
+        operation,
+        by: settings.by,
+        value: await values.optional({ field: "value", value, type: valueType }),
+        limit: settings.limit,
+        folder: packagesFolderOf(store, operation),
+        file: store.file,
+        lease: await leased.open(),
+      };
+      const change = async () => ({
+        reason: await values.required({ field: "reason", value: reason, type: reasonType }),
+        person: (await values.optional({ field: "person", value: person, type: personType })) ?? null,
+      });
+      return { request, change };
+    };
+
+    const work = async (job: Job, settings: Settings<typeof table>): Promise<Outputs> => {
+      const { msg, status } = job;
+      const action = readChoice(msg, operationOf("evidence"), "action", settings.action, table.action.of);
+      const { request, change } = await read(job, action, settings);
+      status.say("working", "searching");
+      switch (action) {
+        case "find": {
+          const found = await findPackages(request, job);
+          status.say("done", "packages", { count: found.length });
+          msg.payload = found;
+          return [settings.emit === "array" ? msg : messagesOf(RED, job, found, (payload) => ({ payload }))];
+        }
+        case "missing": {
+          const missing = await findMissing(request);
+          status.say("done", "missing", { count: missing.length });
+          msg.payload = missing;
+          const again = missing.filter(({ archiveAgain }) => archiveAgain !== null);
+          return [
+            settings.emit === "array"
+              ? msg
+              : messagesOf(RED, job, again, ({ archiveAgain, ...missing }) => ({
+                  payload: null,
+                  ...archiveAgain,
+                  missing,
+                })),
+          ];
+        }
+        case "hold":
+        case "release": {
+          const changed = await changeHold(request, action, await change());
+          status.say("done", action === "hold" ? "onHold" : "released", { count: changed.length });
+          msg.payload = changed;
+          return [msg];
+        }
+        case "verify": {
+          const report = await turns.run(action, job, () => verify(request, job));
+          const { findingCount, packages: count } = report;
+          if (findingCount > 0) {
+            status.say("failed", "findings", { count: findingCount });
+          } else {
+            status.say("done", "verified", { count });
+          }
+          msg.payload = report;
+          return [msg];
+        }
+        case "prune": {
+          const report = await turns.run(action, job, () => prune(request, job, settings));
+          status.say("done", settings.dryRun ? "wouldDelete" : "deleted", { count: report.deleted });
+          msg.payload = report;
+          return [msg];
+        }
+      }
+    };
+
+    const served = { operation: "evidence", acts: false, config: stores, properties } as const;
+    serve(RED, this, { ...served, settings: settingsOf(table, properties), most: mostAtWork }, work);
+    this.on("close", (done: () => void) => void leased.close().finally(done));
+  }
+
+  RED.nodes.registerType("dimensioner-evidence", EvidenceNode);
+}

@@ -1,0 +1,149 @@
+import { join } from "node:path";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
+import type { EvidencePackage } from "../../model/shapes.ts";
+import { parseJson, recordLimits } from "../../model/parse-json.ts";
+import { asFileError, measurementFileName, type ArchiveDisk } from "../archive-disk.ts";
+import type { IndexedPackage } from "../packages/package-index.ts";
+import { openPlain } from "../packages/package-files.ts";
+import { readHold } from "./hold.ts";
+import { openPackage, type OpenedPackage } from "./open-package.ts";
+
+/** The longest measurement.json that this package writes. */
+const mostMeasurementBytes = 32 * 1024 * 1024;
+
+/** The measured values of a package, as its measurement.json has them. */
+type Figures = Pick<
+  EvidencePackage,
+  "length" | "width" | "height" | "dimsUnitOfMeasure" | "weight" | "weightUnitOfMeasure"
+>;
+
+/** Describes a package of the index, from its manifest and its measurement; the package is the truth, not the index. */
+export async function describeIndexed(
+  root: string,
+  indexed: IndexedPackage,
+  disk: ArchiveDisk,
+): Promise<EvidencePackage> {
+  try {
+    return await describeOpened(await openPackage(root, indexed, disk), disk);
+  } catch (error) {
+    if (isDimensionerError(error) && error.sentence === "evidenceGone") {
+      return describeGone(root, indexed, error.message);
+    }
+    throw asFileError(error, join(root, indexed.path), root);
+  }
+}
+
+async function describeOpened(opened: OpenedPackage, disk: ArchiveDisk): Promise<EvidencePackage> {
+  const { folder, location, manifest } = opened;
+  const { references, times, instrument, billable = null, scan = null, supplements = null } = manifest;
+  const files = manifest.items.map(({ path, source, ...item }) => ({
+    path: join(folder, path),
+    source: source ?? null,
+    contentId: item.contentId,
+    description: item.description,
+    contentType: item.contentTypeFound ?? item.contentTypeAnnounced,
+    bytes: item.bytes,
+    sha256: item.sha256,
+  }));
+  return {
+    packageId: manifest.job,
+    location,
+    folder,
+    transactionId: manifest.transactionId,
+    ...references,
+    scan: scan?.text ?? null,
+    device: manifest.device,
+    deviceSerialNumber: instrument?.serialNumber ?? null,
+    deviceCertificate: instrument?.certificate ?? null,
+    measuredAtUtc: times.deviceUtc,
+    archivedAtUtc: times.archived,
+    ...(await readFigures(opened, disk)),
+    legalForTrade: manifest.legalForTrade,
+    billable: billable === null ? null : { weight: billable.weight, unit: billable.unit },
+    complete: manifest.complete,
+    missing: manifest.missing,
+    supplements: supplements?.path ?? null,
+    hold: await readHold(folder, disk),
+    files,
+    problem: null,
+  };
+}
+
+/** The index lists it, but its folder or its manifest is gone. */
+function describeGone(root: string, indexed: IndexedPackage, problem: string): EvidencePackage {
+  return {
+    packageId: indexed.id,
+    location: indexed.path,
+    folder: join(root, indexed.path),
+    transactionId: indexed.transactionId,
+    transactionReference: indexed.transactionReference,
+    customReference1: null,
+    customReference2: null,
+    customReference3: null,
+    barcodeReference: null,
+    scan: null,
+    device: null,
+    deviceSerialNumber: null,
+    deviceCertificate: null,
+    measuredAtUtc: null,
+    archivedAtUtc: indexed.archivedAt,
+    ...noFigures,
+    legalForTrade: null,
+    billable: null,
+    complete: indexed.complete,
+    missing: [],
+    supplements: null,
+    hold: null,
+    files: [],
+    problem,
+  };
+}
+
+const noFigures: Figures = {
+  length: null,
+  width: null,
+  height: null,
+  dimsUnitOfMeasure: null,
+  weight: null,
+  weightUnitOfMeasure: null,
+};
+
+async function readFigures({ folder, manifest }: OpenedPackage, disk: ArchiveDisk): Promise<Figures> {
+  const fields = manifest.measurement === null ? {} : await readMeasurement(folder, disk);
+  const figure = (name: string): number | null => {
+    const value = fields[name];
+    return typeof value === "number" && Number.isFinite(value) ? value : null;
+  };
+  const unit = (name: string): string | null => {
+    const value = fields[name];
+    return typeof value === "string" && value !== "" ? value : null;
+  };
+  return {
+    length: figure("length"),
+    width: figure("width"),
+    height: figure("height"),
+    dimsUnitOfMeasure: unit("dimsUnitOfMeasure"),
+    weight: figure("weight"),
+    weightUnitOfMeasure: unit("weightUnitOfMeasure"),
+  };
+}
+
+/** The fields of measurement.json; none if it is damaged, which a verification reports. */
+async function readMeasurement(
+  folder: string,
+  disk: ArchiveDisk,
+): Promise<Readonly<Record<string, unknown>>> {
+  const file = await openPlain(join(folder, measurementFileName), disk);
+  if (file === undefined) {
+    return {};
+  }
+  try {
+    const { size } = await file.stat();
+    const value = size > mostMeasurementBytes ? null : parseJson(String(await file.readFile()), recordLimits);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,59 @@
+/** The thread of one long action on an archive: its hashing takes none of the time of Node-RED's event loop. */
+import { isMainThread, parentPort, workerData, type MessagePort } from "node:worker_threads";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
+import type { ArchiveProgress, Finding, PrunedPackage } from "../../model/archive-reports.ts";
+import { pruneArchive, verifyArchive } from "../maintenance/commands.ts";
+import type { EvidenceAnswer, EvidenceResult, EvidenceTask } from "./thread-messages.ts";
+import { verifyPackages } from "./verify-packages.ts";
+
+if (!isMainThread && parentPort !== null) {
+  await serve(parentPort, workerData as EvidenceTask);
+}
+
+async function serve(port: MessagePort, task: EvidenceTask): Promise<void> {
+  const stopping = new AbortController();
+  port.once("message", () => stopping.abort());
+  const answer = (message: EvidenceAnswer): void => port.postMessage(message);
+  try {
+    const onProgress = (progress: ArchiveProgress): void => answer({ progress });
+    answer({ result: await run(task, onProgress, stopping.signal) });
+  } catch (error) {
+    answer(explain(error));
+  } finally {
+    port.close();
+  }
+}
+
+async function run(
+  task: EvidenceTask,
+  onProgress: (progress: ArchiveProgress) => void,
+  signal: AbortSignal,
+): Promise<EvidenceResult> {
+  const { root, database } = task;
+  if (task.action === "prune") {
+    const { add, first } = collector<PrunedPackage>(task.most);
+    const options = { before: new Date(task.before), dryRun: task.dryRun, database, onProgress, signal };
+    const report = await pruneArchive(root, { ...options, onPackage: add });
+    return { ...report, first };
+  }
+  const { add, first } = collector<Finding>(task.most);
+  const report =
+    task.packages === null
+      ? await verifyArchive(root, { database, onFinding: add, onProgress, signal })
+      : await verifyPackages(root, task.packages, { onFinding: add, onProgress, signal });
+  return { ...report, first };
+}
+
+/** Collects the first of what is found; a million findings must not fill the memory. */
+function collector<T>(most: number): { readonly first: T[]; readonly add: (one: T) => void } {
+  const first: T[] = [];
+  return { first, add: (one) => void (first.length < most && first.push(one)) };
+}
+
+function explain(error: unknown): EvidenceAnswer {
+  if (!isDimensionerError(error)) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+  const { sentence, values, details } = error;
+  return { failure: { sentence, values, facts: { surface: details.surface, operation: details.operation } } };
+}

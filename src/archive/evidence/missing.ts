@@ -1,0 +1,200 @@
+import type { MissingEvidence } from "../../model/shapes.ts";
+import type { Database, Row, Statement } from "../../store/database.ts";
+import { listLimits, parseJson } from "../../model/parse-json.ts";
+import { sha256Of } from "../../model/sha256.ts";
+import { readIntent } from "../jobs/job-rows.ts";
+import type { Intent } from "../packages/intent.ts";
+import type { Period } from "./period.ts";
+
+/** The records keep IDs in small letters, packages and jobs as they were given. */
+const sameTransaction = (column: string): string =>
+  `${column} IN (r.transaction_id, upper(r.transaction_id), r.legacy_id)`;
+
+/**
+ * Lists what of a period has no complete package, the newest first: webhook records, by when they arrived, and archive
+ * jobs, by when they were accepted. A job is in the database for 30 days after its end, a handled record for 90.
+ */
+export async function listMissing(
+  database: Pick<Database, "transaction">,
+  period: Period,
+  limit: number,
+): Promise<readonly MissingEvidence[]> {
+  const [records = [], jobs = [], packages = []] = await database.transaction([
+    recordsWithoutPackage(period, limit),
+    jobsWithoutPackage(period, limit),
+    incompletePackages(period, limit),
+  ]);
+  const found = [
+    ...records.map(missingRecord),
+    ...jobs.map(missingJob),
+    ...packages.map(incompletePackage),
+  ].filter((one) => one !== undefined);
+  return newestOfEach(found).slice(0, limit);
+}
+
+function recordsWithoutPackage({ from, to }: Period, limit: number): Statement {
+  return {
+    sql: `SELECT r.record, r.record_sha256, r.transaction_id, r.transaction_reference, r.received_at,
+        j.state, j.error_code, j.error_message, p.location
+      FROM records r
+      LEFT JOIN jobs j ON j.job_id =
+        (SELECT job_id FROM jobs WHERE ${sameTransaction("transaction_id")} ORDER BY accepted_at DESC LIMIT 1)
+      LEFT JOIN packages p ON p.indexed_order =
+        (SELECT indexed_order FROM packages WHERE ${sameTransaction("transaction_id")}
+          ORDER BY archived_at DESC LIMIT 1)
+      WHERE r.received_at >= ? AND r.received_at < ? AND NOT EXISTS
+        (SELECT 1 FROM packages WHERE ${sameTransaction("transaction_id")} AND complete = 1)
+      ORDER BY r.received_at DESC LIMIT ?`,
+    values: [from, to, limit],
+  };
+}
+
+function jobsWithoutPackage({ from, to }: Period, limit: number): Statement {
+  return {
+    sql: `SELECT j.* FROM jobs j
+      WHERE j.accepted_at >= ? AND j.accepted_at < ? AND j.state NOT IN ('archived', 'reported')
+        AND NOT EXISTS (SELECT 1 FROM packages WHERE transaction_id = j.transaction_id AND complete = 1)
+        AND NOT EXISTS (SELECT 1 FROM packages WHERE job_key = j.job_key AND complete = 1)
+      ORDER BY j.accepted_at DESC LIMIT ?`,
+    values: [from, to, limit],
+  };
+}
+
+function incompletePackages({ from, to }: Period, limit: number): Statement {
+  return {
+    sql: `SELECT p.* FROM packages p
+      WHERE p.archived_at >= ? AND p.archived_at < ? AND p.complete = 0
+        AND NOT EXISTS (SELECT 1 FROM packages WHERE transaction_id = p.transaction_id AND complete = 1)
+        AND NOT EXISTS (SELECT 1 FROM packages WHERE supplements_sha256 = p.manifest_sha256 AND complete = 1)
+      ORDER BY p.archived_at DESC LIMIT ?`,
+    values: [from, to, limit],
+  };
+}
+
+function missingRecord(row: Row): MissingEvidence {
+  const text = String(row["record"]);
+  // A changed record is named, and not archived as if it were what the cloud posted.
+  const record = sha256Of(text) === row["record_sha256"] ? fieldsOf(text) : {};
+  const transactionId = textOf(record["transactionId"]) ?? textOf(row["transaction_id"]);
+  const reason = reasonOf(row);
+  const device = textOf(record["deviceClientId"]);
+  const references = { transactionReference: textOf(row["transaction_reference"]) };
+  const isWhole = Object.keys(record).length > 0;
+  return {
+    ...missingBy(row, reason),
+    at: String(row["received_at"]),
+    transactionId,
+    ...references,
+    device,
+    archiveAgain:
+      reason === "open" ? null : { ...(isWhole ? { payload: record } : {}), transactionId, ...references },
+  };
+}
+
+function missingJob(row: Row): MissingEvidence {
+  const intent = readIntent(row);
+  const reason = reasonOf(row);
+  const transactionId = textOf(row["transaction_id"]);
+  return {
+    ...missingBy(row, reason),
+    at: String(row["accepted_at"]),
+    transactionId,
+    transactionReference: intent?.references.transactionReference ?? null,
+    device: intent?.device ?? null,
+    archiveAgain: reason === "open" || intent === undefined ? null : messageOf(intent, transactionId),
+  };
+}
+
+function incompletePackage(row: Row): MissingEvidence | undefined {
+  const transactionId = textOf(row["transaction_id"]);
+  const transactionReference = textOf(row["transaction_reference"]);
+  return {
+    reason: "incomplete",
+    at: String(row["archived_at"]),
+    transactionId,
+    transactionReference,
+    device: textOf(row["device"]),
+    errorCode: null,
+    errorMessage: null,
+    location: textOf(row["location"]),
+    archiveAgain: transactionId === null ? null : { transactionId, transactionReference },
+  };
+}
+
+function reasonOf(row: Row): MissingEvidence["reason"] {
+  const state = textOf(row["state"]);
+  if (state !== null && state !== "failed" && state !== "reported") {
+    return "open";
+  }
+  if (textOf(row["location"]) !== null) {
+    return "incomplete";
+  }
+  return state === "failed" ? "failed" : "notArchived";
+}
+
+function missingBy(
+  row: Row,
+  reason: MissingEvidence["reason"],
+): Pick<MissingEvidence, "errorCode" | "errorMessage" | "location" | "reason"> {
+  return {
+    reason,
+    errorCode: textOf(row["error_code"]),
+    errorMessage: textOf(row["error_message"]),
+    location: textOf(row["location"]),
+  };
+}
+
+/** The properties of the message that the job was made from, as far as the job has kept them. */
+function messageOf(intent: Intent, transactionId: string | null): Readonly<Record<string, unknown>> {
+  const { references, measurement, raw, measuredBy, sought, device, billable, scan, keep } = intent;
+  const result = measurement === null ? null : fieldsOf(measurement);
+  return {
+    ...keep,
+    transactionId,
+    ...references,
+    device,
+    ...(result === null ? {} : { payload: result }),
+    ...(raw === null ? {} : { rawResponse: raw }),
+    ...(billable === null ? {} : { billable }),
+    ...(scan === null ? {} : { scan }),
+    ...(measuredBy === null
+      ? {}
+      : {
+          measuredBy: {
+            id: measuredBy.id,
+            name: measuredBy.name,
+            surface: result?.["source"] ?? "newer-device",
+            sentAt: sought?.sentAt,
+            references: sought?.references,
+            tag: sought?.tag ?? null,
+          },
+          imageIdentifier: measuredBy.imageIdentifier,
+        }),
+  };
+}
+
+/** Of one transaction that was found several times, only the first: records come before jobs, jobs before packages. */
+function newestOfEach(found: readonly MissingEvidence[]): MissingEvidence[] {
+  const seen = new Set<string>();
+  return found
+    .filter(({ transactionId }) => {
+      const key = transactionId?.toLowerCase();
+      const isNew = key === undefined || !seen.has(key);
+      seen.add(key ?? "");
+      return isNew;
+    })
+    .sort((a, b) => (a.at < b.at ? 1 : -1));
+}
+
+function fieldsOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value = parseJson(text, listLimits);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}

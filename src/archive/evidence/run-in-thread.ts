@@ -1,0 +1,84 @@
+import { Worker } from "node:worker_threads";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { phrase, verbatim } from "../../errors/interpolation.ts";
+import type { ArchiveProgress } from "../../model/archive-reports.ts";
+import { packageModule } from "../../package/package-files.ts";
+import type {
+  EvidenceAnswer,
+  EvidenceResult,
+  EvidenceResults,
+  EvidenceTask,
+  StopRequest,
+} from "./thread-messages.ts";
+
+/** A thread whose disk does not answer ends without having finished. */
+const stopWithinMs = 5_000;
+
+export interface ThreadOptions {
+  readonly onProgress: (progress: ArchiveProgress) => void;
+  /** Aborting ends the action with ERR_CANCELLED, a few seconds later if the disk does not answer. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a long action in a thread of its own. Rejects with ERR_FILE, ERR_STORE or ERR_CANCELLED; resolves or rejects
+ * only when the thread has ended.
+ */
+export async function runInThread<T extends EvidenceTask>(
+  task: T,
+  { onProgress, signal }: ThreadOptions,
+): Promise<EvidenceResults[T["action"]]> {
+  const facts = { surface: "disk", operation: task.action } as const;
+  if (signal.aborted) {
+    throw new DimensionerError("cancelledClose", facts);
+  }
+  const worker = new Worker(packageModule("src/archive/evidence/evidence-thread"), {
+    workerData: task,
+    // Options of this process for V8 are refused in a thread; Node.js 22 calls its SQLite experimental.
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
+  let ended: Exclude<EvidenceAnswer, { progress: ArchiveProgress }> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    worker.postMessage("stop" satisfies StopRequest);
+    timer = setTimeout(() => void worker.terminate(), stopWithinMs);
+  };
+  signal.addEventListener("abort", stop);
+  try {
+    await new Promise<void>((resolve) => {
+      worker.on("message", (answer: EvidenceAnswer) => {
+        if ("progress" in answer) {
+          onProgress(answer.progress);
+        } else {
+          ended = answer;
+        }
+      });
+      worker.on("error", (error) => {
+        ended = { problem: String(error) };
+      });
+      worker.once("exit", () => resolve());
+    });
+  } finally {
+    signal.removeEventListener("abort", stop);
+    clearTimeout(timer);
+  }
+  return resultOf(ended, facts, signal) as EvidenceResults[T["action"]];
+}
+
+function resultOf(
+  ended: Exclude<EvidenceAnswer, { progress: ArchiveProgress }> | undefined,
+  facts: { readonly surface: "disk"; readonly operation: string },
+  signal: AbortSignal,
+): EvidenceResult {
+  if (ended !== undefined && "result" in ended) {
+    return ended.result;
+  }
+  if (signal.aborted) {
+    throw new DimensionerError("cancelledClose", facts);
+  }
+  if (ended !== undefined && "failure" in ended) {
+    throw new DimensionerError(ended.failure.sentence, ended.failure.facts, ended.failure.values);
+  }
+  const problem = ended === undefined ? phrase("unknownCause") : verbatim(ended.problem);
+  throw new DimensionerError("evidenceFailed", facts, { problem });
+}

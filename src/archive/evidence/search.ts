@@ -1,0 +1,135 @@
+import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
+import { readIndexed, type IndexedPackage } from "../packages/package-index.ts";
+import type { Period } from "./period.ts";
+
+/** A question to the index. A text is compared as it is written, and in capital and small letters. */
+export type Query =
+  | { readonly by: "reference" | "transactionId" | "barcode" | "packageId" | "text"; readonly value: string }
+  | { readonly by: "period"; readonly period: Period }
+  | { readonly by: "all" };
+
+const references = [
+  "transaction_reference",
+  "custom_reference_1",
+  "custom_reference_2",
+  "custom_reference_3",
+] as const;
+
+/** The columns of each kind of look-up; an index leads to each of them. */
+const columnsOf = {
+  reference: references,
+  transactionId: ["transaction_id"],
+  barcode: ["barcode_reference", "scan"],
+  packageId: ["package_id"],
+  text: [...references, "barcode_reference", "scan", "transaction_id"],
+} as const;
+
+/** More matches of one beginning are not sorted: the newest packages are then searched first. */
+const mostSorted = 2_000;
+/** How many of the newest packages are searched then. */
+const newestSearched = 10_000;
+/** Follows every character in the order of bytes, which SQLite and PostgreSQL's collation "C" sort by. */
+const lastCharacter = "\u{10FFFF}";
+
+/**
+ * Looks up packages in the index of a store, the newest first. Each part of a statement is answered by an index; an OR
+ * over several columns would read the whole table.
+ */
+export async function searchIndex(
+  database: Pick<Database, "transaction">,
+  query: Query,
+  limit: number,
+): Promise<readonly IndexedPackage[]> {
+  const rows = await search(database, query, limit);
+  return rows.map(readIndexed);
+}
+
+async function search(
+  database: Pick<Database, "transaction">,
+  query: Query,
+  limit: number,
+): Promise<readonly Row[]> {
+  switch (query.by) {
+    case "all":
+      return select(database, { sql: `SELECT * FROM packages ${newestFirst}`, values: [limit] });
+    case "period": {
+      const { from, to } = query.period;
+      const where = "WHERE archived_at >= ? AND archived_at < ?";
+      return select(database, {
+        sql: `SELECT * FROM packages ${where} ${newestFirst}`,
+        values: [from, to, limit],
+      });
+    }
+    case "text":
+      return searchText(database, spellings(query.value), limit);
+    default:
+      return select(database, lookUp(columnsOf[query.by], spellings(query.value), limit));
+  }
+}
+
+const newestFirst = "ORDER BY archived_at DESC, package_id LIMIT ?";
+
+function lookUp(columns: readonly string[], values: readonly string[], limit: number): Statement {
+  const parts = pairs(columns, values).map(({ column, value }) => ({
+    sql: `SELECT indexed_order FROM
+      (SELECT indexed_order FROM packages WHERE ${column} = ? ORDER BY archived_at DESC LIMIT ?) AS found`,
+    values: [value, limit],
+  }));
+  return packagesIn(parts, limit);
+}
+
+/** Finds the packages of which a reference, a barcode or an ID begins with one of these texts. */
+async function searchText(
+  database: Pick<Database, "transaction">,
+  texts: readonly string[],
+  limit: number,
+): Promise<readonly Row[]> {
+  const ranges = pairs(columnsOf.text, texts).map(({ column, value }) => ({
+    condition: `${column} >= ? AND ${column} < ?`,
+    bounds: [value, value + lastCharacter],
+  }));
+  const parts = ranges.map(({ condition, bounds }) => ({
+    sql: `SELECT indexed_order FROM
+      (SELECT indexed_order FROM packages WHERE ${condition} LIMIT ?) AS found`,
+    values: [...bounds, mostSorted],
+  }));
+  const counts = ranges.map(({ condition, bounds }) => ({
+    sql: `SELECT count(*) AS matches FROM (SELECT 1 FROM packages WHERE ${condition} LIMIT ?) AS found`,
+    values: [...bounds, mostSorted],
+  }));
+  const [found = [], ...counted] = await database.transaction([packagesIn(parts, limit), ...counts]);
+  if (counted.every(([row]) => Number(row?.["matches"]) < mostSorted)) {
+    return found;
+  }
+  const newest = await select(database, {
+    sql: `SELECT * FROM (SELECT * FROM packages ORDER BY archived_at DESC LIMIT ?) AS newest
+      WHERE ${ranges.map(({ condition }) => condition).join(" OR ")} ${newestFirst}`,
+    values: [newestSearched, ...ranges.flatMap(({ bounds }) => bounds), limit],
+  });
+  const seen = new Set(newest.map((row) => row["package_id"]));
+  return [...newest, ...found.filter((row) => !seen.has(row["package_id"] ?? null))].slice(0, limit);
+}
+
+function packagesIn(parts: readonly Statement[], limit: number): Statement {
+  return {
+    sql: `SELECT * FROM packages WHERE indexed_order IN (${parts.map(({ sql }) => sql).join(" UNION ")}) ${newestFirst}`,
+    values: [...parts.flatMap(({ values = [] }) => values), limit],
+  };
+}
+
+/** References are usually printed in capital letters, and typed in small ones. */
+function spellings(value: string): readonly string[] {
+  return [...new Set([value, value.toUpperCase(), value.toLowerCase()])];
+}
+
+function pairs(columns: readonly string[], values: readonly string[]): { column: string; value: string }[] {
+  return columns.flatMap((column) => values.map((value) => ({ column, value })));
+}
+
+async function select(
+  database: Pick<Database, "transaction">,
+  { sql, values = [] }: { sql: string; values?: readonly SqlValue[] },
+): Promise<readonly Row[]> {
+  const [rows = []] = await database.transaction([{ sql, values }]);
+  return rows;
+}

@@ -1,0 +1,57 @@
+import type { SentenceKey } from "../../errors/sentences.ts";
+import type { Values } from "../../errors/interpolation.ts";
+import type { FailureFacts } from "../../errors/dimensioner-error.ts";
+import type {
+  ArchiveProgress,
+  Finding,
+  PrunedPackage,
+  PruneReport,
+  VerifyReport,
+} from "../../model/archive-reports.ts";
+import type { PlacedPackage } from "../packages/intent.ts";
+
+/** What a thread of its own does, so that hashing holds up no flow. */
+export type EvidenceTask =
+  | {
+      readonly action: "verify";
+      readonly root: string;
+      /** The database; the whole archive is verified with it if no packages are named. */
+      readonly database: string;
+      readonly packages: readonly PlacedPackage[] | null;
+      /** How many findings are returned. */
+      readonly most: number;
+    }
+  | {
+      readonly action: "prune";
+      readonly root: string;
+      readonly database: string;
+      /** Milliseconds since 1970. */
+      readonly before: number;
+      readonly dryRun: boolean;
+      /** How many packages are returned. */
+      readonly most: number;
+    };
+
+/** Ends the task: a verification between two blocks of a file, a deletion between two packages. */
+export type StopRequest = "stop";
+
+/** The result of each task, with the first of its findings or packages. */
+export interface EvidenceResults {
+  readonly verify: VerifyReport & { readonly first: readonly Finding[] };
+  readonly prune: PruneReport & { readonly first: readonly PrunedPackage[] };
+}
+
+export type EvidenceResult = EvidenceResults[EvidenceTask["action"]];
+
+/** What the thread answers: how far it is, and how it ended. An error class does not survive the way between threads. */
+export type EvidenceAnswer =
+  | { readonly progress: ArchiveProgress }
+  | { readonly result: EvidenceResult }
+  | {
+      readonly failure: {
+        readonly sentence: SentenceKey;
+        readonly values: Values;
+        readonly facts: Pick<FailureFacts, "operation" | "surface">;
+      };
+    }
+  | { readonly problem: string };

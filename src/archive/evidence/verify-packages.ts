@@ -1,0 +1,76 @@
+import type { ArchiveProgress, Finding, VerifyReport } from "../../model/archive-reports.ts";
+import { manifestFileName, plainDisk } from "../archive-disk.ts";
+import { loadManifestWithin } from "../maintenance/load-manifest-within.ts";
+import { checkPackage, sayUnreadable, type CheckedTotals } from "../maintenance/package-check.ts";
+import { damagedManifest } from "../maintenance/walk-packages.ts";
+import type { PlacedPackage } from "../packages/intent.ts";
+
+export interface VerifyPackagesOptions {
+  readonly onFinding: (finding: Finding) => void;
+  readonly onProgress: (progress: ArchiveProgress) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Verifies some packages of the index: each file against its manifest, each manifest against the index, and the
+ * manifest before it against what this one says of it. The whole archive is checked by `verifyArchive`.
+ */
+export async function verifyPackages(
+  root: string,
+  packages: readonly PlacedPackage[],
+  { onFinding, onProgress, signal }: VerifyPackagesOptions,
+): Promise<VerifyReport> {
+  const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
+  let findings = 0;
+  const report = (finding: Finding): void => {
+    findings += 1;
+    onFinding(finding);
+  };
+  for (const placed of packages) {
+    signal.throwIfAborted();
+    for await (const finding of checkOne(root, placed, totals, signal)) {
+      report(finding);
+    }
+    const { packages: done, bytes } = totals;
+    onProgress({ packages: done, bytes, expectedPackages: packages.length, expectedBytes: null });
+  }
+  return {
+    verdict: findings > 0 ? "wrong" : "ok",
+    findings,
+    unchecked: [],
+    notes: [],
+    ...totals,
+    expected: packages.length,
+  };
+}
+
+async function* checkOne(
+  root: string,
+  { path, sha256 }: PlacedPackage,
+  totals: CheckedTotals,
+  signal: AbortSignal,
+): AsyncGenerator<Finding> {
+  const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, plainDisk).catch(sayUnreadable);
+  if (typeof found === "string") {
+    totals.packages += 1;
+    yield found === "none"
+      ? { kind: "missing-package", path, problem: "the package is gone" }
+      : { kind: "manifest", path, problem: found === "damaged" ? damagedManifest : found };
+    return;
+  }
+  const { manifest } = found;
+  if (found.sha256 !== sha256) {
+    yield { kind: "manifest", path, problem: "the manifest is not the one that the index lists" };
+  }
+  const folder = `${root}/${path}`;
+  yield* checkPackage({ kind: "package", path, folder, ...found }, plainDisk, totals, signal);
+  if (!manifest.complete) {
+    totals.incomplete += 1;
+  }
+  const { previous } = manifest;
+  const before = previous === null ? undefined : await loadManifestWithin(root, previous.path, plainDisk);
+  if (typeof before === "object" && before.sha256 !== previous?.sha256) {
+    const problem = "the manifest before this one is not the one that it names";
+    yield { kind: "previous-changed", path, problem };
+  }
+}

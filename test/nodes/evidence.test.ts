@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { EvidencePackage, MissingEvidence, PruneResult, VerifyResult } from "../../src/model/shapes.ts";
+import { pictureOf } from "../archive/support.ts";
+import { withFolder } from "../media/support.ts";
+import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
+import { storeId, storeNode } from "../support/store-node.ts";
+
+const measured = {
+  ok: true,
+  source: "newer-device",
+  length: 33.5,
+  width: 21,
+  height: 12.5,
+  dimsUnitOfMeasure: "cm",
+  weight: 1.27,
+  weightUnitOfMeasure: "kg",
+  legalForTrade: true,
+  measuredObjects: [{}],
+};
+
+describe("dimensioner-evidence", () => {
+  let flow: TestFlow;
+  afterEach(() => flow.stop());
+
+  const start = async (folder: string, more: readonly FlowNode[] = []): Promise<void> => {
+    const store = storeId(folder);
+    flow = await TestFlow.start([
+      storeNode(folder),
+      {
+        id: "archive",
+        z: "tab",
+        type: "dimensioner-archive",
+        store,
+        media: "none",
+        layout: "{transactionId}",
+      },
+      { id: "evidence", z: "tab", type: "dimensioner-evidence", store, action: "msg", by: "reference" },
+      { id: "all", z: "tab", type: "dimensioner-evidence", store, action: "msg", by: "all", dryRun: false },
+      ...more,
+    ]);
+  };
+  const archive = async (transactionId: string, more: Message = {}): Promise<void> => {
+    const given = { measurement: measured, transactionReference: `ORDER-${transactionId}`, ...more };
+    const payload = pictureOf(`picture of ${transactionId}`);
+    const { error } = await flow.run("archive", {
+      transactionId,
+      payload,
+      contentType: "image/jpeg",
+      ...given,
+    });
+    assert.equal(error, undefined);
+  };
+  const run = async (action: string, payload: unknown, more: Message = {}, id = "evidence") => {
+    const { error, sent } = await flow.run(id, { action, payload, ...more });
+    return { error, payload: sent[0]?.msg["payload"], sent: sent.map(({ msg }) => msg) };
+  };
+  const found = async (payload: unknown, more: Message = {}, id = "evidence") =>
+    (await run("find", payload, more, id)).payload as EvidencePackage[];
+
+  it("finds packages with what was measured, whatever the case of the letters", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1");
+      await archive("2");
+      const [one, ...others] = await found("order-1");
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        [one?.transactionId, one?.length, one?.dimsUnitOfMeasure, one?.weight, one?.weightUnitOfMeasure],
+        ["1", 33.5, "cm", 1.27, "kg"],
+      );
+      assert.deepEqual(
+        [one?.location, one?.legalForTrade, one?.complete, one?.hold],
+        ["1", true, true, null],
+      );
+      assert.equal(one?.files.length, 1);
+      assert.equal(flow.lastStatus("evidence")?.text, "packages: 1");
+      assert.deepEqual(
+        (await found(undefined, {}, "all")).map(({ transactionId }) => transactionId),
+        ["2", "1"],
+      );
+      assert.deepEqual(await found("nobody's"), []);
+    }));
+
+  it("names what it needs: a value, a period, a reason, a package", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      const codeOf = async (action: string, payload: unknown, more: Message = {}) =>
+        (await run(action, payload, more)).error?.code;
+      assert.equal(await codeOf("find", " "), "ERR_INPUT");
+      assert.equal(await codeOf("find", { a: 1 }), "ERR_INPUT");
+      assert.equal(await codeOf("missing", "2026-02-31"), "ERR_INPUT");
+      assert.equal(await codeOf("hold", "ORDER-1"), "ERR_INPUT");
+      assert.equal(await codeOf("hold", "ORDER-1", { reason: "claim" }), "ERR_NOT_FOUND");
+      assert.equal(await codeOf("verify", "ORDER-1"), "ERR_NOT_FOUND");
+      assert.equal(await codeOf("erase", "ORDER-1"), "ERR_INPUT");
+    }));
+
+  it("holds a package with a reason against deletion, records it, and releases it", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1");
+      await archive("2");
+      const { payload } = await run("hold", "ORDER-1", { reason: "claim 17", person: "Anna" });
+      const [held] = payload as EvidencePackage[];
+      assert.deepEqual([held?.hold?.reason, held?.hold?.person], ["claim 17", "Anna"]);
+      assert.equal(flow.lastStatus("evidence")?.text, "on hold: 1");
+      assert.deepEqual((await found("ORDER-1"))[0]?.hold, held?.hold);
+      const again = await run("release", "ORDER-1", { reason: "settled" });
+      assert.equal((again.payload as EvidencePackage[])[0]?.hold, null);
+      const log = await readFile(join(folder, ".dimensioner-archive", "holds.jsonl"), "utf8");
+      assert.deepEqual(log.match(/"what":"\w+"|"reason":"[^"]+"/g), [
+        '"what":"hold"',
+        '"reason":"claim 17"',
+        '"what":"release"',
+        '"reason":"settled"',
+      ]);
+      assert.deepEqual(
+        (await readdir(join(folder, "1"))).filter((name) => /hold/.test(name)),
+        [],
+      );
+    }));
+
+  it("shows a hold that somebody has put there by hand, and does not release it", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1");
+      await writeFile(join(folder, "1", "hold.txt"), "court case");
+      assert.deepEqual((await found("ORDER-1"))[0]?.hold, {
+        heldAt: null,
+        person: null,
+        reason: "court case",
+      });
+      const { error } = await run("release", "ORDER-1", { reason: "no" });
+      assert.equal(error?.code, "ERR_INPUT");
+      assert.match(error?.message ?? "", /hold\.txt/);
+    }));
+
+  it("refuses to hold more packages than the limit, and holds none of them", () =>
+    withFolder(async (folder) => {
+      const node = { id: "two", z: "tab", type: "dimensioner-evidence", store: storeId(folder) };
+      await start(folder, [{ ...node, action: "hold", by: "text", limit: 2 }]);
+      for (const id of ["1", "2", "3"]) {
+        await archive(id);
+      }
+      assert.equal((await run("", "ORDER-", { reason: "all" }, "two")).error?.code, "ERR_INPUT");
+      assert.deepEqual(
+        (await found("", {}, "all")).map(({ hold }) => hold),
+        [null, null, null],
+      );
+      const { payload } = await run("", "ORDER-3", { reason: "one" }, "two");
+      assert.equal((payload as EvidencePackage[]).length, 1);
+    }));
+
+  it("verifies packages and the whole archive, and says what is wrong", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1");
+      await archive("2");
+      const verify = async (value: unknown, id?: string) =>
+        (await run("verify", value, {}, id)).payload as VerifyResult;
+      assert.deepEqual([(await verify("ORDER-1")).verdict, (await verify("", "all")).verdict], ["ok", "ok"]);
+      assert.equal(flow.lastStatus("all")?.text, "as archived: 2");
+      const [file] = (await found("ORDER-1"))[0]?.files ?? [];
+      await appendFile(file?.path ?? "", "!");
+      const wrong = await verify("ORDER-1");
+      assert.deepEqual([wrong.verdict, wrong.findingCount, wrong.findings[0]?.kind], ["wrong", 1, "changed"]);
+      assert.equal((await verify("ORDER-2")).verdict, "ok");
+      assert.equal((await verify("", "all")).findingCount, 1);
+      assert.deepEqual(flow.lastStatus("all")?.text, "findings: 1");
+      await writeFile(join(folder, "2", "manifest.json"), "{}");
+      assert.equal((await verify("ORDER-2")).findings[0]?.kind, "manifest");
+      assert.equal(typeof (await found("ORDER-2"))[0]?.problem, "string");
+    }));
+
+  it("deletes what is old and not on hold, and lists it first if told so", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1");
+      await archive("2");
+      await run("hold", "ORDER-1", { reason: "claim" });
+      const listed = (await run("prune", "")).payload as PruneResult;
+      assert.deepEqual([listed.dryRun, listed.deleted], [true, 0]);
+      // No package is as old as a day; the manifest says when it was archived.
+      const young = (await run("prune", "", {}, "all")).payload as PruneResult;
+      assert.deepEqual([young.dryRun, young.deleted, young.rowsKept], [false, 0, null]);
+      assert.equal((await found("", {}, "all")).length, 2);
+    }));
+
+  it("lists what has no package, in messages that archive takes as they are", () =>
+    withFolder(async (folder) => {
+      const store = storeId(folder);
+      await start(folder, [
+        { id: "split", z: "tab", type: "dimensioner-evidence", store, action: "missing", emit: "split" },
+      ]);
+      // A job whose first part has come and whose second one has not is open.
+      const parts = { id: "sequence", index: 0, count: 2 };
+      const first = { transactionId: "8", transactionReference: "ORDER-8", payload: pictureOf("8"), parts };
+      const open = flow.start("archive", { ...first, contentType: "image/jpeg" });
+      await flow.untilStatus("archive", ({ text }) => text.includes("1 open"));
+      const missing = (await run("missing", "24h")).payload as MissingEvidence[];
+      assert.deepEqual(
+        missing.map(({ reason, transactionId, archiveAgain }) => [reason, transactionId, archiveAgain]),
+        [["open", "8", null]],
+      );
+      await flow.run("archive", { reset: true });
+      assert.equal((await open).error?.code, "ERR_CANCELLED");
+      await archive("1");
+      const { sent } = await run("", "today", {}, "split");
+      const [again] = sent;
+      assert.equal(sent.length, 1);
+      assert.deepEqual([again?.["transactionId"], again?.["transactionReference"]], ["8", "ORDER-8"]);
+      const { reason, errorCode } = again?.["missing"] as MissingEvidence;
+      assert.deepEqual([reason, errorCode], ["failed", "ERR_CANCELLED"]);
+    }));
+});
