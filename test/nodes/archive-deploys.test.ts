@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { until } from "../archive/support.ts";
+import { withFolder } from "../media/support.ts";
+import { storeNode } from "../support/store-node.ts";
+import { archive, ArchiveSuite, credentials, nextEnd, type Payload } from "./archive-suite.ts";
+
+describe("dimensioner-archive, deployed while jobs are open", () => {
+  const suite = new ArchiveSuite();
+
+  it("keeps an accepted job over a deploy: its message ends, and the job's own comes afterwards", async () => {
+    await withFolder(async (root) => {
+      const node = archive(root, { wait: 600, keep: "order.id, big" });
+      const test = await suite.start(root, node);
+      const running = test.start("node", {
+        transactionId: "1",
+        transactionReference: "ORDER-1",
+        topic: "parcels",
+        order: { id: 7, secret: 1 },
+        payload: "gone",
+      });
+      await test.untilStatus("node", ({ fill }) => fill === "yellow");
+      const deployed = test.deploy([...suite.configs(root), node], credentials);
+      const { error } = await running;
+      assert.equal(error?.code, "ERR_CANCELLED");
+      assert.equal(error.cause.retryable, false, "nobody shall send it again");
+      await deployed;
+      assert.equal(test.sent.length, 0);
+      suite.addVideo("1");
+      const { error: none } = await nextEnd(test, "node");
+      assert.equal(none, undefined);
+      const [only] = test.sent;
+      assert.equal(test.sent.length, 1);
+      const { payload, _msgid, filename, ...rest } = only?.msg ?? {};
+      assert.ok(typeof _msgid === "string" && typeof filename === "string");
+      assert.equal((payload as Payload).alreadyArchived, false);
+      assert.deepEqual(rest, {
+        resumed: true,
+        transactionId: "1",
+        transactionReference: "ORDER-1",
+        topic: "parcels",
+        order: { id: 7 },
+      });
+      await test.deploy([...suite.configs(root), node], credentials);
+      await test.run("node", { transactionId: "1" });
+      assert.equal(test.sent.length, 2, "it was not told again");
+    });
+  });
+
+  it("ends a resumed job that fails at the Catch node, with what was kept", async () => {
+    await withFolder(async (root) => {
+      const test = await suite.start(root, archive(root, { wait: 600 }));
+      const running = test.start("node", { transactionId: "1", topic: "parcels" });
+      await test.untilStatus("node", ({ fill }) => fill === "yellow");
+      const deployed = test.deploy([...suite.configs(root), archive(root, { wait: 600 })], credentials);
+      await running;
+      const before = test.shown.length;
+      await deployed;
+      await until(() => test.shown.slice(before).some(({ fill }) => fill === "yellow"), "it waits again");
+      await test.run("node", { reset: true });
+      const cancelled = () => test.ends.filter(({ error }) => error?.code === "ERR_CANCELLED");
+      await until(() => cancelled().length === 2, "the resumed job's message ends");
+      assert.deepEqual(
+        cancelled().map(({ error }) => error?.cause.retryable),
+        [false, true],
+      );
+    });
+  });
+
+  it("goes on with the jobs of a node that is gone", async () => {
+    await withFolder(async (root) => {
+      const test = await suite.start(root, archive(root, { wait: 600 }, "old"));
+      const running = test.start("old", { transactionId: "1" });
+      await test.untilStatus("old", ({ fill }) => fill === "yellow");
+      const other = archive(root, { cloud: "" }, "messages");
+      const deployed = test.deploy(
+        [...suite.configs(root), other, archive(root, { wait: 600 }, "new")],
+        credentials,
+      );
+      await running;
+      await deployed;
+      suite.addVideo("1");
+      assert.equal((await nextEnd(test, "new")).error, undefined);
+      assert.equal(test.sent[0]?.nodeId, "new");
+    });
+  });
+
+  it("lets a message choose the cloud, also after a deploy, and asks no other cloud for a job", async () => {
+    await withFolder(async (root) => {
+      const test = await suite.start(root, archive(root, { cloud: "", cloudFrom: "site", wait: 600 }));
+      assert.equal((await test.run("node", { transactionId: "1" })).error?.code, "ERR_INPUT");
+      assert.equal((await test.run("node", { transactionId: "1", site: "C" })).error?.code, "ERR_INPUT");
+      const running = test.start("node", { transactionId: "1", site: "B" });
+      await test.untilStatus("node", ({ fill }) => fill === "yellow");
+      const elsewhere = suite.clouds().map((node) => ({ ...node, baseUrl: "http://127.0.0.1:9" }));
+      const node = archive(root, { cloud: "cloud", cloudFrom: "site", wait: 600 });
+      let deployed = test.deploy([...elsewhere, storeNode(root), node], credentials);
+      await running;
+      await deployed;
+      await test.untilStatus("node", ({ text }) => text === "check the settings (1)");
+      suite.addVideo("1");
+      const resumed = nextEnd(test, "node");
+      deployed = test.deploy([...suite.configs(root), node], credentials);
+      assert.equal((await resumed).error?.code, "ERR_CANCELLED");
+      const done = nextEnd(test, "node");
+      await deployed;
+      assert.equal((await done).error, undefined);
+    });
+  });
+});

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { readPackages } from "../archive/support.ts";
+import { withFolder } from "../media/support.ts";
+import type { FlowNode } from "../support/flow.ts";
+import { archive, ArchiveSuite, nextEnd, payloadOf } from "./archive-suite.ts";
+
+describe("dimensioner-archive behind a device on the local network", () => {
+  const suite = new ArchiveSuite();
+
+  it("makes one package of a local measurement with the device's images, and needs no cloud", async () => {
+    await withFolder(async (root) => {
+      const device: FlowNode = {
+        id: "dock",
+        type: "dimensioner-device",
+        name: "Dock 4",
+        address: suite.sim.newer.origin,
+      };
+      const measure: FlowNode = { id: "measure", z: "tab", type: "dimensioner-measure", device: "dock" };
+      const node = archive(root, { cloud: "", layout: "{device}/{reference}-{transactionId}" });
+      const test = await suite.start(root, device, { ...measure, wires: [["node"]] }, node);
+      const ended = nextEnd(test, "node");
+      await test.run("measure", { transactionReference: "ORDER-1" });
+      assert.equal((await ended).error, undefined);
+      const msg = test.sent.find(({ nodeId }) => nodeId === "node")?.msg;
+      const payload = payloadOf(msg);
+      assert.deepEqual([payload.complete, payload.transactionId], [true, null]);
+      assert.equal(payload.location, `Dock 4/ORDER-1-${String(msg?.["imageIdentifier"])}`);
+      assert.deepEqual(
+        payload.files.map(({ path, source }) => [basename(path), source]),
+        [
+          ["annotated.jpg", "device"],
+          ["color.jpg", "device"],
+        ],
+      );
+      const raw = await readFile(join(payload.folder, "measurement.raw"), "utf8");
+      assert.equal(raw, msg?.["rawResponse"]);
+      const { _msgid, ...rest } = msg ?? {};
+      const again = await test.run("node", { ...rest, payload: JSON.parse(raw) as unknown });
+      assert.equal(payloadOf(again.sent[0]?.msg).alreadyArchived, true);
+      assert.equal(suite.sim.requestsTo("cloud").length, 0);
+    });
+  });
+
+  it("archives a measurement of an earlier device at once, without the cloud, in which nothing names its transaction", async () => {
+    await withFolder(async (root) => {
+      const dock = {
+        id: "dock",
+        type: "dimensioner-device",
+        generation: "earlier",
+        address: suite.sim.earlier.origin,
+      };
+      const measure: FlowNode = { id: "measure", z: "tab", type: "dimensioner-measure", device: "dock" };
+      const test = await suite.start(
+        root,
+        dock,
+        { ...measure, wires: [["node"]] },
+        archive(root, { wait: 30 }),
+      );
+      const ended = nextEnd(test, "node");
+      await test.run("measure", { transactionReference: "ORDER-1" });
+      assert.equal((await ended).error, undefined);
+      const [manifest] = [...(await readPackages(root)).values()];
+      assert.deepEqual([manifest?.complete, manifest?.items, manifest?.raw !== null], [true, [], true]);
+      assert.equal(manifest?.expected?.media, "none", "it does not claim to have looked at the cloud");
+      assert.equal(suite.sim.requestsTo("cloud").length, 0);
+    });
+  });
+
+  it("archives the video saved on the device after a stop, in Video Only mode", async () => {
+    await withFolder(async (root) => {
+      suite.sim.newer.setMode("video-only");
+      const dock = {
+        id: "dock",
+        type: "dimensioner-device",
+        name: "Dock 4",
+        address: suite.sim.newer.origin,
+      };
+      const video = (action: string): FlowNode => ({
+        id: action,
+        z: "tab",
+        type: "dimensioner-video-control",
+        device: "dock",
+        action,
+      });
+      const test = await suite.start(
+        root,
+        dock,
+        video("start"),
+        { ...video("stop"), wires: [["node"]] },
+        archive(root, { deviceVideo: true, wait: 30 }),
+      );
+      await test.run("start", { transactionReference: "ORDER-1" });
+      const ended = nextEnd(test, "node");
+      await test.run("stop", { transactionReference: "ORDER-1" });
+      assert.equal((await ended).error, undefined);
+      const [manifest] = [...(await readPackages(root)).values()];
+      assert.deepEqual([manifest?.complete, manifest?.recording?.recording], [true, "own"]);
+      assert.deepEqual(
+        manifest?.items.map(({ path, source }) => [path, source]),
+        [["video.mp4", "device"]],
+      );
+    });
+  });
+});

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pictureOf, readPackages, sha256Of } from "../archive/support.ts";
+import { withFolder } from "../media/support.ts";
+import { archive, ArchiveSuite, payloadOf } from "./archive-suite.ts";
+
+describe("dimensioner-archive with the media on the message", () => {
+  const suite = new ArchiveSuite();
+
+  it("gathers Buffers and saved files of a sequence into one package and one message", async () => {
+    await withFolder(async (folder) => {
+      const root = join(folder, "root");
+      await mkdir(root);
+      const file = pictureOf("from a file");
+      const path = join(folder, "color.jpg");
+      await writeFile(path, file);
+      const test = await suite.start(root, archive(root, { cloud: "", transactionId: "id" }), {
+        id: "image",
+        z: "tab",
+        type: "dimensioner-fetch-image",
+        output: "file",
+        folder,
+      });
+      const rawResponse =
+        '{"errorCode":0,"dimensionsLegalForTrade":true,"dateTimeLocal":"2026-11-02T10:00:00+01:00"}';
+      const ofParcel = { id: "local-1", rawResponse, transactionReference: "ORDER-1" };
+      const parts = (index: number) => ({ id: "p", index, count: 3 });
+      const ends = await Promise.all([
+        test.start("node", {
+          ...ofParcel,
+          payload: pictureOf("a"),
+          filename: "annotated.jpg",
+          parts: parts(1),
+        }),
+        test.start("node", {
+          ...ofParcel,
+          payload: { path, bytes: file.length, sha256: sha256Of(file), contentType: "image/jpeg" },
+          parts: parts(0),
+        }),
+        test.start("node", {
+          ...ofParcel,
+          payload: [pictureOf("c"), pictureOf("d")],
+          parts: parts(2),
+        }),
+      ]);
+      assert.deepEqual(
+        ends.map(({ error }) => error),
+        [undefined, undefined, undefined],
+      );
+      assert.equal(test.sent.length, 1);
+      const payload = payloadOf(test.sent[0]?.msg);
+      assert.equal(payload.files.length, 4);
+      assert.equal("parts" in (test.sent[0]?.msg ?? {}), false);
+      const [manifest] = [...(await readPackages(root)).values()];
+      assert.deepEqual(
+        [manifest?.source, manifest?.cloud, manifest?.legalForTrade, manifest?.times.deviceLocal],
+        [undefined, null, true, "2026-11-02T10:00:00+01:00"],
+      );
+      assert.equal(suite.sim.requests.length, 0);
+    });
+  });
+
+  it("needs no cloud config node", async () => {
+    await withFolder(async (root) => {
+      const test = await suite.start(root, archive(root, { cloud: "" }));
+      const { error, sent } = await test.run("node", { transactionId: "1", payload: pictureOf("x") });
+      assert.equal(error, undefined);
+      assert.equal(payloadOf(sent[0]?.msg).files[0]?.contentType, "image/jpeg");
+      assert.equal(
+        test.shown.some(({ fill }) => fill === "red"),
+        false,
+      );
+    });
+  });
+});
