@@ -63,6 +63,8 @@ function waitForMore(running: StepJob, { firstMs, longestMs }: PollRules, isMiss
   const paceMs = isMissing ? job.waitedMs / 5 : intent.settleMs / 4;
   const againInMs = onlyParts ? leftMs : Math.min(Math.max(firstMs, paceMs), longestMs, leftMs);
   running.resetFailures();
+  // An error takes more memory than the job itself, and the next round asks the cloud again.
+  running.seen.unknown = undefined;
   return { againInMs, why: isMissing ? "missing" : "settling" };
 }
 
