@@ -21,11 +21,22 @@ export function tangledWires(page: Page): Promise<string[]> {
       const { source, sourcePort, target } = path.parentNode.__data__;
       const length = path.getTotalLength();
       const points = Array.from({ length: 101 }, (_, step) => path.getPointAtLength((length * step) / 100));
-      return { source, sourcePort, target, points, name: source.name + " " + (sourcePort + 1) + " → " + target.name };
+      const xs = points.map(({ x }) => x), ys = points.map(({ y }) => y);
+      const box = { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
+      return { source, sourcePort, target, points, box, name: source.name + " " + (sourcePort + 1) + " → " + target.name };
     });
     const side = (a, b, c) => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
     const cross = (a, b, c, d) => side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
-    const steps = ({ points }) => points.slice(1).map((point, index) => [points[index], point]);
+    // Two wires can only cross within both of their boxes: few of their steps are there, and in most pairs none.
+    const reaches = (box, a, b) =>
+      Math.max(a.x, b.x) >= box.left && Math.min(a.x, b.x) <= box.right &&
+      Math.max(a.y, b.y) >= box.top && Math.min(a.y, b.y) <= box.bottom;
+    const stepsWithin = ({ points }, box) =>
+      points.slice(1).map((point, index) => [points[index], point]).filter(([a, b]) => reaches(box, a, b));
+    const doCross = (one, other) => {
+      const others = stepsWithin(other, one.box);
+      return stepsWithin(one, other.box).some(([a, b]) => others.some(([c, d]) => cross(a, b, c, d)));
+    };
     const meet = (one, other) =>
       one.target === other.target || (one.source === other.source && one.sourcePort === other.sourcePort);
     const covers = ({ x, y, w, h }, point) => Math.abs(point.x - x) < w / 2 && Math.abs(point.y - y) < h / 2;
@@ -33,7 +44,7 @@ export function tangledWires(page: Page): Promise<string[]> {
       ...wires
         .slice(index + 1)
         .filter((other) => !meet(wire, other))
-        .filter((other) => steps(wire).some(([a, b]) => steps(other).some(([c, d]) => cross(a, b, c, d))))
+        .filter((other) => doCross(wire, other))
         .map((other) => wire.name + " crosses " + other.name),
       ...RED.nodes
         .filterNodes({ z: tab })
