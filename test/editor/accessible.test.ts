@@ -8,9 +8,12 @@ import { defaultsOf, names } from "./sources.ts";
 const configs: readonly string[] = ["cloud", "device", "store"];
 const actions = names.filter((name) => !configs.includes(name));
 
-/** Serious or critical faults in the open dialog's form. What lies around it is Node-RED's. */
+/**
+ * Serious or critical faults in the open dialog's form. What lies around it is Node-RED's. Only the rules for audio, which the
+ * dialogs do not have, and for the orientation of a screen need the files of the page to be loaded before.
+ */
 function faultsOfForm(page: Page, options: axe.RunOptions = {}): Promise<string[]> {
-  const run = JSON.stringify({ resultTypes: ["violations"], ...options });
+  const run = JSON.stringify({ resultTypes: ["violations"], preload: false, ...options });
   return page.evaluate<
     string[]
   >(`axe.run($(".dimensioner-form").last()[0], ${run}).then(({ violations }) => violations
