@@ -24,6 +24,12 @@ interface Running {
   readonly context: BrowserContext;
 }
 
+/**
+ * The smaller one of Node-RED's two editors of code, which no dialog of ours has: each page that is opened loads it. Those that
+ * start a Node-RED of their own have the other one, as users do.
+ */
+const settings = { editorTheme: { codeEditor: { lib: "ace" } } };
+
 /** Shared by the test files of a process: to start them takes longer than most of the tests. */
 let running: Promise<readonly Running[]> | undefined;
 
@@ -90,7 +96,7 @@ export function bothEditorsOfSuite(
 function start(): Promise<Running[]> {
   return Promise.all(
     ([4, 5] as const).map(async (major) => {
-      const [nodeRed, browser] = await Promise.all([startNodeRed({ major }), sharedBrowser()]);
+      const [nodeRed, browser] = await Promise.all([startNodeRed({ major, settings }), sharedBrowser()]);
       return { major, nodeRed, context: await newEditorContext(browser) };
     }),
   );

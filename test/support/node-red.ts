@@ -42,8 +42,8 @@ export interface NodeRedOptions {
   userDir?: string;
   /** Deployed once Node-RED is up; nodes may carry `credentials`. */
   flows?: readonly object[];
-  /** Written over the defaults; must survive JSON. */
-  settings?: Readonly<Record<string, unknown>>;
+  /** Written over the defaults, those of the editor's theme one by one; must survive JSON. */
+  settings?: Readonly<Record<string, unknown>> & { readonly editorTheme?: object };
   /** Added to the environment. */
   env?: Readonly<Record<string, string>>;
 }
@@ -147,7 +147,7 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
   }
 }
 
-function settingsFor(userDir: string, settings: Readonly<Record<string, unknown>> = {}) {
+function settingsFor(userDir: string, { editorTheme, ...settings }: NodeRedOptions["settings"] = {}) {
   return {
     uiHost: "127.0.0.1",
     uiPort: 0,
@@ -158,7 +158,7 @@ function settingsFor(userDir: string, settings: Readonly<Record<string, unknown>
     telemetry: { enabled: false, updateNotification: false },
     // Without these Node-RED asks npm for its version and the internet for updates.
     externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
-    editorTheme: { tours: false, projects: { enabled: false }, palette: { editable: false } },
+    editorTheme: { tours: false, projects: { enabled: false }, palette: { editable: false }, ...editorTheme },
     logging: { console: { level: "info", metrics: false, audit: false } },
     nodesExcludes: unusedNodes,
     ...settings,
