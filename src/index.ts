@@ -28,6 +28,15 @@ export type { DownloadOptions, OnProgress } from "./http/download.ts";
 export type { CallOptions, CommandOptions, QueueRules } from "./http/transport.ts";
 export { pruneArchive, rebuildIndex, verifyArchive } from "./library/archive.ts";
 export { billableWeight, type BillableWeightOptions, type OwnWeightRule } from "./library/billable-weight.ts";
+export {
+  findPackages,
+  holdPackages,
+  listMissing,
+  releasePackages,
+  type FindPackagesOptions,
+  type HoldPackagesOptions,
+  type ListMissingOptions,
+} from "./library/evidence.ts";
 export { readToBuffer, saveToFile, type ReadOptions, type SaveOptions } from "./library/media.ts";
 export type {
   ArchiveMessage,
@@ -70,6 +79,7 @@ export type {
   ArchiveProgress,
   Finding,
   NotIndexed,
+  PackageLookup,
   PruneArchiveOptions,
   PrunedPackage,
   PruneReport,

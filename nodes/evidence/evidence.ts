@@ -4,12 +4,12 @@ import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve, type Job } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { settingsOf, type Settings } from "../../src/runtime/config/settings.ts";
+import { listMissing } from "../../src/archive/evidence/missing.ts";
+import { changeHold, findPackages, periodOf } from "../../src/archive/evidence/packages.ts";
 import {
-  changeHold,
-  findMissing,
-  findPackages,
   messagesOf,
   prune,
+  sourceOf,
   verify,
   type EvidenceRequest,
 } from "../../src/runtime/evidence/evidence-work.ts";
@@ -69,13 +69,17 @@ export default function (RED: NodeAPI): void {
       status.say("working", "searching");
       switch (action) {
         case "find": {
-          const found = await findPackages(request, job);
+          const found = await findPackages(await sourceOf(request), request, job.signal);
           status.say("done", "packages", { count: found.length });
           msg.payload = found;
           return [settings.emit === "array" ? msg : messagesOf(RED, job, found, (payload) => ({ payload }))];
         }
         case "missing": {
-          const missing = await findMissing(request);
+          const missing = await listMissing(
+            request.lease.database,
+            periodOf({ operation: action }, request.value),
+            request.limit,
+          );
           status.say("done", "missing", { count: missing.length });
           msg.payload = missing;
           const again = missing.filter(({ archiveAgain }) => archiveAgain !== null);
@@ -91,7 +95,10 @@ export default function (RED: NodeAPI): void {
         }
         case "hold":
         case "release": {
-          const changed = await changeHold(request, action, await change());
+          const changed = await changeHold(await sourceOf(request), request, {
+            what: action,
+            ...(await change()),
+          });
           status.say("done", action === "hold" ? "onHold" : "released", { count: changed.length });
           msg.payload = changed;
           return [msg];

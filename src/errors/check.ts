@@ -32,6 +32,10 @@ export const aWholeNumber = rule(
   (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0,
   phrase("wholeNumber"),
 );
+export const atLeastOne = rule(
+  (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 1,
+  phrase("oneOrMore"),
+);
 const texts = rule(
   (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
   phrase("texts"),

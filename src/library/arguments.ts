@@ -6,6 +6,7 @@ import {
   aTextOrTexts,
   aWholeNumber,
   anObject,
+  atLeastOne,
   oneOf,
   trueOrFalse,
 } from "../errors/check.ts";
@@ -59,4 +60,23 @@ export const pruneArguments = {
 export const rebuildArguments = {
   folder: aText,
   options: anObject({ ...archiveOptions, database: aText, onNotIndexed: aFunction }, ["database"]),
+};
+
+const findOptions = {
+  database: aText,
+  by: oneOf(["reference", "transactionId", "barcode", "packageId", "text", "period", "all"]),
+  value: aText,
+  limit: atLeastOne,
+};
+
+export const findArguments = { folder: aText, options: anObject(findOptions, ["database", "by"]) };
+
+export const holdArguments = {
+  folder: aText,
+  options: anObject({ ...findOptions, reason: aText, person: aText }, ["database", "by", "reason"]),
+};
+
+export const missingArguments = {
+  folder: aText,
+  options: anObject({ database: aText, period: aText, limit: atLeastOne }, ["database", "period"]),
 };

@@ -126,6 +126,16 @@ export interface RebuildReport {
   readonly notes: readonly ArchiveNote[];
 }
 
+/** What packages are looked up by; `text` is the beginning of a reference, a barcode or a transaction ID. */
+export type PackageLookup =
+  | "all"
+  | "barcode"
+  | "packageId"
+  | "period"
+  | "reference"
+  | "text"
+  | "transactionId";
+
 /** Options of all three commands. */
 export interface ArchiveOptions {
   /** Called some times a second, and once at the end. */

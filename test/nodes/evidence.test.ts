@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { EvidencePackage, MissingEvidence, PruneResult, VerifyResult } from "../../src/model/shapes.ts";
 import { pictureOf } from "../archive/support.ts";
@@ -174,18 +174,46 @@ describe("dimensioner-evidence", () => {
       assert.equal(typeof (await found("ORDER-2"))[0]?.problem, "string");
     }));
 
-  it("deletes what is old and not on hold, and lists it first if told so", () =>
+  it("deletes a package that is older than the days that the dialog names, unless it is on hold", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      for (const id of ["1", "2", "3"]) {
+        await archive(id);
+      }
+      for (const id of ["1", "2"]) {
+        const path = join(folder, id, "manifest.json");
+        const manifest = await readFile(path, "utf8");
+        await writeFile(path, manifest.replace(/("archived": ")\d{4}/, "$12001"));
+      }
+      await run("hold", "ORDER-1", { reason: "claim" });
+      const listed = (await run("prune", "")).payload as PruneResult;
+      assert.deepEqual([listed.dryRun, listed.deleted, listed.held], [true, 1, 1]);
+      assert.equal(flow.lastStatus("evidence")?.text, "would be deleted: 1");
+      const report = (await run("prune", "", {}, "all")).payload as PruneResult;
+      assert.deepEqual(report.packages.map(({ what, path }) => [what, path]).toSorted(), [
+        ["deleted", "2"],
+        ["held", "1"],
+      ]);
+      assert.equal(flow.lastStatus("all")?.text, "deleted: 1");
+      const left = (await readdir(folder)).filter((name) => !name.startsWith("."));
+      assert.deepEqual(left.toSorted(), ["1", "3"]);
+    }));
+
+  it("verifies one message after the other; a reset ends those that wait, and a deploy what runs", () =>
     withFolder(async (folder) => {
       await start(folder);
       await archive("1");
-      await archive("2");
-      await run("hold", "ORDER-1", { reason: "claim" });
-      const listed = (await run("prune", "")).payload as PruneResult;
-      assert.deepEqual([listed.dryRun, listed.deleted], [true, 0]);
-      // No package is as old as a day; the manifest says when it was archived.
-      const young = (await run("prune", "", {}, "all")).payload as PruneResult;
-      assert.deepEqual([young.dryRun, young.deleted, young.rowsKept], [false, 0, null]);
-      assert.equal((await found("", {}, "all")).length, 2);
+      const [file] = (await found("ORDER-1"))[0]?.files ?? [];
+      // No disk hashes so much before the deploy.
+      await truncate(file?.path ?? "", 2 ** 40);
+      const running = flow.start("evidence", { action: "verify", payload: "ORDER-1" });
+      const waiting = flow.start("all", { action: "verify" });
+      await flow.untilStatus("all", ({ text }) => text === "in queue: 1");
+      await flow.run("all", { reset: true });
+      assert.equal((await waiting).error?.code, "ERR_CANCELLED");
+      assert.equal((await found("ORDER-1")).length, 1);
+      await flow.deploy([storeNode(folder)]);
+      assert.equal((await running).error?.code, "ERR_CANCELLED");
     }));
 
   it("lists what has no package, in messages that archive takes as they are", () =>

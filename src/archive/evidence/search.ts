@@ -25,9 +25,9 @@ const columnsOf = {
 } as const;
 
 /** More matches of one beginning are not sorted: the newest packages are then searched first. */
-const mostSorted = 2_000;
+const mostSorted = 1_000;
 /** How many of the newest packages are searched then. */
-const newestSearched = 10_000;
+const newestSearched = 2_000;
 /** Follows every character in the order of bytes, which SQLite and PostgreSQL's collation "C" sort by. */
 const lastCharacter = "\u{10FFFF}";
 
@@ -71,8 +71,8 @@ const newestFirst = "ORDER BY archived_at DESC, package_id LIMIT ?";
 
 function lookUp(columns: readonly string[], values: readonly string[], limit: number): Statement {
   const parts = pairs(columns, values).map(({ column, value }) => ({
-    sql: `SELECT indexed_order FROM
-      (SELECT indexed_order FROM packages WHERE ${column} = ? ORDER BY archived_at DESC LIMIT ?) AS found`,
+    sql: `SELECT indexed_order, archived_at FROM (SELECT indexed_order, archived_at FROM packages
+      WHERE ${column} = ? ORDER BY archived_at DESC LIMIT ?) AS ranged`,
     values: [value, limit],
   }));
   return packagesIn(parts, limit);
@@ -89,31 +89,44 @@ async function searchText(
     bounds: [value, value + lastCharacter],
   }));
   const parts = ranges.map(({ condition, bounds }) => ({
-    sql: `SELECT indexed_order FROM
-      (SELECT indexed_order FROM packages WHERE ${condition} LIMIT ?) AS found`,
+    sql: `SELECT indexed_order, archived_at FROM (SELECT indexed_order, archived_at FROM packages
+      WHERE ${condition} LIMIT ?) AS ranged`,
     values: [...bounds, mostSorted],
   }));
   const counts = ranges.map(({ condition, bounds }) => ({
-    sql: `SELECT count(*) AS matches FROM (SELECT 1 FROM packages WHERE ${condition} LIMIT ?) AS found`,
+    sql: `SELECT count(*) AS matches FROM (SELECT 1 FROM packages WHERE ${condition} LIMIT ?) AS ranged`,
     values: [...bounds, mostSorted],
   }));
   const [found = [], ...counted] = await database.transaction([packagesIn(parts, limit), ...counts]);
   if (counted.every(([row]) => Number(row?.["matches"]) < mostSorted)) {
     return found;
   }
-  const newest = await select(database, {
-    sql: `SELECT * FROM (SELECT * FROM packages ORDER BY archived_at DESC LIMIT ?) AS newest
-      WHERE ${ranges.map(({ condition }) => condition).join(" OR ")} ${newestFirst}`,
-    values: [newestSearched, ...ranges.flatMap(({ bounds }) => bounds), limit],
-  });
+  const newest = await select(
+    database,
+    packagesIn(
+      [
+        {
+          sql: `SELECT indexed_order, archived_at FROM
+            (SELECT indexed_order, archived_at, ${columnsOf.text.join(", ")} FROM packages
+              ORDER BY archived_at DESC LIMIT ?) AS newest
+            WHERE ${ranges.map(({ condition }) => condition).join(" OR ")}`,
+          values: [newestSearched, ...ranges.flatMap(({ bounds }) => bounds)],
+        },
+      ],
+      limit,
+    ),
+  );
   const seen = new Set(newest.map((row) => row["package_id"]));
   return [...newest, ...found.filter((row) => !seen.has(row["package_id"] ?? null))].slice(0, limit);
 }
 
+/** The newest are chosen among what the indexes contain, so that only their rows are read. */
 function packagesIn(parts: readonly Statement[], limit: number): Statement {
+  const found = parts.map(({ sql }) => sql).join(" UNION ");
   return {
-    sql: `SELECT * FROM packages WHERE indexed_order IN (${parts.map(({ sql }) => sql).join(" UNION ")}) ${newestFirst}`,
-    values: [...parts.flatMap(({ values = [] }) => values), limit],
+    sql: `SELECT * FROM packages WHERE indexed_order IN
+      (SELECT indexed_order FROM (${found}) AS found ORDER BY archived_at DESC LIMIT ?) ${newestFirst}`,
+    values: [...parts.flatMap(({ values = [] }) => values), limit, limit],
   };
 }
 

@@ -1,0 +1,134 @@
+import { DimensionerError, type FailureFacts } from "../../errors/dimensioner-error.ts";
+import { field, onOneLine, phrase } from "../../errors/interpolation.ts";
+import type { PackageLookup } from "../../model/archive-reports.ts";
+import type { EvidencePackage } from "../../model/shapes.ts";
+import type { Database } from "../../store/database.ts";
+import type { ArchiveDisk } from "../archive-disk.ts";
+import type { IndexedPackage } from "../packages/package-index.ts";
+import { describeIndexed } from "./describe.ts";
+import { holdPackage, releasePackage, type HoldChange } from "./hold.ts";
+import { openPackage } from "./open-package.ts";
+import { readPeriod, type Period } from "./period.ts";
+import { searchIndex, type Query } from "./search.ts";
+
+/** Where packages are looked up. */
+export interface EvidenceSource {
+  readonly database: Pick<Database, "transaction">;
+  /** The folder of packages, without links. */
+  readonly root: string;
+  readonly disk: ArchiveDisk;
+  /** For errors. */
+  readonly operation: string;
+}
+
+/** What is looked up, as people give it. */
+export interface Sought {
+  readonly by: PackageLookup;
+  /** Not needed for `all`. */
+  readonly value?: string | undefined;
+  readonly limit: number;
+}
+
+/** How many packages are read at the same time. */
+const readAtOnce = 2;
+const longestShown = 60;
+
+/** Finds packages, the newest first, and reads each of them. Throws ERR_INPUT, ERR_STORE and ERR_FILE. */
+export async function findPackages(
+  source: EvidenceSource,
+  sought: Sought,
+  signal?: AbortSignal,
+): Promise<EvidencePackage[]> {
+  const found = await searchIndex(source.database, queryOf(source, sought), sought.limit);
+  return describeAll(source, found, signal);
+}
+
+/** The same, but ERR_NOT_FOUND if there are none, and ERR_INPUT if there are more than the limit. */
+export async function demandPackages(
+  source: EvidenceSource,
+  sought: Sought,
+): Promise<readonly IndexedPackage[]> {
+  const { value = sought.by, limit } = sought;
+  const found = await searchIndex(source.database, queryOf(source, sought), limit + 1);
+  if (found.length === 0) {
+    throw new DimensionerError("evidenceNotFound", factsOf(source), { value: shown(value) });
+  }
+  if (found.length > limit) {
+    throw new DimensionerError("evidenceTooMany", factsOf(source), { value: shown(value), most: limit });
+  }
+  return found;
+}
+
+/** Puts packages on hold, or releases them, and returns them as they are then. */
+export async function changeHold(
+  source: EvidenceSource,
+  sought: Sought,
+  change: HoldChange & { readonly what: "hold" | "release" },
+): Promise<EvidencePackage[]> {
+  const { root, disk } = source;
+  const { what, reason, person } = change;
+  const found = await demandPackages(source, sought);
+  // All are opened before the first one is changed.
+  const opened = await Promise.all(found.map((one) => openPackage(root, one, disk)));
+  for (const one of opened) {
+    await (what === "hold" ? holdPackage : releasePackage)(one, { reason, person }, disk);
+  }
+  return describeAll(source, found);
+}
+
+/** Reads a period as people give it. Throws ERR_INPUT. */
+export function periodOf(
+  { operation }: Pick<EvidenceSource, "operation">,
+  value: string | undefined,
+): Period {
+  const text = valueOf({ operation }, value);
+  const period = readPeriod(text, new Date());
+  if (period === undefined) {
+    const values = { field: field("value"), value: shown(text), problem: phrase("period") };
+    throw new DimensionerError("inputValue", factsOf({ operation }), values);
+  }
+  return period;
+}
+
+async function describeAll(
+  { root, disk }: EvidenceSource,
+  found: readonly IndexedPackage[],
+  signal?: AbortSignal,
+): Promise<EvidencePackage[]> {
+  const described: EvidencePackage[] = [];
+  for (let first = 0; first < found.length; first += readAtOnce) {
+    if (signal?.aborted === true) {
+      break;
+    }
+    const some = found.slice(first, first + readAtOnce);
+    described.push(...(await Promise.all(some.map((one) => describeIndexed(root, one, disk)))));
+  }
+  return described;
+}
+
+function queryOf(source: EvidenceSource, { by, value }: Sought): Query {
+  switch (by) {
+    case "all":
+      return { by };
+    case "period":
+      return { by, period: periodOf(source, value) };
+    default:
+      return { by, value: valueOf(source, value) };
+  }
+}
+
+function valueOf(source: Pick<EvidenceSource, "operation">, value: string | undefined): string {
+  const text = value?.trim() ?? "";
+  if (text === "") {
+    throw new DimensionerError("inputMissing", factsOf(source), { field: field("value") });
+  }
+  return text;
+}
+
+function factsOf({ operation }: Pick<EvidenceSource, "operation">): FailureFacts {
+  return { surface: "store", operation, outcome: null };
+}
+
+function shown(value: string): string {
+  return onOneLine(value.slice(0, longestShown)).toWellFormed();
+}
