@@ -1,6 +1,7 @@
 import { callAdmin, isRecord, sentenceOf } from "./admin.ts";
 import type { Form } from "./form.ts";
 import type { Texts } from "./texts.ts";
+import { addTrialField } from "./trial-field.ts";
 import { button as makeButton } from "./widgets.ts";
 
 /** The properties of the dialog on which the reading of a scan depends. */
@@ -11,29 +12,13 @@ const settings = ["which", "ai", "pattern", "symbologies", "invalid", "controls"
  * text from anywhere, so it is inserted as text, never as HTML.
  */
 export function tryScan(form: Form, texts: Texts): void {
-  const input = $("<input>", { type: "text", id: "dimensioner-scan-trial" }).attr({
-    placeholder: texts("trial.placeholder"),
-    autocomplete: "off",
-    spellcheck: "false",
+  const { input, answer } = addTrialField(form, texts, {
+    id: "dimensioner-scan-trial",
+    behind: "dedupe",
+    label: "trial.label",
   });
-  const button = makeButton("search", texts("trial.button")).addClass("dimensioner-try");
-  const answer = $("<div>", { class: "dimensioner-answer dimensioner-trial", role: "status" });
-  const label = $("<label>", { for: "dimensioner-scan-trial" }).append(
-    $("<i>", { class: "fa fa-flask", "aria-hidden": "true" }),
-    " ",
-    $("<span>").text(texts("trial.label")),
-  );
-  const cell = $("<div>", { class: "dimensioner-field" }).append(
-    input,
-    button,
-    answer,
-    $("<div>", { class: "dimensioner-note" }).text(texts("trial.note")),
-  );
-  const row = $("<div>", { class: "form-row" }).append(label, cell);
-  form
-    .row("dedupe")
-    .closest("fieldset")
-    .after($("<fieldset>").append($("<legend>").text(texts("trial.legend")), row));
+  input.attr("placeholder", texts("trial.placeholder"));
+  const button = makeButton("search", texts("trial.button")).addClass("dimensioner-try").insertAfter(input);
 
   let running: JQueryXHR | undefined;
   const clear = () => {

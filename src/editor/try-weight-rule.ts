@@ -7,6 +7,7 @@ import { presetNames, presets, ruleOn, surchargesOn, type DatedRule } from "../t
 import { ruleUnits, sideRoundings, type WeightLimit, type WeightRule } from "../tariffs/rule.ts";
 import type { Form } from "./form.ts";
 import type { Texts } from "./texts.ts";
+import { addTrialField } from "./trial-field.ts";
 import { button as makeButton } from "./widgets.ts";
 
 /** The properties of a custom rule. */
@@ -26,30 +27,12 @@ function sampleFor({ unit, threshold }: WeightRule): string {
  * rule.
  */
 export function tryWeightRule(form: Form, texts: Texts): void {
-  const id = "dimensioner-weight-trial";
-  const input = $("<input>", { type: "text", id }).attr({ autocomplete: "off", spellcheck: "false" });
-  const answer = $("<div>", { class: "dimensioner-answer dimensioner-trial", role: "status" });
-  const copy = makeButton("pencil", texts("trial.copy")).addClass("dimensioner-copy");
-  const label = $("<label>", { for: id }).append(
-    $("<i>", { class: "fa fa-flask", "aria-hidden": "true" }),
-    " ",
-    $("<span>").text(texts("trial.parcel")),
-  );
-  const cell = $("<div>", { class: "dimensioner-field" }).append(
-    input,
-    answer,
-    copy,
-    $("<div>", { class: "dimensioner-note" }).text(texts("trial.note")),
-  );
-  form
-    .row("minimum")
-    .closest("fieldset")
-    .after(
-      $("<fieldset>").append(
-        $("<legend>").text(texts("trial.legend")),
-        $("<div>", { class: "form-row" }).append(label, cell),
-      ),
-    );
+  const { input, answer } = addTrialField(form, texts, {
+    id: "dimensioner-weight-trial",
+    behind: "minimum",
+    label: "trial.parcel",
+  });
+  const copy = makeButton("pencil", texts("trial.copy")).addClass("dimensioner-copy").insertAfter(answer);
 
   let sample = "";
   const show = () => {
