@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { editorLanguages } from "./editor-languages.ts";
 import { helpBlocks } from "./help-blocks.ts";
-import { catalogOf, languages, names, root, withoutUnit } from "./sources.ts";
+import { catalogOf, languages, logged, names, root, withoutUnit } from "./sources.ts";
 
 const present = await languages();
 
@@ -26,22 +26,6 @@ const filled: Readonly<Record<string, string>> = {
   size: "123.4 MB",
   unit: "lb",
 };
-
-/** Lines for the log, which have no limit. */
-const logged = new Set(
-  [
-    "undelivered",
-    "damagedJob",
-    "damagedPackage",
-    "heldUp",
-    "movedAside",
-    "otherMeasurement",
-    "refusedSecretHelp",
-    "resumedAfter",
-    "stillWaiting",
-    "storeUnusable",
-  ].map((key) => `status.${key}`),
-);
 
 /** Second words for one thing, and spellings that Node-RED's users no longer expect. */
 const avoided: Readonly<Record<string, RegExp>> = {

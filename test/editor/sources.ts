@@ -76,3 +76,19 @@ export async function builtHtml(name: string): Promise<string> {
   }
   return readFile(file, "utf8");
 }
+
+/** The keys of texts that are written to the log, which has no limit of characters as a status has. */
+export const logged = new Set(
+  [
+    "undelivered",
+    "damagedJob",
+    "damagedPackage",
+    "heldUp",
+    "movedAside",
+    "otherMeasurement",
+    "refusedSecretHelp",
+    "resumedAfter",
+    "stillWaiting",
+    "storeUnusable",
+  ].map((key) => `status.${key}`),
+);
