@@ -314,6 +314,23 @@ describe("archive: jobs of the cloud", () => {
     });
   });
 
+  it("keeps one error for all jobs that the same cause holds up", async () => {
+    await withFolder(async (root) => {
+      cloud.sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });
+      const archive = await openArchive(root, cloud.client);
+      for (const id of ["1", "2"]) {
+        await archive.runner.submit(cloud.intentFor(id));
+      }
+      const troubles = () => [...archive.runner.jobs].map(({ trouble }) => trouble);
+      await until(() => !troubles().includes(undefined), "both are held up");
+      const [one, other] = troubles();
+      assert.equal(one?.code, "ERR_UNAUTHORIZED");
+      assert.ok(one === other);
+      assert.ok([...archive.runner.jobs].every(({ seen }) => seen.failure === undefined));
+      await archive.close();
+    });
+  });
+
   it("ends in the error that kept it when it is given up", async () => {
     await withFolder(async (root) => {
       cloud.sim.faults.add({ surface: "cloud", times: 0, fault: { kind: "status", status: 401 } });

@@ -8,6 +8,7 @@ import { isSameWork, type Wanted } from "./active-jobs.ts";
 import type { Intent, IntentTexts } from "../packages/intent.ts";
 import { expectedOf, isSatisfied } from "./required-media.ts";
 import { JobScheduler } from "./job-scheduler.ts";
+import { JobTroubles } from "./job-troubles.ts";
 import type { JobWork } from "./job-work.ts";
 import { answerOf, isOtherAnswer, keysOfJob } from "./job-keys.ts";
 import { MessageJobs, type Part } from "./message-jobs.ts";
@@ -52,6 +53,7 @@ export class JobRunner implements SubmissionOwner {
       findMissing,
       retry: options.retry ?? { firstMs: 1_000, longestMs: 60_000 },
       poll: options.poll ?? { firstMs: 500, longestMs: 30_000, paceMs: 200 },
+      troubles: new JobTroubles(),
       onDamaged: (path) => onWarning({ warning: "damagedPackage", values: { path } }),
     };
     this.#scheduler = new JobScheduler({ concurrency, paceMs: this.#work.poll.paceMs });

@@ -150,7 +150,12 @@ const notOfTheMedia: ReadonlySet<ErrorCode> = new Set([
  * Decides what follows a failed step: another try after a pause or, if the job cannot continue, an incomplete package,
  * if that is allowed and possible. Throws the error that ends the job.
  */
-export function afterFailure(running: StepJob, { retry }: JobWork, step: StepName, error: unknown): Move {
+export function afterFailure(
+  running: StepJob,
+  { retry, troubles }: JobWork,
+  step: StepName,
+  error: unknown,
+): Move {
   const { job, root } = running;
   running.stopWatching();
   if (step === "keep") {
@@ -165,7 +170,8 @@ export function afterFailure(running: StepJob, { retry }: JobWork, step: StepNam
     }
     return { to: "keep" };
   }
-  running.trouble = error instanceof DimensionerError ? error : undefined;
+  running.seen.failure = undefined;
+  running.trouble = error instanceof DimensionerError ? troubles.shared(error) : undefined;
   root.saveTimes(job);
   // The pause doubles with each failure in a row, with jitter, so that many jobs do not repeat at the same moment.
   const fullMs = Math.min(retry.firstMs * 2 ** running.failures, retry.longestMs);

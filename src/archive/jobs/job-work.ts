@@ -2,6 +2,7 @@ import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Search } from "../find/transaction-finder.ts";
 import type { CollectedMedia } from "./collected-media.ts";
 import type { JobStore } from "./job-store.ts";
+import type { JobTroubles } from "./job-troubles.ts";
 import type { FindMissing, DeviceSource, MediaSource } from "./media-source.ts";
 import type { OpenJob } from "./open-job.ts";
 
@@ -30,6 +31,7 @@ export interface JobWork {
   readonly findMissing: FindMissing;
   readonly retry: RetryRules;
   readonly poll: PollRules;
+  readonly troubles: JobTroubles;
   /** Called with a damaged package of the same job. */
   readonly onDamaged: (path: string) => void;
 }
