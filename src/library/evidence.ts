@@ -1,12 +1,9 @@
 import { listMissing as listMissingIn } from "../archive/evidence/missing.ts";
-import { openRoot } from "../archive/evidence/open-package.ts";
 import * as packages from "../archive/evidence/packages.ts";
-import { plainDisk } from "../archive/archive-disk.ts";
-import { findDatabases } from "../archive/maintenance/find-databases.ts";
+import { withSource } from "../archive/evidence/with-source.ts";
 import { checkArguments } from "../errors/check.ts";
 import type { PackageLookup } from "../model/archive-reports.ts";
 import type { EvidencePackage, MissingEvidence } from "../model/shapes.ts";
-import { ToolDatabase } from "../store/tool-database.ts";
 import { findArguments, holdArguments, missingArguments } from "./arguments.ts";
 
 /** Which packages of a store. */
@@ -49,7 +46,9 @@ const defaultLimit = 100;
  */
 export async function findPackages(folder: string, options: FindPackagesOptions): Promise<EvidencePackage[]> {
   checkArguments({ surface: "store", operation: "find" }, { folder, options }, findArguments);
-  return withSource("find", folder, options, (source) => packages.findPackages(source, soughtOf(options)));
+  return withSource({ folder, database: options.database, operation: "find" }, (source) =>
+    packages.findPackages(source, soughtOf(options)),
+  );
 }
 
 /**
@@ -80,7 +79,7 @@ export async function listMissing(
 ): Promise<readonly MissingEvidence[]> {
   checkArguments({ surface: "store", operation: "missing" }, { folder, options }, missingArguments);
   const { period, limit = defaultLimit } = options;
-  return withSource("missing", folder, options, (source) =>
+  return withSource({ folder, database: options.database, operation: "missing" }, (source) =>
     listMissingIn(source.database, packages.periodOf(source, period), limit),
   );
 }
@@ -92,27 +91,11 @@ function changeHold(
 ): Promise<EvidencePackage[]> {
   checkArguments({ surface: "store", operation: what }, { folder, options }, holdArguments);
   const { reason, person = null } = options;
-  return withSource(what, folder, options, (source) =>
+  return withSource({ folder, database: options.database, operation: what }, (source) =>
     packages.changeHold(source, soughtOf(options), { what, reason, person }),
   );
 }
 
 function soughtOf({ by, value, limit = defaultLimit }: FindPackagesOptions): packages.Sought {
   return { by, value, limit };
-}
-
-async function withSource<T>(
-  operation: string,
-  folder: string,
-  { database: given }: { readonly database: string },
-  work: (source: packages.EvidenceSource) => Promise<T>,
-): Promise<T> {
-  const root = await openRoot(folder, plainDisk);
-  const [file = given] = await findDatabases(given, root);
-  const database = await ToolDatabase.open({ as: "read", file });
-  try {
-    return await work({ database, root, disk: plainDisk, operation });
-  } finally {
-    await database.close();
-  }
 }
