@@ -84,10 +84,9 @@ export class Archive implements JobStore {
       await claimFolder(path, lease, { workFolder: archive.work.root, last, disk: parts.disk });
       await archive.work.prepare();
       const { jobs, damaged } = await archive.jobs.unfinished();
-      for (const job of jobs) {
-        archive.#take(resumed(job));
-      }
-      await archive.#recoverSealing();
+      const open = jobs.map(resumed);
+      await archive.#recoverSealing(open);
+      open.forEach((job) => archive.#take(job));
       const movedAside = await archive.#tidy(damaged);
       await archive.jobs.removeEnded(keepEndedDays);
       return { archive, findings: { movedAside, damagedJobs: damaged } };
@@ -209,15 +208,15 @@ export class Archive implements JobStore {
 
   #take(job: OpenJob): void {
     this.openJobs.add(job.textBytes);
-    this.openJobs.idle.set(job.id, job);
+    this.openJobs.idle.add(job);
   }
 
   /**
    * Finds the packages that were being placed when the process ended, before another one takes their place in the
    * chain.
    */
-  async #recoverSealing(): Promise<void> {
-    for (const job of this.openJobs.idle.values()) {
+  async #recoverSealing(jobs: readonly OpenJob[]): Promise<void> {
+    for (const job of jobs) {
       if (job.state === "sealing") {
         await this.sealing.recover(job);
       }
@@ -226,7 +225,7 @@ export class Archive implements JobStore {
 
   /** Removes the folders of jobs that have ended, and moves aside those of unknown jobs. */
   async #tidy(damaged: readonly string[]): Promise<string[]> {
-    const open = new Set([...this.openJobs.idle.keys(), ...damaged]);
+    const open = new Set([...this.openJobs.idle.ids, ...damaged]);
     const others = (await this.work.list()).filter((name) => !open.has(name));
     const ended = await this.jobs.ended(others);
     const movedAside: string[] = [];

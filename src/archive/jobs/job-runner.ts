@@ -140,7 +140,7 @@ export class JobRunner implements SubmissionOwner {
    */
   *resume(isMine: (job: OpenJob) => boolean): Generator<Submission> {
     const { idle } = this.#archive.openJobs;
-    const mine = [...idle.values()].filter(isMine);
+    const mine = idle.all.filter(isMine);
     const sequences = mine.filter(({ intent }) => intent.sequence !== null).map((job) => this.#resume(job));
     yield* sequences;
     for (const job of mine) {
@@ -174,7 +174,7 @@ export class JobRunner implements SubmissionOwner {
     for (const running of this.#jobs) {
       running.abandon();
       running.job.earlier = isHung ? settled : null;
-      this.#archive.openJobs.idle.set(running.job.id, running.job);
+      this.#archive.openJobs.idle.add(running.job);
     }
     this.#jobs.clear();
   }
@@ -203,7 +203,7 @@ export class JobRunner implements SubmissionOwner {
       return sealing.existing(first, packages, true);
     }
     const [key = null] = keys;
-    const idle = [...openJobs.idle.values()].filter((job) => key !== null && job.key === key);
+    const idle = key === null ? [] : openJobs.idle.ofKey(key);
     const same = idle.find((job) =>
       isSameWork({ expected: expectedOf(job.intent), answer: job.answer }, wanted),
     );
@@ -223,10 +223,10 @@ export class JobRunner implements SubmissionOwner {
   #run(job: OpenJob, accepted?: { readonly packages?: readonly ExistingPackage[] }): RunningJob {
     const { idle } = this.#archive.openJobs;
     if (this.#closing.signal.aborted) {
-      idle.set(job.id, job);
+      idle.add(job);
       throw new DimensionerError("cancelledKept", diskFacts);
     }
-    idle.delete(job.id);
+    idle.delete(job);
     const running = new RunningJob(job, {
       root: this.#archive,
       work: this.#work,

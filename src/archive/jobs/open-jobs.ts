@@ -2,7 +2,7 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase, type Phrase } from "../../errors/interpolation.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { Intent } from "../packages/intent.ts";
-import type { OpenJob } from "./open-job.ts";
+import { IdleJobs } from "./idle-jobs.ts";
 
 /** Limits of the open jobs of one archive. */
 export interface OpenJobLimits {
@@ -15,8 +15,7 @@ const openJobLimits: OpenJobLimits = { jobs: 10_000, bytes: 256_000_000 };
 
 /** The number of an archive's open jobs, and the open jobs without a node. */
 export class OpenJobs {
-  /** Open jobs without a node, after a restart or after the node was deleted. */
-  readonly idle = new Map<string, OpenJob>();
+  readonly idle = new IdleJobs();
   readonly #folder: string;
   readonly #limits: OpenJobLimits;
   #count = 0;
