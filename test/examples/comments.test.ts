@@ -8,6 +8,7 @@ const elsewhere = {
     "Configuration nodes|Manage palette|Connect to|delimited by|Enabled|Setup|unused|all flows|serial in|tcp in|tcp out|e-mail|timeout",
   portal: "Enable Local API|Local API|Video Only|Video with Measurement",
   values: "complete|not-sent|refused|failed",
+  dashboard: "ui-template|ui-chart|Cancel|Measure again",
   others: "remote instance|Idempotency-Key",
 };
 

@@ -1,3 +1,4 @@
+import { writePackingStation } from "../packing-station/flow.ts";
 import { writeBillingPage } from "./billing-page.ts";
 import { writeErrorPage } from "./error-page.ts";
 import { formatSource } from "./format.ts";
@@ -20,6 +21,7 @@ export async function writePages(): Promise<Map<string, string>> {
     "docs/scan.md": writeScanPage(),
     "docs/billable-weight.md": writeBillingPage(),
     "docs/development/layers.md": writeLayerPage(),
+    "examples/30 packing station.json": writePackingStation(),
   };
   const formatted = Object.entries(pages).map(
     async ([name, page]) => [name, await formatSource(name, page)] as const,
