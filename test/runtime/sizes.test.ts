@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { MeasureResult } from "../../src/model/shapes.ts";
 import { formatBytes } from "../../src/rules/bytes.ts";
 import { formatFigures } from "../../src/runtime/status/sizes.ts";
-import { catalogOf, languages } from "../editor/sources.ts";
+import { catalogOf, languages, logged } from "../editor/sources.ts";
 
 const spaced = (text: string): string => text.replace(/[\u00a0\u202f]/g, " ");
 
@@ -60,7 +60,8 @@ describe("sizes in statuses", () => {
       for (const [key, text] of catalog) {
         for (const one of size) {
           const shown = text.replace(/__(?:done|total|size)__/g, one).replace(/__\w+__/g, "999");
-          assert.ok(!key.startsWith("status.") || shown.length < 32, `${language} ${key}: ${shown}`);
+          const isStatus = key.startsWith("status.") && !logged.has(key);
+          assert.ok(!isStatus || shown.length < 32, `${language} ${key}: ${shown}`);
         }
       }
     }
