@@ -85,6 +85,13 @@ describe("flows that were saved by another version", () => {
     });
   }
 
+  async function refusesAsNewer(id: string): Promise<void> {
+    const { error, sent } = await flow.run(id, { transactionId: "905865", transactionReference: "ORDER-1" });
+    assert.equal(error?.code, "ERR_CONFIG", id);
+    assert.match(error.message, /saved by a newer version/, id);
+    assert.deepEqual(sent, [], id);
+  }
+
   it("refuses each node that a newer version has saved, in words, and touches no machine", async () => {
     const saved = await readFlow("0.1.0.json", sim, folder);
     const configs = ["device", "cloud", "store"];
@@ -96,13 +103,7 @@ describe("flows that were saved by another version", () => {
         continue;
       }
       assert.equal(flow.lastStatus(id)?.text, "saved by a newer version", id);
-      const { error, sent } = await flow.run(id, {
-        transactionId: "905865",
-        transactionReference: "ORDER-1",
-      });
-      assert.equal(error?.code, "ERR_CONFIG", id);
-      assert.match(error.message, /saved by a newer version/, id);
-      assert.deepEqual(sent, [], id);
+      await refusesAsNewer(id);
     }
     assert.deepEqual(sim.requests, []);
     assert.deepEqual(await readdir(folder), []);
@@ -114,13 +115,7 @@ describe("flows that were saved by another version", () => {
       saved.map((node) => (["device", "cloud"].includes(node.id) ? { ...node, version: 99 } : node)),
     );
     for (const id of ["measure", "remote-trigger", "archive"]) {
-      const { error, sent } = await flow.run(id, {
-        transactionId: "905865",
-        transactionReference: "ORDER-1",
-      });
-      assert.equal(error?.code, "ERR_CONFIG", id);
-      assert.match(error.message, /saved by a newer version/, id);
-      assert.deepEqual(sent, [], id);
+      await refusesAsNewer(id);
     }
     assert.deepEqual(sim.requests, []);
   });
