@@ -143,7 +143,8 @@ describe("A13: a message may name only files below folders that a node saves int
         archive(root),
         { ...archive(images), id: "copy" },
       ]);
-      const { sent } = await flow.run("archive", { id: "1", payload: content });
+      const { sent, error: failed } = await flow.run("archive", { id: "1", payload: content });
+      assert.equal(failed, undefined);
       const { files } = sent[0]?.msg["payload"] as { files: object[] };
       const { error } = await flow.run("copy", { id: "1", payload: files });
       assert.equal(error, undefined);
