@@ -24,7 +24,7 @@ describe("an editor of another language than its Node-RED", () => {
       await answer.waitFor();
       assert.equal(
         await answer.textContent(),
-        "デバイスの設定「アドレス」が正しくありません: 環境変数NO_SUCH_DOCKが設定されていません。修正してデプロイしてください。",
+        "デバイスの設定「アドレス」が正しくありません: 環境変数NO_SUCH_DOCKが設定されていません。代わりに値を入力するか、変数を設定してNode-REDを再起動してください。修正してデプロイしてください。",
       );
       assert.deepEqual(problems, []);
       await editor.close();
