@@ -36,12 +36,21 @@ export interface RecordKeeper {
   keep(record: TransactionRecord, dedupeMs: number): Promise<Received | null>;
 }
 
+/** How far the records in a store were read. */
+export class StoredProgress {
+  /** The numbers of the records that are in the queue, or were sent and are not noted as such yet. */
+  readonly inHand = new Set<number>();
+  /** The highest number among the records that were left over, once all of them were read; null while they are read. */
+  readTo: number | null = null;
+  /** How many records were kept while those before them were read. */
+  keptUnread = 0;
+}
+
 /** The state that a receiver passes on to the one that replaces it. */
 export class WebhookMemory {
   readonly recent = new RecentIds();
   readonly queue = new DeliveryQueue<Received>();
-  /** The numbers of the stored records that are in the queue, or were sent and are not noted as such yet. */
-  readonly inHand = new Set<number>();
+  readonly stored = new StoredProgress();
 }
 
 /** Why a record cannot be accepted now: its sender has to post it again. */

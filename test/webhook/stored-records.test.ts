@@ -17,6 +17,7 @@ class HeldDatabase implements Database {
   readonly #database: Database;
   #hold = Promise.resolve();
   #release: () => void = () => undefined;
+  #before: (statements: Parameters<Database["transaction"]>[0]) => Promise<void> = () => Promise.resolve();
   failure: Error | undefined;
   asked = 0;
 
@@ -34,11 +35,24 @@ class HeldDatabase implements Database {
     this.#release();
   }
 
+  /** Does not carry out what fits until `kept` is called; `held` resolves when the first one has come. */
+  holdBack(fits: (statement: { readonly sql: string }) => boolean) {
+    const [come, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    this.#before = async (statements) => {
+      if (statements.some(fits)) {
+        come.resolve();
+        await go.promise;
+      }
+    };
+    return { held: come.promise, kept: go.resolve };
+  }
+
   async transaction(statements: Parameters<Database["transaction"]>[0]) {
     this.asked += 1;
     if (this.failure !== undefined) {
       throw this.failure;
     }
+    await this.#before(statements);
     const rows = await this.#database.transaction(statements);
     await this.#hold;
     return rows;
@@ -72,7 +86,7 @@ describe("a webhook's records in a store", () => {
       {
         nodeId: "node",
         runId,
-        inHand: memory.inHand,
+        progress: memory.stored,
         handOn: (received) => memory.queue.push(received, 1),
         onTrouble: () => undefined,
         onReady: resolve,
@@ -230,6 +244,23 @@ describe("a webhook's records in a store", () => {
     assert.equal(await post(4), 204);
     await untilOut(4);
     assert.equal(out.length, 4);
+  });
+
+  it("sends a record that a node has kept after the one that replaced it had read what was left over", async () => {
+    const { held, kept } = database.holdBack(({ sql }) => sql.startsWith("INSERT"));
+    database.hold();
+    void start("run 1");
+    const first = parts;
+    const posted = post(1);
+    await held;
+    first.receiver.close();
+    const closed = first.records.close();
+    database.release();
+    await closed;
+    await start("run 1");
+    kept();
+    assert.equal(await posted, 204);
+    assert.deepEqual(await untilOut(1), ["1"]);
   });
 
   it("does not send again what was handled", async () => {

@@ -28,7 +28,7 @@ export function keepRecords(
   return new StoredRecords(store, {
     nodeId: node.id,
     runId,
-    inHand: memory.inHand,
+    progress: memory.stored,
     handOn: (received) => memory.queue.push(received, usualRecordBytes),
     onTrouble: (error) => {
       status.say("failed", "failed.ERR_STORE");

@@ -3,7 +3,7 @@ import type { TransactionRecord } from "../../model/shapes.ts";
 import { Inbox, type HandledParcel } from "../../store/inbox.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
-import type { Received, RecordKeeper } from "../../webhook/record-intake.ts";
+import type { Received, RecordKeeper, StoredProgress } from "../../webhook/record-intake.ts";
 
 /** What is needed of a store. */
 interface LeasesDatabase {
@@ -14,11 +14,8 @@ interface StoredRecordsOptions {
   readonly nodeId: string;
   /** The id of this run of the process. */
   readonly runId: string;
-  /**
-   * The numbers of the records that this run processes: from when they are read or kept until it is noted that they
-   * were sent. A node that replaces another one continues with the same set.
-   */
-  readonly inHand: Set<number>;
+  /** A node that replaces another one continues with the same. */
+  readonly progress: StoredProgress;
   /** Passes on a record that was left over, after those before it. */
   readonly handOn: (received: Received) => void;
   /** Called when the database cannot be used; it is tried again. */
@@ -55,9 +52,6 @@ export class StoredRecords implements RecordKeeper {
   #lease: DatabaseLease | undefined;
   #inbox: Promise<Inbox> | undefined;
   #opening: Promise<void> | undefined;
-  #isLive = false;
-  /** The highest number of the records that were kept before all older ones were read. */
-  #keptUnread = 0;
   /** Records that were left over and not delivered yet. */
   readonly #outstanding = new Set<number>();
   #onDelivered: (() => void) | undefined;
@@ -83,11 +77,16 @@ export class StoredRecords implements RecordKeeper {
     if (recordId === null) {
       return null;
     }
-    if (!this.#isLive) {
-      this.#keptUnread = Math.max(this.#keptUnread, recordId);
+    const { progress } = this.#options;
+    // This node may have been replaced meanwhile, by one that reads the record from the store or has read past it.
+    if (progress.readTo === null) {
+      progress.keptUnread++;
       return null;
     }
-    this.#options.inHand.add(recordId);
+    if (recordId <= progress.readTo) {
+      return null;
+    }
+    progress.inHand.add(recordId);
     return { record, recordId, isResumed: false };
   }
 
@@ -156,21 +155,26 @@ export class StoredRecords implements RecordKeeper {
   }
 
   async #handOnLeftOver(inbox: Inbox): Promise<void> {
-    const { inHand, handOn, onReady } = this.#options;
+    const { progress, handOn, onReady } = this.#options;
     const { signal } = this.#closing;
     let [resumed, damaged] = [0, 0];
+    progress.readTo = null;
     for (let after = 0; !signal.aborted;) {
+      const { keptUnread } = progress;
       const page = await inbox.unsent(after, pageSize);
+      if (signal.aborted) {
+        return;
+      }
       after = page.last;
       damaged += page.damaged.length;
-      for (const one of page.records.filter(({ recordId }) => !inHand.has(recordId))) {
+      for (const one of page.records.filter(({ recordId }) => !progress.inHand.has(recordId))) {
         resumed += 1;
-        inHand.add(one.recordId);
+        progress.inHand.add(one.recordId);
         this.#outstanding.add(one.recordId);
         handOn(one);
       }
-      if (!page.hasMore && this.#keptUnread <= after) {
-        this.#isLive = true;
+      if (!page.hasMore && progress.keptUnread === keptUnread) {
+        progress.readTo = after;
         onReady({ resumed, damaged, tooOld: await inbox.countTooOld() });
         return;
       }
@@ -193,7 +197,7 @@ export class StoredRecords implements RecordKeeper {
     try {
       const inbox = await this.#inbox;
       await inbox?.sent(sent);
-      sent.forEach((recordId) => this.#options.inHand.delete(recordId));
+      sent.forEach((recordId) => this.#options.progress.inHand.delete(recordId));
       if (performance.now() - this.#removedAt > removeEveryMs) {
         this.#removedAt = performance.now();
         await inbox?.removeOld();
