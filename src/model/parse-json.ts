@@ -48,6 +48,16 @@ export function parseJson(text: string, limits: JsonLimits): unknown {
   return mayBeInexact.test(text) ? JSON.parse(text, reviveExactly) : JSON.parse(text);
 }
 
+/** The fields of a JSON object; null for any other text. */
+export function parseFields(text: string, limits: JsonLimits): Readonly<Record<string, unknown>> | null {
+  try {
+    const value = parseJson(text, limits);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
 /** A long number, or `__proto__`, of which some letter may be written as an escape. */
 const mayBeInexact = /\d{16}|__proto__|\\u00(?:5f|6f|7[024])/i;
 

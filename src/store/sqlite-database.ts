@@ -73,7 +73,7 @@ export class SqliteDatabase implements Database {
    */
   static async open(options: SqliteOptions, signal?: AbortSignal): Promise<SqliteDatabase> {
     const { file, migrations, mustExist = false, busyTimeoutMs = defaultBusyMs } = options;
-    const worker = options.threads?.take() ?? startThread("sqlite-thread");
+    const worker = options.threads?.take() ?? startThread("src/store/sqlite-thread");
     worker.ref();
     const end = (): void => void worker.terminate();
     signal?.addEventListener("abort", end);

@@ -27,7 +27,7 @@ export class SqliteThreads {
   take(): Worker {
     const idle = this.#idle.pop();
     idle?.release();
-    return idle?.worker ?? startThread("sqlite-thread");
+    return idle?.worker ?? startThread("src/store/sqlite-thread");
   }
 
   /** Keeps a thread that has closed its database. It does not keep the process alive. */

@@ -31,7 +31,7 @@ export class ToolDatabase implements Database {
 
   /** Rejects with ERR_STORE: damaged, in use, denied, or an error of the disk. */
   static async open(request: ToolRequest): Promise<ToolDatabase> {
-    const worker = startThread("tool-thread", request);
+    const worker = startThread("src/store/tool-thread", request);
     const database = new ToolDatabase(request.file, worker);
     try {
       // The thread opens the file before it does anything else.

@@ -1,28 +1,16 @@
 import assert from "node:assert/strict";
-import { Archive } from "../../src/archive/jobs/archive.ts";
-import { JobRunner } from "../../src/archive/jobs/job-runner.ts";
+import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
 import type { MediaSource } from "../../src/archive/jobs/media-source.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
-import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Inbox } from "../../src/store/inbox.ts";
-import { RecordArrivals } from "../../src/store/record-arrivals.ts";
-import { withFolder } from "../media/support.ts";
 import { measured, received, tag } from "./find/support.ts";
 import { MemoryDatabase } from "./memory-databases.ts";
 import { cloudOrigin } from "./scheduled-sources.ts";
-import {
-  scheduledDatabase,
-  scheduledDisk,
-  Scheduler,
-  type Choose,
-  type SimulatedProcess,
-} from "./scheduler.ts";
+import { openScheduled, runInOrder } from "./scheduled-process.ts";
+import type { Choose, Scheduler, SimulatedProcess } from "./scheduler.ts";
 import { intentOf } from "./support.ts";
-import { VirtualClock } from "./virtual-clock.ts";
 
-/** Timers beyond this limit are those of a disk that hangs, two seconds and more. */
-const soonMs = 1_000;
 /** The transaction has two ids, and a record may have either or both. */
 const [guid, integer] = ["6f9619ff-8b86-d011-b42d-00c04fc964ff", "905865"];
 
@@ -32,19 +20,11 @@ const [guid, integer] = ["6f9619ff-8b86-d011-b42d-00c04fc964ff", "905865"];
  * the transaction was given to both. Returns how many measurements were given it.
  */
 export async function runFindingOrder(choose: Choose): Promise<number> {
-  const clock = new VirtualClock(soonMs);
-  const scheduler = new Scheduler(choose, clock);
-  try {
-    let given = 0;
-    await withFolder(async (root) => {
-      given = await new FindingRun(root, scheduler, choose).run();
-    });
-    return given;
-  } catch (error) {
-    throw new Error(`${String(error)}\nin this order:\n${scheduler.log.join("\n")}`, { cause: error });
-  } finally {
-    clock.close();
-  }
+  let given = 0;
+  await runInOrder(choose, async (root, scheduler) => {
+    given = await new FindingRun(root, scheduler, choose).run();
+  });
+  return given;
 }
 
 class FindingRun {
@@ -82,19 +62,14 @@ class FindingRun {
 
   async #runProcess(isClosedEarly: boolean, isTagged: boolean, isFirst: boolean): Promise<void> {
     const simulated: SimulatedProcess = { hasEnded: false };
-    const database = scheduledDatabase(this.#database, this.#scheduler, simulated);
-    const arrivals = new RecordArrivals();
-    const lease = { database, arrivals, storeId: "store", release: async () => undefined };
-    const disk = scheduledDisk(this.#scheduler, simulated);
-    const { archive } = await Archive.open(this.#root, lease, { disk, settleMs: 0 });
-    const runner = new JobRunner(archive, {
-      node: "node",
-      concurrency: 2,
+    const { database, arrivals, archive, runner } = await openScheduled({
+      root: this.#root,
+      database: this.#database,
+      scheduler: this.#scheduler,
+      simulated,
       cloud: ({ id }) => this.#cloudOf(id, simulated),
       device: () => assert.fail("the device is asked for nothing"),
-      findMissing: missingMedia,
-      retry: { firstMs: 10, longestMs: 40 },
-      poll: { firstMs: 10, longestMs: 40, paceMs: 0 },
+      settleMs: 0,
     });
     const resumed = [...runner.resume(() => true)].map((submission) => this.#finish(submission));
     const inbox = new Inbox(database, { nodeId: "records", runId: String(isFirst), arrivals });

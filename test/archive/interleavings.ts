@@ -1,27 +1,17 @@
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Archive } from "../../src/archive/jobs/archive.ts";
-import { JobRunner } from "../../src/archive/jobs/job-runner.ts";
+import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
 import type { Archived } from "../../src/archive/jobs/sealing.ts";
 import type { Submission } from "../../src/archive/jobs/submission.ts";
 import type { MeasuredBy } from "../../src/archive/packages/intent.ts";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";
-import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { isDimensionerError, type DimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { RecordArrivals } from "../../src/store/record-arrivals.ts";
-import { withFolder } from "../media/support.ts";
 import { intentOf, pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
 import { scheduledCloud, cloudOrigin, scheduledDevice } from "./scheduled-sources.ts";
 import { MemoryDatabase } from "./memory-databases.ts";
-import {
-  scheduledDatabase,
-  scheduledDisk,
-  Scheduler,
-  type Choose,
-  type SimulatedProcess,
-} from "./scheduler.ts";
-import { VirtualClock } from "./virtual-clock.ts";
+import { openScheduled, runInOrder } from "./scheduled-process.ts";
+import type { Choose, Scheduler, SimulatedProcess } from "./scheduler.ts";
 
 /** A message and how it ended. */
 interface Message {
@@ -32,8 +22,6 @@ interface Message {
 }
 
 const parts = 3;
-/** Timers beyond this limit are those of a disk that hangs, two seconds and more. */
-const soonMs = 1_000;
 
 /**
  * Runs one order of everything that can happen at once while an archive takes the parts of a sequence, a single
@@ -42,16 +30,7 @@ const soonMs = 1_000;
  * hold.
  */
 export async function runOrder(choose: Choose): Promise<readonly string[]> {
-  const clock = new VirtualClock(soonMs);
-  const scheduler = new Scheduler(choose, clock);
-  try {
-    await withFolder((root) => new OrderRun(root, scheduler, choose).run());
-  } catch (error) {
-    throw new Error(`${String(error)}\nin this order:\n${scheduler.log.join("\n")}`, { cause: error });
-  } finally {
-    clock.close();
-  }
-  return scheduler.log;
+  return runInOrder(choose, (root, scheduler) => new OrderRun(root, scheduler, choose).run());
 }
 
 class OrderRun {
@@ -82,24 +61,15 @@ class OrderRun {
    */
   async #runProcess(act: (runner: JobRunner) => Promise<void>, isClosedEarly: boolean): Promise<void> {
     const simulated: SimulatedProcess = { hasEnded: false };
-    const lease = {
-      database: scheduledDatabase(this.#database, this.#scheduler, simulated),
-      arrivals: new RecordArrivals(),
-      storeId: "store",
-      release: async () => undefined,
-    };
-    const disk = scheduledDisk(this.#scheduler, simulated);
     const cloud = scheduledCloud(this.#scheduler, simulated);
     const device = scheduledDevice(this.#scheduler, simulated);
-    const { archive } = await Archive.open(this.#root, lease, { disk });
-    const runner = new JobRunner(archive, {
-      node: "node",
-      concurrency: 2,
+    const { archive, runner } = await openScheduled({
+      root: this.#root,
+      database: this.#database,
+      scheduler: this.#scheduler,
+      simulated,
       cloud: () => cloud,
       device: () => device,
-      findMissing: missingMedia,
-      retry: { firstMs: 10, longestMs: 40 },
-      poll: { firstMs: 10, longestMs: 40, paceMs: 0 },
     });
     const resumed = [...runner.resume(() => true)].map(async (submission) => {
       const message: Message = { name: "resumed", media: [] };

@@ -20,6 +20,20 @@ interface Told {
   readonly grownBytes: number;
 }
 
+/** Runs a program of this folder in a process of its own until it has ended; returns the message that it sends. */
+async function runChild<T>(program: string, given: readonly string[]): Promise<T> {
+  const child = fork(join(import.meta.dirname, program), given);
+  try {
+    const [message] = (await once(child, "message")) as [T];
+    if (child.exitCode === null) {
+      await once(child, "exit");
+    }
+    return message;
+  } finally {
+    child.kill();
+  }
+}
+
 describe("memory", () => {
   it("does not grow with a video of 512 MB that goes from the cloud to a file", async () => {
     const sim = await startSimulator();
@@ -28,24 +42,15 @@ describe("memory", () => {
       contentType: "video/mp4",
       generateBytes: videoBytes,
     });
-    const child = fork(join(import.meta.dirname, "memory-child.ts"), [
-      sim.cloud.origin,
-      sim.cloud.token,
-      contentId,
-      folder,
-    ]);
     try {
-      const [told] = (await once(child, "message")) as [Told];
+      const given = [sim.cloud.origin, sim.cloud.token, contentId, folder];
+      const told = await runChild<Told>("memory-child.ts", given);
       assert.equal(told.warmedUp, "ERR_NOT_FOUND");
       assert.equal(told.error, undefined);
       assert.equal(told.saved.bytes, videoBytes);
       assert.equal((await stat(told.saved.path)).size, videoBytes);
       assert.ok(told.grownBytes < mayGrowBytes, `memory grew by ${Math.round(told.grownBytes / 1e6)} MB`);
-      if (child.exitCode === null) {
-        await once(child, "exit");
-      }
     } finally {
-      child.kill();
       await sim.close();
       await rm(folder, { recursive: true });
     }
@@ -54,19 +59,11 @@ describe("memory", () => {
   it("takes a few kilobytes for each archive job that waits for a transaction that the cloud does not know yet", async () => {
     const sim = await startSimulator();
     const folder = await mkdtemp(join(tmpdir(), "memory-"));
-    const child = fork(join(import.meta.dirname, "waiting-jobs-child.ts"), [
-      sim.cloud.origin,
-      sim.cloud.token,
-      folder,
-    ]);
     try {
-      const [{ bytesPerJob }] = (await once(child, "message")) as [{ bytesPerJob: number }];
+      const given = [sim.cloud.origin, sim.cloud.token, folder];
+      const { bytesPerJob } = await runChild<{ bytesPerJob: number }>("waiting-jobs-child.ts", given);
       assert.ok(bytesPerJob < mostBytesPerJob, `a job takes ${Math.round(bytesPerJob)} bytes`);
-      if (child.exitCode === null) {
-        await once(child, "exit");
-      }
     } finally {
-      child.kill();
       await sim.close();
       await rm(folder, { recursive: true });
     }

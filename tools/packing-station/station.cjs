@@ -8,6 +8,18 @@ const peers = flow.get("peers") ?? {};
 const texts = flow.get("texts");
 const t = texts[env.get("LANGUAGE")] ?? texts.en;
 const historyLimit = 20;
+/** What is kept of a measurement, for the screen and for what comes after the parcel. */
+const resultFields = [
+  "ok",
+  "summary",
+  "length",
+  "width",
+  "height",
+  "dimsUnitOfMeasure",
+  "weight",
+  "weightUnitOfMeasure",
+  "legalForTrade",
+];
 const busyPhases = ["starting", "measuring", "cancelling"];
 const out = { screen: [], video: [], measure: [], done: [], chart: [] };
 const changed = new Set();
@@ -234,28 +246,7 @@ function failed(station, error) {
 }
 
 function measured(station) {
-  const {
-    ok,
-    summary,
-    length,
-    width,
-    height,
-    dimsUnitOfMeasure,
-    weight,
-    weightUnitOfMeasure,
-    legalForTrade,
-  } = msg.payload;
-  const result = {
-    ok,
-    summary,
-    length,
-    width,
-    height,
-    dimsUnitOfMeasure,
-    weight,
-    weightUnitOfMeasure,
-    legalForTrade,
-  };
+  const result = Object.fromEntries(resultFields.map((name) => [name, msg.payload[name]]));
   const parcel = station.parcel?.id === msg.parcel ? station.parcel : entryOf(station, msg.parcel);
   if (parcel === undefined) {
     return;
@@ -273,7 +264,7 @@ function measured(station) {
   if (parcel === station.parcel) {
     station.phase = "measured";
     station.job = null;
-    say(station, "good", fill(t.measured, { summary }));
+    say(station, "good", fill(t.measured, result));
   }
 }
 

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { EvidencePackage } from "../../model/shapes.ts";
-import { parseJson, recordLimits } from "../../model/parse-json.ts";
+import { parseFields, recordLimits } from "../../model/parse-json.ts";
 import { asFileError, measurementFileName, type ArchiveDisk } from "../archive-disk.ts";
+import { archivedFiles } from "../packages/archived-files.ts";
 import type { IndexedPackage } from "../packages/package-index.ts";
 import { openPlain } from "../packages/package-files.ts";
 import { readHold } from "./hold.ts";
@@ -36,15 +37,6 @@ export async function describeIndexed(
 async function describeOpened(opened: OpenedPackage, disk: ArchiveDisk): Promise<EvidencePackage> {
   const { folder, location, manifest } = opened;
   const { references, times, instrument, billable = null, scan = null, supplements = null } = manifest;
-  const files = manifest.items.map(({ path, source, ...item }) => ({
-    path: join(folder, path),
-    source: source ?? null,
-    contentId: item.contentId,
-    description: item.description,
-    contentType: item.contentTypeFound ?? item.contentTypeAnnounced,
-    bytes: item.bytes,
-    sha256: item.sha256,
-  }));
   return {
     packageId: manifest.job,
     location,
@@ -64,7 +56,7 @@ async function describeOpened(opened: OpenedPackage, disk: ArchiveDisk): Promise
     missing: manifest.missing,
     supplements: supplements?.path ?? null,
     hold: await readHold(folder, disk),
-    files,
+    files: archivedFiles(folder, manifest),
     problem: null,
   };
 }
@@ -139,8 +131,9 @@ async function readMeasurement(
   }
   try {
     const { size } = await file.stat();
-    const value = size > mostMeasurementBytes ? null : parseJson(String(await file.readFile()), recordLimits);
-    return typeof value === "object" && value !== null ? { ...value } : {};
+    const fields =
+      size > mostMeasurementBytes ? null : parseFields(String(await file.readFile()), recordLimits);
+    return fields ?? {};
   } catch {
     return {};
   } finally {

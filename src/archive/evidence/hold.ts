@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { systemCode } from "../../media/disk.ts";
 import { syncFolder } from "../../media/target-folder.ts";
+import { parseFields, recordLimits } from "../../model/parse-json.ts";
 import {
   asFileError,
   diskFacts,
@@ -49,7 +50,7 @@ export async function readHold(folder: string, disk: ArchiveDisk): Promise<Hold 
     return null;
   }
   const text = await readStart(join(folder, name), disk);
-  const written = v.safeParse(holdFile, parse(text));
+  const written = v.safeParse(holdFile, parseFields(text, recordLimits));
   const byHand = { heldAt: null, person: null, reason: text.trim() === "" ? null : text.trim() };
   return written.success ? written.output : byHand;
 }
@@ -140,15 +141,6 @@ async function readStart(path: string, disk: ArchiveDisk): Promise<string> {
     return buffer.toString("utf8", 0, bytesRead).slice(0, mostShown).toWellFormed();
   } finally {
     await file.close();
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { MissingEvidence } from "../../model/shapes.ts";
 import type { Database, Row, Statement } from "../../store/database.ts";
-import { listLimits, parseJson } from "../../model/parse-json.ts";
+import { listLimits, parseFields } from "../../model/parse-json.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import { readIntent } from "../jobs/job-rows.ts";
 import type { Intent } from "../packages/intent.ts";
@@ -24,11 +24,7 @@ export async function listMissing(
     jobsWithoutPackage(period, limit),
     incompletePackages(period, limit),
   ]);
-  const found = [
-    ...records.map(missingRecord),
-    ...jobs.map(missingJob),
-    ...packages.map(incompletePackage),
-  ].filter((one) => one !== undefined);
+  const found = [...records.map(missingRecord), ...jobs.map(missingJob), ...packages.map(incompletePackage)];
   return newestOfEach(found).slice(0, limit);
 }
 
@@ -74,12 +70,11 @@ function incompletePackages({ from, to }: Period, limit: number): Statement {
 function missingRecord(row: Row): MissingEvidence {
   const text = String(row["record"]);
   // A changed record is named, and not archived as if it were what the cloud posted.
-  const record = sha256Of(text) === row["record_sha256"] ? fieldsOf(text) : {};
-  const transactionId = textOf(record["transactionId"]) ?? textOf(row["transaction_id"]);
+  const record = sha256Of(text) === row["record_sha256"] ? parseFields(text, listLimits) : null;
+  const transactionId = textOf(record?.["transactionId"]) ?? textOf(row["transaction_id"]);
   const reason = reasonOf(row);
-  const device = textOf(record["deviceClientId"]);
+  const device = textOf(record?.["deviceClientId"]);
   const references = { transactionReference: textOf(row["transaction_reference"]) };
-  const isWhole = Object.keys(record).length > 0;
   return {
     ...missingBy(row, reason),
     at: String(row["received_at"]),
@@ -87,7 +82,9 @@ function missingRecord(row: Row): MissingEvidence {
     ...references,
     device,
     archiveAgain:
-      reason === "open" ? null : { ...(isWhole ? { payload: record } : {}), transactionId, ...references },
+      reason === "open"
+        ? null
+        : { ...(record === null ? {} : { payload: record }), transactionId, ...references },
   };
 }
 
@@ -105,7 +102,7 @@ function missingJob(row: Row): MissingEvidence {
   };
 }
 
-function incompletePackage(row: Row): MissingEvidence | undefined {
+function incompletePackage(row: Row): MissingEvidence {
   const transactionId = textOf(row["transaction_id"]);
   const transactionReference = textOf(row["transaction_reference"]);
   return {
@@ -147,7 +144,7 @@ function missingBy(
 /** The properties of the message that the job was made from, as far as the job has kept them. */
 function messageOf(intent: Intent, transactionId: string | null): Readonly<Record<string, unknown>> {
   const { references, measurement, raw, measuredBy, sought, device, billable, scan, keep } = intent;
-  const result = measurement === null ? null : fieldsOf(measurement);
+  const result = measurement === null ? null : parseFields(measurement, listLimits);
   return {
     ...keep,
     transactionId,
@@ -184,15 +181,6 @@ function newestOfEach(found: readonly MissingEvidence[]): MissingEvidence[] {
       return isNew;
     })
     .sort((a, b) => (a.at < b.at ? 1 : -1));
-}
-
-function fieldsOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value = parseJson(text, listLimits);
-    return typeof value === "object" && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }
 
 function textOf(value: unknown): string | null {

@@ -1,8 +1,7 @@
-import { Worker } from "node:worker_threads";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase, verbatim } from "../../errors/interpolation.ts";
 import type { ArchiveProgress } from "../../model/archive-reports.ts";
-import { packageModule } from "../../package/package-files.ts";
+import { startThread } from "../../store/start-thread.ts";
 import type {
   EvidenceAnswer,
   EvidenceResult,
@@ -32,11 +31,7 @@ export async function runInThread<T extends EvidenceTask>(
   if (signal.aborted) {
     throw new DimensionerError("cancelledClose", facts);
   }
-  const worker = new Worker(packageModule("src/archive/evidence/evidence-thread"), {
-    workerData: task,
-    // Options of this process for V8 are refused in a thread; Node.js 22 calls its SQLite experimental.
-    execArgv: ["--disable-warning=ExperimentalWarning"],
-  });
+  const worker = startThread("src/archive/evidence/evidence-thread", task);
   let ended: Exclude<EvidenceAnswer, { progress: ArchiveProgress }> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {

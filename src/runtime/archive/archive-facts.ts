@@ -12,7 +12,7 @@ import * as v from "valibot";
 import { verbatim, phrase } from "../../errors/interpolation.ts";
 import type { Instrument } from "../../model/instrument.ts";
 import { decodeMeasureResult } from "../../model/measure-result.ts";
-import { parseJson, recordLimits } from "../../model/parse-json.ts";
+import { parseFields, recordLimits } from "../../model/parse-json.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 
@@ -55,7 +55,7 @@ export function readFacts(msg: Message): MessageFacts {
     .find((one) => one !== null && isMeasurement(one));
   const rawResponse = msg["rawResponse"];
   const raw = typeof rawResponse === "string" && rawResponse !== "" ? rawResponse : null;
-  const fields = carried ?? parse(raw) ?? {};
+  const fields = carried ?? (raw === null ? null : parseFields(raw, recordLimits)) ?? {};
   const read = (name: string): string | null => textOf(msg[name]) ?? textOf(fields[name]);
   const legalForTrade = fields["legalForTrade"] ?? fields["dimensionsLegalForTrade"];
   return {
@@ -210,14 +210,6 @@ function fieldsOf(value: unknown): Fields | null {
     !(value instanceof Uint8Array)
     ? Object.fromEntries(Object.entries(value))
     : null;
-}
-
-function parse(text: string | null): Fields | null {
-  try {
-    return text === null ? null : fieldsOf(parseJson(text, recordLimits));
-  } catch {
-    return null;
-  }
 }
 
 function textOf(value: unknown): string | null {

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Submission } from "../../archive/jobs/submission.ts";
 import { TaskQueue } from "../../archive/jobs/task-queue.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
@@ -86,7 +85,7 @@ export class ArchiveMessages {
       return [];
     }
     const { msg } = job;
-    const payload = describePackage(archived, join);
+    const payload = describePackage(archived);
     Object.assign(msg, { payload, filename: payload.manifest });
     if (submission.isOfSequence) {
       delete msg["parts"];

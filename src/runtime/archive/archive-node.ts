@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import type { NodeAPI } from "node-red";
 import type { OpenJob } from "../../archive/jobs/open-job.ts";
 import type { Archived } from "../../archive/jobs/sealing.ts";
 import type { DeviceSource, MediaSource } from "../../archive/jobs/media-source.ts";
+import { archivedFiles } from "../../archive/packages/archived-files.ts";
 import type { CloudClient } from "../../cloud/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
@@ -10,23 +12,17 @@ import { deviceChoice, type ConfigChoice } from "../config/config-choice.ts";
 import type { Message } from "../messages.ts";
 
 /** The package as an archive node puts it on msg.payload. */
-export function describePackage(
-  { folder, path: location, manifest, packages, complete, wasThere }: Archived,
-  join: (...parts: string[]) => string,
-): ArchivedPackage {
+export function describePackage({
+  folder,
+  path: location,
+  manifest,
+  packages,
+  complete,
+  wasThere,
+}: Archived): ArchivedPackage {
   const { transactionId, references, job, supplements = null } = manifest;
   const root = folder.slice(0, folder.length - location.length);
-  const files = packages.flatMap((one) =>
-    one.manifest.items.map(({ path, source, ...item }) => ({
-      path: join(root, one.path, path),
-      source: source ?? null,
-      contentId: item.contentId,
-      description: item.description,
-      contentType: item.contentTypeFound ?? item.contentTypeAnnounced,
-      bytes: item.bytes,
-      sha256: item.sha256,
-    })),
-  );
+  const files = packages.flatMap((one) => archivedFiles(join(root, one.path), one.manifest));
   return {
     packageId: job,
     location,

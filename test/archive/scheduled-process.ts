@@ -1,0 +1,64 @@
+import { Archive } from "../../src/archive/jobs/archive.ts";
+import { JobRunner } from "../../src/archive/jobs/job-runner.ts";
+import type { RunnerOptions } from "../../src/archive/jobs/runner-options.ts";
+import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { RecordArrivals } from "../../src/store/record-arrivals.ts";
+import { withFolder } from "../media/support.ts";
+import type { MemoryDatabase } from "./memory-databases.ts";
+import {
+  scheduledDatabase,
+  scheduledDisk,
+  Scheduler,
+  type Choose,
+  type SimulatedProcess,
+} from "./scheduler.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+/** Timers beyond this limit are those of a disk that hangs, two seconds and more. */
+const soonMs = 1_000;
+
+/** Runs one order of what can happen at once, on a folder and a clock of its own. An error names the order. */
+export async function runInOrder(
+  choose: Choose,
+  run: (root: string, scheduler: Scheduler) => Promise<void>,
+): Promise<readonly string[]> {
+  const clock = new VirtualClock(soonMs);
+  const scheduler = new Scheduler(choose, clock);
+  try {
+    await withFolder((root) => run(root, scheduler));
+  } catch (error) {
+    throw new Error(`${String(error)}\nin this order:\n${scheduler.log.join("\n")}`, { cause: error });
+  } finally {
+    clock.close();
+  }
+  return scheduler.log;
+}
+
+interface ProcessOptions extends Pick<RunnerOptions, "cloud" | "device"> {
+  readonly root: string;
+  readonly database: MemoryDatabase;
+  readonly scheduler: Scheduler;
+  readonly simulated: SimulatedProcess;
+  readonly settleMs?: number;
+}
+
+/** Opens the archive of a process whose database and disk do each step when the scheduler says so. */
+export async function openScheduled(options: ProcessOptions) {
+  const { root, scheduler, simulated, cloud, device, settleMs } = options;
+  const database = scheduledDatabase(options.database, scheduler, simulated);
+  const arrivals = new RecordArrivals();
+  const lease = { database, arrivals, storeId: "store", release: async () => undefined };
+  const disk = scheduledDisk(scheduler, simulated);
+  const settle = settleMs === undefined ? {} : { settleMs };
+  const { archive } = await Archive.open(root, lease, { disk, ...settle });
+  const runner = new JobRunner(archive, {
+    node: "node",
+    concurrency: 2,
+    cloud,
+    device,
+    findMissing: missingMedia,
+    retry: { firstMs: 10, longestMs: 40 },
+    poll: { firstMs: 10, longestMs: 40, paceMs: 0 },
+  });
+  return { database, arrivals, archive, runner };
+}
