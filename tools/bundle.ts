@@ -79,9 +79,11 @@ function asName(nodeName: string): string {
 async function simulatorPage(): Promise<void> {
   await build({
     ...forBrowsers,
-    entryPoints: ["src/simulator/page/page.ts", "src/simulator/page/page.css"],
+    entryPoints: ["src/simulator/page/page.tsx", "src/simulator/page/page.css"],
     outdir: "dist/src/simulator/page",
     target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
     minify: true,
   });
   copy("src/simulator/page", /\.(?:html|svg)$/);

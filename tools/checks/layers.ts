@@ -158,9 +158,15 @@ export const layers: readonly Layer[] = [
   { name: "src/errors", may: [], modules: nothing },
   {
     name: "src/simulator",
-    may: [packageFiles],
+    may: ["src/ui", packageFiles],
     modules: withoutNodeRed,
-    note: "independent: shared code would hide an error in both",
+    note: "independent of the clients: shared code would hide an error in both; its page alone uses `src/ui`",
+  },
+  {
+    name: "src/ui",
+    may: [],
+    modules: /^preact(?:\/|$)/,
+    note: "components and styles of pages; runs in the browser",
   },
   {
     name: packageFiles,
@@ -258,7 +264,7 @@ export async function readSources(root: string): Promise<Source[]> {
   const folders = await Promise.all(
     ["src", "nodes"].map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })),
   );
-  const files = folders.flat().filter((entry) => entry.isFile() && entry.name.endsWith(".ts"));
+  const files = folders.flat().filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name));
   return Promise.all(
     files.map(async ({ parentPath, name }) => {
       const file = join(parentPath, name);

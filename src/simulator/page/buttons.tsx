@@ -1,0 +1,69 @@
+import type { VNode } from "preact";
+
+import type { Newer } from "./shapes.ts";
+
+const buttons = [
+  { name: "measure", label: "Measure" },
+  { name: "start", label: "Record" },
+  { name: "stop", label: "Stop" },
+  { name: "cancel", label: "Cancel" },
+] as const;
+type Button = (typeof buttons)[number]["name"];
+
+/** Why a button has no effect at the moment; "" if it has one. */
+function whyNot(button: Button, { powered, mode, recording, encodingEndsAt, savedVideo }: Newer): string {
+  if (!powered) {
+    return "The device is switched off.";
+  }
+  if (button === "measure") {
+    return mode === "video-only" ? "Video Only never measures." : "";
+  }
+  if (mode !== "video-only" && mode !== "video-with-measurement") {
+    return "This mode records no video.";
+  }
+  if (button === "start") {
+    return recording === null ? "" : "It is recording already.";
+  }
+  if (button === "cancel") {
+    const nothing = recording === null && encodingEndsAt === null && savedVideo === null;
+    return nothing ? "There is nothing to cancel." : "";
+  }
+  if (mode !== "video-only") {
+    return "In Video with Measurement, a measurement ends the recording.";
+  }
+  return recording === null ? "Nothing is being recorded." : "";
+}
+
+interface ButtonsProps {
+  /** Null: the earlier device, which only measures. */
+  readonly newer: Newer | null;
+  readonly press: (button: Button) => void;
+  readonly say: (text: string) => void;
+}
+
+/** The buttons of the device. A button without effect says why. */
+export function Buttons({ newer, press, say }: ButtonsProps): VNode {
+  return (
+    <div class="keys" role="group" aria-label="Buttons of the device">
+      {buttons
+        .filter(({ name }) => newer !== null || name === "measure")
+        .map(({ name, label }) => {
+          const reason = newer === null ? "" : whyNot(name, newer);
+          return (
+            <button
+              key={name}
+              type="button"
+              id={`press-${name}`}
+              class={name === "measure" ? "main" : undefined}
+              aria-disabled={reason !== ""}
+              title={reason}
+              onClick={() => (reason === "" ? press(name) : say(reason))}
+            >
+              {name === "start" && <i class="dot" />}
+              {label}
+            </button>
+          );
+        })}
+    </div>
+  );
+}
