@@ -55,9 +55,17 @@ export function openOwned(request: OpenRequest): OpenDatabase | Failure {
 
 /** Creates the database's own folder, but not its parent: that may be a volume that is not mounted. */
 function makeFolder({ file, mustExist }: OpenRequest): void {
+  if (mustExist) {
+    return;
+  }
   const folder = dirname(file);
-  if (!mustExist && !existsSync(folder)) {
+  try {
     mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Not checked before, because at a first start the threads of several stores create it at the same time.
+    if (!existsSync(folder)) {
+      throw error;
+    }
   }
 }
 

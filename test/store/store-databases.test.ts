@@ -40,6 +40,16 @@ describe("the databases of stores", () => {
     assert.notEqual((await open(join(folder, "other.sqlite"))).storeId, first.storeId);
   });
 
+  it("opens several at once in a folder that does not exist yet, as at the first start", async () => {
+    // From the second round on their threads run already, and begin at the same moment. That they really meet is rare.
+    for (let round = 0; round < 25; round += 1) {
+      const files = ["one", "two"].map((store) => join(folder, `start-${round}`, `${store}.sqlite`));
+      const opened = await Promise.all(files.map((path) => databases.open(path)));
+      assert.equal(new Set(opened.map(({ storeId }) => storeId)).size, files.length);
+      await Promise.all(opened.map((lease) => lease.release()));
+    }
+  });
+
   it("keeps the database open until the last of its users has released it", async () => {
     const store = new Store(file, { path: folder }, databases);
     const [one, two] = await Promise.all([store.lease(), store.lease()]);
