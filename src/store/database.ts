@@ -9,6 +9,12 @@ export interface Statement {
   readonly values?: readonly SqlValue[];
 }
 
+/** A condition within a statement, with a `?` for each of its values. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
 /**
  * The database of a store: jobs, records and the index of packages. The statements are plain SQL that SQLite and
  * PostgreSQL both understand, so that either can be behind this interface.

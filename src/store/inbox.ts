@@ -1,7 +1,7 @@
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import type { RecordArrivals } from "./record-arrivals.ts";
-import type { Database, Row, SqlValue, Statement } from "./database.ts";
+import type { Condition, Database, Row, SqlValue, Statement } from "./database.ts";
 import { sha256Of } from "../model/sha256.ts";
 
 export interface InboxOptions {
@@ -204,18 +204,19 @@ export class Inbox {
 
 /**
  * Returns the statement that marks the records of a transaction as handled by a job, whichever node has received them.
- * It belongs to the transaction that accepts the job, so that neither happens without the other.
+ * It belongs to the transaction in which the job gets the transaction's id, so that neither happens without the other.
  */
 export function markHandled(
   transactionId: string,
   { id: jobId, intent }: { readonly id: string; readonly intent: HandledParcel },
   at: Date,
+  condition: Condition = { sql: "TRUE", values: [] },
 ): Statement {
   const id = identity(transactionId);
   return {
     sql: `UPDATE records SET ${handledColumns}
-      WHERE handled_at IS NULL AND (transaction_id = ? OR legacy_id = ?)`,
-    values: [...handledValues(jobId, at, intent), id, id],
+      WHERE handled_at IS NULL AND (transaction_id = ? OR legacy_id = ?) AND ${condition.sql}`,
+    values: [...handledValues(jobId, at, intent), id, id, ...condition.values],
   };
 }
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { sha256Of } from "../../model/sha256.ts";
 import { decodeTransactionRecord } from "../../model/transaction-record.ts";
-import type { Row, SqlValue, Statement } from "../../store/database.ts";
+import type { Condition, Row, SqlValue, Statement } from "../../store/database.ts";
 import { identity } from "../../store/inbox.ts";
 import { localMeasurement, referenceNames, type LocalMeasurement } from "./local-measurement.ts";
 import { mostAlike, nearMs, type Candidate, type MeasurementSearch } from "./match.ts";
@@ -120,6 +120,14 @@ export function claim(key: string, { transactionId, legacyId }: TransactionIds, 
       key,
       ...ids,
     ],
+  };
+}
+
+/** Returns the condition that a measurement has a transaction, by the id with which it was assigned. */
+export function isClaimed(key: string, transactionId: string): Condition {
+  return {
+    sql: "EXISTS (SELECT 1 FROM measurements WHERE measurement_key = ? AND measurements.transaction_id = ?)",
+    values: [key, identity(transactionId)],
   };
 }
 

@@ -1,5 +1,5 @@
 import { phrase, type Problem } from "../../errors/interpolation.ts";
-import type { Database, Statement } from "../../store/database.ts";
+import type { Condition, Database, Statement } from "../../store/database.ts";
 import { identity } from "../../store/inbox.ts";
 import type { RecordArrivals } from "../../store/record-arrivals.ts";
 import type { LocalMeasurement } from "./local-measurement.ts";
@@ -7,6 +7,7 @@ import { matchTransaction, type Candidate, type Match } from "./match.ts";
 import {
   situationStatements,
   claim,
+  isClaimed,
   lookUpBy,
   readSituation,
   type JobOfMeasurement,
@@ -33,6 +34,8 @@ export interface FoundTransaction {
   readonly transactionId: string;
   /** Assigns it to this measurement; returns no row if another one was faster. */
   readonly claim: Statement;
+  /** The condition that it is this measurement's. */
+  readonly isClaimed: Condition;
 }
 
 interface FinderOptions {
@@ -116,7 +119,11 @@ export class TransactionFinder {
 
   #found(key: string, ids: TransactionIds): FoundTransaction {
     const { transactionId, legacyId } = ids;
-    return { transactionId, claim: claim(key, { transactionId, legacyId }, this.#now()) };
+    return {
+      transactionId,
+      claim: claim(key, { transactionId, legacyId }, this.#now()),
+      isClaimed: isClaimed(key, transactionId),
+    };
   }
 
   /** By a clock that may have been put back since: then there is no wait. */

@@ -19,7 +19,7 @@ export async function findTransaction(running: StepJob, { onDamaged }: JobWork):
   const found = search === null ? unfindable() : await root.finder.find(search);
   if ("missing" in found) {
     running.seen.notFound = found;
-  } else if (await root.jobs.found(job, found.transactionId, found.claim)) {
+  } else if (await root.jobs.found(job, found)) {
     job.transactionId = found.transactionId;
     running.seen.notFound = undefined;
     await running.seen.lookForPackages(root, onDamaged);

@@ -2,6 +2,7 @@ import type { Database, Row, SqlValue, Statement } from "../../store/database.ts
 import { markHandled } from "../../store/inbox.ts";
 import type { IntentTexts, PlacedPackage, StoredItem } from "../packages/intent.ts";
 import { legacyIdStatement, removeOldMeasurements } from "../find/measurement-table.ts";
+import type { FoundTransaction } from "../find/transaction-finder.ts";
 import { noteMeasurement } from "./searches.ts";
 import { insertItem, listOf, readIntent, readItems, readJob, type StoredJob } from "./job-rows.ts";
 import { endStates, statesBefore, unfinished, type JobState } from "./job-states.ts";
@@ -70,20 +71,19 @@ export class JobTable {
   }
 
   /**
-   * Notes the transaction that was found for a job, if `claim` returns a row, which means that the record is this
-   * job's. The webhook's records of the transaction count as handled then.
+   * Gives a job the transaction that was found for its measurement, unless another measurement has it by now; the
+   * webhook's records of the transaction count as handled then. Returns whether the job has it.
    */
-  async found(job: HandlingJob, transactionId: string, claim: Statement): Promise<boolean> {
-    // Another job that claims it at the same time comes before or after both statements.
-    const [claimed = []] = await this.#database.transaction([claim]);
-    if (claimed.length === 0) {
-      return false;
-    }
-    await this.#database.transaction([
-      { sql: "UPDATE jobs SET transaction_id = ? WHERE job_id = ?", values: [transactionId, job.id] },
-      markHandled(transactionId, job, this.#now()),
+  async found(job: HandlingJob, { transactionId, claim, isClaimed }: FoundTransaction): Promise<boolean> {
+    const [, given = []] = await this.#database.transaction([
+      claim,
+      {
+        sql: `UPDATE jobs SET transaction_id = ? WHERE job_id = ? AND ${isClaimed.sql} RETURNING job_id`,
+        values: [transactionId, job.id, ...isClaimed.values],
+      },
+      markHandled(transactionId, job, this.#now(), isClaimed),
     ]);
-    return true;
+    return given.length > 0;
   }
 
   /**

@@ -6,6 +6,7 @@ import {
   removeOldMeasurements,
 } from "../../../src/archive/find/measurement-table.ts";
 import type { Candidate, MeasurementSearch } from "../../../src/archive/find/match.ts";
+import { JobTable } from "../../../src/archive/jobs/job-table.ts";
 import { TransactionFinder } from "../../../src/archive/find/transaction-finder.ts";
 import { Inbox } from "../../../src/store/inbox.ts";
 import { RecordArrivals } from "../../../src/store/record-arrivals.ts";
@@ -136,6 +137,31 @@ describe("the finder of transactions", () => {
     await post(received("905865", 4, { customReference2: tag }), "another node");
     assert.equal(await take(second), "recordMissing", "in the other version of its ids");
     assert.equal(await take(first), guid, "it stays with the first");
+  });
+
+  it("gives a job its transaction and handles the record in one step, or neither", async () => {
+    const second = measured("B", 0, { tag, customReference2: tag });
+    await accept(tagged);
+    await accept(second);
+    await post(received(guid, 3, { customReference2: tag }));
+    const [one, two] = [await look(tagged), await look(second)];
+    assert.ok("claim" in one && "claim" in two);
+    const give = (id: string, found: typeof one) =>
+      new JobTable(test.database).found({ id, intent: { billable: null, scan: null } }, found);
+    const sql = `SELECT jobs.transaction_id AS job, measurements.transaction_id AS measurement, handled_by AS record
+      FROM jobs JOIN measurements USING (job_id) LEFT JOIN records ON handled_by = job_id
+      WHERE jobs.transaction_id <> '' OR measurements.transaction_id IS NOT NULL OR handled_by IS NOT NULL`;
+    const given = async () => (await test.database.transaction([{ sql }]))[0];
+
+    const refuse = "CREATE TRIGGER refuse BEFORE UPDATE ON records BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    await test.database.transaction([{ sql: refuse }]);
+    await assert.rejects(give("job A", one), { code: "ERR_STORE" });
+    assert.deepEqual(await given(), []);
+    await test.database.transaction([{ sql: "DROP TRIGGER refuse" }]);
+
+    assert.deepEqual([await give("job B", two), await give("job A", one)], [true, false]);
+    assert.deepEqual(await given(), [{ job: guid, measurement: guid.toLowerCase(), record: "job B" }]);
+    assert.equal(await give("job B", two), true, "a job that has noted it before");
   });
 
   it("gives a measurement that is archived again the same transaction, also when its record is gone", async () => {
