@@ -28,7 +28,7 @@ export const attacks: Readonly<Record<string, OtherTest>> = {
     file: "attacks/webhook-memory.process.test.ts",
     title: "ids of 900 kB are refused",
   },
-  "120 posts that never end": {
+  "80 posts of nearly a megabyte that never end": {
     holds: "They use 32 MB; further senders get 503 with Retry-After.",
     file: "attacks/webhook-memory.process.test.ts",
     title: "80 bodies that do not come to their end take 32 MB",
