@@ -220,6 +220,17 @@ export function markHandled(
   };
 }
 
+/** Returns the statement that takes back what `markHandled` has noted for a job. */
+export function markUnhandled(transactionId: string, jobId: string): Statement {
+  const id = identity(transactionId);
+  return {
+    sql: `UPDATE records SET handled_at = NULL, handled_by = NULL, billable_weight = NULL, billable_unit = NULL,
+        billable_legal_for_trade = NULL, scan = NULL
+      WHERE handled_by = ? AND (transaction_id = ? OR legacy_id = ?)`,
+    values: [jobId, id, id],
+  };
+}
+
 const handledColumns = `handled_at = ?, handled_by = ?, billable_weight = ?, billable_unit = ?,
   billable_legal_for_trade = ?, scan = ?`;
 

@@ -3,6 +3,7 @@ import type { Intent, StoredItem } from "../../src/archive/packages/intent.ts";
 import { unknownInstrument } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Inbox } from "../../src/store/inbox.ts";
+import { EarlierJobs } from "../../src/archive/jobs/earlier-jobs.ts";
 import { jobStates as meanings, statesBefore, type JobState } from "../../src/archive/jobs/job-states.ts";
 import { JobTable } from "../../src/archive/jobs/job-table.ts";
 import { openTestDatabase, testClock, type TestDatabase } from "../store/support.ts";
@@ -61,6 +62,7 @@ describe("the jobs of a store", () => {
   let test: TestDatabase;
   const clock = testClock();
   const table = () => new JobTable(test.database, clock.now);
+  const earlier = () => new EarlierJobs(test.database, clock.now);
   const accept = (id: string, items: Map<string, StoredItem> = new Map()) =>
     table().accept({ id, node: "node 1", key: "key", intent, items });
 
@@ -103,7 +105,7 @@ describe("the jobs of a store", () => {
     await add("two", "c1", item("second.jpg"));
     await lead("three", "reported");
     await test.reopen();
-    const { jobs, damaged } = await table().unfinished();
+    const { jobs, damaged } = await earlier().unfinished();
     assert.deepEqual(damaged, []);
     assert.deepEqual(
       jobs.map(({ id, state, key, items, count, waitedMs }) => ({
@@ -154,14 +156,14 @@ describe("the jobs of a store", () => {
     assert.equal(await add("job", "2", item("2.jpg")), true);
     await table().seal("job", null);
     assert.equal(await add("job", "3", item("3.jpg")), false);
-    const [job] = (await table().unfinished()).jobs;
+    const [job] = (await earlier().unfinished()).jobs;
     assert.deepEqual([...(job?.items.keys() ?? [])], ["1", "2"]);
   });
 
   it("decides between a medium and the sealing that come at the same moment, one way or the other", async () => {
     await accept("job");
     const [wasAdded] = await Promise.all([add("job", "1", item("1.jpg")), table().seal("job", null)]);
-    const [job] = (await table().unfinished()).jobs;
+    const [job] = (await earlier().unfinished()).jobs;
     assert.equal(job?.items.size, wasAdded ? 1 : 0);
   });
 
@@ -205,7 +207,7 @@ describe("the jobs of a store", () => {
     await test.database.transaction([
       { sql: "UPDATE jobs SET intent = replace(intent, 'ORDER-1', 'ORDER-9') WHERE job_id = 'bad'" },
     ]);
-    const { jobs, damaged } = await table().unfinished();
+    const { jobs, damaged } = await earlier().unfinished();
     assert.deepEqual([jobs.map(({ id }) => id), damaged], [["good"], ["bad"]]);
     assert.equal(await stateOf("bad"), "accepted");
   });
@@ -215,7 +217,7 @@ describe("the jobs of a store", () => {
     await lead("lost", "failed");
     await lead("open", "sealing");
     clock.advance(31 * 24 * 3_600_000);
-    await table().removeEnded(30);
+    await earlier().removeEnded(30);
     const [rows] = await test.database.transaction([{ sql: "SELECT job_id FROM jobs" }]);
     assert.deepEqual(rows, [{ job_id: "open" }]);
   });

@@ -3,7 +3,7 @@ import { link, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:f
 import { join } from "node:path";
 import type { Part } from "../../src/archive/jobs/message-jobs.ts";
 import type { GivenMedium } from "../../src/archive/jobs/stage-media.ts";
-import { rejectsWith, watchedDisk, withFolder } from "../media/support.ts";
+import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import {
   intentOf,
   mediaFolder,
@@ -222,6 +222,49 @@ describe("archive: media that messages bring", () => {
       await until(async () => (await workFolders(root)).length === 0, "the work folder is moved");
       const kept = archive.work.asidePath(submission.running?.job.id ?? "");
       assert.deepEqual(await readFile(join(kept, "media", "item.jpg")), pictureOf("x"));
+    });
+  });
+
+  it("puts that aside at the next start if the disk did not allow it before, or a kill came between", async () => {
+    await withFolder(async (root) => {
+      const disk = watchedDisk((call, [, target]) => {
+        if (call === "rename" && String(target).includes("/aside/")) {
+          throw systemError("EIO");
+        }
+      });
+      const before = await openArchive(root, undefined, { disk });
+      const intent = forMessage("m", { expect: ["video/mp4"] });
+      const submission = await before.runner.submitMedia(intent, [medium(pictureOf("x"))], null);
+      await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      submission.messageSent();
+      await before.close();
+      const after = await openArchive(root, undefined);
+      const kept = after.archive.work.asidePath(submission.running?.job.id ?? "");
+      assert.deepEqual(after.findings.movedAside, [kept]);
+      assert.deepEqual(await readFile(join(kept, "media", "item.jpg")), pictureOf("x"));
+      assert.deepEqual([...after.runner.resume(() => true)], [], "its message has ended");
+      await after.close();
+    });
+  });
+
+  it("ends such a job by itself when the disk allows it again", async () => {
+    await withFolder(async (root) => {
+      let isRefused = false;
+      const disk = watchedDisk((call, [, target]) => {
+        if (call === "rename" && String(target).includes("/aside/") && !isRefused) {
+          isRefused = true;
+          throw systemError("ENOSPC");
+        }
+      });
+      const { runner, archive, close } = await openArchive(root, undefined, { disk });
+      const intent = forMessage("m", { expect: ["video/mp4"] });
+      const submission = await runner.submitMedia(intent, [medium(pictureOf("x"))], null);
+      await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      submission.messageSent();
+      await until(async () => (await workFolders(root)).length === 0, "the work folder is moved");
+      const kept = archive.work.asidePath(submission.running?.job.id ?? "");
+      assert.deepEqual(await readFile(join(kept, "media", "item.jpg")), pictureOf("x"));
+      await close();
     });
   });
 

@@ -15,12 +15,16 @@ import {
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** Timers beyond this limit are those of a disk that hangs, two seconds and more. */
-const soonMs = 1_000;
+const defaultSoonMs = 1_000;
 
-/** Runs one order of what can happen at once, on a folder and a clock of its own. An error names the order. */
+/**
+ * Runs one order of what can happen at once, on a folder and a clock of its own; timers beyond `soonMs` never fire. An
+ * error names the order.
+ */
 export async function runInOrder(
   choose: Choose,
   run: (root: string, scheduler: Scheduler) => Promise<void>,
+  soonMs = defaultSoonMs,
 ): Promise<readonly string[]> {
   const clock = new VirtualClock(soonMs);
   const scheduler = new Scheduler(choose, clock);

@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import type { ErrorCode } from "../../errors/codes.ts";
 import { checkRoot } from "../../media/target-folder.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
 import { TransactionFinder } from "../find/transaction-finder.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { claimFolder } from "./claim-folder.ts";
+import { EarlierJobs } from "./earlier-jobs.ts";
+import { JobEndings, type EndError } from "./job-endings.ts";
 import type { JobStore } from "./job-store.ts";
 import { JobTable } from "./job-table.ts";
 import type { Answer } from "./job-keys.ts";
@@ -51,6 +52,7 @@ export class Archive implements JobStore {
   readonly openJobs: OpenJobs;
   readonly active = new ActiveJobs();
   readonly #lease: DatabaseLease;
+  readonly #endings: JobEndings;
   readonly #atWork = new Set<Promise<unknown>>();
 
   private constructor(folder: string, lease: DatabaseLease, parts: ArchiveParts, last: LastPackage) {
@@ -62,6 +64,7 @@ export class Archive implements JobStore {
     this.openJobs = new OpenJobs(folder, parts.limits);
     this.work = new WorkFolders(stateFolder, storeId, parts.disk);
     this.jobs = new JobTable(database);
+    this.#endings = new JobEndings(this.jobs, this.work);
     this.finder = new TransactionFinder({ database, arrivals, settleMs: parts.settleMs });
     const index = new PackageIndex(database);
     const { disk, work, jobs } = this;
@@ -83,19 +86,23 @@ export class Archive implements JobStore {
     try {
       await claimFolder(path, lease, { workFolder: archive.work.root, last, disk: parts.disk });
       await archive.work.prepare();
-      const { jobs, damaged } = await archive.jobs.unfinished();
+      const earlier = new EarlierJobs(lease.database);
+      const { jobs, damaged } = await earlier.unfinished();
       const open = jobs.map(resumed);
       await archive.#recoverSealing(open);
       open.forEach((job) => archive.#take(job));
-      const movedAside = await archive.#tidy(damaged);
-      await archive.jobs.removeEnded(keepEndedDays);
+      const movedAside = await archive.#tidy(damaged, earlier);
+      await earlier.removeEnded(keepEndedDays);
       return { archive, findings: { movedAside, damagedJobs: damaged } };
     } catch (error) {
       throw asFileError(error, join(path, stateFolderName), path);
     }
   }
 
-  /** Accepts a job. Once this has resolved, the job is in the database and will be finished, whatever happens. */
+  /**
+   * Accepts a job. Once this has resolved, the job is in the database and will be finished, whatever happens. Rejects
+   * with ERR_QUEUE_FULL or ERR_STORE; then nothing was accepted.
+   */
   async accept(
     id: string,
     given: {
@@ -129,6 +136,7 @@ export class Archive implements JobStore {
       };
     } catch (error) {
       this.openJobs.remove(textBytes);
+      this.track(this.jobs.withdraw(id, intent.transactionId));
       throw error;
     }
   }
@@ -164,9 +172,9 @@ export class Archive implements JobStore {
   }
 
   /** To be called when the job's message, or its error, was sent: the job is not resumed any more. */
-  end(job: OpenJob, error?: { readonly code: ErrorCode; readonly message: string }): void {
+  end(job: OpenJob, error?: EndError): void {
     this.openJobs.remove(job.textBytes);
-    this.track(this.#end(job, error));
+    this.track(this.#endings.end(job, error));
   }
 
   /** Keeps the archive open until this work has settled, also if a close no longer waits for it. */
@@ -178,26 +186,11 @@ export class Archive implements JobStore {
 
   /** Waits until all work has settled, which a hanging disk can delay, and closes. */
   async release(): Promise<void> {
+    this.#endings.stop();
     while (this.#atWork.size > 0) {
       await Promise.all(this.#atWork);
     }
     await this.#lease.release();
-  }
-
-  async #end(job: OpenJob, error: { code: ErrorCode; message: string } | undefined): Promise<void> {
-    try {
-      if (job.placed !== null) {
-        await this.jobs.reported(job.id);
-        await this.work.remove(job.id);
-        return;
-      }
-      await this.jobs.failed(job.id, error ?? { code: "ERR_CANCELLED", message: "" });
-      // Media that cannot be downloaded again are kept.
-      const isOnlyThere = [...job.items.values()].some(({ source }) => source !== "cloud");
-      await (isOnlyThere ? this.work.moveAside(job.id) : this.work.remove(job.id));
-    } catch {
-      // The database or the disk fails: the next start finds the job open, and ends it again.
-    }
   }
 
   #isCollecting(job: OpenJob): void {
@@ -223,11 +216,14 @@ export class Archive implements JobStore {
     }
   }
 
-  /** Removes the folders of jobs that have ended, and moves aside those of unknown jobs. */
-  async #tidy(damaged: readonly string[]): Promise<string[]> {
+  /**
+   * Removes the folders of jobs that have ended, and moves aside those of unknown jobs and those with media that are
+   * nowhere else.
+   */
+  async #tidy(damaged: readonly string[], earlier: EarlierJobs): Promise<string[]> {
     const open = new Set([...this.openJobs.idle.ids, ...damaged]);
     const others = (await this.work.list()).filter((name) => !open.has(name));
-    const ended = await this.jobs.ended(others);
+    const ended = await earlier.withoutMedia(others);
     const movedAside: string[] = [];
     for (const name of others) {
       if (ended.has(name)) {

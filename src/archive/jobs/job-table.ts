@@ -1,19 +1,12 @@
-import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
-import { markHandled } from "../../store/inbox.ts";
+import type { Database, SqlValue, Statement } from "../../store/database.ts";
+import { markHandled, markUnhandled } from "../../store/inbox.ts";
 import type { IntentTexts, PlacedPackage, StoredItem } from "../packages/intent.ts";
-import { legacyIdStatement, removeOldMeasurements } from "../find/measurement-table.ts";
+import { legacyIdStatement } from "../find/measurement-table.ts";
 import type { FoundTransaction } from "../find/transaction-finder.ts";
 import { noteMeasurement } from "./searches.ts";
-import { insertItem, listOf, readIntent, readItems, readJob, type StoredJob } from "./job-rows.ts";
-import { endStates, statesBefore, unfinished, type JobState } from "./job-states.ts";
+import { insertItem, listOf, readIntent, readItems, type StoredJob } from "./job-rows.ts";
+import { statesBefore, type JobState } from "./job-states.ts";
 import { sha256Of } from "../../model/sha256.ts";
-
-/** The open jobs at a start. */
-export interface Unfinished {
-  readonly jobs: readonly StoredJob[];
-  /** Ids of jobs whose row is not what was written. They stay as they are, with their files. */
-  readonly damaged: readonly string[];
-}
 
 /** A job that accepts no further media. */
 export interface SealedJob {
@@ -26,9 +19,6 @@ export interface SealedJob {
 
 /** The job that handles a record, with what is known of the parcel. */
 type HandlingJob = Parameters<typeof markHandled>[1];
-
-const mostRemoved = 1_000;
-const dayMs = 24 * 3_600_000;
 
 /** The jobs of a store's archive nodes. All methods reject with ERR_STORE. */
 export class JobTable {
@@ -68,6 +58,17 @@ export class JobTable {
       ...noteMeasurement(job, at),
     ]);
     return at;
+  }
+
+  /**
+   * Removes a job whose message ends in an error because the database has not confirmed it: it may have been accepted
+   * nevertheless.
+   */
+  async withdraw(id: string, transactionId: string | null): Promise<void> {
+    await this.#database.transaction([
+      { sql: "DELETE FROM jobs WHERE job_id = ?", values: [id] },
+      ...(transactionId === null ? [] : [markUnhandled(transactionId, id)]),
+    ]);
   }
 
   /**
@@ -183,49 +184,6 @@ export class JobTable {
       { sql: "SELECT intent, intent_sha256 FROM jobs WHERE job_id = ?", values: [id] },
     ]);
     return rows[0] === undefined ? undefined : readIntent(rows[0]);
-  }
-
-  /** Reads all jobs to be resumed after a restart, the oldest first. */
-  async unfinished(): Promise<Unfinished> {
-    const states = listOf(unfinished);
-    const [jobs = [], media = []] = await this.#database.transaction([
-      { sql: `SELECT * FROM jobs WHERE state IN (${states}) ORDER BY accepted_at, job_id` },
-      {
-        sql: `SELECT * FROM job_media WHERE job_id IN (SELECT job_id FROM jobs WHERE state IN (${states}))
-          ORDER BY added_order`,
-      },
-    ]);
-    const items = new Map<string, Row[]>(jobs.map((row) => [String(row["job_id"]), []]));
-    media.forEach((row) => items.get(String(row["job_id"]))?.push(row));
-    const read = jobs.map((row) => readJob(row, items.get(String(row["job_id"])) ?? []));
-    return {
-      jobs: read.filter((one) => typeof one !== "string"),
-      damaged: read.filter((one) => typeof one === "string"),
-    };
-  }
-
-  /** Returns which of these jobs have ended. */
-  async ended(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.#database.transaction(
-      ids.map((id) => ({
-        sql: `SELECT job_id FROM jobs WHERE job_id = ? AND state IN (${listOf(endStates)})`,
-        values: [id],
-      })),
-    );
-    return new Set(rows.flat().map((row) => String(row["job_id"])));
-  }
-
-  /** Removes jobs that ended more than `days` ago; the index keeps their packages. */
-  async removeEnded(days: number): Promise<void> {
-    const before = new Date(this.#now().getTime() - days * dayMs).toISOString();
-    await this.#database.transaction([
-      {
-        sql: `DELETE FROM jobs WHERE job_id IN
-          (SELECT job_id FROM jobs WHERE changed_at < ? AND state IN (${listOf(endStates)}) LIMIT ?)`,
-        values: [before, mostRemoved],
-      },
-      removeOldMeasurements(this.#now()),
-    ]);
   }
 
   #beginCollecting(id: string): Statement {

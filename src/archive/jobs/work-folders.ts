@@ -115,7 +115,14 @@ export class WorkFolders {
       await syncFolder(this.#stateFolder, this.#disk, diskFacts);
     }
     const target = this.asidePath(name);
-    await this.#disk.rename(this.#jobFolder(name), target);
+    try {
+      await this.#disk.rename(this.#jobFolder(name), target);
+    } catch (error) {
+      // An earlier attempt may have moved it.
+      if (systemCode(error) !== "ENOENT") {
+        throw error;
+      }
+    }
     await syncFolder(aside, this.#disk, diskFacts);
     return target;
   }

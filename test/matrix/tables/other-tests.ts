@@ -18,6 +18,11 @@ export const otherTests: Readonly<Record<string, OtherTest>> = {
     file: "archive/kill.test.ts",
     title: "has every package whole in the end, none twice, nothing left over, and every job reported",
   },
+  "any transaction of a store's database fails, or is executed without an answer": {
+    holds: "No archive job is lost, and none is archived twice.",
+    file: "archive/failing-database.test.ts",
+    title: "nothing is lost, archived twice or left over when it ${effect}",
+  },
   "Power fails while a store's database is written": {
     holds: "What was accepted before is there; the incomplete last change is not.",
     file: "store/sqlite-log.test.ts",

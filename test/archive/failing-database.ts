@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { stateFolderName } from "../../src/archive/archive-disk.ts";
+import { Archives } from "../../src/archive/jobs/archives.ts";
+import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
+import type { Submission } from "../../src/archive/jobs/submission.ts";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import type { Database } from "../../src/store/database.ts";
+import { Inbox } from "../../src/store/inbox.ts";
+import { resultCodes } from "../../src/store/sqlite-errors.ts";
+import { failureError, unansweredError } from "../../src/store/sqlite-failures.ts";
+import type { PointCounter } from "../sweep/fault-points.ts";
+import { DeployedArchive } from "./deployed-archive.ts";
+import { measured, received, tag } from "./find/support.ts";
+import { MemoryDatabases } from "./memory-databases.ts";
+import { runInOrder } from "./scheduled-process.ts";
+import { cloudOrigin, scheduledCloud } from "./scheduled-sources.ts";
+import { scheduledDisk, type Scheduler } from "./scheduler.ts";
+import { storeIn } from "./store.ts";
+import { intentOf, mediumOf, readPackages, workFolders } from "./support.ts";
+
+/**
+ * What happens to the chosen transaction: it is not executed because the disk is full, once or with all that follow, or
+ * it is executed, and the answer does not arrive in time.
+ */
+export const databaseEffects = [
+  "fails once",
+  "fails for a minute",
+  "fails until the close",
+  "is executed without an answer",
+] as const;
+
+export type DatabaseEffect = (typeof databaseEffects)[number];
+
+/** The transactions of all messages; that of the local measurement is found by the webhook's record. */
+const transactions = ["cloud", "local", "message", "sequence"];
+const minuteMs = 60_000;
+
+/** Sends each message to the archive; the two parts of the sequence have one transaction. */
+const messages: readonly ((runner: JobRunner) => Promise<Submission>)[] = [
+  (runner) => runner.submit(intentOf("cloud", { origin: cloudOrigin, measurement: "{}\n", raw: "{}" })),
+  (runner) => {
+    const { local: sought } = measured("A", 0, { tag, customReference2: tag });
+    const measuredBy = {
+      id: "dock",
+      name: "Dock 4",
+      imageIdentifier: "A",
+      images: [],
+      videoAt: null,
+    };
+    const facts = { origin: cloudOrigin, raw: "{}", waitMs: 10 * minuteMs, sought, measuredBy };
+    return runner.submit({ ...intentOf("local", facts), transactionId: null });
+  },
+  (runner) => {
+    const media = ["first", "second"].map(mediumOf);
+    return runner.submitMedia(intentOf("message", { origin: null, raw: "{}" }), media, null);
+  },
+  ...[0, 1].map((index) => (runner: JobRunner) => {
+    const intent = intentOf("sequence", { origin: null, waitMs: 10 * minuteMs, sequence: "S" });
+    return runner.submitMedia(intent, [mediumOf(`part ${index}`)], { id: "S", index, count: 2 });
+  }),
+];
+
+/**
+ * Archives these messages while the transaction that `points` chooses fails; a message that ends in an error is sent
+ * again. Then the archive is closed and opened again, as by a deploy. Throws if anything is lost, archived twice or left
+ * behind.
+ */
+export async function runWithFailingDatabase(effect: DatabaseEffect, points: PointCounter): Promise<void> {
+  try {
+    await runInOrder(
+      () => 0,
+      (root, scheduler) => new FailingDatabaseRun(root, scheduler).run(effect, points),
+      Number.POSITIVE_INFINITY,
+    );
+  } catch (error) {
+    throw new Error(`transaction ${points.at}, ${points.reached}, ${effect}: ${String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+class FailingDatabaseRun {
+  readonly #root: string;
+  readonly #scheduler: Scheduler;
+  readonly #databases = new MemoryDatabases();
+
+  constructor(root: string, scheduler: Scheduler) {
+    this.#root = root;
+    this.#scheduler = scheduler;
+  }
+
+  async run(effect: DatabaseEffect, points: PointCounter): Promise<void> {
+    const { database } = await this.#databases.open(this.#root);
+    const inbox = new Inbox(database, { nodeId: "records", runId: "run" });
+    await inbox.add(received("local", 1, { customReference2: tag }).record, 0);
+    await inbox.add(received("cloud", 1).record, 0);
+    await this.#scheduler.runUntil(this.#archiveAll(effect, points));
+    await this.#check(database);
+  }
+
+  async #archiveAll(effect: DatabaseEffect, points: PointCounter): Promise<void> {
+    let isOver = false;
+    let isFailing = false;
+    const failed = Promise.withResolvers<void>();
+    const around = async (
+      name: string,
+      execute: () => ReturnType<Database["transaction"]>,
+    ): ReturnType<Database["transaction"]> => {
+      const isChosen = !isOver && points.pass(name);
+      if (isChosen) {
+        failed.resolve();
+        isFailing = effect === "fails for a minute" || effect === "fails until the close";
+        if (effect === "fails for a minute") {
+          void sleep(minuteMs).then(() => (isFailing = false));
+        }
+      }
+      if (isChosen && effect === "is executed without an answer") {
+        await execute();
+        throw unansweredError("store.sqlite", 30_000);
+      }
+      if (isChosen || isFailing) {
+        const message = "database or disk is full";
+        throw failureError("store.sqlite", { reason: "failed", resultCode: resultCodes.full, message });
+      }
+      return await execute();
+    };
+    const archives = new Archives({ disk: scheduledDisk(this.#scheduler) });
+    const first = this.#deploy(archives, around);
+    void first.begin();
+    const unsent = Promise.all(messages.map(async (send) => ((await this.#send(first, send)) ? [] : send)));
+    const ended = unsent.then(() => this.#untilNoneIsOpen(first));
+    await (effect === "fails until the close" ? Promise.race([failed.promise, ended]) : ended);
+    await first.close();
+    isOver = true;
+    isFailing = false;
+    const last = this.#deploy(archives, around);
+    await last.begin();
+    await Promise.all((await unsent).flat().map((send) => this.#send(last, send)));
+    await this.#untilNoneIsOpen(last);
+    await last.close();
+  }
+
+  /** An archive whose transactions are executed by `around`, or not. */
+  #deploy(
+    archives: Archives,
+    around: (
+      name: string,
+      execute: () => ReturnType<Database["transaction"]>,
+    ) => ReturnType<Database["transaction"]>,
+  ): DeployedArchive {
+    const open: MemoryDatabases["open"] = async (file) => {
+      const { database, ...lease } = await this.#databases.open(file);
+      const transaction: Database["transaction"] = (statements) => {
+        const name = statements[0]?.sql.trim().replaceAll(/\s+/g, " ").slice(0, 60) ?? "";
+        return around(name, () => database.transaction(statements));
+      };
+      return { ...lease, database: { ...database, transaction } };
+    };
+    const cloud = scheduledCloud(this.#scheduler);
+    return new DeployedArchive(archives, storeIn(this.#root, { open }, this.#root), () => cloud);
+  }
+
+  /**
+   * Sends a message until it is archived or its job is kept for the next start. Returns false if a close ended it
+   * before.
+   */
+  async #send(deployed: DeployedArchive, send: (typeof messages)[number]): Promise<boolean> {
+    for (;;) {
+      const end = await deployed.take(send);
+      if (!isDimensionerError(end)) {
+        return true;
+      }
+      if (deployed.isClosing) {
+        return end.sentence === "cancelledKept";
+      }
+      assert.equal(end.code, "ERR_STORE", end.message);
+      await sleep(10_000);
+    }
+  }
+
+  async #untilNoneIsOpen(deployed: DeployedArchive): Promise<void> {
+    for (let tries = 0; !deployed.isClosing && this.#databases.openJobs(this.#root).length > 0; tries += 1) {
+      assert.ok(tries < 1_000, "jobs stay open");
+      await sleep(1_000);
+    }
+  }
+
+  async #check(database: Database): Promise<void> {
+    const packages = [...(await readPackages(this.#root)).values()];
+    assert.deepEqual(packages.map(({ transactionId }) => transactionId).sort(), transactions);
+    const incomplete = packages.filter(({ complete, items }) => !complete || items.length !== 2);
+    assert.deepEqual(incomplete, []);
+    const sql = "SELECT jobs.transaction_id AS id FROM records JOIN jobs ON handled_by = job_id ORDER BY id";
+    const [handled] = await database.transaction([{ sql }]);
+    assert.deepEqual(
+      handled?.map((row) => row["id"]),
+      ["cloud", "local"],
+      "records",
+    );
+    assert.deepEqual(await workFolders(this.#root), []);
+    assert.deepEqual(await readdir(join(this.#root, stateFolderName)), ["work"]);
+  }
+}
