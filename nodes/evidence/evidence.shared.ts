@@ -11,10 +11,10 @@ export const properties = {
   store: { kind: "config", of: "dimensioner-store", icon: "database", required: "problem.store" },
   action: {
     kind: "choice",
-    of: ["find", "missing", "verify", "hold", "release", "prune", "msg"],
+    of: ["find", "missing", "verify", "hold", "release", "prune", "state", "msg"],
     default: "find",
     icon: "cog",
-    tips: { key: "tip", of: ["missing", "verify", "hold", "prune"] },
+    tips: { key: "tip", of: ["missing", "verify", "hold", "prune", "state"] },
   },
   /** What the value is. */
   by: {
@@ -43,6 +43,7 @@ export const properties = {
     icon: "list-ol",
     note: "note.limit",
     group: packages,
+    when: { action: ["find", "missing", "verify", "hold", "release", "prune", "msg"] },
   },
   emit: {
     kind: "choice",

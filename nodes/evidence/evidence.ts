@@ -10,6 +10,7 @@ import {
   messagesOf,
   prune,
   sourceOf,
+  stateOf,
   verify,
   type EvidenceRequest,
 } from "../../src/runtime/evidence/evidence-work.ts";
@@ -118,6 +119,12 @@ export default function (RED: NodeAPI): void {
           const report = await turns.run(action, job, () => prune(request, job, settings));
           status.say("done", settings.dryRun ? "wouldDelete" : "deleted", { count: report.deleted });
           msg.payload = report;
+          return [msg];
+        }
+        case "state": {
+          const state = await stateOf(request);
+          status.say("done", "openJobs", { count: state.openJobs });
+          msg.payload = state;
           return [msg];
         }
       }

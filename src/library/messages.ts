@@ -16,6 +16,7 @@ import type {
   MissingEvidence,
   VerifyResult,
   PruneResult,
+  StoreState,
   MessageParts,
   Scan,
   BillableWeight,
@@ -65,10 +66,10 @@ export interface TransactionInput {
 
 /** What evidence takes. */
 export interface EvidenceInput {
-  /** What is searched for, or a period; not needed for prune. */
+  /** What is searched for, or a period; not needed for prune and state. */
   payload?: string | number | null;
   /** If the dialog leaves the choice to the message. */
-  action?: "find" | "missing" | "verify" | "hold" | "release" | "prune";
+  action?: "find" | "missing" | "verify" | "hold" | "release" | "prune" | "state";
   /** For hold and release. */
   reason?: string | null;
   /** For hold and release. */
@@ -263,6 +264,12 @@ export interface VerifyMessage {
 /** What evidence sends after prune. */
 export interface PruneMessage {
   payload: PruneResult;
+  [field: string]: unknown;
+}
+
+/** What evidence sends after state. */
+export interface StoreStateMessage {
+  payload: StoreState;
   [field: string]: unknown;
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type * as fsPromises from "node:fs/promises";
 import { parse, resolve, sep } from "node:path";
 
 /** File systems that hang when a server or another program does not answer. */
@@ -15,6 +16,15 @@ export function volumeOf(folder: string): string {
   }
   const shares = remoteMounts().filter((mount) => path === mount || path.startsWith(mount + sep));
   return shares.sort((a, b) => b.length - a.length)[0] ?? path;
+}
+
+/** The space on a folder's disk, in bytes; undefined for a share that does not report its size. */
+export async function spaceOf(
+  folder: string,
+  disk: Pick<typeof fsPromises, "statfs">,
+): Promise<{ readonly freeBytes: number; readonly totalBytes: number } | undefined> {
+  const { bavail, blocks, bsize } = await disk.statfs(folder);
+  return blocks > 0 ? { freeBytes: bavail * bsize, totalBytes: blocks * bsize } : undefined;
 }
 
 /** Whether a share is mounted at this very folder. */

@@ -582,6 +582,24 @@ export interface PruneResult {
   }[];
 }
 
+/** How much work a store has left, and how much space. */
+export interface StoreState {
+  /** How many archive jobs have not ended. */
+  openJobs: number;
+  /** When the oldest of them was accepted (ISO 8601, UTC); null if none is open. */
+  oldestJobAtUtc: string | null;
+  /** The seconds since then; null if none is open. */
+  oldestJobFor: number | null;
+  /** How many webhook records nobody has handled. */
+  unhandledRecords: number;
+  /** Size of the database's file, without its log. */
+  databaseBytes: number;
+  /** Free on the disk of the packages; null if it does not say. */
+  freeBytes: number | null;
+  /** Size of that disk; null if it does not say. */
+  totalBytes: number | null;
+}
+
 /** Makes one list of many messages again in a Join node. */
 export interface MessageParts {
   /** The same in all messages of one list. */

@@ -15,7 +15,7 @@ export interface StoreSummary {
 }
 
 /** Rejects with ERR_STORE. */
-export async function summarize(database: Database): Promise<StoreSummary> {
+export async function summarize(database: Pick<Database, "transaction">): Promise<StoreSummary> {
   const [[versions] = [], [schema] = [], [size] = [], [jobs] = [], [records] = []] =
     await database.transaction([
       { sql: "SELECT sqlite_version() AS version" },

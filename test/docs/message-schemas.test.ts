@@ -289,6 +289,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
       await send("MissingMessage", "split", { payload: "24h", action: "missing" });
       hasAllFieldsOf("VerifyResult", await send("VerifyMessage", "node", { ...given, action: "verify" }));
       hasAllFieldsOf("PruneResult", await send("PruneMessage", "node", { action: "prune" }));
+      hasAllFieldsOf("StoreState", await send("StoreStateMessage", "node", { action: "state" }));
       await flow.stop();
     });
   });

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
-import { appendFile, readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, rename, statfs, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { EvidencePackage, MissingEvidence, PruneResult, VerifyResult } from "../../src/model/shapes.ts";
+import type {
+  EvidencePackage,
+  MissingEvidence,
+  PruneResult,
+  StoreState,
+  VerifyResult,
+} from "../../src/model/shapes.ts";
 import { pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
@@ -241,5 +247,29 @@ describe("dimensioner-evidence", () => {
       assert.deepEqual([again?.["transactionId"], again?.["transactionReference"]], ["8", "ORDER-8"]);
       const { reason, errorCode } = again?.["missing"] as MissingEvidence;
       assert.deepEqual([reason, errorCode], ["failed", "ERR_CANCELLED"]);
+    }));
+
+  it("reports the state of the store: its open jobs, the age of the oldest one, and the space", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      const none = (await run("state", null)).payload as StoreState;
+      assert.deepEqual([none.openJobs, none.oldestJobAtUtc, none.oldestJobFor], [0, null, null]);
+      const space = await statfs(folder);
+      assert.equal(none.totalBytes, space.blocks * space.bsize);
+      assert.ok((none.freeBytes ?? 0) > 0 && (none.freeBytes ?? 0) <= space.blocks * space.bsize);
+      const startedAt = Date.now();
+      const parts = { id: "sequence", index: 0, count: 2 };
+      const open = flow.start("archive", { transactionId: "8", payload: pictureOf("8"), parts });
+      await flow.untilStatus("archive", ({ text }) => text.includes("1 open"));
+      const state = (await run("state", null)).payload as StoreState;
+      assert.deepEqual([state.openJobs, state.unhandledRecords], [1, 0]);
+      assert.ok(Date.parse(state.oldestJobAtUtc ?? "") >= startedAt);
+      assert.ok((state.oldestJobFor ?? -1) >= 0);
+      assert.equal(flow.lastStatus("evidence")?.text, "open jobs: 1");
+      await flow.run("archive", { reset: true });
+      await open;
+      await rename(folder, `${folder}-gone`);
+      assert.equal((await run("state", null)).error?.code, "ERR_FILE");
+      await rename(`${folder}-gone`, folder);
     }));
 });

@@ -141,3 +141,19 @@ export const pruneResult = described(
     ),
   }),
 );
+
+export const storeState = described(
+  "How much work a store has left, and how much space.",
+  v.object({
+    openJobs: described("How many archive jobs have not ended.", count),
+    oldestJobAtUtc: described(
+      "When the oldest of them was accepted (ISO 8601, UTC); null if none is open.",
+      text,
+    ),
+    oldestJobFor: described("The seconds since then; null if none is open.", v.nullable(count)),
+    unhandledRecords: described("How many webhook records nobody has handled.", count),
+    databaseBytes: described("Size of the database's file, without its log.", count),
+    freeBytes: described("Free on the disk of the packages; null if it does not say.", v.nullable(count)),
+    totalBytes: described("Size of that disk; null if it does not say.", v.nullable(count)),
+  }),
+);

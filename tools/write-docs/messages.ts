@@ -69,6 +69,7 @@ export const shapes = {
   MissingEvidence: evidence.missingEvidence,
   VerifyResult: evidence.verifyResult,
   PruneResult: evidence.pruneResult,
+  StoreState: evidence.storeState,
   MessageParts: payloads.messageParts,
   Scan: payloads.scan,
   ScanElement: payloads.scanElement,
@@ -161,6 +162,7 @@ export const sent = {
   ),
   VerifyMessage: message("What evidence sends after verify.", { payload: evidence.verifyResult }),
   PruneMessage: message("What evidence sends after prune.", { payload: evidence.pruneResult }),
+  StoreStateMessage: message("What evidence sends after state.", { payload: evidence.storeState }),
   TransactionMessage: message("What transaction in sends.", {
     payload: transactionRecordSchema,
     transactionId: described("For media list, fetch media and archive.", v.string()),
@@ -214,12 +216,12 @@ export const taken = {
   }),
   EvidenceInput: message("What evidence takes.", {
     payload: v.exactOptional(
-      described("What is searched for, or a period; not needed for prune.", v.nullable(idText)),
+      described("What is searched for, or a period; not needed for prune and state.", v.nullable(idText)),
     ),
     action: v.exactOptional(
       described(
         "If the dialog leaves the choice to the message.",
-        v.picklist(["find", "missing", "verify", "hold", "release", "prune"]),
+        v.picklist(["find", "missing", "verify", "hold", "release", "prune", "state"]),
       ),
     ),
     reason: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
@@ -305,6 +307,7 @@ export const sentMessages: readonly SentMessage[] = [
       ["missing, one message each", "MissingMessage"],
       ["verify", "VerifyMessage"],
       ["prune", "PruneMessage"],
+      ["state", "StoreStateMessage"],
     ] as const
   ).map(([when, schema]) => ({ type: "dimensioner-evidence", node: "evidence", when, schema })),
   {

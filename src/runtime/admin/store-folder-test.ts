@@ -5,7 +5,7 @@ import { stateFolderName } from "../../archive/archive-disk.ts";
 import { cannotSync, diskError, fileError, systemCode, type TransferFacts } from "../../media/disk.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
 import { checkRoot, syncFolder } from "../../media/target-folder.ts";
-import { isShareMount } from "../../media/volume.ts";
+import { isShareMount, spaceOf } from "../../media/volume.ts";
 import { line, lineOfError, orLate, type TestLine } from "./connection-test.ts";
 
 type TestedDisk = typeof fsPromises;
@@ -177,12 +177,11 @@ async function removeScratch({ root, scratch, disk }: FolderTest): Promise<void>
 
 async function saySpace(test: FolderTest, say: (found: TestLine) => void): Promise<void> {
   const { root, disk } = test;
-  const { bavail, blocks, bsize } = await onDisk(test, root, () => disk.statfs(root));
-  // Some shares do not report their size.
-  if (blocks > 0) {
-    const [free, total] = [bavail * bsize, blocks * bsize];
-    const isLittle = free < littleSpaceBytes;
-    const values = { free: { bytes: free }, total: { bytes: total } };
+  const space = await onDisk(test, root, () => spaceOf(root, disk));
+  if (space !== undefined) {
+    const { freeBytes, totalBytes } = space;
+    const isLittle = freeBytes < littleSpaceBytes;
+    const values = { free: { bytes: freeBytes }, total: { bytes: totalBytes } };
     say(isLittle ? line("unsure", "spaceLow", values) : line("good", "space", values));
   }
 }

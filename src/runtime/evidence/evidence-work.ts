@@ -2,9 +2,10 @@ import type { NodeAPI } from "node-red";
 import { openRoot } from "../../archive/evidence/open-package.ts";
 import { demandPackages, type EvidenceSource, type Sought } from "../../archive/evidence/packages.ts";
 import { runInThread } from "../../archive/evidence/run-in-thread.ts";
+import { readStoreState } from "../../archive/evidence/store-state.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
 import type { ArchiveProgress } from "../../model/archive-reports.ts";
-import type { PruneResult, VerifyResult } from "../../model/shapes.ts";
+import type { PruneResult, StoreState, VerifyResult } from "../../model/shapes.ts";
 import { packageVersion } from "../../package/package-files.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import type { Job } from "../action/serve.ts";
@@ -58,6 +59,11 @@ export async function prune(
     { signal: job.signal, onProgress: showProgress(job) },
   );
   return { ...report, packages: [...first], before: new Date(before).toISOString(), dryRun };
+}
+
+/** Reads how much work the store has left, and how much space. */
+export function stateOf({ folder, lease }: EvidenceRequest): Promise<StoreState> {
+  return readStoreState({ database: lease.database, folder, disk: guardedDisk(folder) });
 }
 
 /** One message for each item, which the Join node puts together again. */

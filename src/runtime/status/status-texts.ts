@@ -54,6 +54,7 @@ export const statusTexts = {
   findings: "findings: __count__",
   deleted: "deleted: __count__",
   wouldDelete: "would be deleted: __count__",
+  openJobs: "open jobs: __count__",
   reachable: "reachable",
   notChecked: "no check possible",
   configMissing: "config node missing",
