@@ -4,11 +4,13 @@
  *
  * own: opens the database as Node-RED does.  write: the same, and says the number of each transaction that is durable.
  * leave: opens it, and has nothing else to do.
+ * fail: writes until a transaction fails, says what has failed, and writes once more when it is told to.
  * fill: writes until its disk is full, then as much as there is space for again.
  * visit: opens it to write, looks at it and closes it, as the sqlite3 command does.
  * backup: copies it with SQLite, to the same name with .backup behind it.
  * read: begins to read, as a program that queries the tables does.  lock: begins to write, as none should.
  */
+import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -36,6 +38,8 @@ async function act(): Promise<void> {
       return;
     case "write":
       return write(await SqliteDatabase.open({ file, migrations }));
+    case "fail":
+      return fail(await SqliteDatabase.open({ file, migrations }));
     case "fill":
       return fill(await SqliteDatabase.open({ file, migrations }));
     case "read": {
@@ -63,6 +67,22 @@ async function act(): Promise<void> {
     default:
       throw new Error(`unknown action ${action}`);
   }
+}
+
+/** Says how many transactions were durable before one failed, and then whether another one is. */
+async function fail(database: SqliteDatabase): Promise<void> {
+  const insert = (text: string) => database.transaction([{ sql: insertNote, values: [text] }]);
+  for (let written = 0; ; written += 1) {
+    try {
+      await insert(String(written));
+    } catch (error) {
+      say({ written, failure: String(error) });
+      break;
+    }
+  }
+  await once(process, "message");
+  await insert("afterwards");
+  say("stored");
 }
 
 /** Says what the full disk did, and what was stored in the end. A file named ballast takes space until then. */

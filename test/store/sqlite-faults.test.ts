@@ -119,6 +119,28 @@ describe("a SQLite database on a disk that fails", () => {
     ]);
   });
 
+  it("says that the disk reports an error, loses nothing and goes on when the disk does", async function () {
+    if (spawnSync("prlimit", ["--version"]).status !== 0) {
+      this.skip();
+    }
+    // Beyond this size the system refuses to write, and SQLite reports an I/O error. Only the soft limit is set.
+    const script = 'ulimit -S -f 400 && exec "$@"';
+    const child = spawn("sh", ["-c", script, "sh", process.execPath, fileURLToPath(program), file, "fail"], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    children.push(child);
+    const [{ written, failure }] = (await once(child, "message")) as [{ written: number; failure: string }];
+    assert.match(failure, /reports an error: disk I\/O error/);
+    assert.equal(spawnSync("prlimit", ["--pid", String(child.pid), "--fsize=unlimited"]).status, 0);
+    child.send("go on");
+    assert.deepEqual(await once(child, "message").then(([said]) => said as unknown), "stored");
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    const [rows] = await (await open()).transaction([{ sql: "SELECT count(*) AS count FROM notes" }]);
+    assert.deepEqual(rows, [{ count: written + 1 }]);
+    assert.ok(written > 0);
+  });
+
   it("works without memory that processes share, and is alone then", async () => {
     await (await open()).close();
     // SQLite follows no link there, so that it cannot open the file of the shared memory.
