@@ -1,22 +1,17 @@
-import { randomUUID } from "node:crypto";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { Archive } from "./archive.ts";
-import { bringsAnswer } from "./addition.ts";
-import { isSameWork, type Wanted } from "./active-jobs.ts";
+import { CollectingJobs } from "./collecting-jobs.ts";
 import type { Intent, IntentTexts } from "../packages/intent.ts";
-import { expectedOf, isSatisfied } from "./required-media.ts";
 import { JobScheduler } from "./job-scheduler.ts";
 import { JobTroubles } from "./job-troubles.ts";
 import type { JobWork } from "./job-work.ts";
-import { answerOf, isOtherAnswer, keysOfJob } from "./job-keys.ts";
 import { MessageJobs, type Part } from "./message-jobs.ts";
 import type { OpenJob } from "./open-job.ts";
 import type { ExistingPackage } from "./existing-packages.ts";
-import type { ArchiveWarning, RunnerOptions } from "./runner-options.ts";
+import type { RunnerOptions } from "./runner-options.ts";
 import { RunningJob } from "./running-job.ts";
-import type { Archived } from "./sealing.ts";
 import type { GivenMedium } from "./stage-media.ts";
 import { Submission, type SubmissionOwner } from "./submission.ts";
 
@@ -26,14 +21,13 @@ const closeTimeoutMs = 5_000;
 /** Runs the jobs of one node in one archive, and returns their results. */
 export class JobRunner implements SubmissionOwner {
   readonly #archive: Archive;
-  readonly #node: string;
   readonly #work: JobWork;
   readonly #scheduler: JobScheduler;
   readonly #onChange: (running: RunningJob) => void;
-  readonly #onWarning: (warning: ArchiveWarning) => void;
   /** The jobs whose message was not sent yet. */
   readonly #jobs = new Set<RunningJob>();
   readonly #messages: MessageJobs;
+  readonly #collecting: CollectingJobs;
   /** Messages that are being accepted. */
   readonly #accepting = new Set<Promise<Submission>>();
   /** Aborts messages that are being accepted. */
@@ -44,9 +38,7 @@ export class JobRunner implements SubmissionOwner {
   constructor(archive: Archive, options: RunnerOptions) {
     const { node, concurrency, cloud, device, findMissing, onWarning = () => undefined } = options;
     this.#archive = archive;
-    this.#node = node;
     this.#onChange = options.onChange ?? (() => undefined);
-    this.#onWarning = onWarning;
     this.#work = {
       cloud,
       device,
@@ -64,6 +56,16 @@ export class JobRunner implements SubmissionOwner {
       run: (job) => this.#run(job, {}),
       submission: (running) => this.#submission(running, false),
     });
+    this.#collecting = new CollectingJobs(archive, {
+      node,
+      findMissing,
+      onDamaged: this.#work.onDamaged,
+      onWarning,
+      signal: this.#closing.signal,
+      repeatedUntil: this.#stopping.signal,
+      run: (job, accepted) => this.#run(job, accepted),
+      submission: (running) => this.#submission(running, false),
+    });
   }
 
   /** The jobs whose message is not out yet; some may have ended. */
@@ -77,36 +79,7 @@ export class JobRunner implements SubmissionOwner {
    */
   async submit(intent: Intent): Promise<Submission> {
     this.#refuseIfClosed();
-    return await this.#accept(this.#submit(intent));
-  }
-
-  async #submit(intent: Intent): Promise<Submission> {
-    const { active } = this.#archive;
-    const { transactionId } = intent;
-    const wanted = { expected: expectedOf(intent), answer: answerOf(intent) };
-    const keys = keysOfJob({ intent, transactionId, answer: wanted.answer });
-    const [key] = keys;
-    if (key === undefined) {
-      return await this.#start(intent, await this.#begin(keys, intent, wanted, false));
-    }
-    const same = active.find(key, wanted);
-    if (same !== undefined) {
-      return await this.#repeat(intent, await same);
-    }
-    const job = this.#begin(keys, intent, wanted, active.hasOther(key, wanted.answer));
-    const forget = active.add(key, { ...wanted, job });
-    try {
-      const started = await job;
-      if (started instanceof RunningJob) {
-        started.end.whenSettled(forget);
-      } else {
-        forget();
-      }
-      return await this.#start(intent, started);
-    } catch (error) {
-      forget();
-      throw error;
-    }
+    return await this.#accept(this.#collecting.submit(intent));
   }
 
   /**
@@ -179,46 +152,6 @@ export class JobRunner implements SubmissionOwner {
     this.#jobs.clear();
   }
 
-  async #start(intent: Intent, begun: Archived | RunningJob): Promise<Submission> {
-    return begun instanceof RunningJob ? this.#submission(begun, false) : this.#repeat(intent, begun);
-  }
-
-  /**
-   * Finds the existing package or running job for the same measurement with all required media, or creates a new job.
-   */
-  async #begin(
-    keys: readonly string[],
-    intent: Intent,
-    wanted: Wanted,
-    isOtherAtWork: boolean,
-  ): Promise<Archived | RunningJob> {
-    const { sealing, openJobs } = this.#archive;
-    const { answer, expected } = wanted;
-    const { packages, hasOther } = await sealing.find(keys, answer, this.#work.onDamaged);
-    const [first] = packages;
-    const manifests = packages.map(({ manifest }) => manifest);
-    const isThere =
-      isSatisfied(expected, manifests, this.#work.findMissing) && !bringsAnswer(answer, packages);
-    if (first !== undefined && isThere) {
-      return sealing.existing(first, packages, true);
-    }
-    const [key = null] = keys;
-    const idle = key === null ? [] : openJobs.idle.ofKey(key);
-    const same = idle.find((job) =>
-      isSameWork({ expected: expectedOf(job.intent), answer: job.answer }, wanted),
-    );
-    if (same !== undefined) {
-      return this.#run(same);
-    }
-    if (hasOther || isOtherAtWork || idle.some((job) => isOtherAnswer(answer, job.answer))) {
-      const id = intent.transactionId ?? intent.measuredBy?.imageIdentifier ?? "";
-      this.#onWarning({ warning: "otherMeasurement", values: { id } });
-    }
-    this.#refuseIfClosed();
-    const given = { node: this.#node, key, intent, answer, items: new Map() };
-    return this.#run(await this.#archive.accept(randomUUID(), given), { packages });
-  }
-
   /** `accepted`: for a job that was just accepted, with the packages that were found for it. */
   #run(job: OpenJob, accepted?: { readonly packages?: readonly ExistingPackage[] }): RunningJob {
     const { idle } = this.#archive.openJobs;
@@ -237,15 +170,6 @@ export class JobRunner implements SubmissionOwner {
     this.#jobs.add(running);
     running.begin();
     return running;
-  }
-
-  /** Handles a repeated message: the webhook's records of its transaction count as handled. */
-  async #repeat(intent: Intent, begun: Archived | RunningJob): Promise<Submission> {
-    const id = begun instanceof RunningJob ? begun.job.id : begun.manifest.job;
-    if (intent.transactionId !== null) {
-      await this.#archive.jobs.handled(intent.transactionId, { id, intent });
-    }
-    return new Submission(begun, { repeatedUntil: this.#stopping.signal });
   }
 
   #submission(running: RunningJob, isResumed: boolean): Submission {
