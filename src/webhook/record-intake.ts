@@ -42,7 +42,7 @@ export class StoredProgress {
   readonly inHand = new Set<number>();
   /** The highest number among the records that were left over, once all of them were read; null while they are read. */
   readTo: number | null = null;
-  /** How many records were kept while those before them were read. */
+  /** How many records were kept, or may have been, while those before them were read. */
   keptUnread = 0;
 }
 

@@ -19,6 +19,8 @@ class HeldDatabase implements Database {
   #release: () => void = () => undefined;
   #before: (statements: Parameters<Database["transaction"]>[0]) => Promise<void> = () => Promise.resolve();
   failure: Error | undefined;
+  /** The next transaction that fits is carried out, and fails nevertheless, as on a disk that answers too late. */
+  unanswered: ((statement: { readonly sql: string }) => boolean) | undefined;
   asked = 0;
 
   constructor(database: Database) {
@@ -54,6 +56,10 @@ class HeldDatabase implements Database {
     }
     await this.#before(statements);
     const rows = await this.#database.transaction(statements);
+    if (this.unanswered !== undefined && statements.some(this.unanswered)) {
+      this.unanswered = undefined;
+      throw new Error("no answer");
+    }
     await this.#hold;
     return rows;
   }
@@ -209,6 +215,22 @@ describe("a webhook's records in a store", () => {
     database.failure = undefined;
     assert.equal(await post(1), 204);
     assert.deepEqual(await untilOut(1), ["1"]);
+  });
+
+  it("hands on a record that was stored although the database did not answer, once, posted again or not", async () => {
+    const isInsert = ({ sql }: { readonly sql: string }): boolean => sql.startsWith("INSERT INTO records");
+    await start("run 1");
+    assert.equal(await post(1), 204);
+    database.unanswered = isInsert;
+    assert.equal(await post(2), 503);
+    assert.deepEqual(await untilOut(2), ["1", "2"]);
+    database.unanswered = isInsert;
+    assert.deepEqual([await post(3), await post(3), await post(4)], [503, 204, 204]);
+    assert.deepEqual(await untilOut(4), ["1", "2", "3", "4"]);
+    await parts.records.close();
+    await start("run 1");
+    assert.equal(await post(5), 204);
+    assert.deepEqual(await untilOut(5), ["1", "2", "3", "4", "5"]);
   });
 
   it("hands on what an earlier run has left, then what came meanwhile, in order and each once", async () => {

@@ -73,7 +73,7 @@ export class StoredRecords implements RecordKeeper {
 
   async keep(record: TransactionRecord, dedupeMs: number): Promise<Received | null> {
     const inbox = await this.#openInbox();
-    const recordId = await inbox.add(record, dedupeMs);
+    const recordId = await this.#add(inbox, record, dedupeMs);
     if (recordId === null) {
       return null;
     }
@@ -152,6 +152,27 @@ export class StoredRecords implements RecordKeeper {
       await lease.release();
     }
     return new Inbox(lease.database, { nodeId, runId, arrivals: lease.arrivals });
+  }
+
+  async #add(inbox: Inbox, record: TransactionRecord, dedupeMs: number): Promise<number | null> {
+    try {
+      return await inbox.add(record, dedupeMs);
+    } catch (error) {
+      // It may be stored nevertheless, and is then left over: if it is posted again, it counts as a duplicate.
+      this.#readAgain();
+      throw error;
+    }
+  }
+
+  #readAgain(): void {
+    const { progress } = this.#options;
+    progress.keptUnread++;
+    const isBeingRead = progress.readTo === null;
+    // A closed node leaves it to the next start.
+    if (!isBeingRead && !this.#closing.signal.aborted) {
+      progress.readTo = null;
+      this.#opening = this.#openWhenThere();
+    }
   }
 
   async #handOnLeftOver(inbox: Inbox): Promise<void> {
