@@ -37,6 +37,7 @@ export {
   type HoldPackagesOptions,
   type ListMissingOptions,
 } from "./library/evidence.ts";
+export { timestampArchive, type TimestampArchiveOptions } from "./library/timestamp.ts";
 export { readToBuffer, saveToFile, type ReadOptions, type SaveOptions } from "./library/media.ts";
 export type {
   ArchiveMessage,
@@ -65,6 +66,7 @@ export type {
   RemoteMeasureMessage,
   ScanInput,
   ScanMessage,
+  TimestampMessage,
   TransactionInput,
   TransactionMessage,
   VerifyMessage,
@@ -121,6 +123,7 @@ export type {
   SentReferences,
   SideDeviation,
   Terminal,
+  TimestampResult,
   TransactionRecord,
   StoreState,
   VerifyResult,

@@ -4,6 +4,7 @@ import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties
 const packages = { legend: "group.packages" } as const;
 const hold = { legend: "group.hold" } as const;
 const deletion = { legend: "group.deletion" } as const;
+const timestamps = { legend: "group.timestamps", note: "note.timestamps" } as const;
 
 /** The saved properties of `dimensioner-evidence`, in the order of its form. */
 export const properties = {
@@ -11,10 +12,10 @@ export const properties = {
   store: { kind: "config", of: "dimensioner-store", icon: "database", required: "problem.store" },
   action: {
     kind: "choice",
-    of: ["find", "missing", "verify", "hold", "release", "prune", "state", "msg"],
+    of: ["find", "missing", "verify", "hold", "release", "prune", "timestamp", "state", "msg"],
     default: "find",
     icon: "cog",
-    tips: { key: "tip", of: ["missing", "verify", "hold", "prune", "state"] },
+    tips: { key: "tip", of: ["missing", "verify", "hold", "prune", "timestamp", "state"] },
   },
   /** What the value is. */
   by: {
@@ -89,6 +90,48 @@ export const properties = {
     note: "note.dryRun",
     group: deletion,
     when: { action: ["prune", "msg"] },
+  },
+  /** The time stamp server; http or https. */
+  server: {
+    kind: "text",
+    default: "",
+    rule: "timestampServer",
+    icon: "globe",
+    placeholder: { text: "https://" },
+    group: timestamps,
+    when: { action: ["timestamp", "msg"] },
+  },
+  /** A file with the certificates that are trusted to vouch for time stamps; blank: nobody vouches. */
+  roots: {
+    kind: "text",
+    default: "",
+    icon: "certificate",
+    note: "note.roots",
+    group: timestamps,
+    when: { action: ["timestamp", "verify", "msg"] },
+  },
+  user: {
+    kind: "text",
+    default: "",
+    icon: "user-o",
+    group: timestamps,
+    when: { action: ["timestamp", "msg"] },
+  },
+  password: { kind: "credential", icon: "key", group: timestamps, when: { action: ["timestamp", "msg"] } },
+  tls: {
+    kind: "config",
+    of: "tls-config",
+    icon: "lock",
+    group: timestamps,
+    when: { action: ["timestamp", "msg"] },
+  },
+  /** Blank: the environment's proxy variables. */
+  proxy: {
+    kind: "config",
+    of: "http proxy",
+    icon: "random",
+    group: timestamps,
+    when: { action: ["timestamp", "msg"] },
   },
 } as const satisfies PropertyTable;
 

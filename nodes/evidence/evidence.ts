@@ -14,6 +14,7 @@ import {
   verify,
   type EvidenceRequest,
 } from "../../src/runtime/evidence/evidence-work.ts";
+import { timestamp } from "../../src/runtime/evidence/timestamp-work.ts";
 import { LeasedStore } from "../../src/runtime/evidence/leased-store.ts";
 import { Turns } from "../../src/runtime/evidence/turns.ts";
 import type { Outputs } from "../../src/runtime/messages.ts";
@@ -21,17 +22,24 @@ import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
 import { storeOf } from "../../src/runtime/store/store-choice.ts";
 import { defaults, properties as table, type EvidenceProperties } from "./evidence.shared.ts";
 
+interface EvidenceCredentials {
+  password: string;
+}
+
 type Action = Exclude<EvidenceProperties["action"], "msg">;
 
 /** Messages wait for long actions; more of them are a mistake in the flow. */
 const mostAtWork = 100;
 
-/** `dimensioner-evidence`: finds, verifies, holds and deletes the packages of a store. */
+/** `dimensioner-evidence`: finds, verifies, holds, time-stamps and deletes the packages of a store. */
 export default function (RED: NodeAPI): void {
   // Shared by all nodes of this type: the disk is the limit, whichever store it is.
   const turns = new Turns();
 
-  function EvidenceNode(this: Node, config: NodeDef & Partial<EvidenceProperties>): void {
+  function EvidenceNode(
+    this: Node<EvidenceCredentials>,
+    config: NodeDef & Partial<EvidenceProperties>,
+  ): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
     const operationOf = (action: string) => ({ operation: action, surface: "store", acts: false }) as const;
@@ -105,7 +113,7 @@ export default function (RED: NodeAPI): void {
           return [msg];
         }
         case "verify": {
-          const report = await turns.run(action, job, () => verify(request, job));
+          const report = await turns.run(action, job, () => verify(request, job, settings.roots));
           const { findingCount, packages: count } = report;
           if (findingCount > 0) {
             status.say("failed", "findings", { count: findingCount });
@@ -119,6 +127,12 @@ export default function (RED: NodeAPI): void {
           const report = await turns.run(action, job, () => prune(request, job, settings));
           status.say("done", settings.dryRun ? "wouldDelete" : "deleted", { count: report.deleted });
           msg.payload = report;
+          return [msg];
+        }
+        case "timestamp": {
+          const made = await timestamp(RED, request, job, settings, this.credentials?.password);
+          status.say("done", made.alreadyStamped ? "alreadyStamped" : "stamped");
+          msg.payload = made;
           return [msg];
         }
         case "state": {
@@ -135,5 +149,7 @@ export default function (RED: NodeAPI): void {
     this.on("close", (done: () => void) => void leased.close().finally(done));
   }
 
-  RED.nodes.registerType("dimensioner-evidence", EvidenceNode);
+  RED.nodes.registerType("dimensioner-evidence", EvidenceNode, {
+    credentials: { password: { type: "password" } },
+  });
 }

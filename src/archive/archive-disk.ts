@@ -39,10 +39,10 @@ export function asFileError(error: unknown, path: string, folder = dirname(path)
 }
 
 /** Writes a small file and syncs it; an existing file of that name is overwritten, not safely. */
-export async function writeDurably(path: string, text: string, disk: ArchiveDisk): Promise<void> {
+export async function writeDurably(path: string, content: string | Buffer, disk: ArchiveDisk): Promise<void> {
   const file = await disk.open(path, "w");
   try {
-    await writeWhole(file, Buffer.from(text), 0);
+    await writeWhole(file, typeof content === "string" ? Buffer.from(content) : content, 0);
     await file.sync();
   } finally {
     await file.close();

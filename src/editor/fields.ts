@@ -1,5 +1,5 @@
 import type { CheckOptions } from "@node-red/editor-client";
-import { readAddress, readBaseUrl } from "../rules/addresses.ts";
+import { readAddress, readBaseUrl, readTimestampServer } from "../rules/addresses.ts";
 import {
   fileNameProblem,
   headerNameProblem,
@@ -223,6 +223,8 @@ function ruleProblem(rule: TextRule, value: string, now: Now): Problem | null {
       return problemIn(readLimits(value));
     case "pattern":
       return patternProblem(value);
+    case "timestampServer":
+      return problemIn(readTimestampServer(value, false));
     case "registrationCode":
       return registrationCodeProblem(value);
     case "webhookPath":

@@ -4,7 +4,7 @@ const checkCloud = "Check the address, the network and the firewall.";
 const proxy = {
   hint: "If the internet is only reachable through a proxy, set the proxyUrl option.",
   inNode: {
-    hint: "If the internet is only reachable through a proxy, select it in the cloud config node.",
+    hint: "If the internet is only reachable through a proxy, select it where the address is set.",
   },
 } as const;
 
@@ -54,7 +54,7 @@ export const connections = {
     text: "The proxy does not connect to __host__: __problem__. Check the proxy's address and credentials.",
     hint: "The proxy is set by the proxyUrl option.",
     inNode: {
-      hint: "The proxy is set in the cloud config node or by the environment's proxy variables.",
+      hint: "The proxy is set where the address is set, or by the environment's proxy variables.",
     },
     retryable: true,
   },

@@ -1,5 +1,12 @@
 /** Where the error comes from. */
-export type Surface = "newer-device" | "earlier-device" | "cloud" | "disk" | "store" | "config";
+export type Surface =
+  | "newer-device"
+  | "earlier-device"
+  | "cloud"
+  | "timestamp-server"
+  | "disk"
+  | "store"
+  | "config";
 
 /**
  * What a command did. `not-sent`: certainly not executed. `refused`: the peer said no. `failed`: executed, and the

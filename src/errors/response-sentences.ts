@@ -26,7 +26,7 @@ export const responses = {
     text: "__host__ redirects to another address (HTTP status __statusCode__), which is never followed. Use the correct address.",
     hint: "Usual causes are a sign-in page of the network, and http where https is required.",
     inNode: {
-      text: "__host__ redirects to another address (HTTP status __statusCode__), which is never followed. Enter the correct address in the config node.",
+      text: "__host__ redirects to another address (HTTP status __statusCode__), which is never followed. Enter the correct address.",
     },
   },
   responseNotHttp: {

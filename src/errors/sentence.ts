@@ -21,6 +21,6 @@ export interface Sentence extends Wording {
   readonly retryable?: true;
   /** The text if a command may have been executed, because then something else is to be done next. */
   readonly unknownOutcome?: Wording;
-  /** The text for the cloud, and for a gateway: neither has a power switch or Enable Local API. */
+  /** The text for the cloud, a gateway and a time stamp server: none of them has a power switch or Enable Local API. */
   readonly cloud?: Wording;
 }

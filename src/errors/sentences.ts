@@ -45,7 +45,8 @@ export function wordingOf(
   if (outcome === "unknown" && sentence.unknownOutcome !== undefined) {
     return { ...sentence.unknownOutcome, textKey: `${key}_unknownOutcome` };
   }
-  if (surface === "cloud" && sentence.cloud !== undefined) {
+  const isService = surface === "cloud" || surface === "timestamp-server";
+  if (isService && sentence.cloud !== undefined) {
     return { ...sentence.cloud, textKey: `${key}_cloud` };
   }
   return { ...sentence, textKey: key };

@@ -130,6 +130,42 @@ export const stores = {
     text: "The package __path__ stays on hold, because somebody has put the file __name__ into its folder. To release it, delete that file there.",
     hint: "Only a hold that was set by this package is released.",
   },
+  timestampNothing: {
+    code: "ERR_NOT_FOUND",
+    text: "There is no package yet that could be time-stamped. Archive one first.",
+    hint: "The newest package of the store is time-stamped, and with it all packages before it.",
+  },
+  timestampChanged: {
+    code: "ERR_FILE",
+    text: "The newest package, __path__, is not as it was archived, so it was not time-stamped. Verify the archive to see what is wrong.",
+    hint: "Nothing was sent to the time stamp server.",
+  },
+  timestampServer: {
+    code: "ERR_CONFIG",
+    text: "No time stamp server is set. Specify its address.",
+    hint: "A time stamp server is a service that follows RFC 3161.",
+    inNode: { text: "No time stamp server is set. Enter its address in the evidence node and deploy." },
+  },
+  timestampRoots: {
+    code: "ERR_CONFIG",
+    text: "The file of root certificates, __path__, cannot be used: __problem__. Specify a file with certificates in PEM form.",
+    hint: "The operator of the time stamp server publishes its root certificate.",
+  },
+  timestampWrong: {
+    code: "ERR_BAD_RESPONSE",
+    text: "The time stamp from __host__ was not accepted: __problem__. Nothing was kept. Check the server and the root certificates.",
+    hint: "A time stamp that cannot be verified now proves nothing later.",
+  },
+  timestampLogin: {
+    code: "ERR_UNAUTHORIZED",
+    text: "The time stamp server __host__ does not accept the user name and the password, or requires them. Check both.",
+    hint: "They are sent to this server only.",
+  },
+  timestampNoService: {
+    code: "ERR_NOT_FOUND",
+    text: "__host__ has no time stamp service at __path__. Check the address.",
+    hint: "The address has to be complete, with its path.",
+  },
   evidenceFailed: {
     code: "ERR_FILE",
     text: "The packages could not be processed: __problem__. Check the disk or the network share.",

@@ -27,7 +27,9 @@ export interface Command extends CallFacts {
 /** A call that changes nothing, so it may be repeated within its deadline. */
 export interface Read extends CallFacts {
   readonly acts: false;
-  readonly method: "GET";
+  readonly method: "GET" | "POST";
+  /** What a POST sends. */
+  readonly body?: Buffer;
 }
 
 export type Call = Command | Read;

@@ -51,9 +51,7 @@ export function exchange(
   receiver: Receiver,
   options: ExchangeOptions,
 ): Promise<void> {
-  const one = new Exchange(peer, call, receiver, options);
-  one.start();
-  return one.end;
+  return new Exchange(peer, call, receiver, options).start();
 }
 
 /** More connections than a pool usually keeps idle; each of them may turn out to be closed. */
@@ -84,30 +82,29 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   /** Resolves when the whole response was received. */
-  get end(): Promise<void> {
-    return this.#end.promise;
-  }
-
-  start(): void {
+  start(): Promise<void> {
     const { connectMs, signal } = this.#options;
     if (signal?.aborted === true) {
       this.#endWith("cancelledClose");
-      return;
+      return this.#end.promise;
     }
     signal?.addEventListener("abort", this.#onAbort);
     this.#timer = setTimeout(() => this.#onTimer(), Math.max(1, Math.min(this.#leftMs(), connectMs)));
     this.#dispatch();
+    return this.#end.promise;
   }
 
   #dispatch(): void {
     const { connections, headers } = this.#options;
     const { path, query, method } = this.#call;
+    const body = this.#call.acts ? null : (this.#call.body ?? null);
     connections.dispatcher.dispatch(
       {
         origin: this.#peer.origin,
         path: query === "" ? path : `${path}?${query}`,
         method,
         headers,
+        body,
         headersTimeout: 0,
         bodyTimeout: 0,
       },

@@ -5,8 +5,10 @@ import {
   aText,
   aTextOrTexts,
   aWholeNumber,
+  aProxyUrl,
   anObject,
   atLeastOne,
+  milliseconds,
   oneOf,
   trueOrFalse,
 } from "../errors/check.ts";
@@ -44,6 +46,7 @@ export const verifyArguments = {
   options: anObject({
     ...archiveOptions,
     database: aTextOrTexts,
+    timestampRoots: aText,
     allowIncomplete: trueOrFalse,
     onFinding: aFunction,
   }),
@@ -79,4 +82,22 @@ export const holdArguments = {
 export const missingArguments = {
   folder: aText,
   options: anObject({ database: aText, period: aText, limit: atLeastOne }, ["database", "period"]),
+};
+
+export const timestampArguments = {
+  folder: aText,
+  options: anObject(
+    {
+      database: aText,
+      server: aText,
+      user: aText,
+      password: aText,
+      roots: aText,
+      timeoutMs: milliseconds(1),
+      tls: anObject({}),
+      proxyUrl: aProxyUrl,
+      signal: aSignal,
+    },
+    ["database", "server"],
+  ),
 };

@@ -16,6 +16,7 @@ import type {
   MissingEvidence,
   VerifyResult,
   PruneResult,
+  TimestampResult,
   StoreState,
   MessageParts,
   Scan,
@@ -66,10 +67,10 @@ export interface TransactionInput {
 
 /** What evidence takes. */
 export interface EvidenceInput {
-  /** What is searched for, or a period; not needed for prune and state. */
+  /** What is searched for, or a period; not needed for prune, timestamp and state. */
   payload?: string | number | null;
   /** If the dialog leaves the choice to the message. */
-  action?: "find" | "missing" | "verify" | "hold" | "release" | "prune" | "state";
+  action?: "find" | "missing" | "verify" | "hold" | "release" | "prune" | "timestamp" | "state";
   /** For hold and release. */
   reason?: string | null;
   /** For hold and release. */
@@ -264,6 +265,12 @@ export interface VerifyMessage {
 /** What evidence sends after prune. */
 export interface PruneMessage {
   payload: PruneResult;
+  [field: string]: unknown;
+}
+
+/** What evidence sends after timestamp. */
+export interface TimestampMessage {
+  payload: TimestampResult;
   [field: string]: unknown;
 }
 

@@ -15,6 +15,7 @@ export interface Finding {
     | "previous-changed"
     | "previous-missing"
     | "stray"
+    | "timestamp"
     | "two-successors"
     | "unlisted"
     | "unreadable";
@@ -32,7 +33,8 @@ export interface Unchecked {
     | "earlier-packages"
     | "later-packages"
     | "no-packages"
-    | "some-packages";
+    | "some-packages"
+    | "timestamp-signer";
   /** Below the folder of packages, with slashes; empty for the folder itself. */
   readonly path: string;
   /** A sentence for people. */
@@ -41,7 +43,7 @@ export interface Unchecked {
 
 /** Something that somebody may want to know, and that is not wrong. */
 export interface ArchiveNote {
-  readonly kind: "aside" | "earlier-version" | "not-known" | "other-folder" | "trash" | "work";
+  readonly kind: "aside" | "earlier-version" | "not-known" | "other-folder" | "timestamp" | "trash" | "work";
   /** Below the folder of packages, with slashes; of a note on a database its file. */
   readonly path: string;
   /** A sentence for people. */
@@ -152,6 +154,8 @@ export interface VerifyArchiveOptions extends ArchiveOptions {
   readonly database?: string | readonly string[] | undefined;
   /** Packages that were kept without all their media are no finding. */
   readonly allowIncomplete?: boolean | undefined;
+  /** A file in PEM form with the certificates that are trusted to vouch for time stamps. */
+  readonly timestampRoots?: string | undefined;
   /** What is not as it was archived, as it is found; a promise is waited for. */
   readonly onFinding?: ((finding: Finding) => unknown) | undefined;
 }

@@ -582,6 +582,34 @@ export interface PruneResult {
   }[];
 }
 
+/** A time stamp of the newest manifest, after it was verified. */
+export interface TimestampResult {
+  /** Its folder, from the store's folder, with slashes. */
+  location: string;
+  /** When it was signed, by the clock of the time stamp server (ISO 8601, UTC). */
+  atUtc: string;
+  /** How much that time may be wrong, in milliseconds; null if the server does not say so. */
+  accuracyMs: number | null;
+  /** The name in the certificate of the signer. */
+  signer: string;
+  /** The name of the root certificate that vouches for the signer; null if none was given. */
+  root: string | null;
+  /** The server's number of the time stamp, hexadecimal. */
+  serialNumber: string;
+  /** Under which rules the server works, as an object identifier. */
+  policy: string;
+  /** The address of the server. */
+  server: string;
+  /** The newest package, from the store's folder, with slashes. */
+  package: string;
+  /** SHA-256 of its manifest: what was signed. */
+  manifestSha256: string;
+  /** When that package was archived, by this computer's clock. */
+  archivedAtUtc: string;
+  /** Whether this time stamp was there already. */
+  alreadyStamped: boolean;
+}
+
 /** How much work a store has left, and how much space. */
 export interface StoreState {
   /** How many archive jobs have not ended. */

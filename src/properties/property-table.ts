@@ -57,6 +57,7 @@ export type TextRule =
   | "limits"
   | "pattern"
   | "registrationCode"
+  | "timestampServer"
   | "webhookPath";
 
 export interface TextProperty extends Row {

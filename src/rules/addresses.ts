@@ -57,7 +57,27 @@ export interface CloudAddress {
 
 /** Reads the cloud's base URL, or says what is wrong. Plain http would show the token to the network. */
 export function readBaseUrl(baseUrl: string, allowHttp: boolean): CloudAddress | Unusable {
-  const given = baseUrl.trim();
+  const url = readServiceUrl(baseUrl, "baseUrlScheme");
+  if ("problem" in url) {
+    return url;
+  }
+  if (!allowHttp && isOpen(url)) {
+    return { problem: problem("baseUrlHttp") };
+  }
+  return { origin: url.origin, host: url.host, basePath: url.pathname.replace(/\/+$/, "") };
+}
+
+/**
+ * Reads the address of a time stamp server, or says what is wrong. A time stamp is signed, so plain http is safe unless
+ * a password is sent.
+ */
+export function readTimestampServer(address: string, hasPassword: boolean): URL | Unusable {
+  const url = readServiceUrl(address, "addressScheme");
+  return !("problem" in url) && hasPassword && isOpen(url) ? { problem: problem("serverHttp") } : url;
+}
+
+function readServiceUrl(address: string, ofScheme: "addressScheme" | "baseUrlScheme"): URL | Unusable {
+  const given = address.trim();
   if (given === "") {
     return { problem: problem("empty") };
   }
@@ -66,7 +86,7 @@ export function readBaseUrl(baseUrl: string, allowHttp: boolean): CloudAddress |
   }
   const url = parseUrl(given);
   if (url === null || !/^https?:\/\//i.test(given)) {
-    return { problem: problem("baseUrlScheme") };
+    return { problem: problem(ofScheme) };
   }
   if (url.port === "0") {
     return { problem: problem("addressUnreadable") };
@@ -74,10 +94,7 @@ export function readBaseUrl(baseUrl: string, allowHttp: boolean): CloudAddress |
   if (url.username !== "" || url.password !== "" || /[?#]/.test(given)) {
     return { problem: problem("baseUrlExtra") };
   }
-  if (!allowHttp && isOpen(url)) {
-    return { problem: problem("baseUrlHttp") };
-  }
-  return { origin: url.origin, host: url.host, basePath: url.pathname.replace(/\/+$/, "") };
+  return url;
 }
 
 /** Whether this base URL sends the token over a network without encryption. */

@@ -41,6 +41,7 @@ type Key =
   | "registrationCode"
   | "secondsAbove"
   | "secondsFrom"
+  | "serverHttp"
   | "tooManyParts"
   | "wholeNumber"
   | "zeroOrMore";

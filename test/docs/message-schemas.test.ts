@@ -16,6 +16,7 @@ import { withFolder } from "../media/support.ts";
 import { TestFlow, type Message } from "../support/flow.ts";
 import { resultOf } from "../billing/support.ts";
 import { storeNode } from "../support/store-node.ts";
+import { hasOpenSsl, startAuthority } from "../timestamp/authority.ts";
 
 const schemas = messageSchemas();
 const code = "ABCD2345";
@@ -255,13 +256,14 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
   });
 
   it("evidence, of each action", async () => {
+    const authority = hasOpenSsl ? await startAuthority() : undefined;
     await withFolder(async (folder) => {
       const type = "dimensioner-evidence";
       const evidence = (id: string, more: object) => ({ id, z: "tab", type, store: "store", ...more });
       flow = await TestFlow.start([
         storeNode(folder, "store"),
         { id: "archive", z: "tab", type: "dimensioner-archive", store: "store", media: "none" },
-        evidence("node", { action: "msg", limit: 10 }),
+        evidence("node", { action: "msg", limit: 10, server: authority?.url ?? "" }),
         evidence("split", { action: "msg", emit: "split" }),
       ]);
       const payload = pictureOf("1");
@@ -290,8 +292,16 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
       hasAllFieldsOf("VerifyResult", await send("VerifyMessage", "node", { ...given, action: "verify" }));
       hasAllFieldsOf("PruneResult", await send("PruneMessage", "node", { action: "prune" }));
       hasAllFieldsOf("StoreState", await send("StoreStateMessage", "node", { action: "state" }));
+      if (authority === undefined) {
+        // Nothing on this computer can sign a time stamp.
+        checked.add(`${type} TimestampMessage`);
+      } else {
+        const made = await send("TimestampMessage", "node", { action: "timestamp" });
+        hasAllFieldsOf("TimestampResult", made);
+      }
       await flow.stop();
     });
+    await authority?.close();
   });
 
   it("archive, of a parcel that is not archived yet", async () => {

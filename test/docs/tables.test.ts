@@ -90,7 +90,9 @@ describe("the tables of the pages", () => {
         "node-red"
       ].nodes,
     );
-    const bins = ["dimensioner-simulator", "dimensioner-verify", "dimensioner-prune", "dimensioner-rebuild"];
+    const bins = ["simulator", "verify", "prune", "rebuild", "timestamp"].map(
+      (name) => `dimensioner-${name}`,
+    );
     for (const { path, text } of pages) {
       const codes = text.match(/\bERR_[A-Z_]+\b/g) ?? [];
       assert.deepEqual(

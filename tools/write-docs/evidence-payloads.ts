@@ -142,6 +142,33 @@ export const pruneResult = described(
   }),
 );
 
+export const timestampResult = described(
+  "A time stamp of the newest manifest, after it was verified.",
+  v.object({
+    location: described("Its folder, from the store's folder, with slashes.", v.string()),
+    atUtc: described(
+      "When it was signed, by the clock of the time stamp server (ISO 8601, UTC).",
+      v.string(),
+    ),
+    accuracyMs: described(
+      "How much that time may be wrong, in milliseconds; null if the server does not say so.",
+      number,
+    ),
+    signer: described("The name in the certificate of the signer.", v.string()),
+    root: described(
+      "The name of the root certificate that vouches for the signer; null if none was given.",
+      text,
+    ),
+    serialNumber: described("The server's number of the time stamp, hexadecimal.", v.string()),
+    policy: described("Under which rules the server works, as an object identifier.", v.string()),
+    server: described("The address of the server.", v.string()),
+    package: described("The newest package, from the store's folder, with slashes.", v.string()),
+    manifestSha256: described("SHA-256 of its manifest: what was signed.", v.string()),
+    archivedAtUtc: described("When that package was archived, by this computer's clock.", v.string()),
+    alreadyStamped: described("Whether this time stamp was there already.", v.boolean()),
+  }),
+);
+
 export const storeState = described(
   "How much work a store has left, and how much space.",
   v.object({

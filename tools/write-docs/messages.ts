@@ -69,6 +69,7 @@ export const shapes = {
   MissingEvidence: evidence.missingEvidence,
   VerifyResult: evidence.verifyResult,
   PruneResult: evidence.pruneResult,
+  TimestampResult: evidence.timestampResult,
   StoreState: evidence.storeState,
   MessageParts: payloads.messageParts,
   Scan: payloads.scan,
@@ -162,6 +163,7 @@ export const sent = {
   ),
   VerifyMessage: message("What evidence sends after verify.", { payload: evidence.verifyResult }),
   PruneMessage: message("What evidence sends after prune.", { payload: evidence.pruneResult }),
+  TimestampMessage: message("What evidence sends after timestamp.", { payload: evidence.timestampResult }),
   StoreStateMessage: message("What evidence sends after state.", { payload: evidence.storeState }),
   TransactionMessage: message("What transaction in sends.", {
     payload: transactionRecordSchema,
@@ -216,12 +218,15 @@ export const taken = {
   }),
   EvidenceInput: message("What evidence takes.", {
     payload: v.exactOptional(
-      described("What is searched for, or a period; not needed for prune and state.", v.nullable(idText)),
+      described(
+        "What is searched for, or a period; not needed for prune, timestamp and state.",
+        v.nullable(idText),
+      ),
     ),
     action: v.exactOptional(
       described(
         "If the dialog leaves the choice to the message.",
-        v.picklist(["find", "missing", "verify", "hold", "release", "prune", "state"]),
+        v.picklist(["find", "missing", "verify", "hold", "release", "prune", "timestamp", "state"]),
       ),
     ),
     reason: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
@@ -307,6 +312,7 @@ export const sentMessages: readonly SentMessage[] = [
       ["missing, one message each", "MissingMessage"],
       ["verify", "VerifyMessage"],
       ["prune", "PruneMessage"],
+      ["timestamp", "TimestampMessage"],
       ["state", "StoreStateMessage"],
     ] as const
   ).map(([when, schema]) => ({ type: "dimensioner-evidence", node: "evidence", when, schema })),

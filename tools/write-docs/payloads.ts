@@ -405,7 +405,7 @@ export const errorDetails = described(
   v.object({
     surface: described(
       "Where it went wrong.",
-      v.picklist(["newer-device", "earlier-device", "cloud", "disk", "config"]),
+      v.picklist(["newer-device", "earlier-device", "cloud", "timestamp-server", "disk", "store", "config"]),
     ),
     operation: described("What was asked for, such as “measure”, “video start” or “media list”.", v.string()),
     outcome: described(

@@ -13,7 +13,7 @@ import {
   withProgress,
 } from "./cli-output.ts";
 
-const help = `Usage: dimensioner-verify <folder> [--database <file>]… [--json] [--allow-incomplete]
+const help = `Usage: dimensioner-verify <folder> [--database <file>]… [--timestamp-roots <file>] [--json] [--allow-incomplete]
 
 Verifies the packages of the archive node in a folder, one of its subfolders or a single package: each file against its
 manifest, each manifest against the next one, and that the folders contain nothing else. With the store's database, it
@@ -22,6 +22,8 @@ It lists everything that it could not check. It only reads, and you can run it w
 
   --database <file>   the store's database, in the folder dimensioner of Node-RED's user directory; or that folder, for
                       all databases in it whose store has this folder of packages. Can be given more than once
+  --timestamp-roots <file>
+                      the certificates that you trust to vouch for time stamps, in PEM form
   --json              print one JSON object instead of text
   --allow-incomplete  do not report packages that were kept without all of their media
   -h, --help          print this text
@@ -36,6 +38,7 @@ async function main(signal: AbortSignal): Promise<void> {
     allowPositionals: true,
     options: {
       database: { type: "string", multiple: true },
+      "timestamp-roots": { type: "string" },
       json: { type: "boolean" },
       "allow-incomplete": { type: "boolean" },
       help: { type: "boolean", short: "h" },
@@ -50,6 +53,7 @@ async function main(signal: AbortSignal): Promise<void> {
     withProgress((line) =>
       verifyArchive(folder, {
         database: values.database,
+        timestampRoots: values["timestamp-roots"],
         allowIncomplete: values["allow-incomplete"],
         signal,
         onProgress: line.show,

@@ -37,10 +37,12 @@ async function run(
     return { ...report, first };
   }
   const { add, first } = collector<Finding>(task.most);
+  const timestampRoots = task.roots === "" ? undefined : task.roots;
+  const options = { onFinding: add, onProgress, signal, timestampRoots };
   const report =
     task.packages === null
-      ? await verifyArchive(root, { database, onFinding: add, onProgress, signal })
-      : await verifyPackages(root, task.packages, { onFinding: add, onProgress, signal });
+      ? await verifyArchive(root, { ...options, database })
+      : await verifyPackages(root, task.packages, options);
   return { ...report, first };
 }
 

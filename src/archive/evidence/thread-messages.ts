@@ -18,6 +18,8 @@ export type EvidenceTask =
       /** The database; the whole archive is verified with it if no packages are named. */
       readonly database: string;
       readonly packages: readonly PlacedPackage[] | null;
+      /** The file of the certificates that are trusted to vouch for time stamps; blank: none. */
+      readonly roots: string;
       /** How many findings are returned. */
       readonly most: number;
     }

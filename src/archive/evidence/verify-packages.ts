@@ -1,7 +1,8 @@
-import type { ArchiveProgress, Finding, VerifyReport } from "../../model/archive-reports.ts";
+import type { ArchiveNote, ArchiveProgress, Finding, VerifyReport } from "../../model/archive-reports.ts";
 import { manifestFileName, plainDisk } from "../archive-disk.ts";
 import { loadManifestWithin } from "../maintenance/load-manifest-within.ts";
 import { checkPackage, sayUnreadable, type CheckedTotals } from "../maintenance/package-check.ts";
+import { TimestampFolder } from "../maintenance/timestamp-folder.ts";
 import { damagedManifest } from "../maintenance/walk-packages.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 
@@ -9,6 +10,8 @@ export interface VerifyPackagesOptions {
   readonly onFinding: (finding: Finding) => void;
   readonly onProgress: (progress: ArchiveProgress) => void;
   readonly signal: AbortSignal;
+  /** A file with the certificates that are trusted to vouch for time stamps. */
+  readonly timestampRoots?: string | undefined;
 }
 
 /**
@@ -18,7 +21,7 @@ export interface VerifyPackagesOptions {
 export async function verifyPackages(
   root: string,
   packages: readonly PlacedPackage[],
-  { onFinding, onProgress, signal }: VerifyPackagesOptions,
+  { onFinding, onProgress, signal, timestampRoots }: VerifyPackagesOptions,
 ): Promise<VerifyReport> {
   const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   let findings = 0;
@@ -38,10 +41,29 @@ export async function verifyPackages(
     verdict: findings > 0 ? "wrong" : "ok",
     findings,
     unchecked: [],
-    notes: [],
+    notes: await noteTimestamps(root, packages, timestampRoots, signal),
     ...totals,
     expected: packages.length,
   };
+}
+
+/** Says for each package which verified time stamp covers it. What reads them is loaded only if there are some. */
+async function noteTimestamps(
+  root: string,
+  packages: readonly PlacedPackage[],
+  timestampRoots: string | undefined,
+  signal: AbortSignal,
+): Promise<ArchiveNote[]> {
+  const notes: ArchiveNote[] = [];
+  if (await new TimestampFolder(root, plainDisk).hasAny()) {
+    const { explainTimestamp, readRoots, timestampOf } = await import("./package-timestamp.ts");
+    const roots = await readRoots(timestampRoots);
+    for (const one of packages) {
+      const found = await timestampOf(root, one, { disk: plainDisk, roots, signal });
+      notes.push({ kind: "timestamp", path: one.path, text: explainTimestamp(found) });
+    }
+  }
+  return notes;
 }
 
 async function* checkOne(

@@ -17,12 +17,10 @@ import { findPlace } from "./walk-packages.ts";
 
 const progressEveryMs = 200;
 
-export async function verifyArchive(
-  folder: string,
-  { database = [], allowIncomplete = false, onFinding, onProgress, signal }: VerifyArchiveOptions,
-): Promise<VerifyReport> {
+export async function verifyArchive(folder: string, options: VerifyArchiveOptions): Promise<VerifyReport> {
+  const { database = [], timestampRoots, allowIncomplete = false, onFinding, onProgress, signal } = options;
   const databases = typeof database === "string" ? [database] : database;
-  const verification = new Verification(folder, { databases, signal });
+  const verification = new Verification(folder, { databases, timestampRoots, signal });
   let findings = 0;
   await watched("verify", verification, { onProgress, signal }, async (finding) => {
     if (!(allowIncomplete && finding.kind === "incomplete")) {

@@ -21,6 +21,7 @@ import { PrunedPackages } from "./pruned-packages.ts";
 import { seenOf } from "./seen-package.ts";
 import { SeenPackages } from "./seen-packages.ts";
 import { checkSupplements } from "./supplement-check.ts";
+import { TimestampFolder } from "./timestamp-folder.ts";
 import { checkOthers, checkUnlisted } from "./unlisted-check.ts";
 import {
   damagedManifest,
@@ -37,6 +38,8 @@ const mostStrays = 1_000;
 export interface VerifyOptions {
   /** The databases of the stores that have archived into the folder, or folders that contain them. */
   readonly databases?: readonly string[];
+  /** A file with the certificates that are trusted to vouch for time stamps. */
+  readonly timestampRoots?: string | undefined;
   /** Aborting ends the verification with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** For tests. */
@@ -113,6 +116,7 @@ export class Verification {
       yield* checkSupplements(work, this.#unchecked);
       yield* this.#checkIndexes(work);
       if (hasState) {
+        yield* this.#checkTimestamps(work);
         this.#notes.push(...(await findLeftovers(root)));
       }
     } finally {
@@ -199,6 +203,16 @@ export class Verification {
     }
     yield* findings;
     await seen.add(seenOf(entry));
+  }
+
+  /** What reads time stamps is loaded only if there are some: most archives have none. */
+  async *#checkTimestamps(work: Work): AsyncGenerator<Finding> {
+    const { timestampRoots } = this.#options;
+    if (timestampRoots !== undefined || (await new TimestampFolder(work.root, work.disk).hasAny())) {
+      const { checkTimestamps, readRoots } = await import("./timestamp-check.ts");
+      const roots = await readRoots(timestampRoots);
+      yield* checkTimestamps(work, roots, { unchecked: this.#unchecked, notes: this.#notes });
+    }
   }
 
   async *#checkIndexes(work: Work): AsyncGenerator<Finding> {

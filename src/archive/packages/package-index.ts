@@ -28,9 +28,9 @@ export interface IndexKeys {
  * manifest in its package.
  */
 export class PackageIndex {
-  readonly #database: Database;
+  readonly #database: Pick<Database, "transaction">;
 
-  constructor(database: Database) {
+  constructor(database: Pick<Database, "transaction">) {
     this.#database = database;
   }
 

@@ -25,13 +25,16 @@ export interface EvidenceRequest extends Sought {
 const progressEveryMs = 250;
 const dayMs = 24 * 3_600_000;
 
-/** Verifies packages or, by `all`, the whole archive with its index. */
-export async function verify(request: EvidenceRequest, job: Job): Promise<VerifyResult> {
+/**
+ * Verifies packages or, by `all`, the whole archive with its index; and their time stamps, with the certificates in the
+ * file `roots`, if it is not blank.
+ */
+export async function verify(request: EvidenceRequest, job: Job, roots: string): Promise<VerifyResult> {
   const source = await sourceOf(request);
   const { root } = source;
   const packages = request.by === "all" ? null : await demandPackages(source, request);
   const { first, findings, ...report } = await runInThread(
-    { action: "verify", root, database: request.file, packages, most: request.limit },
+    { action: "verify", root, database: request.file, packages, roots, most: request.limit },
     { signal: job.signal, onProgress: showProgress(job) },
   );
   const { name, version } = packageVersion();

@@ -50,6 +50,8 @@ export const statusTexts = {
   missing: "missing: __count__",
   onHold: "on hold: __count__",
   released: "released: __count__",
+  stamped: "time-stamped",
+  alreadyStamped: "already time-stamped",
   verified: "as archived: __count__",
   findings: "findings: __count__",
   deleted: "deleted: __count__",

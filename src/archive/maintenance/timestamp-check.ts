@@ -1,0 +1,130 @@
+import type { X509Certificate } from "node:crypto";
+import { ProblemError } from "../../errors/interpolation.ts";
+import { sha256Of } from "../../model/sha256.ts";
+import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
+import { readRequest } from "../../timestamp/request.ts";
+import { verifyTimestamp, type VerifiedTimestamp } from "../../timestamp/verify.ts";
+import { manifestFileName, stateFolderName } from "../archive-disk.ts";
+import type { CheckParts } from "./check-parts.ts";
+import { loadManifestWithin } from "./load-manifest-within.ts";
+import { locationOf, TimestampFolder, type KeptTimestamp } from "./timestamp-folder.ts";
+
+export { readRoots } from "./timestamp-roots.ts";
+
+/** How many signers are named that nobody vouches for. */
+const mostNamed = 3;
+
+interface Checked extends VerifiedTimestamp {
+  readonly kept: KeptTimestamp;
+}
+
+/** Verifies a kept time stamp for the SHA-256 of a manifest. Throws a ProblemError. */
+export function verifyKept(
+  { about, request, response }: KeptTimestamp,
+  roots: readonly X509Certificate[],
+): VerifiedTimestamp {
+  const sha256 = Buffer.from(about.manifestSha256, "hex");
+  return verifyTimestamp(response, { ...readRequest(request), sha256 }, roots);
+}
+
+/**
+ * Checks all time stamps of an archive: that each in the log is there and unchanged, that it can be verified, and that
+ * the manifest that it is for is there or was pruned. What nobody vouches for is added to `unchecked`, and the newest
+ * one to the notes.
+ */
+export async function* checkTimestamps(
+  parts: CheckParts,
+  roots: readonly X509Certificate[],
+  { unchecked, notes }: { readonly unchecked: Unchecked[]; readonly notes: ArchiveNote[] },
+): AsyncGenerator<Finding> {
+  const folder = new TimestampFolder(parts.root, parts.disk);
+  const names = new Set(await folder.names());
+  const found = (name: string, problem: string): Finding => ({
+    kind: "timestamp",
+    path: locationOf(name),
+    problem,
+  });
+  for await (const { timestamp: name, package: path, response } of folder.logged()) {
+    if (!names.has(name)) {
+      yield found(name, `the time stamp of the package ${path} is missing`);
+    } else if (await isChanged(folder, name, response)) {
+      names.delete(name);
+      yield found(name, `the time stamp of the package ${path} is not the original one`);
+    }
+  }
+  let newest: Checked | undefined;
+  const unvouched = new Set<string>();
+  for (const name of names) {
+    const kept = await folder.read(name);
+    if (kept === undefined) {
+      yield found(name, "the time stamp cannot be read: a file of it is missing or damaged");
+      continue;
+    }
+    const verified = tryVerify(kept, roots);
+    if (typeof verified === "string") {
+      yield found(name, `the time stamp of the package ${kept.about.package} is not valid: ${verified}`);
+      continue;
+    }
+    if (!(await hasManifest(kept, parts))) {
+      const path = kept.about.package;
+      yield found(
+        name,
+        `the manifest that was time-stamped, that of ${path}, is missing or has been changed`,
+      );
+      continue;
+    }
+    if (verified.root === null) {
+      unvouched.add(verified.signer);
+    }
+    newest = newest === undefined || newest.at <= verified.at ? { ...verified, kept } : newest;
+  }
+  if (unvouched.size > 0) {
+    unchecked.push(explainUnvouched([...unvouched]));
+  }
+  if (newest !== undefined) {
+    notes.push(explainNewest(newest));
+  }
+}
+
+/** One whose files are missing is reported when it is read. */
+async function isChanged(folder: TimestampFolder, name: string, sha256: string): Promise<boolean> {
+  const kept = await folder.read(name);
+  return kept !== undefined && sha256Of(kept.response) !== sha256;
+}
+
+function tryVerify(kept: KeptTimestamp, roots: readonly X509Certificate[]): VerifiedTimestamp | string {
+  try {
+    return verifyKept(kept, roots);
+  } catch (error) {
+    if (error instanceof ProblemError) {
+      return error.message;
+    }
+    throw error;
+  }
+}
+
+/** The manifest may be outside the checked folder, or may have been pruned since. */
+async function hasManifest({ about }: KeptTimestamp, { root, disk, pruned }: CheckParts): Promise<boolean> {
+  const manifest = await loadManifestWithin(root, `${about.package}/${manifestFileName}`, disk);
+  const isThere = typeof manifest === "object" && manifest.sha256 === about.manifestSha256;
+  return isThere || (await pruned?.has(about.manifestSha256)) === true;
+}
+
+function explainUnvouched(signers: readonly string[]): Unchecked {
+  const named = signers.slice(0, mostNamed).map((name) => `“${name}”`);
+  const more = signers.length > mostNamed ? ` and ${signers.length - mostNamed} others` : "";
+  return {
+    kind: "timestamp-signer",
+    path: `${stateFolderName}/timestamps`,
+    problem: `who has signed the time stamps: they name ${named.join(", ")}${more}, but no root certificate was given that vouches for it`,
+  };
+}
+
+function explainNewest({ kept, at, signer, root }: Checked): ArchiveNote {
+  const vouched = root === null ? "for whom nobody vouches" : `for whom “${root}” vouches`;
+  return {
+    kind: "timestamp",
+    path: locationOf(kept.name),
+    text: `the newest time stamp: on ${at.toISOString()}, “${signer}”, ${vouched}, has signed the manifest of ${kept.about.package}, and with it the chain of all packages before it`,
+  };
+}

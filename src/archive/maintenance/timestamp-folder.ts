@@ -1,0 +1,208 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import * as v from "valibot";
+import { systemCode } from "../../media/disk.ts";
+import { syncFolder } from "../../media/target-folder.ts";
+import { sha256Of } from "../../model/sha256.ts";
+import {
+  diskFacts,
+  exists,
+  makeStateFolder,
+  removeTree,
+  stateFolderName,
+  writeDurably,
+  type ArchiveDisk,
+} from "../archive-disk.ts";
+import { addLine, decodeLine, readLines } from "./checked-lines.ts";
+import { openPlain } from "../packages/package-files.ts";
+
+const folderName = "timestamps";
+const logName = "timestamps.jsonl";
+const files = { about: "timestamp.json", request: "request.tsq", response: "response.tsr" } as const;
+/** A folder that is being written is hidden; what a kill leaves of it goes when it is this old. */
+const unfinishedPrefix = ".unfinished-";
+const unfinishedMs = 24 * 3_600_000;
+/** The files are much smaller; a longer one is damage, and must not fill the memory. */
+const mostBytes = 512 * 1024;
+
+const aboutFile = v.object({
+  schemaVersion: v.literal(1),
+  /** The package whose manifest was time-stamped: its folder below the folder of packages, with slashes. */
+  package: v.string(),
+  manifestSha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  /** The store that has archived the package; null for packages of version 0.1. */
+  store: v.nullable(v.string()),
+  /** When the package was archived: ISO 8601, UTC, by the computer's clock, as the next two. */
+  archived: v.string(),
+  requested: v.string(),
+  received: v.string(),
+  /** The address of the server, without credentials. */
+  server: v.string(),
+});
+
+/** What is written beside a time stamp, for people and to find it; nothing of it is signed. */
+export type AboutTimestamp = Omit<v.InferOutput<typeof aboutFile>, "schemaVersion">;
+
+/** A time stamp as it is kept. */
+export interface KeptTimestamp {
+  /** The name of its folder, which begins with the time at which it was received. */
+  readonly name: string;
+  readonly about: AboutTimestamp;
+  /** The exact request and response. */
+  readonly request: Buffer;
+  readonly response: Buffer;
+}
+
+const logLine = v.object({
+  at: v.string(),
+  timestamp: v.string(),
+  package: v.string(),
+  response: v.string(),
+});
+
+/** A line of the log of all time stamps. */
+export type LoggedTimestamp = v.InferOutput<typeof logLine>;
+
+/** The path of a time stamp below the folder of packages, with slashes. */
+export function locationOf(name: string): string {
+  return `${stateFolderName}/${folderName}/${name}`;
+}
+
+/**
+ * The time stamps of an archive: a folder for each, in the archive's own folder, with the exact request and response.
+ * A folder gets its name when it is complete, and is never changed. A log has the hash of each response.
+ */
+export class TimestampFolder {
+  readonly #state: string;
+  readonly #folder: string;
+  readonly #disk: ArchiveDisk;
+
+  constructor(root: string, disk: ArchiveDisk) {
+    this.#state = join(root, stateFolderName);
+    this.#folder = join(this.#state, folderName);
+    this.#disk = disk;
+  }
+
+  /** Keeps a time stamp; resolves when it is on the disk. Throws the system's error; then nothing is kept. */
+  async keep({ name, about, request, response }: KeptTimestamp): Promise<void> {
+    const disk = this.#disk;
+    await makeStateFolder(this.#state, disk);
+    if (await makeStateFolder(this.#folder, disk)) {
+      await syncFolder(this.#state, disk, diskFacts);
+    }
+    await this.#removeUnfinished();
+    const unfinished = join(this.#folder, `${unfinishedPrefix}${randomUUID()}`);
+    try {
+      await disk.mkdir(unfinished);
+      await writeDurably(join(unfinished, files.request), request, disk);
+      await writeDurably(join(unfinished, files.response), response, disk);
+      const text = `${JSON.stringify({ schemaVersion: 1, ...about }, null, 2)}\n`;
+      await writeDurably(join(unfinished, files.about), text, disk);
+      await syncFolder(unfinished, disk, diskFacts);
+      await disk.rename(unfinished, join(this.#folder, name));
+    } catch (error) {
+      await removeTree(unfinished, disk).catch(() => undefined);
+      throw error;
+    }
+    await syncFolder(this.#folder, disk, diskFacts);
+    // Only now: a line without its time stamp is reported as a loss.
+    const line = {
+      at: about.received,
+      timestamp: name,
+      package: about.package,
+      response: sha256Of(response),
+    };
+    await addLine(join(this.#state, logName), line satisfies LoggedTimestamp, disk);
+  }
+
+  /** Whether there are time stamps, or there have been some. */
+  async hasAny(): Promise<boolean> {
+    return (await exists(this.#folder, this.#disk)) || (await exists(join(this.#state, logName), this.#disk));
+  }
+
+  /** The names of all time stamps, the earliest first. */
+  async names(): Promise<string[]> {
+    const names = await this.#readFolder();
+    return names.filter((name) => !name.startsWith(".")).sort();
+  }
+
+  /** Reads a time stamp; undefined if its files are missing, or `timestamp.json` cannot be read. */
+  async read(name: string): Promise<KeptTimestamp | undefined> {
+    const read = (file: string): Promise<Buffer | undefined> =>
+      this.#readFile(join(this.#folder, name, file));
+    const [text, request, response] = [
+      await read(files.about),
+      await read(files.request),
+      await read(files.response),
+    ];
+    const about = v.safeParse(aboutFile, parse(text));
+    return about.success && request !== undefined && response !== undefined
+      ? { name, about: about.output, request, response }
+      : undefined;
+  }
+
+  /** The lines of the log; one with a wrong checksum is skipped. */
+  async *logged(): AsyncGenerator<LoggedTimestamp> {
+    const file = await openPlain(join(this.#state, logName), this.#disk);
+    if (file === undefined) {
+      return;
+    }
+    try {
+      for await (const { lines } of readLines(file, 0)) {
+        for (const text of lines) {
+          const line = v.safeParse(logLine, decodeLine(text));
+          if (line.success) {
+            yield line.output;
+          }
+        }
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #readFolder(): Promise<string[]> {
+    try {
+      return await this.#disk.readdir(this.#folder);
+    } catch (error) {
+      if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") {
+        return [];
+      }
+      throw error;
+    }
+  }
+
+  async #readFile(path: string): Promise<Buffer | undefined> {
+    const file = await openPlain(path, this.#disk);
+    if (file === undefined) {
+      return undefined;
+    }
+    try {
+      const { size } = await file.stat();
+      return size > mostBytes ? undefined : await file.readFile();
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #removeUnfinished(): Promise<void> {
+    for (const name of await this.#readFolder()) {
+      if (name.startsWith(unfinishedPrefix)) {
+        const path = join(this.#folder, name);
+        const { mtimeMs } = await this.#disk.lstat(path);
+        if (mtimeMs < Date.now() - unfinishedMs) {
+          await removeTree(path, this.#disk);
+        }
+      }
+    }
+  }
+}
+
+function parse(text: Buffer | undefined): unknown {
+  try {
+    const value: unknown = JSON.parse(String(text));
+    return value;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env node
+import { parseArgs } from "node:util";
+import { folderOf, print, printable, printableJson, runCommand } from "../archive/cli/cli-output.ts";
+import { timestampArchive } from "./timestamp.ts";
+
+const help = `Usage: dimensioner-timestamp <folder> --database <file> --server <url> [--roots <file>] [--proxy <url>] [--json]
+
+Has a time stamp server (RFC 3161) sign the SHA-256 of the newest manifest of a store, and keeps the time stamp in
+.dimensioner-archive/timestamps. As each manifest names the one before it, the time stamp shows that all packages up to
+the newest one existed then, as they are. Only the SHA-256 is sent. You can run it while Node-RED is writing.
+
+  --database <file>   the store's database, or the folder that contains it; required
+  --server <url>      the time stamp server; required
+  --roots <file>      the certificates that you trust to vouch for the server, in PEM form: a time stamp of anybody else
+                      is refused
+  --proxy <url>       the proxy on the way to the server
+  --json              print the result as one JSON object
+  -h, --help          print this text
+
+If the server asks for a user name and a password, set the environment variables DIMENSIONER_TIMESTAMP_USER and
+DIMENSIONER_TIMESTAMP_PASSWORD.
+
+Exit code: 0 the newest manifest is time-stamped, 2 it is not, 130 stopped with Ctrl+C.`;
+
+async function main(signal: AbortSignal): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      database: { type: "string" },
+      server: { type: "string" },
+      roots: { type: "string" },
+      proxy: { type: "string" },
+      json: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help === true) {
+    await print(help);
+    return;
+  }
+  const folder = folderOf(positionals);
+  const result = await timestampArchive(folder, {
+    database: required(values.database, "--database"),
+    server: required(values.server, "--server"),
+    roots: values.roots,
+    proxyUrl: values.proxy,
+    user: process.env["DIMENSIONER_TIMESTAMP_USER"],
+    password: process.env["DIMENSIONER_TIMESTAMP_PASSWORD"],
+    signal,
+  });
+  if (values.json === true) {
+    await print(printableJson(result));
+    return;
+  }
+  const { package: path, signer, root, atUtc, location, alreadyStamped } = result;
+  const vouched = root === null ? "nobody vouches for this name: give --roots" : `“${root}” vouches for it`;
+  const state = alreadyStamped ? "was time-stamped before" : "is time-stamped";
+  await print(printable(`${path} ${state}: ${atUtc}, signed by “${signer}” (${vouched})`));
+  await print(printable(`kept in ${location}`));
+}
+
+function required(value: string | undefined, name: string): string {
+  if (value === undefined) {
+    throw new Error(`${name} is missing. See --help.`);
+  }
+  return value;
+}
+
+await runCommand("dimensioner-timestamp", main);

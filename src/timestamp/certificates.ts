@@ -1,0 +1,167 @@
+import { X509Certificate } from "node:crypto";
+import { Boolean as Bool, BitString } from "asn1js";
+import { onOneLine, phrase, ProblemError, verbatim } from "../errors/interpolation.ts";
+import { contentOf, integerOf, itemsOf, octetsOf, oidOf, readDer, tagged, wrongForm } from "./der.ts";
+
+const purposeExtension = "2.5.29.37";
+const constraintsExtension = "2.5.29.19";
+const usageExtension = "2.5.29.15";
+const timeStamping = "1.3.6.1.5.5.7.3.8";
+/** Positions in the bits of the key usage. */
+const usages = { digitalSignature: 0, contentCommitment: 1, certificateSigning: 5 } as const;
+/** Longer chains do not occur. */
+const mostIssuers = 8;
+
+interface Extension {
+  readonly isCritical: boolean;
+  readonly value: Buffer;
+}
+
+/** Reads a certificate in DER. Throws a ProblemError. */
+export function readCertificate(der: Buffer): X509Certificate {
+  try {
+    return new X509Certificate(der);
+  } catch {
+    throw wrongForm();
+  }
+}
+
+/** Reads the certificates in a text in PEM form; none if there are none. Throws a ProblemError for a damaged one. */
+export function readPem(text: string): X509Certificate[] {
+  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  try {
+    return found.map((one) => new X509Certificate(one));
+  } catch (error) {
+    throw new ProblemError(phrase("timestampRootDamaged"), { cause: error });
+  }
+}
+
+/** The name of a certificate's owner as people know it. */
+export function nameOf({ subject }: X509Certificate): string {
+  const part = (name: string): string | undefined => new RegExp(`^${name}=(.+)$`, "m").exec(subject)?.[1];
+  return onOneLine(part("CN") ?? part("O") ?? subject).toWellFormed();
+}
+
+/** Throws a ProblemError unless the certificate is one for time stamps only, and was valid at the time. */
+export function checkSigner(certificate: X509Certificate, at: Date): void {
+  const extensions = readExtensions(certificate);
+  const purpose = extensions.get(purposeExtension);
+  // RFC 3161, section 2.3: the only purpose, and marked as critical.
+  const isForTimeStamps =
+    purpose?.isCritical === true &&
+    certificate.keyUsage?.length === 1 &&
+    certificate.keyUsage[0] === timeStamping;
+  const mayUse = (usage: keyof typeof usages): boolean => mayBeUsed(extensions, usage);
+  if (!isForTimeStamps || !(mayUse("digitalSignature") || mayUse("contentCommitment"))) {
+    throw new ProblemError(phrase("timestampPurpose", { name: nameOf(certificate) }));
+  }
+  checkKnown(certificate, extensions);
+  checkValid(certificate, at);
+}
+
+/**
+ * Finds the trusted certificate that vouches for another one at a time: itself, or an issuer, over others of the given
+ * certificates. Throws a ProblemError if there is none. Revocation is not checked.
+ */
+export function findRoot(
+  certificate: X509Certificate,
+  others: readonly X509Certificate[],
+  roots: readonly X509Certificate[],
+  at: Date,
+): X509Certificate {
+  const search = (one: X509Certificate, issuersBelow: number): X509Certificate | undefined => {
+    const itself = roots.find(({ fingerprint256 }) => fingerprint256 === one.fingerprint256);
+    if (itself !== undefined) {
+      return itself;
+    }
+    const canIssue = (issuer: X509Certificate): boolean => isIssuer(issuer, one, issuersBelow, at);
+    const root = roots.find(canIssue);
+    if (root !== undefined || issuersBelow >= mostIssuers) {
+      return root;
+    }
+    for (const issuer of others.filter(canIssue)) {
+      const found = search(issuer, issuersBelow + 1);
+      if (found !== undefined) {
+        return found;
+      }
+    }
+    return undefined;
+  };
+  const root = search(certificate, 0);
+  if (root === undefined) {
+    throw new ProblemError(phrase("timestampUntrusted", { name: nameOf(certificate) }));
+  }
+  return root;
+}
+
+function isIssuer(issuer: X509Certificate, of: X509Certificate, issuersBelow: number, at: Date): boolean {
+  if (!issuer.ca || issuer.fingerprint256 === of.fingerprint256 || !of.checkIssued(issuer)) {
+    return false;
+  }
+  try {
+    const extensions = readExtensions(issuer);
+    checkKnown(issuer, extensions);
+    checkValid(issuer, at);
+    return (
+      of.verify(issuer.publicKey) &&
+      mayBeUsed(extensions, "certificateSigning") &&
+      issuersBelow <= mostBelow(extensions)
+    );
+  } catch (error) {
+    if (error instanceof ProblemError) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+function checkValid(certificate: X509Certificate, at: Date): void {
+  const { validFromDate: from, validToDate: to } = certificate;
+  if (at < from || at > to) {
+    const values = { name: nameOf(certificate), problem: verbatim(`${iso(from)} – ${iso(to)}`) };
+    throw new ProblemError(phrase("timestampExpired", values));
+  }
+}
+
+function iso(date: Date): string {
+  return date.toISOString().replace(".000", "");
+}
+
+/** A critical extension that is not understood could forbid what the certificate is used for (RFC 5280, section 4.2). */
+function checkKnown(certificate: X509Certificate, extensions: ReadonlyMap<string, Extension>): void {
+  const known = [purposeExtension, constraintsExtension, usageExtension];
+  const isUnknown = [...extensions].some(([oid, { isCritical }]) => isCritical && !known.includes(oid));
+  if (isUnknown) {
+    throw new ProblemError(phrase("timestampPurpose", { name: nameOf(certificate) }));
+  }
+}
+
+function mayBeUsed(extensions: ReadonlyMap<string, Extension>, usage: keyof typeof usages): boolean {
+  const extension = extensions.get(usageExtension);
+  if (extension === undefined) {
+    return true;
+  }
+  const bits = readDer(extension.value);
+  const [byte = 0] = bits instanceof BitString ? bits.valueBlock.valueHexView : [];
+  return (byte >> (7 - usages[usage])) % 2 === 1;
+}
+
+/** How many other issuers may be between this one and the certificate at the end. */
+function mostBelow(extensions: ReadonlyMap<string, Extension>): number {
+  const extension = extensions.get(constraintsExtension);
+  const [, most] = extension === undefined ? [] : itemsOf(readDer(extension.value));
+  return most === undefined ? mostIssuers : Number(integerOf(most));
+}
+
+function readExtensions({ raw }: X509Certificate): ReadonlyMap<string, Extension> {
+  const [signed] = itemsOf(readDer(raw));
+  const list = tagged(itemsOf(signed), 3);
+  const extensions = list === undefined ? [] : itemsOf(contentOf(list));
+  return new Map(
+    extensions.map((extension) => {
+      const [oid, second, third] = itemsOf(extension);
+      const isCritical = second instanceof Bool && second.getValue();
+      return [oidOf(oid), { isCritical, value: octetsOf(third ?? second) }];
+    }),
+  );
+}

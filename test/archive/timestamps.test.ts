@@ -1,0 +1,353 @@
+import assert from "node:assert/strict";
+import { cp, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { plainDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
+import { makeTimestamp } from "../../src/archive/evidence/make-timestamp.ts";
+import { TimestampFolder } from "../../src/archive/maintenance/timestamp-folder.ts";
+import { timestampOf } from "../../src/archive/evidence/package-timestamp.ts";
+import { withSource } from "../../src/archive/evidence/with-source.ts";
+import {
+  pruneArchive,
+  rebuildIndex,
+  timestampArchive,
+  verifyArchive,
+  type Finding,
+} from "../../src/index.ts";
+import { sha256Of } from "../../src/model/sha256.ts";
+import { TimestampServer } from "../../src/timestamp-server/client.ts";
+import { diskAround, listAll, systemError, withFolder } from "../media/support.ts";
+import { failsWith, failureOf } from "../support/failures.ts";
+import { hasOpenSsl, openssl, startAuthority, type Authority } from "../timestamp/authority.ts";
+import { certificates, fixture, fixtures } from "../timestamp/fixtures.ts";
+import { fillArchive } from "./packages.ts";
+import { databaseOf } from "./store.ts";
+
+const roots = join(fixtures, "root.crt");
+const stampsFolder = ".dimensioner-archive/timestamps";
+
+describe("archive: time stamps from OpenSSL", () => {
+  let authority: Authority;
+
+  before(async function () {
+    if (!hasOpenSsl) {
+      // Its stored time stamps are verified in test/timestamp.
+      this.skip();
+    }
+    authority = await startAuthority();
+  });
+  after(() => authority?.close());
+
+  const stamp = (root: string, more: object = {}) =>
+    timestampArchive(root, { database: databaseOf(root), server: authority.url, roots, ...more });
+  const verify = async (root: string, timestampRoots = roots, folder = root) => {
+    const findings: Finding[] = [];
+    const options = { database: databaseOf(root), timestampRoots };
+    const report = await verifyArchive(folder, { ...options, onFinding: (one) => findings.push(one) });
+    return { ...report, said: findings.map(({ kind, path, problem }) => `${kind} ${path}: ${problem}`) };
+  };
+  const manifestIn = (root: string, path = ""): Promise<Buffer> =>
+    readFile(join(root, path, "manifest.json"));
+  const stampsIn = async (root: string): Promise<string[]> =>
+    (await readdir(join(root, stampsFolder))).sort();
+  const coverOf = async (root: string, path: string) => {
+    const placed = { path, sha256: sha256Of(await manifestIn(root, path)) };
+    return timestampOf(root, placed, { disk: plainDisk, roots: certificates("root") });
+  };
+
+  it("has the newest manifest signed, keeps it, and verifies it offline as OpenSSL does", () =>
+    withFolder(async (root) => {
+      const paths = await fillArchive(root, ["m0", "m1"]);
+      const made = await stamp(root);
+      assert.deepEqual([made.package, made.alreadyStamped], [paths[1], false]);
+      assert.deepEqual([made.signer, made.root], ["Example Time Stamps", "Example Root"]);
+      assert.equal(made.manifestSha256, sha256Of(await manifestIn(root, paths[1])));
+      const kept = join(root, made.location);
+      assert.deepEqual((await readdir(kept)).sort(), ["request.tsq", "response.tsr", "timestamp.json"]);
+
+      const response = ["-in", join(kept, "response.tsr"), "-CAfile", roots];
+      await openssl("ts", "-verify", "-queryfile", join(kept, "request.tsq"), ...response);
+      await openssl("ts", "-verify", "-data", join(root, paths[1] ?? "", "manifest.json"), ...response);
+
+      const { verdict, said, notes } = await verify(root);
+      assert.deepEqual([verdict, said], ["ok", []]);
+      const [{ kind, path, text } = assert.fail(), ...others] = notes;
+      assert.deepEqual([kind, path, others], ["timestamp", made.location, []]);
+      assert.match(
+        text,
+        /“Example Time Stamps”, for whom “Example Root” vouches, has signed the manifest of /,
+      );
+      assert.equal((await verify(root, roots, join(root, paths[0] ?? ""))).verdict, "ok");
+    }));
+
+  it("says that nobody vouches for the signer if no root is given", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      assert.equal((await stamp(root, { roots: undefined })).root, null);
+      const report = await verifyArchive(root, { database: databaseOf(root) });
+      assert.deepEqual(
+        [report.verdict, report.unchecked.map(({ kind }) => kind)],
+        ["unchecked", ["timestamp-signer"]],
+      );
+      assert.match(
+        report.unchecked[0]?.problem ?? "",
+        /they name “Example Time Stamps”, but no root certificate/,
+      );
+    }));
+
+  it("asks once for each new manifest, and once for each server", () =>
+    withFolder(async (root) => {
+      const asked = authority.requests.length;
+      await fillArchive(root, ["m0"]);
+      const first = await stamp(root);
+      const second = await stamp(root);
+      assert.deepEqual(second, { ...first, alreadyStamped: true });
+      assert.equal(authority.requests.length, asked + 1);
+      await fillArchive(root, ["m1"]);
+      assert.equal((await stamp(root)).alreadyStamped, false);
+      const other = await startAuthority({ signer: "ecdsa" });
+      try {
+        const third = await stamp(root, { server: other.url });
+        assert.deepEqual([third.alreadyStamped, third.signer], [false, "Elliptic Time Stamps"]);
+      } finally {
+        await other.close();
+      }
+      assert.equal((await stampsIn(root)).length, 3);
+      assert.equal((await verify(root)).verdict, "ok");
+    }));
+
+  it("covers every package before the one that was signed, and none after it", () =>
+    withFolder(async (root) => {
+      const paths = await fillArchive(root, ["m0", "m1", "m2"]);
+      const made = await stamp(root);
+      const [later = ""] = await fillArchive(root, ["m3"]);
+      const links = await Promise.all(paths.map(async (path) => (await coverOf(root, path))?.links));
+      assert.deepEqual(links, [2, 1, 0]);
+      assert.equal((await coverOf(root, paths[0] ?? ""))?.location, made.location);
+      assert.equal(await coverOf(root, later), null);
+      await stamp(root);
+      assert.equal((await coverOf(root, later))?.links, 0);
+      assert.equal((await coverOf(root, paths[0] ?? ""))?.location, made.location);
+      // Without the manifest between them, nothing leads from the signed one to the first.
+      await rm(join(root, paths[1] ?? ""), { recursive: true });
+      assert.equal(await coverOf(root, paths[0] ?? ""), null);
+      assert.equal((await coverOf(root, paths[2] ?? ""))?.links, 0);
+    }));
+
+  const spoilings: readonly (readonly [
+    what: string,
+    spoil: (kept: string, root: string, path: string) => Promise<unknown>,
+    said: RegExp,
+  ])[] = [
+    [
+      "a lost time stamp",
+      (kept) => rm(kept, { recursive: true }),
+      /^timestamp K: the time stamp of the package P is missing$/,
+    ],
+    [
+      "a changed response",
+      async (kept) => {
+        const file = join(kept, "response.tsr");
+        const bytes = await readFile(file);
+        bytes.writeUInt8(bytes.readUInt8(600) ^ 1, 600);
+        await writeFile(file, bytes);
+      },
+      /^timestamp K: the time stamp of the package P is not the original one$/,
+    ],
+    [
+      "a time stamp of something else that was put in its place",
+      (kept) => writeFile(join(kept, "response.tsr"), fixture("rsa-sha256.tsr")),
+      /^timestamp K: .* is not the original one$/,
+    ],
+    [
+      "one of something else, with the log that was deleted",
+      async (kept, root) => {
+        await writeFile(join(kept, "response.tsr"), fixture("rsa-sha256.tsr"));
+        await rm(join(root, ".dimensioner-archive/timestamps.jsonl"));
+      },
+      /^timestamp K: the time stamp of the package P is not valid: it was made for something else$/,
+    ],
+    [
+      "a response that is none",
+      async (kept, root) => {
+        await writeFile(join(kept, "response.tsr"), "<html>");
+        await rm(join(root, ".dimensioner-archive/timestamps.jsonl"));
+      },
+      /^timestamp K: .* is not valid: it is not a time stamp as RFC 3161 defines it$/,
+    ],
+    [
+      "another request",
+      (kept) => writeFile(join(kept, "request.tsq"), fixture("request.tsq")),
+      /^timestamp K: .* is not valid: it is the response to another request$/,
+    ],
+    [
+      "a lost file",
+      (kept) => rm(join(kept, "timestamp.json")),
+      /^timestamp K: the time stamp cannot be read: a file of it is missing or damaged$/,
+    ],
+  ];
+  for (const [what, spoil, expected] of spoilings) {
+    it(`finds ${what}`, () =>
+      withFolder(async (root) => {
+        const [path = ""] = await fillArchive(root, ["m0"]);
+        const { location } = await stamp(root);
+        await spoil(join(root, location), root, path);
+        const { verdict, said } = await verify(root);
+        assert.equal(verdict, "wrong");
+        assert.deepEqual(said.length, 1, said.join("\n"));
+        assert.match(said.join("\n").replace(location, "K").replace(path, "P"), expected);
+        assert.equal(await coverOf(root, path), null);
+      }));
+  }
+
+  it("finds a package that was changed after its manifest was signed, even if the manifest was changed with it", () =>
+    withFolder(async (root) => {
+      const [path = ""] = await fillArchive(root, ["m0"]);
+      const { location } = await stamp(root);
+      const file = join(root, path, "manifest.json");
+      await writeFile(file, (await readFile(file, "utf8")).replace("ORDER-1", "ORDER-2"));
+      const said = (await verify(root)).said.filter((one) => one.startsWith("timestamp"));
+      assert.deepEqual(said, [
+        `timestamp ${location}: the manifest that was time-stamped, that of ${path}, is missing or has been changed`,
+      ]);
+    }));
+
+  it("names a signer for whom none of the given roots vouches", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      await stamp(root);
+      const { verdict, said } = await verify(root, join(fixtures, "other-root.crt"));
+      assert.equal(verdict, "wrong");
+      assert.match(said[0] ?? "", /none of the given root certificates vouches for “Example Time Stamps”$/);
+    }));
+
+  it("knows its time stamps after the database was made again", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0", "m1"]);
+      const made = await stamp(root);
+      const database = databaseOf(root);
+      for (const name of [database, `${database}-wal`, `${database}-shm`]) {
+        await rm(name, { force: true });
+      }
+      await rebuildIndex(root, { database });
+      assert.deepEqual(await stamp(root), { ...made, alreadyStamped: true });
+      const { verdict, said } = await verify(root);
+      assert.deepEqual([verdict, said], ["ok", []]);
+    }));
+
+  it("keeps a time stamp whose package was pruned", () =>
+    withFolder(async (root) => {
+      const database = databaseOf(root);
+      await fillArchive(root, ["m0"]);
+      await stamp(root);
+      await pruneArchive(root, { before: new Date(Date.now() + 1_000), database });
+      assert.deepEqual((await verify(root)).said, []);
+      await failsWith(stamp(root), { code: "ERR_NOT_FOUND" });
+    }));
+
+  it("asks for nothing, or keeps nothing, if it cannot be verified", () =>
+    withFolder(async (root) => {
+      const asked = authority.requests.length;
+      await fillArchive(root, ["m0"]);
+      const none = join(root, ".dimensioner-archive", "none.pem");
+      await failsWith(stamp(root, { roots: none }), { code: "ERR_CONFIG" });
+      await writeFile(none, "no certificate");
+      const { message } = await failureOf(stamp(root, { roots: none }));
+      assert.match(message, /cannot be used: there is no certificate in it\./);
+      assert.equal(authority.requests.length, asked);
+      const refused = await failureOf(stamp(root, { roots: join(fixtures, "other-root.crt") }));
+      assert.equal(refused.code, "ERR_BAD_RESPONSE");
+      assert.match(refused.message, /none of the given root certificates vouches for “Example Time Stamps”/);
+      assert.equal(
+        (await listAll(root)).some((path) => path.includes("timestamps")),
+        false,
+      );
+    }));
+
+  it("signs no manifest that is not as it was archived", () =>
+    withFolder(async (root) => {
+      const asked = authority.requests.length;
+      await failsWith(
+        fillArchive(root, []).then(() => stamp(root)),
+        { code: "ERR_NOT_FOUND" },
+      );
+      const [path = ""] = await fillArchive(root, ["m0"]);
+      const file = join(root, path, "manifest.json");
+      await writeFile(file, (await readFile(file, "utf8")).replace("ORDER-1", "ORDER-2"));
+      const { code, message } = await failureOf(stamp(root));
+      assert.equal(code, "ERR_FILE");
+      assert.match(message, /is not as it was archived, so it was not time-stamped/);
+      assert.equal(authority.requests.length, asked);
+    }));
+
+  it("makes several at once without one overwriting another", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      const made = await Promise.all([stamp(root), stamp(root), stamp(root)]);
+      const locations = new Set(made.map(({ location }) => location));
+      assert.equal((await stampsIn(root)).length, locations.size);
+      assert.deepEqual((await verify(root)).said, []);
+    }));
+
+  it("leaves a whole time stamp or none, at whatever call the disk fails", () =>
+    withFolder(async (root) => {
+      const [path = ""] = await fillArchive(root, ["m0"]);
+      const server = new TimestampServer({ server: authority.url });
+      try {
+        const template = join(root, "..", `${root.split("/").at(-1)}-copy`);
+        for (let failing = 0, ended = false; !ended; failing++) {
+          await rm(template, { recursive: true, force: true });
+          await cp(root, template, { recursive: true });
+          let calls = 0;
+          const disk: ArchiveDisk = diskAround(async ({ name, run }) => {
+            if (!/^(?:file\.)?(?:mkdir|open|write|sync|datasync|rename|unlink|rmdir)$/.test(name)) {
+              return run();
+            }
+            if (calls++ === failing) {
+              throw systemError("ENOSPC");
+            }
+            return run();
+          });
+          const made = await withSource(
+            { folder: template, database: databaseOf(template), operation: "timestamp" },
+            (source) => makeTimestamp({ ...source, disk }, server, { roots }).catch(() => undefined),
+          );
+          ended = calls <= failing;
+          assert.equal(ended ? made !== undefined : true, true);
+          const kept = new TimestampFolder(template, plainDisk);
+          const names = await kept.names();
+          for (const name of names) {
+            assert.equal((await kept.read(name))?.about.package, path, String(failing));
+          }
+          for await (const { timestamp } of kept.logged()) {
+            assert.ok(names.includes(timestamp), String(failing));
+          }
+          const left = await readdir(join(template, stampsFolder)).catch(() => []);
+          assert.deepEqual(left.sort(), names, String(failing));
+        }
+        await rm(template, { recursive: true, force: true });
+      } finally {
+        await server.close();
+      }
+    }));
+
+  it("ignores what a kill has left unfinished, and removes it after a day", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      const { location } = await stamp(root);
+      const [fresh, old] = ["fresh", "old"].map((name) => join(root, stampsFolder, `.unfinished-${name}`));
+      for (const folder of [fresh, old]) {
+        await mkdir(folder ?? "");
+        await writeFile(join(folder ?? "", "request.tsq"), "");
+      }
+      await utimes(old ?? "", 0, 0);
+      assert.deepEqual((await verify(root)).said, []);
+      await fillArchive(root, ["m1"]);
+      await stamp(root);
+      assert.deepEqual(
+        (await stampsIn(root)).filter((name) => name.startsWith(".")),
+        [".unfinished-fresh"],
+      );
+      await rename(join(root, location), join(root, stampsFolder, ".unfinished-more"));
+      assert.match((await verify(root)).said.join(), /is missing$/);
+    }));
+});

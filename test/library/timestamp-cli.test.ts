@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { timestampArchive } from "../../src/index.ts";
+import { fillArchive } from "../archive/packages.ts";
+import { bundle, runChild } from "../archive/processes.ts";
+import { databaseOf } from "../archive/store.ts";
+import { withFolder } from "../media/support.ts";
+import { hasOpenSsl, startAuthority, type Authority } from "../timestamp/authority.ts";
+import { fixtures } from "../timestamp/fixtures.ts";
+
+const roots = join(fixtures, "root.crt");
+
+describe("dimensioner-timestamp", () => {
+  let authority: Authority;
+  let script = "";
+  let verifyScript = "";
+
+  before(async function () {
+    if (!hasOpenSsl) {
+      this.skip();
+    }
+    authority = await startAuthority();
+    script = await bundle("src/library/timestamp-cli.ts");
+    verifyScript = await bundle("src/archive/cli/verify-cli.ts");
+  });
+  after(() => authority?.close());
+
+  it("has the newest manifest signed, says by whom, and dimensioner-verify says so too", () =>
+    withFolder(async (root) => {
+      const [path = ""] = await fillArchive(root, ["m0"]);
+      const given = [root, "--database", databaseOf(root), "--server", authority.url];
+      const open = await runChild(script, given);
+      assert.deepEqual([open.code, open.stderr], [0, ""]);
+      assert.match(
+        open.stdout,
+        /signed by “Example Time Stamps” \(nobody vouches for this name: give --roots\)/,
+      );
+      const vouched = await runChild(script, [...given, "--roots", roots]);
+      assert.ok(vouched.stdout.startsWith(`${path} was time-stamped before: `), vouched.stdout);
+      assert.match(
+        vouched.stdout,
+        /“Example Root” vouches for it\)\nkept in \.dimensioner-archive\/timestamps\//,
+      );
+      const { stdout } = await runChild(script, [...given, "--roots", roots, "--json"]);
+      assert.equal(JSON.parse(stdout).package, path);
+
+      const database = ["--database", databaseOf(root)];
+      const unvouched = await runChild(verifyScript, [root, ...database]);
+      assert.equal(unvouched.code, 2);
+      assert.match(unvouched.stdout, /not checked: who has signed the time stamps/);
+      const verified = await runChild(verifyScript, [root, ...database, "--timestamp-roots", roots]);
+      assert.equal(verified.code, 0, verified.stdout);
+      assert.match(verified.stdout, /note: the newest time stamp: on 20/);
+    }));
+
+  it("exits with 2 and says what is missing or wrong", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      const database = ["--database", databaseOf(root)];
+      const server = ["--server", authority.url];
+      for (const [args, said] of [
+        [[root, ...server], /--database is missing/],
+        [[root, ...database], /--server is missing/],
+        [[...database, ...server], /exactly one folder/],
+        [[root, ...database, "--server", "tsa"], /only http and https/],
+        [[root, ...database, ...server, "--roots", `${root}/none`], /there is no such file/],
+      ] as const) {
+        const { code, stderr } = await runChild(script, args);
+        assert.equal(code, 2);
+        assert.match(stderr, said);
+      }
+      const options = { database: databaseOf(root), server: authority.url, timeoutMs: 0 };
+      await assert.rejects(timestampArchive(root, options), { code: "ERR_INPUT" });
+    }));
+});

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readPem } from "../../src/timestamp/certificates.ts";
+import { createRequest, readRequest } from "../../src/timestamp/request.ts";
+import { readResponse } from "../../src/timestamp/token.ts";
+import { verifyTimestamp } from "../../src/timestamp/verify.ts";
+import { certificates, fixture } from "./fixtures.ts";
+
+const request = readRequest(fixture("request.tsq"));
+const roots = certificates("root");
+
+/** Of 3,000 bytes, so many are changed that every part of a time stamp is among them. */
+const everyByte = 4;
+
+/** What a verification says is wrong. */
+function problemOf(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    assert.ok(error instanceof Error);
+    assert.equal(error.constructor.name, "ProblemError", String(error.stack));
+    return error.message;
+  }
+  return "nothing";
+}
+const problemIn = (name: string, given = roots): string =>
+  problemOf(() => verifyTimestamp(fixture(`${name}.tsr`), request, given));
+
+describe("time stamps: verification of what OpenSSL has signed", () => {
+  it("reads the request that OpenSSL has written, and writes one in the same form", () => {
+    const sha256 = createHash("sha256").update("dock\n").digest();
+    assert.deepEqual(request.sha256, sha256);
+    const { der, nonce } = createRequest(sha256);
+    assert.deepEqual(readRequest(der), { sha256, nonce });
+    assert.notEqual(createRequest(sha256).nonce, nonce);
+  });
+
+  for (const [name, signer] of [
+    ["rsa-sha256", "Example Time Stamps"],
+    ["rsa-sha384", "Example Time Stamps"],
+    ["rsa-sha512", "Example Time Stamps"],
+    ["pss", "Example Time Stamps"],
+    ["sha1-name", "Example Time Stamps"],
+    ["ecdsa-sha256", "Elliptic Time Stamps"],
+    ["ecdsa-sha384", "Elliptic Time Stamps"],
+    ["ecdsa-sha512", "Elliptic Time Stamps"],
+  ] as const) {
+    it(`accepts ${name}, with the root and without one`, () => {
+      const response = fixture(`${name}.tsr`);
+      const verified = verifyTimestamp(response, request, roots);
+      assert.deepEqual([verified.signer, verified.root], [signer, "Example Root"]);
+      assert.deepEqual([verified.policy, verified.accuracyMs], ["1.2.3.4.1", 1_500]);
+      assert.equal(Math.abs(verified.at.getUTCFullYear() - 2026) <= 1, true);
+      assert.equal(verifyTimestamp(response, request, []).root, null);
+      assert.equal(
+        problemIn(name, certificates("other-root")),
+        `none of the given root certificates vouches for “${signer}”`,
+      );
+    });
+  }
+
+  it("accepts an authority below the root, and the signer itself, as the root", () => {
+    const response = fixture("ecdsa-sha256.tsr");
+    assert.equal(verifyTimestamp(response, request, certificates("middle")).root, "Example Authority");
+    assert.equal(verifyTimestamp(response, request, certificates("ecdsa")).root, "Elliptic Time Stamps");
+    const both = [...certificates("other-root"), ...roots];
+    assert.equal(verifyTimestamp(response, request, both).root, "Example Root");
+  });
+
+  it("finds the signer's certificate among the roots if the response does not bring it", () => {
+    const { token } = readResponse(fixture("bare.tsr"));
+    const bare = { ...request, nonce: token?.info.nonce ?? 0n };
+    assert.equal(verifyTimestamp(fixture("bare.tsr"), bare, certificates("rsa")).root, "Example Time Stamps");
+    assert.match(
+      problemOf(() => verifyTimestamp(fixture("bare.tsr"), bare, roots)),
+      /^the certificate of its signer is neither in it nor/,
+    );
+  });
+
+  for (const [name, problem] of [
+    [
+      "expired",
+      /^the certificate of “Expired Time Stamps” was not valid at that time \(valid: 2020-01-01T00:00:00Z – 2021-01-01T00:00:00Z\)$/,
+    ],
+    ["no-purpose", /^the certificate of “No Purpose” is not one for time stamps$/],
+    ["loose-purpose", /^the certificate of “Loose Purpose” is not one for time stamps$/],
+    ["two-purposes", /^the certificate of “Two Purposes” is not one for time stamps$/],
+    ["wrong-usage", /^the certificate of “Wrong Usage” is not one for time stamps$/],
+    ["unknown", /^the certificate of “Unknown Extension” is not one for time stamps$/],
+    ["too-deep", /^none of the given root certificates vouches for “Too Deep”$/],
+    ["no-authority", /^none of the given root certificates vouches for “Issued by a Signer”$/],
+    ["rsa-sha1", /^it is signed in a way that is not supported \(1\.3\.14\.3\.2\.26\)$/],
+    ["refused", /^the server has refused it: .*unacceptedPolicy$/],
+    ["else", /^it was made for something else$/],
+  ] as const) {
+    it(`refuses ${name}, and says why`, () => assert.match(problemIn(name), problem));
+  }
+
+  it("refuses the response to another request for the same manifest", () => {
+    const other = { ...request, nonce: request.nonce + 1n };
+    const problem = problemOf(() => verifyTimestamp(fixture("rsa-sha256.tsr"), other, roots));
+    assert.equal(problem, "it is the response to another request");
+  });
+
+  it("refuses the response with any byte changed that is signed, or makes the same of it", () => {
+    for (const name of ["rsa-sha256", "ecdsa-sha256"]) {
+      const response = fixture(`${name}.tsr`);
+      const right = verifyTimestamp(response, request, roots);
+      let refused = 0;
+      for (let at = 0; at < response.length; at += everyByte) {
+        const changed = Buffer.from(response);
+        changed.writeUInt8(changed.readUInt8(at) ^ 0x11, at);
+        const problem = problemOf(() =>
+          assert.deepEqual(verifyTimestamp(changed, request, roots), right, `${name} ${at}`),
+        );
+        refused += problem === "nothing" ? 0 : 1;
+      }
+      // What may change without harm is not signed: the signer's number in the response, and a certificate that is not needed.
+      assert.ok(refused * everyByte > response.length * 0.7, `${refused} of ${response.length}`);
+    }
+  });
+
+  it("refuses what is cut off, empty or something else, without ever failing in another way", () => {
+    const response = fixture("rsa-sha256.tsr");
+    const others = [
+      Buffer.alloc(0),
+      Buffer.from("<html>"),
+      Buffer.from("null"),
+      Buffer.concat([response, Buffer.from([0])]),
+      Buffer.alloc(100_000, 0x30),
+      Buffer.alloc(1_000, 0x80),
+      fixture("request.tsq"),
+      ...Array.from({ length: response.length }, (_, length) => response.subarray(0, length)),
+    ];
+    for (const other of others) {
+      assert.equal(
+        problemOf(() => verifyTimestamp(other, request, roots)),
+        "it is not a time stamp as RFC 3161 defines it",
+      );
+    }
+  });
+
+  it("reads certificates from a file with other text, and names a damaged one", () => {
+    const pem = fixture("root.crt").toString();
+    assert.equal(readPem(`# text\n${pem}\nmore\n${fixture("rsa.crt").toString()}`).length, 2);
+    assert.deepEqual(readPem("nothing"), []);
+    const damaged = pem.replace(/[A-Za-z]{20}/, "AAAAAAAAAAAAAAAAAAAA");
+    assert.equal(
+      problemOf(() => readPem(damaged)),
+      "a certificate in it cannot be read",
+    );
+  });
+});
