@@ -247,6 +247,32 @@ describe("archive: media that messages bring", () => {
     });
   });
 
+  it("opens an archive in which a part has left a second folder of such a job, and keeps what is in it", async () => {
+    for (const left of ["nothing", "a file"]) {
+      await withFolder(async (root) => {
+        const before = await openArchive(root, undefined);
+        const intent = forMessage("m", { expect: ["video/mp4"] });
+        const submission = await before.runner.submitMedia(intent, [medium(pictureOf("x"))], null);
+        await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+        submission.messageSent();
+        await until(async () => (await workFolders(root)).length === 0, "the work folder is moved");
+        const id = submission.running?.job.id ?? "";
+        await before.archive.work.make(id);
+        if (left === "a file") {
+          await writeFile(join(before.archive.work.of(id), "late.jpg"), pictureOf("late"));
+        }
+        await before.close();
+        const after = await openArchive(root, undefined);
+        const second = `${after.archive.work.asidePath(id)}-2`;
+        assert.deepEqual(after.findings.movedAside, left === "nothing" ? [] : [second]);
+        assert.deepEqual(await workFolders(root), []);
+        const first = after.archive.work.asidePath(id);
+        assert.deepEqual(await readFile(join(first, "media", "item.jpg")), pictureOf("x"));
+        await after.close();
+      });
+    }
+  });
+
   it("ends such a job by itself when the disk allows it again", async () => {
     await withFolder(async (root) => {
       let isRefused = false;

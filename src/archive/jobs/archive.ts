@@ -228,8 +228,11 @@ export class Archive implements JobStore {
     for (const name of others) {
       if (ended.has(name)) {
         await this.work.remove(name);
-      } else {
-        movedAside.push(await this.work.moveAside(name));
+        continue;
+      }
+      const path = await this.work.moveAside(name);
+      if (path !== null) {
+        movedAside.push(path);
       }
     }
     return movedAside;

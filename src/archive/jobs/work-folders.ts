@@ -108,28 +108,50 @@ export class WorkFolders {
     await removeTree(this.#jobFolder(jobId), this.#disk).catch(() => undefined);
   }
 
-  /** Moves a folder that belongs to no open job aside, where nothing deletes it; returns its path. */
-  async moveAside(name: string): Promise<string> {
+  /**
+   * Moves a folder that belongs to no open job aside, where nothing deletes it. Returns its path; null if there is
+   * nothing in it, or it is gone.
+   */
+  async moveAside(name: string): Promise<string | null> {
+    if (await this.#removeEmpty(name)) {
+      return null;
+    }
     const aside = join(this.#stateFolder, asideName);
     if (await makeStateFolder(aside, this.#disk)) {
       await syncFolder(this.#stateFolder, this.#disk, diskFacts);
     }
-    const target = this.asidePath(name);
-    try {
-      await this.#disk.rename(this.#jobFolder(name), target);
-    } catch (error) {
-      // An earlier attempt may have moved it.
-      if (systemCode(error) !== "ENOENT") {
-        throw error;
+    for (let number = 1; ; number += 1) {
+      const target = number === 1 ? this.asidePath(name) : `${this.asidePath(name)}-${number}`;
+      try {
+        await this.#disk.rename(this.#jobFolder(name), target);
+        await syncFolder(aside, this.#disk, diskFacts);
+        return target;
+      } catch (error) {
+        // A part that was too late may have left another folder of the same job.
+        if (systemCode(error) !== "ENOTEMPTY" && systemCode(error) !== "EEXIST") {
+          throw error;
+        }
       }
     }
-    await syncFolder(aside, this.#disk, diskFacts);
-    return target;
   }
 
-  /** The path to which `moveAside` moves it. */
+  /** The path to which `moveAside` moves it, the first time. */
   asidePath(name: string): string {
     return join(this.#stateFolder, asideName, name);
+  }
+
+  /** Removes the folder of a job if there is nothing in it; returns whether it is gone. */
+  async #removeEmpty(name: string): Promise<boolean> {
+    for (const folder of [this.of(name), this.#jobFolder(name)]) {
+      try {
+        await this.#disk.rmdir(folder);
+      } catch (error) {
+        if (systemCode(error) !== "ENOENT") {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   /** The folders above it may have been deleted while the store was open. */
