@@ -9,9 +9,9 @@ import { compile, makeProject, resolutions, runnablePrograms } from "./consumer.
 import { bytesIn, notAllowed } from "./content.ts";
 import { packAndInstall, packageName, repository, type Packed } from "./packed.ts";
 
-const largestPackedBytes = 1_500_000;
+const largestPackedBytes = 1_600_000;
 /** With all that npm installs for it. */
-const largestInstalledBytes = 10_000_000;
+const largestInstalledBytes = 10_500_000;
 
 describe(`the packed package on Node ${process.versions.node} and Node-RED ${nodeRedMajor}`, () => {
   let packed: Packed;
@@ -37,7 +37,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     }
   });
 
-  it("is smaller than 1.5 MB, and installed with its dependencies than 10 MB", async () => {
+  it("is smaller than 1.6 MB, and installed with its dependencies than 10.5 MB", async () => {
     assert.ok(packed.tarball.size < largestPackedBytes, `${packed.tarball.size} bytes packed`);
     const installedBytes = await bytesIn(join(packed.userDir, "node_modules"));
     assert.ok(installedBytes < largestInstalledBytes, `${installedBytes} bytes installed`);
@@ -62,10 +62,12 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     );
   });
 
-  it("brings the three packages that it needs, and nothing else", async () => {
+  it("brings the four packages that it needs, with what they need, and nothing else", async () => {
     const modules = await readdir(join(packed.userDir, "node_modules"));
     assert.deepEqual(modules.filter((name) => !name.startsWith(".")).toSorted(), [
       "@dimflow",
+      "@peculiar",
+      "asn1js",
       "re2js",
       "undici",
       "valibot",
