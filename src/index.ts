@@ -29,10 +29,13 @@ export type { CallOptions, CommandOptions, QueueRules } from "./http/transport.t
 export { pruneArchive, rebuildIndex, verifyArchive } from "./library/archive.ts";
 export { billableWeight, type BillableWeightOptions, type OwnWeightRule } from "./library/billable-weight.ts";
 export {
+  exportPackages,
   findPackages,
   holdPackages,
   listMissing,
   releasePackages,
+  type ExportedPackages,
+  type ExportPackagesOptions,
   type FindPackagesOptions,
   type HoldPackagesOptions,
   type ListMissingOptions,
@@ -49,6 +52,8 @@ export type {
   DeviceListMessage,
   DeviceMessage,
   ErrorMessage,
+  ExportBufferMessage,
+  ExportFileMessage,
   EvidenceInput,
   EvidenceListMessage,
   EvidenceMessage,

@@ -1,8 +1,9 @@
+import { reportTexts } from "../src/archive/report/report-texts.ts";
 import { phrases } from "../src/errors/phrases.ts";
 import { failedTexts, statusTexts } from "../src/runtime/status/status-texts.ts";
 import { nodeWordings } from "../src/errors/sentences.ts";
 
-/** The part of the English catalog that is generated from the sources: errors and statuses. */
+/** The part of the English catalog that is generated from the sources: errors, statuses and reports. */
 export function runtimeTexts() {
   const wordings = [...nodeWordings];
   return {
@@ -11,5 +12,6 @@ export function runtimeTexts() {
     hints: Object.fromEntries(wordings.map(([key, { hint }]) => [key, hint])),
     phrases,
     format: { language: "en-US" },
+    report: reportTexts,
   };
 }

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { launchBrowser } from "../test/support/browser.ts";
 import { startDemo, type DemoEnvironment } from "./demo/environment.ts";
 import { runFlow } from "./demo/run-flow.ts";
+import { evidenceReport } from "./screenshots/report.ts";
 import { smaller } from "./screenshots/smaller.ts";
 import { deviceDialog, flow, imageOnCanvas, pickerDialog, simulatorPage } from "./screenshots/views.ts";
 
@@ -40,6 +41,7 @@ try {
       await save(`${name}-${theme}`, await take(browser, demo, theme === "dark"));
     }
   }
+  await save("report", await evidenceReport(browser, demo));
 } finally {
   await browser.close();
   await demo.close();

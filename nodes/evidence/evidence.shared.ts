@@ -1,10 +1,14 @@
-import { nodeName } from "../../src/properties/common-properties.ts";
+import { nodeName, outputProperties, reportLanguage } from "../../src/properties/common-properties.ts";
 import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const packages = { legend: "group.packages" } as const;
 const hold = { legend: "group.hold" } as const;
+const report = { legend: "group.report" } as const;
 const deletion = { legend: "group.deletion" } as const;
 const timestamps = { legend: "group.timestamps", note: "note.timestamps" } as const;
+
+const exports = ["export", "msg"] as const;
+const toFile = { action: exports, output: ["file"] } as const;
 
 /** The saved properties of `dimensioner-evidence`, in the order of its form. */
 export const properties = {
@@ -12,10 +16,10 @@ export const properties = {
   store: { kind: "config", of: "dimensioner-store", icon: "database", required: "problem.store" },
   action: {
     kind: "choice",
-    of: ["find", "missing", "verify", "hold", "release", "prune", "timestamp", "state", "msg"],
+    of: ["find", "missing", "verify", "hold", "release", "export", "prune", "timestamp", "state", "msg"],
     default: "find",
     icon: "cog",
-    tips: { key: "tip", of: ["missing", "verify", "hold", "prune", "timestamp", "state"] },
+    tips: { key: "tip", of: ["missing", "verify", "hold", "export", "prune", "timestamp", "state"] },
   },
   /** What the value is. */
   by: {
@@ -24,7 +28,7 @@ export const properties = {
     default: "reference",
     icon: "search",
     group: packages,
-    when: { action: ["find", "verify", "hold", "release", "msg"] },
+    when: { action: ["find", "verify", "hold", "release", "export", "msg"] },
   },
   /** What is searched for; of `missing`, the period. */
   value: {
@@ -34,7 +38,7 @@ export const properties = {
     icon: "barcode",
     note: "note.value",
     group: packages,
-    when: { action: ["find", "missing", "verify", "hold", "release", "msg"] },
+    when: { action: ["find", "missing", "verify", "hold", "release", "export", "msg"] },
   },
   /** How many packages at most: the newest of `find` and `missing`; the other actions refuse more. */
   limit: {
@@ -44,7 +48,7 @@ export const properties = {
     icon: "list-ol",
     note: "note.limit",
     group: packages,
-    when: { action: ["find", "missing", "verify", "hold", "release", "prune", "msg"] },
+    when: { action: ["find", "missing", "verify", "hold", "release", "export", "prune", "msg"] },
   },
   emit: {
     kind: "choice",
@@ -73,6 +77,12 @@ export const properties = {
     group: hold,
     when: { action: ["hold", "release", "msg"] },
   },
+  /** Of the reports in an export. */
+  language: { ...reportLanguage, group: report, when: { action: exports } },
+  output: { ...outputProperties.output, when: { action: exports } },
+  folder: { ...outputProperties.folder, when: toFile },
+  filename: { ...outputProperties.filename, when: toFile },
+  ifExists: { ...outputProperties.ifExists, when: toFile },
   /** Packages that were archived before so many days are deleted. */
   olderThan: {
     kind: "number",

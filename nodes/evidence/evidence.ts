@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readChoice } from "../../src/runtime/action/message-choice.ts";
+import { readOutput } from "../../src/runtime/action/output.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve, type Job } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
@@ -7,6 +8,7 @@ import { settingsOf, type Settings } from "../../src/runtime/config/settings.ts"
 import { listMissing } from "../../src/archive/evidence/missing.ts";
 import { changeHold, findPackages, periodOf } from "../../src/archive/evidence/packages.ts";
 import {
+  exportEvidence,
   messagesOf,
   prune,
   sourceOf,
@@ -14,6 +16,7 @@ import {
   verify,
   type EvidenceRequest,
 } from "../../src/runtime/evidence/evidence-work.ts";
+import { languageFor, putExport, targetOf } from "../../src/runtime/evidence/export-output.ts";
 import { timestamp } from "../../src/runtime/evidence/timestamp-work.ts";
 import { LeasedStore } from "../../src/runtime/evidence/leased-store.ts";
 import { Turns } from "../../src/runtime/evidence/turns.ts";
@@ -31,7 +34,7 @@ type Action = Exclude<EvidenceProperties["action"], "msg">;
 /** Messages wait for long actions; more of them are a mistake in the flow. */
 const mostAtWork = 100;
 
-/** `dimensioner-evidence`: finds, verifies, holds, time-stamps and deletes the packages of a store. */
+/** `dimensioner-evidence`: finds, verifies, holds, exports, time-stamps and deletes the packages of a store. */
 export default function (RED: NodeAPI): void {
   // Shared by all nodes of this type: the disk is the limit, whichever store it is.
   const turns = new Turns();
@@ -69,6 +72,11 @@ export default function (RED: NodeAPI): void {
         person: (await values.optional({ field: "person", value: person, type: personType })) ?? null,
       });
       return { request, change };
+    };
+
+    const readTarget = async ({ msg }: Job) => {
+      const operation = operationOf("export");
+      return targetOf(await readOutput(new ValueReader(RED, this, msg, operation), properties, operation));
     };
 
     const work = async (job: Job, settings: Settings<typeof table>): Promise<Outputs> => {
@@ -122,6 +130,12 @@ export default function (RED: NodeAPI): void {
           }
           msg.payload = report;
           return [msg];
+        }
+        case "export": {
+          const target = await readTarget(job);
+          const language = languageFor(RED, settings.language);
+          const made = await turns.run(action, job, () => exportEvidence(request, job, { target, language }));
+          return [putExport(job, made)];
         }
         case "prune": {
           const report = await turns.run(action, job, () => prune(request, job, settings));

@@ -219,6 +219,7 @@ export const fields = [
   "imageIdentifier",
   "images",
   "invalid",
+  "language",
   "layout",
   "limit",
   "maxWait",

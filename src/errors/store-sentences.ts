@@ -130,6 +130,22 @@ export const stores = {
     text: "The package __path__ stays on hold, because somebody has put the file __name__ into its folder. To release it, delete that file there.",
     hint: "Only a hold that was set by this package is released.",
   },
+  exportInArchive: {
+    code: "ERR_CONFIG",
+    text: "The folder __path__ is in the folder of the packages, where a verification would report the export. Choose another folder.",
+    hint: "The folder of the packages contains packages only.",
+  },
+  exportTooLarge: {
+    code: "ERR_TOO_LARGE",
+    text: "The export has more than __limit__. Export it to a file, or export fewer packages.",
+    hint: "A file can have any size.",
+  },
+  exportChanging: {
+    code: "ERR_FILE",
+    text: "__path__ has changed while it was being exported. No export was made. Export it again.",
+    hint: "Somebody or a program has changed it at this moment.",
+    retryable: true,
+  },
   timestampNothing: {
     code: "ERR_NOT_FOUND",
     text: "There is no package yet that could be time-stamped. Archive one first.",

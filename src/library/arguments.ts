@@ -12,6 +12,7 @@ import {
   oneOf,
   trueOrFalse,
 } from "../errors/check.ts";
+import { languages } from "../rules/languages.ts";
 
 /** A download as the clients return it. */
 const download = anObject(
@@ -77,6 +78,21 @@ export const findArguments = { folder: aText, options: anObject(findOptions, ["d
 export const holdArguments = {
   folder: aText,
   options: anObject({ ...findOptions, reason: aText, person: aText }, ["database", "by", "reason"]),
+};
+
+export const exportArguments = {
+  folder: aText,
+  options: anObject(
+    {
+      ...findOptions,
+      ...archiveOptions,
+      to: aText,
+      filename: aText,
+      ifExists: oneOf(["error", "rename", "replace"]),
+      language: oneOf(languages),
+    },
+    ["database", "by", "to"],
+  ),
 };
 
 export const missingArguments = {

@@ -2,9 +2,12 @@ import { listMissing as listMissingIn } from "../archive/evidence/missing.ts";
 import * as packages from "../archive/evidence/packages.ts";
 import { withSource } from "../archive/evidence/with-source.ts";
 import { checkArguments } from "../errors/check.ts";
-import type { PackageLookup } from "../model/archive-reports.ts";
-import type { EvidencePackage, MissingEvidence } from "../model/shapes.ts";
-import { findArguments, holdArguments, missingArguments } from "./arguments.ts";
+import { saveExport } from "../archive/export/export-packages.ts";
+import { withNext } from "../archive/report/neighbours.ts";
+import type { ArchiveOptions, PackageLookup } from "../model/archive-reports.ts";
+import type { EvidencePackage, MissingEvidence, SavedFile, VerifyResult } from "../model/shapes.ts";
+import type { Language } from "../rules/languages.ts";
+import { exportArguments, findArguments, holdArguments, missingArguments } from "./arguments.ts";
 
 /** Which packages of a store. */
 export interface FindPackagesOptions {
@@ -32,6 +35,23 @@ export interface ListMissingOptions {
   readonly period: string;
   /** How many at most; 100 if it is not given. */
   readonly limit?: number | undefined;
+}
+
+/** Which packages are exported, and where to. */
+export interface ExportPackagesOptions extends FindPackagesOptions, ArchiveOptions {
+  /** The folder that the ZIP is saved in. It must exist, and be outside of the packages. */
+  readonly to: string;
+  /** May contain sub-folders, which are created. If it is not given: a name made of the reference. */
+  readonly filename?: string | undefined;
+  /** `rename` (a number behind the name; this if it is not given), `replace` or `error`. */
+  readonly ifExists?: "error" | "rename" | "replace" | undefined;
+  /** Of the reports; `en-US` if it is not given. */
+  readonly language?: Language | undefined;
+}
+
+/** A ZIP with packages, and what was found when they were verified. */
+export interface ExportedPackages extends SavedFile {
+  readonly verification: VerifyResult;
 }
 
 const defaultLimit = 100;
@@ -82,6 +102,37 @@ export async function listMissing(
   return withSource({ folder, database: options.database, operation: "missing" }, (source) =>
     listMissingIn(source.database, packages.periodOf(source, period), limit),
   );
+}
+
+/**
+ * Exports packages as a ZIP: their folders, a report for people about each of them and about all together, the result of their
+ * verification, and the SHA-256 of every file. A package that is not as it was archived is exported, too, and named in the reports and in
+ * `verification`. Under its name the ZIP is whole, or it is not there.
+ *
+ * Rejects as `holdPackages` does, with ERR_CONFIG if `to` is in the folder of the packages, and with ERR_CANCELLED.
+ *
+ *     const { path } = await exportPackages("/srv/archive", { database, by: "reference", value: "ORDER-4711", to: "/srv/claims" });
+ */
+export async function exportPackages(
+  folder: string,
+  options: ExportPackagesOptions,
+): Promise<ExportedPackages> {
+  checkArguments({ surface: "store", operation: "export" }, { folder, options }, exportArguments);
+  const { to, filename, ifExists = "rename", language = "en-US", onProgress, signal } = options;
+  const found = await withSource(
+    { folder, database: options.database, operation: "export" },
+    async (source) => ({
+      root: source.root,
+      packages: await withNext(source.database, await packages.demandPackages(source, soughtOf(options))),
+    }),
+  );
+  const { verification, output } = await saveExport(found.root, found.packages, {
+    language,
+    target: { folder: to, filename, ifExists },
+    onProgress: (progress) => onProgress?.(progress),
+    signal,
+  });
+  return { ...output, verification };
 }
 
 function changeHold(

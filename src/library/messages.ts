@@ -70,7 +70,7 @@ export interface EvidenceInput {
   /** What is searched for, or a period; not needed for prune, timestamp and state. */
   payload?: string | number | null;
   /** If the dialog leaves the choice to the message. */
-  action?: "find" | "missing" | "verify" | "hold" | "release" | "prune" | "timestamp" | "state";
+  action?: "find" | "missing" | "verify" | "hold" | "release" | "export" | "prune" | "timestamp" | "state";
   /** For hold and release. */
   reason?: string | null;
   /** For hold and release. */
@@ -259,6 +259,26 @@ export interface MissingMessage {
 /** What evidence sends after verify. */
 export interface VerifyMessage {
   payload: VerifyResult;
+  [field: string]: unknown;
+}
+
+/** What evidence sends after an export into a file. */
+export interface ExportFileMessage {
+  payload: SavedFile;
+  /** Its path. */
+  filename: string;
+  verification: VerifyResult;
+  [field: string]: unknown;
+}
+
+/** What evidence sends after an export onto the message. */
+export interface ExportBufferMessage {
+  /** The ZIP. */
+  payload: Buffer;
+  contentType: "application/zip";
+  /** A name for the ZIP that every system accepts. */
+  filename: string;
+  verification: VerifyResult;
   [field: string]: unknown;
 }
 

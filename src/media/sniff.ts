@@ -41,6 +41,7 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ...signatures.map(([, kind]): [string, string] => [kind.contentType, kind.extension]),
   ["application/json", "json"],
   ["application/pdf", "pdf"],
+  ["application/zip", "zip"],
   ["image/jpg", "jpg"],
   ["image/pjpeg", "jpg"],
   ["image/x-bmp", "bmp"],

@@ -1,3 +1,4 @@
+import { languages } from "../rules/languages.ts";
 import { folderTypes, type Group, type PropertyTable } from "./property-table.ts";
 
 // Properties that several types have. Their texts are in the catalog that all types share.
@@ -190,6 +191,14 @@ export const outputProperties = {
     texts: common("ifExists"),
   },
 } as const satisfies PropertyTable;
+
+/** The language of a report for people; `auto` is that of Node-RED. */
+export const reportLanguage = {
+  kind: "choice",
+  of: ["auto", ...languages],
+  default: "auto",
+  icon: "language",
+} as const satisfies PropertyTable[string];
 
 /** The tips for the video actions. */
 export const actionTips = { key: common("tip"), of: ["start", "stop", "cancel"] } as const;

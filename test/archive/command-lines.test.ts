@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { printableJson, sayProgress } from "../../src/archive/cli/cli-output.ts";
 import { withFolder } from "../media/support.ts";
@@ -17,7 +17,7 @@ describe("archive: the command lines", () => {
   const scripts: Record<string, string> = {};
 
   before(async () => {
-    for (const name of ["verify", "prune", "rebuild"]) {
+    for (const name of ["verify", "prune", "rebuild", "export"]) {
       scripts[name] = await bundle(`src/archive/cli/${name}-cli.ts`);
     }
   });
@@ -33,6 +33,8 @@ describe("archive: the command lines", () => {
         ["verify", root, "--database", database],
         ["prune", root, "--older-than", "1h", "--database", database],
         ["rebuild", root, "--database", database],
+        ["export", root, "--database", database, "--value", hostile, "--to", join(root, "..")],
+        ["export", root, "--database", database, "--by", "all", "--to", `${root}${hostile}`],
         ["verify", `${root}${hostile}`],
         ["prune", root, "--older-than", hostile],
         ["rebuild", root, "--database", `${root}/${hostile}/x`],
@@ -52,6 +54,38 @@ describe("archive: the command lines", () => {
     });
     assert.equal(JSON.parse(printableJson({ [hostile]: hostile }))[hostile], hostile);
   });
+
+  it("export packages, and say with their exit code whether they are as they were archived", () =>
+    withFolder((to) =>
+      withFolder(async (root) => {
+        const [path = ""] = await fillArchive(root, ["m0"]);
+        const place = [root, "--database", databaseOf(root)];
+        const run = (...args: string[]) => runChild(scripts["export"] ?? "", [...place, ...args]);
+        const whole = await run("--value", "ORDER-1", "--to", to);
+        assert.equal(whole.code, 0, whole.stderr);
+        assert.match(whole.stdout, /evidence-ORDER-1\.zip: 1 package, [\d.]+ kB: sha256 [0-9a-f]{64}\n$/);
+        await writeFile(join(root, path, "added"), "");
+        const json = await run("--value", "ORDER-1", "--to", to, "--language", "de", "--json");
+        const { path: zip, verification } = JSON.parse(json.stdout);
+        assert.deepEqual(
+          [json.code, zip, verification.findings[0].kind],
+          [1, join(to, "evidence-ORDER-1 (1).zip"), "stray"],
+        );
+        for (const args of [
+          ["--value", "ORDER-2", "--to", to],
+          ["--value", "ORDER-1"],
+          ["--value", "ORDER-1", "--to", join(root, path)],
+          ["--value", "ORDER-1", "--to", to, "--language", "tlh"],
+          ["--value", "ORDER-1", "--to", to, "--by", "name"],
+          ["--value", "ORDER-1", "--to", to, "--limit", "0"],
+        ]) {
+          const { code, stderr } = await run(...args);
+          assert.equal(code, 2, args.join(" "));
+          assert.match(stderr, /^dimensioner-export: \S/);
+        }
+        assert.deepEqual((await readdir(to)).length, 2);
+      }),
+    ));
 
   it("show no progress in a pipe", async () => {
     await withFolder(async (root) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -257,7 +257,9 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
 
   it("evidence, of each action", async () => {
     const authority = hasOpenSsl ? await startAuthority() : undefined;
-    await withFolder(async (folder) => {
+    await withFolder(async (root) => {
+      const [folder, exports] = [join(root, "archive"), join(root, "exports")];
+      await Promise.all([mkdir(folder), mkdir(exports)]);
       const type = "dimensioner-evidence";
       const evidence = (id: string, more: object) => ({ id, z: "tab", type, store: "store", ...more });
       flow = await TestFlow.start([
@@ -265,6 +267,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
         { id: "archive", z: "tab", type: "dimensioner-archive", store: "store", media: "none" },
         evidence("node", { action: "msg", limit: 10, server: authority?.url ?? "" }),
         evidence("split", { action: "msg", emit: "split" }),
+        evidence("file", { action: "export", output: "file", folder: exports }),
       ]);
       const payload = pictureOf("1");
       await flow.run("archive", { transactionId: "1", transactionReference: "R", payload });
@@ -290,6 +293,8 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
       hasAllFieldsOf("MissingEvidence", (missing as unknown[])[0]);
       await send("MissingMessage", "split", { payload: "24h", action: "missing" });
       hasAllFieldsOf("VerifyResult", await send("VerifyMessage", "node", { ...given, action: "verify" }));
+      await send("ExportBufferMessage", "node", { ...given, action: "export" });
+      await send("ExportFileMessage", "file", given);
       hasAllFieldsOf("PruneResult", await send("PruneMessage", "node", { action: "prune" }));
       hasAllFieldsOf("StoreState", await send("StoreStateMessage", "node", { action: "state" }));
       if (authority === undefined) {

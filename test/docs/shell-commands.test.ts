@@ -12,7 +12,19 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   scripts: Record<string, string>;
 };
 /** What a computer has without us. */
-const elsewhere = ["cd", "curl", "mkdir", "chown", "touch", "grep", "du", "openssl", "echo", "sqlite3"];
+const elsewhere = [
+  "cd",
+  "curl",
+  "mkdir",
+  "chown",
+  "touch",
+  "grep",
+  "du",
+  "openssl",
+  "echo",
+  "sqlite3",
+  "sha256sum",
+];
 const npmCommands = ["ci", "install", "test", "version", "pack", "audit"];
 const pages = readPages();
 

@@ -5,7 +5,7 @@ import { fields } from "../../src/errors/phrases.ts";
 import { runtimeTexts } from "../../tools/runtime-texts.ts";
 import { catalogOf, editorSources, languages, logged, names, root, withoutUnit } from "./sources.ts";
 
-const runtimeKeys = /^(?:status|errors|hints|phrases|fields|format)\./;
+const runtimeKeys = /^(?:status|errors|hints|phrases|fields|format|report)\./;
 
 /** The keys that a type's form and script name as a whole; the editor's tests look at those put together at run time. */
 function namedKeys(source: string): string[] {

@@ -280,7 +280,14 @@ describe("bad input to the library", () => {
     const all = [...methods, ...functions, ...guards] as readonly (readonly [string, Untyped])[];
     // They work on whatever folder a text names: the tests of archives and of the command line give them what cannot be right.
     const maintenance = ["pruneArchive", "rebuildIndex", "timestampArchive", "verifyArchive"];
-    const archive = [...maintenance, "findPackages", "holdPackages", "listMissing", "releasePackages"];
+    const archive = [
+      ...maintenance,
+      "exportPackages",
+      "findPackages",
+      "holdPackages",
+      "listMissing",
+      "releasePackages",
+    ];
     const exported = Object.entries(library).filter(([, value]) => typeof value === "function");
     const classes = ["CloudClient", "CommandQueues", "DeviceClient", "DimensionerError"];
     assert.deepEqual(

@@ -5,10 +5,11 @@ import type {
   EvidencePackage,
   MissingEvidence,
   PruneResult,
+  SavedFile,
   StoreState,
   VerifyResult,
 } from "../../src/model/shapes.ts";
-import { pictureOf } from "../archive/support.ts";
+import { pictureOf, sha256Of } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
 import { storeId, storeNode } from "../support/store-node.ts";
@@ -221,6 +222,71 @@ describe("dimensioner-evidence", () => {
       await flow.deploy([storeNode(folder)]);
       assert.equal((await running).error?.code, "ERR_CANCELLED");
     }));
+
+  it("exports packages with a report, onto the message or into a file, and says what is wrong with them", () =>
+    withFolder((to) =>
+      withFolder(async (folder) => {
+        const more = {
+          z: "tab",
+          type: "dimensioner-evidence",
+          store: storeId(folder),
+          action: "export",
+          by: "reference",
+          output: "file",
+          folder: to,
+          language: "fr",
+        };
+        await start(folder, [
+          { id: "file", ...more },
+          { id: "inside", ...more, folder },
+          { id: "nowhere", ...more, folder: "" },
+        ]);
+        await archive("1");
+        await archive("2");
+        const [one] = (await run("export", "ORDER-1")).sent;
+        assert.ok(Buffer.isBuffer(one?.["payload"]));
+        assert.deepEqual(
+          [one["contentType"], one["filename"], (one["verification"] as VerifyResult).verdict],
+          ["application/zip", "evidence-ORDER-1.zip", "ok"],
+        );
+        assert.match(one["payload"].toString("latin1"), /<html lang="en-US">/);
+        const [file] = (await run("", "ORDER-1", {}, "file")).sent;
+        const { path, bytes, sha256, contentType } = file?.["payload"] as SavedFile;
+        const zip = await readFile(path);
+        assert.deepEqual(
+          [path, bytes, sha256, contentType, file?.["filename"]],
+          [join(to, "evidence-ORDER-1.zip"), zip.length, sha256Of(zip), "application/zip", path],
+        );
+        assert.match(zip.toString("latin1"), /<html lang="fr">/);
+        assert.match(flow.lastStatus("file")?.text ?? "", /^saved /);
+        const [medium] = (await found("ORDER-1"))[0]?.files ?? [];
+        await appendFile(medium?.path ?? "", "!");
+        const wrong = (await run("", "ORDER-1", {}, "file")).sent[0];
+        assert.equal((wrong?.["verification"] as VerifyResult).findings[0]?.kind, "changed");
+        assert.equal(wrong?.["filename"], join(to, "evidence-ORDER-1 (1).zip"));
+        assert.equal(flow.lastStatus("file")?.text, "findings: 1");
+        assert.equal((await run("", "ORDER-3", {}, "file")).error?.code, "ERR_NOT_FOUND");
+        assert.equal((await run("", "ORDER-2", {}, "inside")).error?.code, "ERR_CONFIG");
+        assert.equal((await run("", "ORDER-2", {}, "nowhere")).error?.code, "ERR_CONFIG");
+      }),
+    ));
+
+  it("leaves no file of an export that a deploy has ended", () =>
+    withFolder((to) =>
+      withFolder(async (folder) => {
+        const node = { id: "file", z: "tab", type: "dimensioner-evidence", store: storeId(folder) };
+        await start(folder, [{ ...node, action: "export", by: "reference", output: "file", folder: to }]);
+        await archive("1");
+        const [file] = (await found("ORDER-1"))[0]?.files ?? [];
+        // No disk reads so much before the deploy.
+        await truncate(file?.path ?? "", 2 ** 40);
+        const running = flow.start("file", { payload: "ORDER-1" });
+        await flow.untilStatus("file", ({ text }) => text === "searching");
+        await flow.deploy([storeNode(folder)]);
+        assert.equal((await running).error?.code, "ERR_CANCELLED");
+        assert.deepEqual(await readdir(to), []);
+      }),
+    ));
 
   it("lists what has no package, in messages that archive takes as they are", () =>
     withFolder(async (folder) => {

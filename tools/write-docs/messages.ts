@@ -162,6 +162,17 @@ export const sent = {
     },
   ),
   VerifyMessage: message("What evidence sends after verify.", { payload: evidence.verifyResult }),
+  ExportFileMessage: message("What evidence sends after an export into a file.", {
+    payload: payloads.savedFile,
+    filename: described("Its path.", v.string()),
+    verification: evidence.verifyResult,
+  }),
+  ExportBufferMessage: message("What evidence sends after an export onto the message.", {
+    payload: described("The ZIP.", v.instance(Buffer)),
+    contentType: v.literal("application/zip"),
+    filename: described("A name for the ZIP that every system accepts.", v.string()),
+    verification: evidence.verifyResult,
+  }),
   PruneMessage: message("What evidence sends after prune.", { payload: evidence.pruneResult }),
   TimestampMessage: message("What evidence sends after timestamp.", { payload: evidence.timestampResult }),
   StoreStateMessage: message("What evidence sends after state.", { payload: evidence.storeState }),
@@ -226,7 +237,7 @@ export const taken = {
     action: v.exactOptional(
       described(
         "If the dialog leaves the choice to the message.",
-        v.picklist(["find", "missing", "verify", "hold", "release", "prune", "timestamp", "state"]),
+        v.picklist(["find", "missing", "verify", "hold", "release", "export", "prune", "timestamp", "state"]),
       ),
     ),
     reason: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
@@ -311,6 +322,8 @@ export const sentMessages: readonly SentMessage[] = [
       ["missing, as one list", "MissingListMessage"],
       ["missing, one message each", "MissingMessage"],
       ["verify", "VerifyMessage"],
+      ["export, a file", "ExportFileMessage"],
+      ["export, a Buffer", "ExportBufferMessage"],
       ["prune", "PruneMessage"],
       ["timestamp", "TimestampMessage"],
       ["state", "StoreStateMessage"],

@@ -6,11 +6,9 @@ import { asFileError, measurementFileName, type ArchiveDisk } from "../archive-d
 import { archivedFiles } from "../packages/archived-files.ts";
 import type { IndexedPackage } from "../packages/package-index.ts";
 import { openPlain } from "../packages/package-files.ts";
+import { figureOf, mostMeasurementBytes, unitOf } from "../packages/measurement-fields.ts";
 import { readHold } from "./hold.ts";
 import { openPackage, type OpenedPackage } from "./open-package.ts";
-
-/** The longest measurement.json that this package writes. */
-const mostMeasurementBytes = 32 * 1024 * 1024;
 
 /** The measured values of a package, as its measurement.json has them. */
 type Figures = Pick<
@@ -102,21 +100,13 @@ const noFigures: Figures = {
 
 async function readFigures({ folder, manifest }: OpenedPackage, disk: ArchiveDisk): Promise<Figures> {
   const fields = manifest.measurement === null ? {} : await readMeasurement(folder, disk);
-  const figure = (name: string): number | null => {
-    const value = fields[name];
-    return typeof value === "number" && Number.isFinite(value) ? value : null;
-  };
-  const unit = (name: string): string | null => {
-    const value = fields[name];
-    return typeof value === "string" && value !== "" ? value : null;
-  };
   return {
-    length: figure("length"),
-    width: figure("width"),
-    height: figure("height"),
-    dimsUnitOfMeasure: unit("dimsUnitOfMeasure"),
-    weight: figure("weight"),
-    weightUnitOfMeasure: unit("weightUnitOfMeasure"),
+    length: figureOf(fields, "length"),
+    width: figureOf(fields, "width"),
+    height: figureOf(fields, "height"),
+    dimsUnitOfMeasure: unitOf(fields, "dimsUnitOfMeasure"),
+    weight: figureOf(fields, "weight"),
+    weightUnitOfMeasure: unitOf(fields, "weightUnitOfMeasure"),
   };
 }
 

@@ -2,6 +2,7 @@
 import { isMainThread, parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveProgress, Finding, PrunedPackage } from "../../model/archive-reports.ts";
+import { exportPackages } from "../export/export-packages.ts";
 import { pruneArchive, verifyArchive } from "../maintenance/commands.ts";
 import type { EvidenceAnswer, EvidenceResult, EvidenceTask } from "./thread-messages.ts";
 import { verifyPackages } from "./verify-packages.ts";
@@ -16,7 +17,8 @@ async function serve(port: MessagePort, task: EvidenceTask): Promise<void> {
   const answer = (message: EvidenceAnswer): void => port.postMessage(message);
   try {
     const onProgress = (progress: ArchiveProgress): void => answer({ progress });
-    answer({ result: await run(task, onProgress, stopping.signal) });
+    const result = await run(task, onProgress, stopping.signal);
+    port.postMessage({ result } satisfies EvidenceAnswer, memoryOf(result));
   } catch (error) {
     answer(explain(error));
   } finally {
@@ -29,6 +31,10 @@ async function run(
   onProgress: (progress: ArchiveProgress) => void,
   signal: AbortSignal,
 ): Promise<EvidenceResult> {
+  if (task.action === "export") {
+    const { root, packages, language, target } = task;
+    return exportPackages(root, packages, { language, target, onProgress, signal });
+  }
   const { root, database } = task;
   if (task.action === "prune") {
     const { add, first } = collector<PrunedPackage>(task.most);
@@ -44,6 +50,11 @@ async function run(
       ? await verifyArchive(root, { ...options, database })
       : await verifyPackages(root, task.packages, options);
   return { ...report, first };
+}
+
+/** What is handed over instead of being copied: an export in memory can be large. */
+function memoryOf(result: EvidenceResult): ArrayBuffer[] {
+  return "output" in result && "content" in result.output ? [result.output.content.buffer] : [];
 }
 
 /** Collects the first of what is found; a million findings must not fill the memory. */

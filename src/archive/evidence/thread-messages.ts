@@ -9,6 +9,9 @@ import type {
   VerifyReport,
 } from "../../model/archive-reports.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
+import type { ExportResult, ExportTarget } from "../export/export-packages.ts";
+import type { ChainedPackage } from "../report/neighbours.ts";
+import type { Language } from "../../rules/languages.ts";
 
 /** What a thread of its own does, so that hashing holds up no flow. */
 export type EvidenceTask =
@@ -32,15 +35,23 @@ export type EvidenceTask =
       readonly dryRun: boolean;
       /** How many packages are returned. */
       readonly most: number;
+    }
+  | {
+      readonly action: "export";
+      readonly root: string;
+      readonly packages: readonly ChainedPackage[];
+      readonly language: Language;
+      readonly target: ExportTarget;
     };
 
-/** Ends the task: a verification between two blocks of a file, a deletion between two packages. */
+/** Ends the task: a verification or an export between two blocks of a file, a deletion between two packages. */
 export type StopRequest = "stop";
 
 /** The result of each task, with the first of its findings or packages. */
 export interface EvidenceResults {
   readonly verify: VerifyReport & { readonly first: readonly Finding[] };
   readonly prune: PruneReport & { readonly first: readonly PrunedPackage[] };
+  readonly export: ExportResult;
 }
 
 export type EvidenceResult = EvidenceResults[EvidenceTask["action"]];

@@ -1,9 +1,8 @@
 import type { ArchiveNote, ArchiveProgress, Finding, VerifyReport } from "../../model/archive-reports.ts";
-import { manifestFileName, plainDisk } from "../archive-disk.ts";
-import { loadManifestWithin } from "../maintenance/load-manifest-within.ts";
-import { checkPackage, sayUnreadable, type CheckedTotals } from "../maintenance/package-check.ts";
+import { plainDisk } from "../archive-disk.ts";
+import { checkIndexed } from "../maintenance/indexed-check.ts";
+import type { CheckedTotals } from "../maintenance/package-check.ts";
 import { TimestampFolder } from "../maintenance/timestamp-folder.ts";
-import { damagedManifest } from "../maintenance/walk-packages.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 
 export interface VerifyPackagesOptions {
@@ -31,7 +30,7 @@ export async function verifyPackages(
   };
   for (const placed of packages) {
     signal.throwIfAborted();
-    for await (const finding of checkOne(root, placed, totals, signal)) {
+    for await (const finding of checkIndexed(root, placed, totals, signal)) {
       report(finding);
     }
     const { packages: done, bytes } = totals;
@@ -64,35 +63,4 @@ async function noteTimestamps(
     }
   }
   return notes;
-}
-
-async function* checkOne(
-  root: string,
-  { path, sha256 }: PlacedPackage,
-  totals: CheckedTotals,
-  signal: AbortSignal,
-): AsyncGenerator<Finding> {
-  const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, plainDisk).catch(sayUnreadable);
-  if (typeof found === "string") {
-    totals.packages += 1;
-    yield found === "none"
-      ? { kind: "missing-package", path, problem: "the package is gone" }
-      : { kind: "manifest", path, problem: found === "damaged" ? damagedManifest : found };
-    return;
-  }
-  const { manifest } = found;
-  if (found.sha256 !== sha256) {
-    yield { kind: "manifest", path, problem: "the manifest is not the one that the index lists" };
-  }
-  const folder = `${root}/${path}`;
-  yield* checkPackage({ kind: "package", path, folder, ...found }, plainDisk, totals, signal);
-  if (!manifest.complete) {
-    totals.incomplete += 1;
-  }
-  const { previous } = manifest;
-  const before = previous === null ? undefined : await loadManifestWithin(root, previous.path, plainDisk);
-  if (typeof before === "object" && before.sha256 !== previous?.sha256) {
-    const problem = "the manifest before this one is not the one that it names";
-    yield { kind: "previous-changed", path, problem };
-  }
 }

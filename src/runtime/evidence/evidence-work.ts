@@ -1,11 +1,14 @@
 import type { NodeAPI } from "node-red";
 import { openRoot } from "../../archive/evidence/open-package.ts";
+import type { ExportResult, ExportTarget } from "../../archive/export/export-packages.ts";
+import { withNext } from "../../archive/report/neighbours.ts";
 import { demandPackages, type EvidenceSource, type Sought } from "../../archive/evidence/packages.ts";
 import { runInThread } from "../../archive/evidence/run-in-thread.ts";
 import { readStoreState } from "../../archive/evidence/store-state.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
 import type { ArchiveProgress } from "../../model/archive-reports.ts";
 import type { PruneResult, StoreState, VerifyResult } from "../../model/shapes.ts";
+import type { Language } from "../../rules/languages.ts";
 import { packageVersion } from "../../package/package-files.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import type { Job } from "../action/serve.ts";
@@ -69,6 +72,21 @@ export function stateOf({ folder, lease }: EvidenceRequest): Promise<StoreState>
   return readStoreState({ database: lease.database, folder, disk: guardedDisk(folder) });
 }
 
+/** Exports packages as a ZIP with reports. */
+export async function exportEvidence(
+  request: EvidenceRequest,
+  job: Job,
+  { language, target }: { readonly language: Language; readonly target: ExportTarget },
+): Promise<ExportResult> {
+  const source = await sourceOf(request);
+  const found = await demandPackages(source, request);
+  const packages = await withNext(source.database, found);
+  return runInThread(
+    { action: "export", root: source.root, packages, language, target },
+    { signal: job.signal, onProgress: showProgress(job, "bytes") },
+  );
+}
+
 /** One message for each item, which the Join node puts together again. */
 export function messagesOf<T>(
   RED: NodeAPI,
@@ -90,15 +108,20 @@ export async function sourceOf({ operation, folder, lease }: EvidenceRequest): P
   return { database, root: await openRoot(folder, disk), disk, operation: operation.operation };
 }
 
-function showProgress({ status }: Job): (progress: ArchiveProgress) => void {
+function showProgress(
+  { status }: Job,
+  unit: "bytes" | "packages" = "packages",
+): (progress: ArchiveProgress) => void {
   let shownAt = performance.now();
-  return ({ packages: count, expectedPackages: total }) => {
+  return ({ packages: count, bytes, expectedPackages: total, expectedBytes }) => {
     const now = performance.now();
     if (now - shownAt < progressEveryMs) {
       return;
     }
     shownAt = now;
-    if (total === null) {
+    if (unit === "bytes" && expectedBytes !== null) {
+      status.say("working", "downloading", { done: { bytes }, total: { bytes: expectedBytes } });
+    } else if (total === null) {
       status.say("working", "packages", { count });
     } else {
       status.say("working", "packagesOf", { count, total });

@@ -6,7 +6,7 @@ export class Turns {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** Runs the work in its turn. A close or a reset ends the wait with ERR_CANCELLED. */
+  /** Runs the work in its turn. A reset ends the wait, and a close also the work, with ERR_CANCELLED. */
   async run<T>(operation: string, job: Job, work: () => Promise<T>): Promise<T> {
     const before = this.#last;
     const turn = Promise.withResolvers<void>();
@@ -18,6 +18,11 @@ export class Turns {
       }
       await beforeAbort(before, operation, job);
       return await work();
+    } catch (error) {
+      // A close also closes the database: what fails then has not failed by itself.
+      throw job.signal.aborted
+        ? new DimensionerError("cancelledClose", { surface: "disk", operation, cause: error })
+        : error;
     } finally {
       this.#waiting -= 1;
       turn.resolve();

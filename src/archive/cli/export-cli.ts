@@ -1,0 +1,127 @@
+#!/usr/bin/env node
+import { parseArgs } from "node:util";
+import { demandPackages } from "../evidence/packages.ts";
+import { withSource } from "../evidence/with-source.ts";
+import { saveExport } from "../export/export-packages.ts";
+import { withNext } from "../report/neighbours.ts";
+import type { PackageLookup } from "../../model/archive-reports.ts";
+import type { VerifyResult } from "../../model/shapes.ts";
+import { languages } from "../../rules/languages.ts";
+import {
+  folderOf,
+  print,
+  printable,
+  printableJson,
+  runCommand,
+  sayBytes,
+  sayCount,
+  withProgress,
+} from "./cli-output.ts";
+
+const help = `Usage: dimensioner-export <folder> --database <file> --by <what> --value <text> --to <folder> [--json]
+
+Exports packages of the archive node as a ZIP to hand over: the packages, a report for people about each of them and
+about all together, the result of their verification, and the SHA-256 of every file. The packages are only read, and
+you can run it while Node-RED is writing. A package that is not as it was archived is exported, too: the reports say so
+first. The ZIP gets its name only when it is complete, and nothing is overwritten.
+
+  --database <file>   the store's database, or the folder that contains it; required
+  --by <what>         reference, transactionId, barcode, packageId, text, period or all; reference by default
+  --value <text>      what is looked up; of a period a text such as 2026-11-22 or 7d
+  --to <folder>       the folder in which the ZIP is saved, outside of the packages; required
+  --filename <name>   the name of the ZIP; by default it is made of the reference
+  --language <name>   the language of the reports: ${languages.join(", ")}
+  --limit <number>    how many packages at most; 100 by default
+  --json              print one JSON object instead of text
+  -h, --help          print this text
+
+Exit code: 0 exported, and everything is as it was archived; 1 exported, and something is not as it was archived;
+2 nothing was exported; 130 stopped with Ctrl+C.`;
+
+const lookups = [
+  "reference",
+  "transactionId",
+  "barcode",
+  "packageId",
+  "text",
+  "period",
+  "all",
+] as const satisfies readonly PackageLookup[];
+
+async function main(signal: AbortSignal): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      database: { type: "string" },
+      by: { type: "string", default: "reference" },
+      value: { type: "string" },
+      to: { type: "string" },
+      filename: { type: "string" },
+      language: { type: "string", default: "en-US" },
+      limit: { type: "string", default: "100" },
+      json: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help === true) {
+    await print(help);
+    return;
+  }
+  const folder = folderOf(positionals);
+  const by = oneOf("--by", lookups, values.by);
+  const language = oneOf("--language", languages, values.language);
+  const limit = Number(values.limit);
+  if (!Number.isInteger(limit) || limit < 1) {
+    throw new Error("--limit must be a whole number, 1 or more.");
+  }
+  const place = { folder, database: demanded("--database", values.database), operation: "export" };
+  const target = {
+    folder: demanded("--to", values.to),
+    filename: values.filename,
+    ifExists: "rename",
+  } as const;
+  const found = await withSource(place, async (source) => ({
+    root: source.root,
+    packages: await withNext(
+      source.database,
+      await demandPackages(source, { by, value: values.value, limit }),
+    ),
+  }));
+  const { output, verification } = await withProgress((line) =>
+    saveExport(found.root, found.packages, { language, target, onProgress: line.show, signal }),
+  );
+  if (values.json === true) {
+    await print(printableJson({ ...output, verification }));
+  } else {
+    await printFindings(verification);
+    const all = `${sayCount(verification.packages, "package")}, ${sayBytes(output.bytes)}`;
+    await print(printable(`${output.path}: ${all}: sha256 ${output.sha256}`));
+  }
+  process.exitCode = verification.verdict === "ok" ? 0 : 1;
+}
+
+async function printFindings({ findings, incomplete }: VerifyResult): Promise<void> {
+  for (const { path, problem } of findings) {
+    await print(printable(`${path}: ${problem}`));
+  }
+  if (incomplete > 0) {
+    await print(`${sayCount(incomplete, "package")} incomplete: archived without all media`);
+  }
+}
+
+function demanded(name: string, given: string | undefined): string {
+  if (given === undefined) {
+    throw new Error(`${name} is missing. See --help.`);
+  }
+  return given;
+}
+
+function oneOf<const T extends string>(name: string, choices: readonly T[], given: string): T {
+  const found = choices.find((one) => one === given);
+  if (found === undefined) {
+    throw new Error(`${name} must be one of ${choices.join(", ")}.`);
+  }
+  return found;
+}
+
+await runCommand("dimensioner-export", main);

@@ -1,0 +1,38 @@
+import type { Finding } from "../../model/archive-reports.ts";
+import { manifestFileName, plainDisk } from "../archive-disk.ts";
+import type { PlacedPackage } from "../packages/intent.ts";
+import { loadManifestWithin } from "./load-manifest-within.ts";
+import { checkPackage, sayUnreadable, type CheckedTotals } from "./package-check.ts";
+import { damagedManifest } from "./walk-packages.ts";
+
+/** Checks one package of the index, and the manifest before it. */
+export async function* checkIndexed(
+  root: string,
+  { path, sha256 }: PlacedPackage,
+  totals: CheckedTotals,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Finding> {
+  const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, plainDisk).catch(sayUnreadable);
+  if (typeof found === "string") {
+    totals.packages += 1;
+    yield found === "none"
+      ? { kind: "missing-package", path, problem: "the package is gone" }
+      : { kind: "manifest", path, problem: found === "damaged" ? damagedManifest : found };
+    return;
+  }
+  const { manifest } = found;
+  if (found.sha256 !== sha256) {
+    yield { kind: "manifest", path, problem: "the manifest is not the one that the index lists" };
+  }
+  const folder = `${root}/${path}`;
+  yield* checkPackage({ kind: "package", path, folder, ...found }, plainDisk, totals, signal);
+  if (!manifest.complete) {
+    totals.incomplete += 1;
+  }
+  const { previous } = manifest;
+  const before = previous === null ? undefined : await loadManifestWithin(root, previous.path, plainDisk);
+  if (typeof before === "object" && before.sha256 !== previous?.sha256) {
+    const problem = "the manifest before this one is not the one that it names";
+    yield { kind: "previous-changed", path, problem };
+  }
+}

@@ -1,0 +1,34 @@
+import { numberedName, safeParts } from "../../media/file-names.ts";
+import { diskFacts } from "../archive-disk.ts";
+import type { ChainedPackage } from "./neighbours.ts";
+
+/** A longer path could not be extracted on a Windows computer whose paths have at most 260 characters. */
+const longestFolder = 120;
+const longestShortName = 60;
+
+/** Gives each file of a ZIP a name that every system accepts, and that no other file has in capital or small letters. */
+export class ZipNames {
+  readonly #taken = new Set<string>();
+
+  /** A name as it is, or with a number. */
+  free(name: string): string {
+    for (let number = 0; ; number += 1) {
+      const cut = name.lastIndexOf("/") + 1;
+      const free = name.slice(0, cut) + numberedName(name.slice(cut), number);
+      if (!this.#taken.has(free.toLowerCase())) {
+        this.#taken.add(free.toLowerCase());
+        return free;
+      }
+    }
+  }
+
+  /** A package has the folder that it has in the archive, or a short one if that would be too long. */
+  ofPackage({ path, sha256 }: Pick<ChainedPackage, "path" | "sha256">): (file: string) => string {
+    const parts = safeParts(path, diskFacts);
+    const last = parts.at(-1) ?? "";
+    const short = `${last.slice(0, longestShortName).trim().toWellFormed()}~${sha256.slice(0, 8)}`;
+    const joined = parts.join("/");
+    const folder = joined.length > longestFolder ? short : joined;
+    return (file) => this.free(`packages/${folder}/${safeParts(file, diskFacts).join("/")}`);
+  }
+}
