@@ -32,14 +32,20 @@ export const databaseEffects = [
   "is executed without an answer",
 ] as const;
 
-export type DatabaseEffect = (typeof databaseEffects)[number];
+type DatabaseEffect = (typeof databaseEffects)[number];
+
+/** Whether the messages are new, or their jobs were accepted by a process that has ended since. */
+type DatabaseBeginning = "new" | "resumed";
 
 /** The transactions of all messages; that of the local measurement is found by the webhook's record. */
 const transactions = ["cloud", "local", "message", "sequence"];
 const minuteMs = 60_000;
 
-/** Sends each message to the archive; the two parts of the sequence have one transaction. */
-const messages: readonly ((runner: JobRunner) => Promise<Submission>)[] = [
+/** Sends a message to the archive. */
+type Send = (runner: JobRunner) => Promise<Submission>;
+
+/** The two parts of the sequence have one transaction. */
+const messages: readonly Send[] = [
   (runner) => runner.submit(intentOf("cloud", { origin: cloudOrigin, measurement: "{}\n", raw: "{}" })),
   (runner) => {
     const { local: sought } = measured("A", 0, { tag, customReference2: tag });
@@ -68,19 +74,32 @@ const messages: readonly ((runner: JobRunner) => Promise<Submission>)[] = [
  * again. Then the archive is closed and opened again, as by a deploy. Throws if anything is lost, archived twice or left
  * behind.
  */
-export async function runWithFailingDatabase(effect: DatabaseEffect, points: PointCounter): Promise<void> {
+export async function runWithFailingDatabase(
+  beginning: DatabaseBeginning,
+  effect: DatabaseEffect,
+  points: PointCounter,
+): Promise<void> {
   try {
     await runInOrder(
       () => 0,
-      (root, scheduler) => new FailingDatabaseRun(root, scheduler).run(effect, points),
+      (root, scheduler) => new FailingDatabaseRun(root, scheduler).run(beginning, effect, points),
       Number.POSITIVE_INFINITY,
     );
   } catch (error) {
-    throw new Error(`transaction ${points.at}, ${points.reached}, ${effect}: ${String(error)}`, {
-      cause: error,
-    });
+    throw new Error(
+      `transaction ${points.at}, ${points.reached}, ${effect}, ${beginning}: ${String(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
+
+/** Executes a transaction, or not. */
+type Around = (
+  name: string,
+  execute: () => ReturnType<Database["transaction"]>,
+) => ReturnType<Database["transaction"]>;
 
 class FailingDatabaseRun {
   readonly #root: string;
@@ -92,24 +111,59 @@ class FailingDatabaseRun {
     this.#scheduler = scheduler;
   }
 
-  async run(effect: DatabaseEffect, points: PointCounter): Promise<void> {
+  async run(beginning: DatabaseBeginning, effect: DatabaseEffect, points: PointCounter): Promise<void> {
     const { database } = await this.#databases.open(this.#root);
     const inbox = new Inbox(database, { nodeId: "records", runId: "run" });
     await inbox.add(received("local", 1, { customReference2: tag }).record, 0);
     await inbox.add(received("cloud", 1).record, 0);
-    await this.#scheduler.runUntil(this.#archiveAll(effect, points));
+    await this.#scheduler.runUntil(this.#archiveAll(beginning, effect, points));
     await this.#check(database);
   }
 
-  async #archiveAll(effect: DatabaseEffect, points: PointCounter): Promise<void> {
-    let isOver = false;
+  async #archiveAll(
+    beginning: DatabaseBeginning,
+    effect: DatabaseEffect,
+    points: PointCounter,
+  ): Promise<void> {
+    const archives = new Archives({ disk: scheduledDisk(this.#scheduler) });
+    const given = beginning === "new" ? messages : await this.#runUntilAccepted(archives);
+    const unsent = await this.#runWithFault(archives, given, effect, points);
+    const last = this.#deploy(archives, (_name, execute) => execute());
+    await last.begin();
+    await this.#sendAll(last, unsent);
+    await this.#untilNoneIsOpen(last);
+    await last.close();
+  }
+
+  /** Runs a process that is closed when all jobs are accepted. Returns the messages that are not part of a job. */
+  async #runUntilAccepted(archives: Archives): Promise<readonly Send[]> {
+    const accepted = Promise.withResolvers<void>();
+    let jobs = 0;
+    const deployed = this.#deploy(archives, async (name, execute) => {
+      const rows = await execute();
+      jobs += name.startsWith("INSERT INTO jobs") ? 1 : 0;
+      if (jobs === transactions.length) {
+        accepted.resolve();
+      }
+      return rows;
+    });
+    const unsent = this.#sendAll(deployed, messages);
+    await accepted.promise;
+    await deployed.close();
+    return await unsent;
+  }
+
+  /** Runs a process with the chosen fault. Returns the messages that are not part of a job. */
+  async #runWithFault(
+    archives: Archives,
+    given: readonly Send[],
+    effect: DatabaseEffect,
+    points: PointCounter,
+  ): Promise<readonly Send[]> {
     let isFailing = false;
     const failed = Promise.withResolvers<void>();
-    const around = async (
-      name: string,
-      execute: () => ReturnType<Database["transaction"]>,
-    ): ReturnType<Database["transaction"]> => {
-      const isChosen = !isOver && points.pass(name);
+    const deployed = this.#deploy(archives, async (name, execute) => {
+      const isChosen = points.pass(name);
       if (isChosen) {
         failed.resolve();
         isFailing = effect === "fails for a minute" || effect === "fails until the close";
@@ -126,31 +180,17 @@ class FailingDatabaseRun {
         throw failureError("store.sqlite", { reason: "failed", resultCode: resultCodes.full, message });
       }
       return await execute();
-    };
-    const archives = new Archives({ disk: scheduledDisk(this.#scheduler) });
-    const first = this.#deploy(archives, around);
-    void first.begin();
-    const unsent = Promise.all(messages.map(async (send) => ((await this.#send(first, send)) ? [] : send)));
-    const ended = unsent.then(() => this.#untilNoneIsOpen(first));
+    });
+    void deployed.begin();
+    const unsent = this.#sendAll(deployed, given);
+    const ended = unsent.then(() => this.#untilNoneIsOpen(deployed));
     await (effect === "fails until the close" ? Promise.race([failed.promise, ended]) : ended);
-    await first.close();
-    isOver = true;
-    isFailing = false;
-    const last = this.#deploy(archives, around);
-    await last.begin();
-    await Promise.all((await unsent).flat().map((send) => this.#send(last, send)));
-    await this.#untilNoneIsOpen(last);
-    await last.close();
+    await deployed.close();
+    return await unsent;
   }
 
   /** An archive whose transactions are executed by `around`, or not. */
-  #deploy(
-    archives: Archives,
-    around: (
-      name: string,
-      execute: () => ReturnType<Database["transaction"]>,
-    ) => ReturnType<Database["transaction"]>,
-  ): DeployedArchive {
+  #deploy(archives: Archives, around: Around): DeployedArchive {
     const open: MemoryDatabases["open"] = async (file) => {
       const { database, ...lease } = await this.#databases.open(file);
       const transaction: Database["transaction"] = (statements) => {
@@ -164,10 +204,15 @@ class FailingDatabaseRun {
   }
 
   /**
-   * Sends a message until it is archived or its job is kept for the next start. Returns false if a close ended it
+   * Sends each message until it is archived or its job is kept for the next start. Returns those that a close ended
    * before.
    */
-  async #send(deployed: DeployedArchive, send: (typeof messages)[number]): Promise<boolean> {
+  async #sendAll(deployed: DeployedArchive, given: readonly Send[]): Promise<readonly Send[]> {
+    const unsent = given.map(async (send) => ((await this.#send(deployed, send)) ? [] : [send]));
+    return (await Promise.all(unsent)).flat();
+  }
+
+  async #send(deployed: DeployedArchive, send: Send): Promise<boolean> {
     for (;;) {
       const end = await deployed.take(send);
       if (!isDimensionerError(end)) {
