@@ -2,9 +2,11 @@ import * as v from "valibot";
 import { cloudDeviceSchema, mediaItemSchema, terminalSchema } from "../../src/model/cloud-records.ts";
 import { measuredObjectSchema, measureResultSchema } from "../../src/model/measure-result.ts";
 import { transactionRecordSchema } from "../../src/model/transaction-record.ts";
+import * as billing from "./billing-payloads.ts";
 import * as evidence from "./evidence-payloads.ts";
 import * as payloads from "./payloads.ts";
 import { described } from "./payloads.ts";
+import * as scans from "./scan-payloads.ts";
 
 const text = v.nullable(v.string());
 const idText = v.union([v.string(), v.number()]);
@@ -72,16 +74,16 @@ export const shapes = {
   TimestampResult: evidence.timestampResult,
   StoreState: evidence.storeState,
   MessageParts: payloads.messageParts,
-  Scan: payloads.scan,
-  ScanElement: payloads.scanElement,
-  ScanCarrier: payloads.scanCarrier,
-  LabelDimensions: payloads.labelDimensions,
-  LabelWeight: payloads.labelWeight,
-  BillableWeight: payloads.billableWeight,
-  BillingThreshold: payloads.billingThreshold,
-  LabelDeviation: payloads.labelDeviation,
-  WeightDeviation: payloads.weightDeviation,
-  SideDeviation: payloads.sideDeviation,
+  Scan: scans.scan,
+  ScanElement: scans.scanElement,
+  ScanCarrier: scans.scanCarrier,
+  LabelDimensions: scans.labelDimensions,
+  LabelWeight: scans.labelWeight,
+  BillableWeight: billing.billableWeight,
+  BillingThreshold: billing.billingThreshold,
+  LabelDeviation: billing.labelDeviation,
+  WeightDeviation: billing.weightDeviation,
+  SideDeviation: billing.sideDeviation,
 } satisfies Record<string, v.GenericSchema>;
 
 /** The values that only the library returns; they are on no message. */
@@ -192,7 +194,7 @@ export const sent = {
   ScanMessage: message("What scan sends for a parcel, on its first output.", {
     payload: described("The scan as text, exactly as the scanner sent it.", v.string()),
     transactionReference: described("What the node was told to take as the reference.", v.string()),
-    scan: payloads.scan,
+    scan: scans.scan,
   }),
   ControlMessage: message("What scan sends for a control code, on its second output.", {
     payload: described("The scan as text, exactly as the scanner sent it.", v.string()),
@@ -200,7 +202,7 @@ export const sent = {
   }),
   BillableMessage: message("What billable weight sends; the payload stays as it was.", {
     payload: v.union([measureResultSchema, transactionRecordSchema]),
-    billable: payloads.billableWeight,
+    billable: billing.billableWeight,
   }),
   ErrorMessage: message("What a Catch node sends for an error in one of the nodes.", {
     error: payloads.errorObject,
@@ -251,7 +253,7 @@ export const taken = {
   }),
   BillableWeightInput: message("What billable weight takes.", {
     payload: v.union([measureResultSchema, transactionRecordSchema]),
-    scan: v.exactOptional(payloads.scan),
+    scan: v.exactOptional(scans.scan),
     preset: v.exactOptional(
       described("A carrier of the table, if the dialog leaves the choice to the message.", v.string()),
     ),
