@@ -14,14 +14,14 @@ export interface OpenEditor extends Pick<Editor, "page" | "problems"> {
 export interface BothEditors {
   /** Runs the same work in both editors at once: much of it is waiting. */
   run(work: (openEditor: OpenEditor) => Promise<void>): Promise<void>;
-  close(): Promise<void>;
 }
 
 interface Running {
   readonly major: 4 | 5;
   readonly nodeRed: NodeRed;
-  /** Used by one test file after the other: the browser keeps the editor's scripts. */
   readonly context: BrowserContext;
+  /** Used by one test file after the other, once the first one has opened it. */
+  editor?: Editor;
 }
 
 /**
@@ -41,13 +41,13 @@ after(async () => {
 /** Deploys flows in Node-RED 4.1 and 5.0, in place of those of an earlier test file, and opens an editor of each. */
 export async function openBothEditors(flows: readonly object[]): Promise<BothEditors> {
   running ??= start();
-  const editors: Editor[] = [];
   const openEditors = await Promise.all(
-    (await running).map(async ({ major, nodeRed, context }): Promise<OpenEditor> => {
+    (await running).map(async (one): Promise<OpenEditor> => {
+      const { major, nodeRed, context } = one;
       await nodeRed.deploy(flows);
-      const editor = await openEditorPage(context, nodeRed.url);
-      editors.push(editor);
-      const { page, problems } = editor;
+      await one.editor?.reopen();
+      one.editor ??= await openEditorPage(context, nodeRed.url);
+      const { page, problems } = one.editor;
       return { major, nodeRed, page, problems };
     }),
   );
@@ -62,9 +62,6 @@ export async function openBothEditors(flows: readonly object[]): Promise<BothEdi
         }
       });
     },
-    async close() {
-      await Promise.all(editors.map((editor) => editor.close()));
-    },
   };
 }
 
@@ -72,9 +69,7 @@ export async function openBothEditors(flows: readonly object[]): Promise<BothEdi
  * Opens both editors for all tests of the suite that calls it. `flows` may be a function, called when the suite's earlier
  * `before` hooks have run. After each test it closes open dialogs, which would make the following tests fail.
  */
-export function bothEditorsOfSuite(
-  flows: readonly object[] | (() => readonly object[]),
-): Pick<BothEditors, "run"> {
+export function bothEditorsOfSuite(flows: readonly object[] | (() => readonly object[])): BothEditors {
   let both: BothEditors | undefined;
   const run: BothEditors["run"] = async (work) => {
     assert.ok(both !== undefined, "the editors are open");
@@ -83,7 +78,6 @@ export function bothEditorsOfSuite(
   before(async () => {
     both = await openBothEditors(typeof flows === "function" ? flows() : flows);
   });
-  after(() => both?.close());
   afterEach(() =>
     run(async ({ page, problems }) => {
       assert.deepEqual(problems, []);
@@ -96,7 +90,11 @@ export function bothEditorsOfSuite(
 function start(): Promise<Running[]> {
   return Promise.all(
     ([4, 5] as const).map(async (major) => {
-      const [nodeRed, browser] = await Promise.all([startNodeRed({ major, settings }), sharedBrowser()]);
+      // With Dashboard, so that an example that uses it is drawn as wide as it is.
+      const [nodeRed, browser] = await Promise.all([
+        startNodeRed({ major, settings, dashboard: true }),
+        sharedBrowser(),
+      ]);
       return { major, nodeRed, context: await newEditorContext(browser) };
     }),
   );

@@ -77,7 +77,6 @@ describe("building flows in the editor, in Node-RED 4.1 and 5.0", () => {
   before(async () => {
     both = await openBothEditors([{ id: "tab", type: "tab", label: "Dock" }]);
   });
-  after(() => both?.close());
   afterEach(() => both.run(async ({ problems }) => assert.deepEqual(problems, [])));
 
   it("wires a scan to a measure, sees the dimensions, and in red that the device is off", () =>

@@ -223,7 +223,6 @@ describe("the editor's validation of properties, in Node-RED 4.1 and 5.0", () =>
   before(async () => {
     both = await openBothEditors(flows);
   });
-  after(() => both?.close());
 
   it("accepts valid values, and says in a sentence that begins with the field what is wrong with others", () =>
     both.run(async ({ page }) => {

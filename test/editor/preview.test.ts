@@ -95,7 +95,6 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", () => {
     both = await openBothEditors(flows);
   });
   after(async () => {
-    await both?.close();
     await device?.close();
     await simulator?.close();
     await rm(folder, { recursive: true, force: true });

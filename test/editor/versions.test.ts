@@ -25,7 +25,6 @@ describe("nodes that another version saved, in Node-RED 4.1 and 5.0", () => {
   before(async () => {
     both = await openBothEditors(flows);
   });
-  after(() => both?.close());
 
   it("an older one is valid, and exported unchanged, also after its dialog was opened", () =>
     both.run(async ({ page }) => {

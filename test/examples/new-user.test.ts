@@ -32,7 +32,6 @@ describe("example 02, as somebody tries it for the first time", () => {
   before(async () => {
     both = await openBothEditors([{ id: "empty", type: "tab", label: "Flow 1" }]);
   });
-  after(() => both?.close());
 
   it("imported in the editor and deployed, archives a parcel with its video, with the simulator's token", () =>
     both.run(async (openEditor) => {

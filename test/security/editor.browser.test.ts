@@ -93,7 +93,6 @@ describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text"
     ]);
   });
   after(async () => {
-    await both?.close();
     await stranger?.close();
   });
   afterEach(() =>

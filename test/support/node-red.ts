@@ -10,6 +10,8 @@ import { createInterface } from "node:readline";
 const repository = dirname(dirname(import.meta.dirname));
 const defaultLanguage = "en-US";
 const packageName = "@dimflow/node-red-dimensioner";
+/** Node-RED finds it among the dependencies of this package, and takes a fifth longer to start with it. */
+const dashboardName = "@flowfuse/node-red-dashboard";
 
 /** The Node-RED that is tested on this Node.js: 4.1 on Node 22, 5.0 on Node 24 and later. */
 export const nodeRedMajor: 4 | 5 = Number.parseInt(process.versions.node, 10) >= 24 ? 5 : 4;
@@ -44,6 +46,8 @@ export interface NodeRedOptions {
   flows?: readonly object[];
   /** Written over the defaults, those of the editor's theme one by one; must survive JSON. */
   settings?: Readonly<Record<string, unknown>> & { readonly editorTheme?: object };
+  /** Whether to load Dashboard 2; without it, only where the user folder has it. */
+  dashboard?: boolean;
   /** Added to the environment. */
   env?: Readonly<Record<string, string>>;
 }
@@ -77,10 +81,11 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
   const ownDir = options.userDir === undefined ? await mkdtemp(join(tmpdir(), "node-red-")) : null;
   const userDir = options.userDir ?? (ownDir as string);
   await linkPackage(userDir);
+  const { dashboard = existsSync(join(userDir, "node_modules", dashboardName)) } = options;
   const settingsFile = join(userDir, "settings.cjs");
   await writeFile(
     settingsFile,
-    `module.exports = ${JSON.stringify(settingsFor(userDir, options.settings))};\n`,
+    `module.exports = ${JSON.stringify(settingsFor(userDir, dashboard, options.settings))};\n`,
   );
 
   const child = spawn(
@@ -147,7 +152,12 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
   }
 }
 
-function settingsFor(userDir: string, { editorTheme, ...settings }: NodeRedOptions["settings"] = {}) {
+function settingsFor(
+  userDir: string,
+  dashboard: boolean,
+  { editorTheme, ...settings }: NodeRedOptions["settings"] = {},
+) {
+  const denyList = dashboard ? [] : [dashboardName];
   return {
     uiHost: "127.0.0.1",
     uiPort: 0,
@@ -157,7 +167,7 @@ function settingsFor(userDir: string, { editorTheme, ...settings }: NodeRedOptio
     lang: defaultLanguage,
     telemetry: { enabled: false, updateNotification: false },
     // Without these Node-RED asks npm for its version and the internet for updates.
-    externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
+    externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false, denyList } },
     editorTheme: { tours: false, projects: { enabled: false }, palette: { editable: false }, ...editorTheme },
     logging: { console: { level: "info", metrics: false, audit: false } },
     nodesExcludes: unusedNodes,

@@ -62,8 +62,9 @@ export async function startDemo({
     const nodeRed = await startOnUsualPort({
       major: 5,
       userDir,
-      // Who tries something in the demo finds every node of Node-RED in the palette.
+      // Who tries something in the demo finds every node of Node-RED in the palette, and those of the packing station.
       settings: { nodesExcludes: [], ...settings },
+      dashboard: true,
       env: { DIMENSIONER_ARCHIVE: archiveFolder, NODE_OPTIONS: endWithParentOption() },
     });
     closers.push(() => nodeRed.stop());
