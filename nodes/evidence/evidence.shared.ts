@@ -118,7 +118,7 @@ export const properties = {
     icon: "certificate",
     note: "note.roots",
     group: timestamps,
-    when: { action: ["timestamp", "verify", "msg"] },
+    when: { action: ["timestamp", "verify", "export", "msg"] },
   },
   user: {
     kind: "text",

@@ -134,7 +134,10 @@ export default function (RED: NodeAPI): void {
         case "export": {
           const target = await readTarget(job);
           const language = languageFor(RED, settings.language);
-          const made = await turns.run(action, job, () => exportEvidence(request, job, { target, language }));
+          const { roots } = settings;
+          const made = await turns.run(action, job, () =>
+            exportEvidence(request, job, { target, language, roots }),
+          );
           return [putExport(job, made)];
         }
         case "prune": {

@@ -90,6 +90,7 @@ export const exportArguments = {
       filename: aText,
       ifExists: oneOf(["error", "rename", "replace"]),
       language: oneOf(languages),
+      timestampRoots: aText,
     },
     ["database", "by", "to"],
   ),

@@ -47,6 +47,8 @@ export interface ExportPackagesOptions extends FindPackagesOptions, ArchiveOptio
   readonly ifExists?: "error" | "rename" | "replace" | undefined;
   /** Of the reports; `en-US` if it is not given. */
   readonly language?: Language | undefined;
+  /** A file with the certificates that are trusted to vouch for the signers of time stamps, in PEM form. */
+  readonly timestampRoots?: string | undefined;
 }
 
 /** A ZIP with packages, and what was found when they were verified. */
@@ -118,7 +120,15 @@ export async function exportPackages(
   options: ExportPackagesOptions,
 ): Promise<ExportedPackages> {
   checkArguments({ surface: "store", operation: "export" }, { folder, options }, exportArguments);
-  const { to, filename, ifExists = "rename", language = "en-US", onProgress, signal } = options;
+  const {
+    to,
+    filename,
+    ifExists = "rename",
+    language = "en-US",
+    timestampRoots,
+    onProgress,
+    signal,
+  } = options;
   const found = await withSource(
     { folder, database: options.database, operation: "export" },
     async (source) => ({
@@ -129,6 +139,7 @@ export async function exportPackages(
   const { verification, output } = await saveExport(found.root, found.packages, {
     language,
     target: { folder: to, filename, ifExists },
+    timestampRoots,
     onProgress: (progress) => onProgress?.(progress),
     signal,
   });

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { plainDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { makeTimestamp } from "../../src/archive/evidence/make-timestamp.ts";
 import { TimestampFolder } from "../../src/archive/maintenance/timestamp-folder.ts";
-import { timestampOf } from "../../src/archive/evidence/package-timestamp.ts";
+import { timestampOf } from "../../src/archive/maintenance/package-timestamp.ts";
 import { withSource } from "../../src/archive/evidence/with-source.ts";
 import {
+  exportPackages,
   pruneArchive,
   rebuildIndex,
   timestampArchive,
@@ -20,6 +21,7 @@ import { failsWith, failureOf } from "../support/failures.ts";
 import { hasOpenSsl, openssl, startAuthority, type Authority } from "../timestamp/authority.ts";
 import { certificates, fixture, fixtures } from "../timestamp/fixtures.ts";
 import { fillArchive } from "./packages.ts";
+import { readZip } from "./read-zip.ts";
 import { databaseOf } from "./store.ts";
 
 const roots = join(fixtures, "root.crt");
@@ -53,6 +55,22 @@ describe("archive: time stamps from OpenSSL", () => {
     const placed = { path, sha256: sha256Of(await manifestIn(root, path)) };
     return timestampOf(root, placed, { disk: plainDisk, roots: certificates("root") });
   };
+
+  it("is in the report of an export, with who vouches for its signer", () =>
+    withFolder((to) =>
+      withFolder(async (root) => {
+        await fillArchive(root, ["m0", "m1"]);
+        await stamp(root);
+        const options = { database: databaseOf(root), by: "transactionId", value: "m0", to } as const;
+        const reportOf = async (timestampRoots?: string) => {
+          const { path } = await exportPackages(root, { ...options, timestampRoots });
+          const [report] = await readZip(path, (name) => name === "report.html");
+          return String(report?.content);
+        };
+        assert.match(await reportOf(), /Time stamp .*\n?.*\d UTC: signed by .*; nobody vouches for it/);
+        assert.match(await reportOf(roots), /Time stamp .*\n?.*\d UTC: signed by .*; .* vouches for it/);
+      }),
+    ));
 
   it("has the newest manifest signed, keeps it, and verifies it offline as OpenSSL does", () =>
     withFolder(async (root) => {

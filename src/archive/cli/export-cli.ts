@@ -31,6 +31,8 @@ first. The ZIP gets its name only when it is complete, and nothing is overwritte
   --to <folder>       the folder in which the ZIP is saved, outside of the packages; required
   --filename <name>   the name of the ZIP; by default it is made of the reference
   --language <name>   the language of the reports: ${languages.join(", ")}
+  --timestamp-roots <file>
+                      the certificates that you trust to vouch for the signers of time stamps, in PEM form
   --limit <number>    how many packages at most; 100 by default
   --json              print one JSON object instead of text
   -h, --help          print this text
@@ -58,6 +60,7 @@ async function main(signal: AbortSignal): Promise<void> {
       to: { type: "string" },
       filename: { type: "string" },
       language: { type: "string", default: "en-US" },
+      "timestamp-roots": { type: "string" },
       limit: { type: "string", default: "100" },
       json: { type: "boolean" },
       help: { type: "boolean", short: "h" },
@@ -88,7 +91,13 @@ async function main(signal: AbortSignal): Promise<void> {
     ),
   }));
   const { output, verification } = await withProgress((line) =>
-    saveExport(found.root, found.packages, { language, target, onProgress: line.show, signal }),
+    saveExport(found.root, found.packages, {
+      language,
+      target,
+      timestampRoots: values["timestamp-roots"],
+      onProgress: line.show,
+      signal,
+    }),
   );
   if (values.json === true) {
     await print(printableJson({ ...output, verification }));

@@ -32,8 +32,9 @@ async function run(
   signal: AbortSignal,
 ): Promise<EvidenceResult> {
   if (task.action === "export") {
-    const { root, packages, language, target } = task;
-    return exportPackages(root, packages, { language, target, onProgress, signal });
+    const { root, packages, language, target, roots } = task;
+    const timestampRoots = roots === "" ? undefined : roots;
+    return exportPackages(root, packages, { language, target, timestampRoots, onProgress, signal });
   }
   const { root, database } = task;
   if (task.action === "prune") {

@@ -41,6 +41,8 @@ export type EvidenceTask =
       readonly root: string;
       readonly packages: readonly ChainedPackage[];
       readonly language: Language;
+      /** A file with trusted certificates for time stamps; blank: none. */
+      readonly roots: string;
       readonly target: ExportTarget;
     };
 

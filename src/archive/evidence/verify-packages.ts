@@ -55,7 +55,7 @@ async function noteTimestamps(
 ): Promise<ArchiveNote[]> {
   const notes: ArchiveNote[] = [];
   if (await new TimestampFolder(root, plainDisk).hasAny()) {
-    const { explainTimestamp, readRoots, timestampOf } = await import("./package-timestamp.ts");
+    const { explainTimestamp, readRoots, timestampOf } = await import("../maintenance/package-timestamp.ts");
     const roots = await readRoots(timestampRoots);
     for (const one of packages) {
       const found = await timestampOf(root, one, { disk: plainDisk, roots, signal });

@@ -32,6 +32,8 @@ export interface ExportOptions<TTarget extends ExportTarget = ExportTarget> {
   readonly target: TTarget;
   readonly onProgress: (progress: ArchiveProgress) => void;
   readonly signal: AbortSignal | undefined;
+  /** A file with the certificates that are trusted to vouch for the signers of time stamps, in PEM form. */
+  readonly timestampRoots?: string | undefined;
   /** For tests. */
   readonly now?: (() => Date) | undefined;
 }

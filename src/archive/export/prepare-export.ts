@@ -2,6 +2,7 @@ import type { ArchiveProgress, Finding } from "../../model/archive-reports.ts";
 import type { VerifyResult } from "../../model/shapes.ts";
 import { packageVersion } from "../../package/package-files.ts";
 import type { CheckedTotals } from "../maintenance/package-check.ts";
+import { timestampsIn } from "../report/covering-timestamps.ts";
 import { readReportTexts } from "../report/catalogs.ts";
 import type { Language } from "../../rules/languages.ts";
 import { titleOf } from "../report/package-section.ts";
@@ -16,6 +17,8 @@ export interface PrepareOptions {
   readonly language: Language;
   readonly onProgress: (progress: ArchiveProgress) => void;
   readonly facts: ExportFacts;
+  /** A file with the certificates that are trusted to vouch for the signers of time stamps, in PEM form. */
+  readonly timestampRoots?: string | undefined;
   /** For tests: an export differs from another one of the same packages in the time of its verification only. */
   readonly now?: (() => Date) | undefined;
 }
@@ -44,14 +47,15 @@ const sumsName = "SHA256SUMS";
 export async function prepareExport(
   root: string,
   packages: readonly ChainedPackage[],
-  { language, onProgress, facts, now = () => new Date() }: PrepareOptions,
+  { language, onProgress, facts, timestampRoots, now = () => new Date() }: PrepareOptions,
 ): Promise<PreparedExport> {
   const texts = await readReportTexts(language);
   const names = new ZipNames();
+  const findTimestamp = await timestampsIn(root, timestampRoots, facts.signal);
   const collected: ExportedPackage[] = [];
   // In the order of the chain, whatever the order in which the index has found them.
   for (const indexed of packages.toSorted(byTime)) {
-    collected.push(await collectPackage(root, indexed, { names, facts }));
+    collected.push(await collectPackage(root, indexed, { names, facts, findTimestamp }));
     const { packages: done, bytes } = totalsOf(collected);
     onProgress({ packages: done, bytes, expectedPackages: packages.length, expectedBytes: null });
   }

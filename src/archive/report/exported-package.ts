@@ -8,6 +8,8 @@ import type { CheckedTotals } from "../maintenance/package-check.ts";
 import { filesOf, type Manifest } from "../packages/manifest.ts";
 import { mostMeasurementBytes } from "../packages/measurement-fields.ts";
 import { fileContent, measure, unchanged, type Content, type ExportFacts, type Measured } from "./content.ts";
+import type { PackageTimestamp } from "../maintenance/package-timestamp.ts";
+import type { FindTimestamp } from "./covering-timestamps.ts";
 import type { ChainedPackage } from "./neighbours.ts";
 import type { ZipNames } from "./zip-names.ts";
 
@@ -46,6 +48,8 @@ export interface ExportedPackage {
   readonly measurement: Readonly<Record<string, unknown>> | null;
   readonly before: Neighbour | null;
   readonly after: Neighbour | null;
+  /** The earliest valid one that covers this package; null if there is none. */
+  readonly timestamp: PackageTimestamp | null;
 }
 
 interface Opened {
@@ -60,7 +64,7 @@ const mostUnlistedFiles = 1_000;
 export async function collectPackage(
   root: string,
   indexed: ChainedPackage,
-  { names, facts }: { names: ZipNames; facts: ExportFacts },
+  { names, facts, findTimestamp }: { names: ZipNames; facts: ExportFacts; findTimestamp: FindTimestamp },
 ): Promise<ExportedPackage> {
   const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   const findings: Finding[] = [];
@@ -80,6 +84,7 @@ export async function collectPackage(
     measurement: await readMeasurement(files),
     before: await findBefore(root, opened),
     after: await findAfter(root, indexed, opened),
+    timestamp: await findTimestamp(indexed),
   };
 }
 

@@ -2,6 +2,7 @@ import type { ExportedPackage } from "./exported-package.ts";
 import type { ReportTexts } from "./catalogs.ts";
 import { html, type Html } from "./html.ts";
 import { facts, given } from "./package-section.ts";
+import { sayTime } from "./say-time.ts";
 
 /** What the manifest says of the parcel, the device and the times. */
 export function knownFacts({ manifest, indexed }: ExportedPackage, texts: ReportTexts): Html {
@@ -49,16 +50,4 @@ export function knownFacts({ manifest, indexed }: ExportedPackage, texts: Report
     ${column(texts.text("parcel"), parcel)} ${column(texts.text("device"), device)}
     ${column(texts.text("times"), clocks)}
   </div>`;
-}
-
-/** A time as it was written, to its last digit, with the name of its zone. Anything else is shown unchanged. */
-export function sayTime(iso: string): string;
-export function sayTime(iso: string | null): string | null;
-export function sayTime(iso: string | null): string | null {
-  const [, date, time, zone] = /^(\d{4}-\d\d-\d\d)T([\d:.]+)(Z|[+-]\d\d:\d\d)?$/.exec(iso ?? "") ?? [];
-  if (date === undefined || time === undefined) {
-    return iso;
-  }
-  const name = zone === undefined ? "" : zone === "Z" ? " UTC" : ` UTC${zone}`;
-  return `${date} ${time}${name}`;
 }

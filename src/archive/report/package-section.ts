@@ -1,9 +1,11 @@
 import type { Finding } from "../../model/archive-reports.ts";
 import type { ExportedPackage, Neighbour } from "./exported-package.ts";
 import { figureOf, unitOf } from "../packages/measurement-fields.ts";
+import type { PackageTimestamp } from "../maintenance/package-timestamp.ts";
 import type { ReportTexts } from "./catalogs.ts";
 import { addressOf, html, type Html } from "./html.ts";
 import type { ReportTextKey } from "./report-texts.ts";
+import { sayTime } from "./say-time.ts";
 
 /** A longer text is in the manifest. */
 const longestText = 500;
@@ -149,7 +151,10 @@ export function fileTable({ files }: ExportedPackage, texts: ReportTexts, base: 
 }
 
 /** The manifest's hash, and the packages before and after this one. */
-export function chainOf({ manifest, sha256, before, after }: ExportedPackage, texts: ReportTexts): Html {
+export function chainOf(
+  { manifest, sha256, before, after, timestamp }: ExportedPackage,
+  texts: ReportTexts,
+): Html {
   const none = (key: ReportTextKey): Html => html`${texts.text(key)}`;
   const neighbour = ({ path, state }: Neighbour, fits: ReportTextKey): Html => {
     const key = { fits, gone: "neighbourGone", other: "neighbourOther" } as const;
@@ -168,7 +173,16 @@ export function chainOf({ manifest, sha256, before, after }: ExportedPackage, te
               <div class="hash">${previous?.sha256 ?? ""}</div>`,
       ],
       [texts.text("after"), after === null ? none("last") : neighbour(after, "afterFits")],
+      [texts.text("timestamp"), timestamp === null ? null : sayTimestamp(timestamp, texts)],
     ])}`;
+}
+
+function sayTimestamp({ at, signer, root }: PackageTimestamp, texts: ReportTexts): string {
+  const signed =
+    root === null
+      ? texts.text("timestampUnvouched", { name: signer })
+      : texts.text("timestampVouched", { name: signer, root });
+  return `${sayTime(at.toISOString())}: ${signed}`;
 }
 
 /** Names and values; what nobody knows is left out. */

@@ -85,6 +85,10 @@ export const reportTexts = {
   neighbourGone: "not in the archive any more",
   neighbourOther: "does not fit to this package",
 
+  timestamp: "Time stamp (the clock of its server)",
+  timestampVouched: "signed by __name__; __root__ vouches for it",
+  timestampUnvouched: "signed by __name__; nobody vouches for it",
+
   // What was verified, and how to do it again.
   overview: "Overview",
   package: "Package",

@@ -3,9 +3,10 @@ import type { VerifyResult } from "../../model/shapes.ts";
 import type { ExportedPackage } from "./exported-package.ts";
 import type { ReportTexts } from "./catalogs.ts";
 import { html, type Html } from "./html.ts";
-import { knownFacts, sayTime } from "./known-facts.ts";
+import { knownFacts } from "./known-facts.ts";
 import { EmbeddedBytes, mediaSection } from "./media-section.ts";
 import { banners, chainOf, facts, figuresOf, fileTable, stateOf, titleOf } from "./package-section.ts";
+import { sayTime } from "./say-time.ts";
 import { styles } from "./styles.ts";
 
 /** What a report is about. */

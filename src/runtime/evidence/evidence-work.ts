@@ -76,13 +76,13 @@ export function stateOf({ folder, lease }: EvidenceRequest): Promise<StoreState>
 export async function exportEvidence(
   request: EvidenceRequest,
   job: Job,
-  { language, target }: { readonly language: Language; readonly target: ExportTarget },
+  options: { readonly language: Language; readonly target: ExportTarget; readonly roots: string },
 ): Promise<ExportResult> {
   const source = await sourceOf(request);
   const found = await demandPackages(source, request);
   const packages = await withNext(source.database, found);
   return runInThread(
-    { action: "export", root: source.root, packages, language, target },
+    { action: "export", root: source.root, packages, ...options },
     { signal: job.signal, onProgress: showProgress(job, "bytes") },
   );
 }

@@ -2,13 +2,13 @@ import type { X509Certificate } from "node:crypto";
 import { ProblemError } from "../../errors/interpolation.ts";
 import type { VerifiedTimestamp } from "../../timestamp/verify.ts";
 import { manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
-import { loadManifestWithin } from "../maintenance/load-manifest-within.ts";
+import { loadManifestWithin } from "./load-manifest-within.ts";
 import type { FoundManifest } from "../packages/package-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
-import { verifyKept } from "../maintenance/timestamp-check.ts";
-import { TimestampFolder, locationOf, type AboutTimestamp } from "../maintenance/timestamp-folder.ts";
+import { verifyKept } from "./timestamp-check.ts";
+import { TimestampFolder, locationOf, type AboutTimestamp } from "./timestamp-folder.ts";
 
-export { readRoots } from "../maintenance/timestamp-roots.ts";
+export { readRoots } from "./timestamp-roots.ts";
 
 /** A verified time stamp that covers a package. */
 export interface PackageTimestamp extends VerifiedTimestamp {
