@@ -338,4 +338,43 @@ describe("dimensioner-evidence", () => {
       assert.equal((await run("state", null)).error?.code, "ERR_FILE");
       await rename(`${folder}-gone`, folder);
     }));
+
+  it("gives archive messages that become packages, each of its own", () =>
+    withFolder(async (folder) => {
+      const store = storeId(folder);
+      await start(folder, [
+        { id: "split", z: "tab", type: "dimensioner-evidence", store, action: "missing", emit: "split" },
+      ]);
+      const ids = ["7", "8", "9"];
+      const open = ids.map((id) => {
+        const parts = { id, index: 0, count: 2 };
+        const given = {
+          transactionId: id,
+          transactionReference: `ORDER-${id}`,
+          measurement: measured,
+          parts,
+        };
+        return flow.start("archive", { ...given, payload: pictureOf(id), contentType: "image/jpeg" });
+      });
+      await flow.untilStatus("archive", ({ text }) => text.includes("3 open"));
+      await flow.run("archive", { reset: true });
+      await Promise.all(open);
+      // A job is written as failed right after its message has ended.
+      let missing: MissingEvidence[];
+      do {
+        missing = (await run("missing", "24h")).payload as MissingEvidence[];
+      } while (missing.some(({ reason }) => reason === "open"));
+      const { sent } = await run("", "24h", {}, "split");
+      assert.equal(sent.length, 3);
+      for (const msg of sent) {
+        assert.equal((await flow.run("archive", msg)).error, undefined);
+      }
+      const packages = await found(undefined, {}, "all");
+      assert.deepEqual(packages.map(({ transactionId, length }) => [transactionId, length]).sort(), [
+        ["7", 33.5],
+        ["8", 33.5],
+        ["9", 33.5],
+      ]);
+      assert.deepEqual((await run("", "24h", {}, "split")).sent, []);
+    }));
 });
