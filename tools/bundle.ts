@@ -1,6 +1,6 @@
 /**
  * Puts into dist/ what the compiler does not make, after `tsc -b` has made the declarations: the modules, the page that
- * Node-RED's editor loads for each node type, the simulator's page, catalogs, help, icons and pictures. `npm run build`
+ * Node-RED's editor loads for each node type, the pages, catalogs, help, icons and pictures. `npm run build`
  * runs both.
  */
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -26,7 +26,9 @@ for (const name of readdirSync("nodes")) {
 }
 // Icons that lie beside several nodes would be listed several times.
 cpSync("icons", "dist/nodes/device/icons", { recursive: true });
-await simulatorPage();
+await page("src/simulator/page");
+await page("src/evidence-page/page");
+cpSync("src/evidence-page/page/texts", "dist/src/evidence-page/page/texts", { recursive: true });
 copy("src/simulator/catalogue", /\.(?:jpg|png|bmp\.gz|mp4)$/);
 for (const command of Object.values(bin)) {
   chmodSync(command, 0o755);
@@ -76,17 +78,17 @@ function asName(nodeName: string): string {
   return nodeName.replaceAll("-", "_");
 }
 
-async function simulatorPage(): Promise<void> {
+async function page(folder: string): Promise<void> {
   await build({
     ...forBrowsers,
-    entryPoints: ["src/simulator/page/page.tsx", "src/simulator/page/page.css"],
-    outdir: "dist/src/simulator/page",
+    entryPoints: [`${folder}/page.tsx`, `${folder}/page.css`],
+    outdir: `dist/${folder}`,
     target: "es2022",
     jsx: "automatic",
     jsxImportSource: "preact",
     minify: true,
   });
-  copy("src/simulator/page", /\.(?:html|svg)$/);
+  copy(folder, /\.(?:html|svg)$/);
 }
 
 /** Copies the files of a folder whose names fit to the same place below dist/. */

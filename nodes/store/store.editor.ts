@@ -1,6 +1,7 @@
 import { connectionTest } from "../../src/editor/connection-test.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { labelStyle } from "../../src/editor/labels.ts";
+import { loginList } from "../../src/editor/login-list.ts";
 import { textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type StoreProperties } from "./store.shared.ts";
 
@@ -8,11 +9,12 @@ const type = "dimensioner-store";
 const fields = formFields(type, properties);
 const texts = textsOf(type);
 
-RED.nodes.registerType<StoreProperties>("dimensioner-store", {
+RED.nodes.registerType<StoreProperties, { logins: string }>("dimensioner-store", {
   category: "config",
   color: "#86b6d8",
   icon: "dimensioner-store.svg",
   defaults: editorDefaults(fields),
+  credentials: editorCredentials(fields),
   paletteLabel: () => texts("palette"),
   label() {
     return settingsOf(this, defaults).name || texts("palette");
@@ -21,7 +23,9 @@ RED.nodes.registerType<StoreProperties>("dimensioner-store", {
     return labelStyle(settingsOf(this, defaults).name);
   },
   oneditprepare() {
-    connectionTest(this, openForm(this, fields), {
+    const form = openForm(this, fields);
+    loginList(form, texts);
+    connectionTest(this, form, {
       type,
       after: "folder",
       properties: ["folder", "folderType"],

@@ -6,11 +6,64 @@ import {
   type Saved,
 } from "../../src/properties/property-table.ts";
 
+const page = { legend: "group.page", note: "note.page" } as const;
+
 /** The saved properties of `dimensioner-store`, in the order of its form. */
 export const properties = {
   name: nodeName,
   /** The folder of the packages. It has to exist; nodes that need only the database work without it. */
   folder: { ...folder, types: storeFolderTypes, required: "problem.folder", note: "note.folder" },
+  /** Where the evidence page is served, below the root of the flows; blank: nowhere. */
+  path: { kind: "text", default: "", rule: "pagePath", icon: "link", group: page },
+  /** How people log in. */
+  login: {
+    kind: "choice",
+    of: ["logins", "nodeRed", "proxy"],
+    default: "logins",
+    icon: "lock",
+    group: page,
+    when: { path: "given" },
+    tips: { key: "tip", of: ["nodeRed", "proxy"] },
+  },
+  /** Names with their rights and the hashes of their passwords, as JSON. */
+  logins: {
+    kind: "credential",
+    isList: true,
+    required: "problem.logins",
+    icon: "users",
+    group: page,
+    when: { path: "given", login: ["logins"] },
+  },
+  /** The header in which the proxy says who has logged in. */
+  header: {
+    kind: "text",
+    default: "",
+    rule: "headerName",
+    required: "problem.header",
+    placeholder: { text: "x-forwarded-user" },
+    icon: "tag",
+    group: page,
+    when: { path: "given", login: ["proxy"] },
+  },
+  /** From where the header is believed. */
+  proxyAddresses: {
+    kind: "text",
+    default: "127.0.0.1, ::1",
+    rule: "ipAddresses",
+    icon: "server",
+    note: "note.proxyAddresses",
+    group: page,
+    when: { path: "given", login: ["proxy"] },
+  },
+  /** The names of those who may also put packages on hold. */
+  managers: {
+    kind: "text",
+    default: "",
+    icon: "user-o",
+    note: "note.managers",
+    group: page,
+    when: { path: "given", login: ["nodeRed", "proxy"] },
+  },
 } as const satisfies PropertyTable;
 
 export type StoreProperties = Saved<typeof properties>;

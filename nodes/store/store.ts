@@ -1,26 +1,40 @@
 import type { NodeAPI, NodeDef } from "node-red";
 import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
+import { serveLoginHashes } from "../../src/runtime/admin/login-routes.ts";
 import { serveStoreTest } from "../../src/runtime/admin/store-routes.ts";
 import { openOrExplain } from "../../src/runtime/config/config-node.ts";
+import { SettingsReader } from "../../src/runtime/config/settings.ts";
+import { StorePages } from "../../src/runtime/evidence-page/store-pages.ts";
 import { readPackagesFolder } from "../../src/runtime/store/packages-folder.ts";
 import { databaseFile, type StoreNode } from "../../src/runtime/store/store-choice.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { Store } from "../../src/store/store.ts";
-import { defaults, type StoreProperties } from "./store.shared.ts";
+import { defaults, properties as table, type StoreProperties } from "./store.shared.ts";
 
-/** `dimensioner-store`: names the folder of packages, and the database in which nodes keep what must survive a restart. */
+/**
+ * `dimensioner-store`: names the folder of packages, and the database in which nodes keep what must survive a restart; serves
+ * the evidence page.
+ */
 export default function (RED: NodeAPI): void {
   // A database file can be open only once, so the nodes of one store share it, also while a deploy replaces them.
   const databases = new StoreDatabases();
+  const pages = new StorePages(RED);
 
   function StoreConfigNode(this: StoreNode, config: NodeDef & Partial<StoreProperties>): void {
     RED.nodes.createNode(this, config);
     this.access = openOrExplain(() => {
-      const folder = readPackagesFolder(RED, this, readCurrent(defaults, config));
-      return { store: new Store(databaseFile(RED, this.id), folder, databases) };
+      const properties = readCurrent(defaults, config);
+      const store = new Store(
+        databaseFile(RED, this.id),
+        readPackagesFolder(RED, this, properties),
+        databases,
+      );
+      pages.serve(this, store, () => new SettingsReader("store").read(table, properties));
+      return { store };
     });
   }
 
-  RED.nodes.registerType("dimensioner-store", StoreConfigNode);
+  RED.nodes.registerType("dimensioner-store", StoreConfigNode, { credentials: { logins: { type: "text" } } });
   serveStoreTest(RED, databases);
+  serveLoginHashes(RED);
 }

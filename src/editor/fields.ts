@@ -1,5 +1,5 @@
 import type { CheckOptions } from "@node-red/editor-client";
-import { readAddress, readBaseUrl, readTimestampServer } from "../rules/addresses.ts";
+import { readAddress, readBaseUrl, readIpAddresses, readTimestampServer } from "../rules/addresses.ts";
 import {
   fileNameProblem,
   headerNameProblem,
@@ -217,10 +217,14 @@ function ruleProblem(rule: TextRule, value: string, now: Now): Problem | null {
       return fileNameProblem(value);
     case "headerName":
       return headerNameProblem(value);
+    case "ipAddresses":
+      return problemIn(readIpAddresses(value));
     case "layout":
       return layoutProblem(value);
     case "limits":
       return problemIn(readLimits(value));
+    case "pagePath":
+      return value.trim() === "" ? null : problemIn(readPath(value));
     case "pattern":
       return patternProblem(value);
     case "timestampServer":

@@ -58,6 +58,8 @@ export type TextRule =
   | "pattern"
   | "registrationCode"
   | "timestampServer"
+  | "ipAddresses"
+  | "pagePath"
   | "webhookPath";
 
 export interface TextProperty extends Row {
@@ -137,9 +139,14 @@ export interface NameFromProperty extends Row {
   readonly kind: "nameFrom";
 }
 
-/** Saved separately and encrypted; the editor knows only whether there is one. */
+/**
+ * Saved separately and encrypted. The editor knows only whether there is one, except of a `list`, which contains nothing that
+ * would open anything.
+ */
 export interface CredentialProperty extends Row {
   readonly kind: "credential";
+  /** Whether the dialog has an editor of its own for it, instead of a field for a password. */
+  readonly isList?: true;
   readonly required?: string;
 }
 

@@ -119,3 +119,27 @@ function parseUrl(text: string): URL | null {
     return null;
   }
 }
+
+/** Reads IP addresses that are separated by commas or spaces, each as the system writes it. */
+export function readIpAddresses(given: string): { readonly addresses: readonly string[] } | Unusable {
+  const parts = given.split(/[,\s]+/).filter((part) => part !== "");
+  if (parts.length === 0) {
+    return { problem: problem("empty") };
+  }
+  const addresses: string[] = [];
+  for (const part of parts) {
+    const address = readIpAddress(part);
+    if (address === null) {
+      return { problem: problem("ipAddress", { value: part }) };
+    }
+    addresses.push(address);
+  }
+  return { addresses };
+}
+
+function readIpAddress(text: string): string | null {
+  if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(text)) {
+    return parseUrl(`http://${text}/`)?.hostname === text ? text : null;
+  }
+  return /^[\da-f:.]+$/i.test(text) ? (parseUrl(`http://[${text}]/`)?.hostname.slice(1, -1) ?? null) : null;
+}

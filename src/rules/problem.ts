@@ -23,6 +23,7 @@ type Key =
   | "empty"
   | "headerName"
   | "hours"
+  | "ipAddress"
   | "limitForm"
   | "limitsMany"
   | "milliseconds"

@@ -11,11 +11,13 @@ export interface Media {
 interface ViewerProps {
   /** Nothing: the viewer is closed. */
   readonly media: Media | undefined;
+  /** The text of the button that closes it. */
+  readonly close: string;
   readonly onClose: () => void;
 }
 
 /** Shows a picture or a video in full size, in a dialog above the page. */
-export function Viewer({ media, onClose }: ViewerProps): VNode {
+export function Viewer({ media, close, onClose }: ViewerProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const isOpen = media !== undefined;
   useEffect(() => {
@@ -39,7 +41,7 @@ export function Viewer({ media, onClose }: ViewerProps): VNode {
       <div class="head">
         <h2 id="viewer-title">{media?.title}</h2>
         <button type="button" id="viewer-close" onClick={() => dialog.current?.close()}>
-          Close
+          {close}
         </button>
       </div>
       {media?.kind === "image" && <img id="viewer-image" alt={media.title} src={media.url} />}

@@ -17,6 +17,8 @@ export interface WebhookPath {
   readonly base: string;
   /** Whether one more part, the secret, may follow. */
   readonly takesPart: boolean;
+  /** Whether every path below the base belongs to it too, as for a page with files of its own. */
+  readonly takesAll?: true;
 }
 
 /** The part behind the base in the path of a request; undefined if there is none. */
@@ -102,14 +104,20 @@ function overlap(one: WebhookPath, other: WebhookPath): boolean {
   return covers(one, other) || covers(other, one);
 }
 
-function covers({ base, takesPart }: WebhookPath, other: WebhookPath): boolean {
+function covers({ base, takesPart, takesAll }: WebhookPath, other: WebhookPath): boolean {
   const [own, given] = [base.toLowerCase(), other.base.toLowerCase()];
+  if (takesAll === true && given.startsWith(`${own}/`)) {
+    return true;
+  }
   return own === given || (takesPart && given.slice(0, given.lastIndexOf("/")) === own);
 }
 
 /** A regular expression: in a path that is text, express would interpret some characters. */
-function routeOf({ base, takesPart }: WebhookPath): RegExp {
+function routeOf({ base, takesPart, takesAll }: WebhookPath): RegExp {
   const literal = base.replace(/[.~-]/g, "\\$&");
+  if (takesAll === true) {
+    return new RegExp(`^/${literal}(?:/.*)?$`, "i");
+  }
   return new RegExp(`^/${literal}${takesPart ? "(?:/[^/]*)?" : ""}/?$`, "i");
 }
 

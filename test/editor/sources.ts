@@ -83,6 +83,8 @@ export const logged = new Set(
     "undelivered",
     "damagedJob",
     "damagedPackage",
+    "evidencePage",
+    "evidencePageOff",
     "heldUp",
     "movedAside",
     "otherMeasurement",

@@ -77,6 +77,8 @@ export const layers: readonly Layer[] = [
       "src/device",
       "src/cloud",
       "src/archive",
+      "src/evidence-page",
+      "src/access",
       "src/store",
       "src/webhook",
       "src/scan",
@@ -109,6 +111,13 @@ export const layers: readonly Layer[] = [
     modules: withoutNodeRed,
     note: "with `src/index.ts`, the public library",
   },
+  {
+    name: "src/evidence-page",
+    may: ["src/access", "src/archive", "src/store", "src/media", "src/ui", packageFiles, ...shapes],
+    modules: withoutNodeRed,
+    note: "the evidence page: its server, and in `page` what runs in the browser",
+  },
+  { name: "src/access", may: shapes, modules: withoutNodeRed, note: "logins and sessions of pages" },
   { name: "src/device", may: ["src/http", ...shapes], modules: withoutNodeRed },
   { name: "src/cloud", may: ["src/http", ...shapes], modules: withoutNodeRed },
   {

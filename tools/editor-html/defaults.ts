@@ -34,11 +34,15 @@ export function writeDefaults(type: string, table: PropertyTable): string {
   return `{ version: { value: ${currentVersion(type)}, ${versionCheck} }, ${entries.join(", ")} }`;
 }
 
-/** The `credentials` of a type's registration; the editor never sees a value. */
+/** The `credentials` of a type's registration; the editor sees the value of a list only. */
 export function writeCredentials(table: PropertyTable): string {
-  const entries = Object.entries(table)
-    .filter(([, { kind }]) => kind === "credential")
-    .map(([name]) => `${name}: { type: "password", ${checked(name)} }`);
+  const entries = Object.entries(table).flatMap(([name, property]) => {
+    if (property.kind !== "credential") {
+      return [];
+    }
+    const type = property.isList === true ? "text" : "password";
+    return [`${name}: { type: "${type}", ${checked(name)} }`];
+  });
   return `{ ${entries.join(", ")} }`;
 }
 

@@ -80,6 +80,9 @@ function controlOf(id: string, name: string, property: Property): string {
         `<input type="hidden" id="${id}Type" />`
       );
     case "credential":
+      if (property.isList === true) {
+        return `<input type="hidden" id="${id}" /><div class="dimensioner-list"></div>`;
+      }
       return `<input type="password" id="${id}"${placeholder} />`;
     default:
       return `<input type="text" id="${id}" style="width: 100%"${placeholder} />`;

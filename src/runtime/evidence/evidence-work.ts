@@ -102,7 +102,11 @@ export function messagesOf<T>(
 }
 
 /** Opens the folder of packages. Throws ERR_FILE. */
-export async function sourceOf({ operation, folder, lease }: EvidenceRequest): Promise<EvidenceSource> {
+export async function sourceOf({
+  operation,
+  folder,
+  lease,
+}: Pick<EvidenceRequest, "operation" | "folder" | "lease">): Promise<EvidenceSource> {
   const disk = guardedDisk(folder);
   const { database } = lease;
   return { database, root: await openRoot(folder, disk), disk, operation: operation.operation };

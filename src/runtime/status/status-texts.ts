@@ -39,6 +39,8 @@ export const statusTexts = {
   handled: "records handled: __count__",
   pathTaken: "path used by another node",
   noWebServer: "httpNodeRoot is disabled",
+  evidencePage: "The evidence page is served at __path__.",
+  evidencePageOff: "The evidence page is not served: __problem__",
   receivingScan: "receiving a scan",
   duplicates: "duplicates dropped: __count__",
   billedDimensional: "__count__ __unit__ (dimensional)",

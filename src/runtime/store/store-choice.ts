@@ -6,8 +6,13 @@ import { Store } from "../../store/store.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
+/** Names, rights and hashed passwords of those who may see the evidence page, as JSON. */
+export interface StoreCredentials {
+  logins: string;
+}
+
 /** What a store's config node provides: the store, or why there is none. */
-export interface StoreNode extends Node {
+export interface StoreNode extends Node<StoreCredentials> {
   access: { readonly store: Store } | { readonly problem: DimensionerError };
 }
 

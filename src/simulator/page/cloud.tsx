@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
 
-import { CopyButton } from "../../ui/copy-button.tsx";
 import { Switch } from "../../ui/switch.tsx";
 import type { Media } from "../../ui/viewer.tsx";
 import type { Actions } from "./actions.ts";
+import { Copied } from "./copied.tsx";
 import type { Entry } from "./history.ts";
 import type { MediaItem, State, Transaction } from "./shapes.ts";
 import { clock, outcome, references, trigger } from "./words.ts";
@@ -105,19 +105,19 @@ export function Cloud({ cloud, entries, actions: { control, say, view } }: Cloud
     <section class="card cloud" aria-labelledby="cloud-title">
       <div class="head">
         <h2 id="cloud-title">Cloud</h2>
-        <CopyButton id="cloud-address" title="Copy the address" text={cloud.origin} say={say} />
+        <Copied id="cloud-address" title="Copy the address" text={cloud.origin} say={say} />
       </div>
       <dl class="facts">
         <div>
           <dt>Token</dt>
           <dd>
-            <CopyButton id="cloud-token" title="Copy the token" text={cloud.token} say={say} />
+            <Copied id="cloud-token" title="Copy the token" text={cloud.token} say={say} />
           </dd>
         </div>
         <div>
           <dt>Device code</dt>
           <dd>
-            <CopyButton id="cloud-code" title="Copy the device code" text={cloud.deviceCode} say={say} />
+            <Copied id="cloud-code" title="Copy the device code" text={cloud.deviceCode} say={say} />
           </dd>
         </div>
       </dl>

@@ -3,10 +3,10 @@ import * as v from "valibot";
 
 import { useChosen } from "../../ui/chosen.ts";
 import { Choices } from "../../ui/choices.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
 import { Switch } from "../../ui/switch.tsx";
 import type { Actions } from "./actions.ts";
 import { Buttons } from "./buttons.tsx";
+import { Copied } from "./copied.tsx";
 import type { Control } from "./control.ts";
 import { Readout } from "./readout.tsx";
 import { ScanForm } from "./scan-form.tsx";
@@ -72,7 +72,7 @@ export function Device({ state, generation, actions }: DeviceProps): VNode {
     <section class="card device" aria-labelledby="device-title">
       <div class="head">
         <h2 id="device-title">{isNewer ? "Newer device" : "Earlier device"}</h2>
-        <CopyButton id="device-address" title="Copy the address" text={state[generation].origin} say={say} />
+        <Copied id="device-address" title="Copy the address" text={state[generation].origin} say={say} />
       </div>
       <div class="instrument">
         <Screen state={state} generation={generation} />

@@ -84,7 +84,7 @@ function Page(): VNode {
         </ServerState.Provider>
       )}
       {notice}
-      <Viewer media={media} onClose={() => view(undefined)} />
+      <Viewer media={media} close="Close" onClose={() => view(undefined)} />
     </>
   );
 }

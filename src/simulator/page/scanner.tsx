@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 
-import { CopyButton } from "../../ui/copy-button.tsx";
 import { Switch } from "../../ui/switch.tsx";
 import type { Actions } from "./actions.ts";
+import { Copied } from "./copied.tsx";
 import type { Control } from "./control.ts";
 import type { Generation, State, TableParcel } from "./shapes.ts";
 import { clock, visible } from "./words.ts";
@@ -100,7 +100,7 @@ export function Scanner({ state, generation, actions }: ScannerProps): VNode {
         <p class="hint" id="scanner-links">
           {counted(scanner.connections)}
         </p>
-        <CopyButton
+        <Copied
           id="scanner-address"
           title="Copy the address"
           text={`${scanner.host}:${scanner.port}`}

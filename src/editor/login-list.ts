@@ -1,0 +1,105 @@
+import { callAdmin, isRecord } from "./admin.ts";
+import type { Form } from "./form.ts";
+import type { Texts } from "./texts.ts";
+import { button } from "./widgets.ts";
+
+/** A login as it is saved: its password only as a hash, which the server has made. */
+interface Login {
+  readonly name: string;
+  readonly right: string;
+  readonly hash: string;
+}
+
+const rights = ["read", "manage"];
+/** The same as the server's. */
+const shortestPassword = 12;
+
+/** Lists the logins of the evidence page, and adds and removes them. The field keeps them as JSON. */
+export function loginList(form: Form, texts: Texts): void {
+  const saved = form.field("logins");
+  const place = saved.siblings(".dimensioner-list").addClass("dimensioner-logins");
+  const list = $("<ul>").appendTo(place);
+  const name = input("text", texts("login.name"));
+  const password = input("password", texts("login.password")).attr("autocomplete", "new-password");
+  const right = $("<select>", { "aria-label": texts("login.right") }).append(
+    ...rights.map((one) => $("<option>", { value: one }).text(texts(`right.${one}`))),
+  );
+  const add = button("plus", texts("login.add")).addClass("dimensioner-add-login");
+  const note = $("<div>", { class: "dimensioner-note", role: "status" }).text(texts("note.logins"));
+  place.append($("<div>", { class: "dimensioner-new-login" }).append(name, password, right, add), note);
+
+  const show = () => {
+    list.empty().append(...read(form).map((login) => row(login)));
+  };
+  const save = (logins: readonly Login[]) => {
+    saved.val(logins.length === 0 ? "" : JSON.stringify(logins)).trigger("change");
+    show();
+  };
+  const row = (login: Login) => {
+    const remove = button("remove", texts("login.remove"))
+      .attr("aria-label", texts("login.removeName", { name: login.name }))
+      .on("click", () => {
+        save(read(form).filter((one) => one.name !== login.name));
+        name.trigger("focus");
+      });
+    const about = $("<span>").text(`${login.name} (${texts(`right.${login.right}`)})`);
+    return $("<li>").append(about, " ", remove);
+  };
+
+  const addLogin = async (wanted: Omit<Login, "hash"> & { readonly password: string }) => {
+    note.text(texts("login.adding"));
+    const { answer } = callAdmin("POST", "dimensioner-store/login", { password: wanted.password });
+    const said = await answer;
+    const hash = isRecord(said) ? said["hash"] : undefined;
+    if (typeof hash !== "string") {
+      note.text(texts("login.failed"));
+      return;
+    }
+    // Nobody waits for the response; the same login may have been added meanwhile.
+    const others = read(form).filter((one) => !isSame(one, wanted));
+    save([...others, { name: wanted.name, right: wanted.right, hash }]);
+    name.val("");
+    password.val("");
+    note.text(texts("login.added", { name: wanted.name }));
+  };
+  add.on("click", () => {
+    const wanted = { name: textOf(name).trim(), right: textOf(right), password: textOf(password) };
+    if (wanted.name === "") {
+      note.text(texts("login.nameMissing"));
+    } else if (wanted.password.length < shortestPassword) {
+      note.text(texts("login.tooShort", { count: shortestPassword }));
+    } else if (read(form).some((one) => isSame(one, wanted))) {
+      note.text(texts("login.nameTaken"));
+    } else {
+      void addLogin(wanted);
+    }
+  });
+  show();
+}
+
+function isSame(one: Pick<Login, "name">, other: Pick<Login, "name">): boolean {
+  return one.name.toLowerCase() === other.name.toLowerCase();
+}
+
+function input(type: string, label: string): JQuery {
+  return $("<input>", { type, "aria-label": label, placeholder: label, maxlength: 100 });
+}
+
+function textOf(field: JQuery): string {
+  const value = field.val();
+  return typeof value === "string" ? value : "";
+}
+
+function read(form: Form): readonly Login[] {
+  let saved: unknown;
+  try {
+    saved = JSON.parse(form.value("logins"));
+  } catch {
+    return [];
+  }
+  return Array.isArray(saved) ? saved.filter(isLogin) : [];
+}
+
+function isLogin(value: unknown): value is Login {
+  return isRecord(value) && ["name", "right", "hash"].every((key) => typeof value[key] === "string");
+}

@@ -1,0 +1,122 @@
+import * as v from "valibot";
+import { openPackage, type OpenedPackage } from "../archive/evidence/open-package.ts";
+import {
+  changeHold,
+  demandPackages,
+  findPackages,
+  type EvidenceSource,
+} from "../archive/evidence/packages.ts";
+import { readPeriod } from "../archive/evidence/period.ts";
+import { runInThread } from "../archive/evidence/run-in-thread.ts";
+import type { EvidencePackage } from "../model/shapes.ts";
+import { packageVersion } from "../package/package-files.ts";
+import { Refusal } from "./answers.ts";
+
+/** The packages of a store, and the file of its database. */
+export interface PageSource extends EvidenceSource {
+  readonly databaseFile: string;
+}
+
+const mostResults = 24;
+const longestText = 200;
+const longestReason = 1_000;
+const mostFindings = 100;
+
+export const holdBody = v.strictObject({
+  reason: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(longestReason)),
+});
+
+/** A package as the page shows it: without the paths of this computer. Files are asked for by their place in the list. */
+export function shownPackage({ folder: _folder, files, ...found }: EvidencePackage): object {
+  return {
+    ...found,
+    files: files.map(({ path, ...file }) => ({ ...file, name: path.split(/[/\\]/).at(-1) ?? "" })),
+  };
+}
+
+/** Finds the newest packages by the beginning of a reference, barcode or ID, or by a period; all of them for a blank text. */
+export async function search(
+  source: EvidenceSource,
+  given: string,
+  signal: AbortSignal,
+): Promise<readonly EvidencePackage[]> {
+  const text = given.trim().slice(0, longestText);
+  const limit = mostResults;
+  if (text === "") {
+    return findPackages(source, { by: "all", limit }, signal);
+  }
+  const found = await findPackages(source, { by: "text", value: text, limit }, signal);
+  if (readPeriod(text, new Date()) === undefined || found.length === limit) {
+    return found;
+  }
+  const known = new Set(found.map(({ packageId }) => packageId));
+  const inPeriod = await findPackages(source, { by: "period", value: text, limit }, signal);
+  return [...found, ...inPeriod.filter(({ packageId }) => !known.has(packageId))].slice(0, limit);
+}
+
+export async function findPackage(source: EvidenceSource, id: string): Promise<EvidencePackage> {
+  const [found] = await findPackages(source, { by: "packageId", value: id, limit: 1 });
+  if (found === undefined) {
+    throw new Refusal(404, "notFound");
+  }
+  return found;
+}
+
+/** The item of a package's manifest at this place; "picture" is its first picture. */
+export async function findFile(
+  source: EvidenceSource,
+  id: string,
+  place: string,
+): Promise<{ readonly opened: OpenedPackage; readonly item: OpenedPackage["manifest"]["items"][number] }> {
+  const { root, disk } = source;
+  const [indexed] = await demandPackages(source, { by: "packageId", value: id, limit: 1 });
+  if (indexed === undefined) {
+    throw new Refusal(404, "notFound");
+  }
+  const opened = await openPackage(root, indexed, disk);
+  const { items } = opened.manifest;
+  const item =
+    place === "picture"
+      ? items.find((one) => (one.contentTypeFound ?? one.contentTypeAnnounced ?? "").startsWith("image/"))
+      : items[/^\d{1,6}$/.test(place) ? Number(place) : -1];
+  if (item === undefined) {
+    throw new Refusal(404, "notFound");
+  }
+  return { opened, item };
+}
+
+export async function changeHoldOf(
+  source: EvidenceSource,
+  id: string,
+  change: { readonly what: "hold" | "release"; readonly reason: string; readonly person: string },
+): Promise<EvidencePackage> {
+  const [changed] = await changeHold(source, { by: "packageId", value: id, limit: 1 }, change);
+  if (changed === undefined) {
+    throw new Refusal(404, "notFound");
+  }
+  return changed;
+}
+
+/** Hashes the files of a package again, in a thread of their own. */
+export async function verifyPackage(source: PageSource, id: string, signal: AbortSignal): Promise<object> {
+  const packages = await demandPackages(source, { by: "packageId", value: id, limit: 1 });
+  const { first, findings, verdict } = await runInThread(
+    {
+      action: "verify",
+      root: source.root,
+      database: source.databaseFile,
+      packages,
+      roots: "",
+      most: mostFindings,
+    },
+    { signal, onProgress: () => undefined },
+  );
+  const { name, version } = packageVersion();
+  return {
+    verdict,
+    findings: first,
+    findingCount: findings,
+    verifiedAtUtc: new Date().toISOString(),
+    software: `${name} ${version}`,
+  };
+}

@@ -1,0 +1,94 @@
+import * as v from "valibot";
+
+import {
+  evidence,
+  found,
+  language,
+  me,
+  refusal,
+  verification,
+  type Evidence,
+  type Me,
+  type Verification,
+} from "./shapes.ts";
+
+/** A request that was refused or failed. */
+export class RequestError extends Error {
+  /** 0: there was no answer. */
+  readonly status: number;
+  readonly reason: string;
+  /** The sentence of the server, if it has one. */
+  readonly text: string | undefined;
+
+  constructor(status: number, reason: string, text?: string) {
+    super(reason);
+    this.name = "RequestError";
+    this.status = status;
+    this.reason = reason;
+    this.text = text;
+  }
+}
+
+/** Sends a request. Rejects with a RequestError; also if the signal aborts it. */
+async function call(path: string, init: RequestInit = {}): Promise<unknown> {
+  let response: Response;
+  let body: unknown;
+  try {
+    response = await fetch(`api/${path}`, init);
+    const text = await response.text();
+    body = text === "" ? undefined : JSON.parse(text);
+  } catch {
+    throw new RequestError(0, "noAnswer");
+  }
+  if (response.ok) {
+    return body;
+  }
+  const refused = v.safeParse(refusal, body);
+  throw refused.success
+    ? new RequestError(response.status, refused.output.reason, refused.output.text)
+    : new RequestError(response.status, "noAnswer");
+}
+
+function post(path: string, body: unknown = {}): Promise<unknown> {
+  const headers = { "content-type": "application/json" };
+  return call(path, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+const one = (id: string): string => `packages/${encodeURIComponent(id)}`;
+
+export async function readLanguage(): Promise<v.InferOutput<typeof language>> {
+  return v.parse(language, await call("texts"));
+}
+
+export async function readMe(): Promise<Me> {
+  return v.parse(me, await call("me"));
+}
+
+export async function logIn(name: string, password: string): Promise<void> {
+  await post("login", { name, password });
+}
+
+export async function logOut(): Promise<void> {
+  await post("logout");
+}
+
+export async function searchPackages(text: string, signal: AbortSignal): Promise<readonly Evidence[]> {
+  return v.parse(found, await call(`packages?text=${encodeURIComponent(text)}`, { signal }));
+}
+
+export async function readPackage(id: string, signal: AbortSignal): Promise<Evidence> {
+  return v.parse(evidence, await call(one(id), { signal }));
+}
+
+export async function verifyPackage(id: string): Promise<Verification> {
+  return v.parse(verification, await post(`${one(id)}/verify`));
+}
+
+export async function changeHold(id: string, what: "hold" | "release", reason: string): Promise<Evidence> {
+  return v.parse(evidence, await post(`${one(id)}/${what}`, { reason }));
+}
+
+/** The address of a file of a package, by its place in the list. */
+export function fileAddress(id: string, place: number | "picture"): string {
+  return `api/${one(id)}/files/${place}`;
+}

@@ -1,0 +1,68 @@
+import * as v from "valibot";
+
+/** Schemas of the answers of the page's server, as far as the page shows them. */
+
+const text = v.nullable(v.string());
+const number = v.nullable(v.number());
+
+export const me = v.object({
+  name: v.string(),
+  right: v.picklist(["read", "manage"]),
+  canLogOut: v.boolean(),
+});
+export type Me = v.InferOutput<typeof me>;
+
+const file = v.object({
+  name: v.string(),
+  description: text,
+  contentType: text,
+  bytes: v.number(),
+  sha256: v.string(),
+});
+export type PackageFile = v.InferOutput<typeof file>;
+
+export const evidence = v.object({
+  packageId: v.string(),
+  location: v.string(),
+  transactionId: text,
+  transactionReference: text,
+  customReference1: text,
+  customReference2: text,
+  customReference3: text,
+  barcodeReference: text,
+  scan: text,
+  device: text,
+  deviceSerialNumber: text,
+  deviceCertificate: text,
+  measuredAtUtc: text,
+  archivedAtUtc: text,
+  length: number,
+  width: number,
+  height: number,
+  dimsUnitOfMeasure: text,
+  weight: number,
+  weightUnitOfMeasure: text,
+  legalForTrade: v.nullable(v.boolean()),
+  complete: v.boolean(),
+  missing: v.array(v.string()),
+  supplements: text,
+  hold: v.nullable(v.object({ heldAt: text, person: text, reason: text })),
+  files: v.array(file),
+  problem: text,
+});
+export type Evidence = v.InferOutput<typeof evidence>;
+
+export const found = v.array(evidence);
+
+export const verification = v.object({
+  verdict: v.string(),
+  findings: v.array(v.object({ path: v.string(), problem: v.string() })),
+  findingCount: v.number(),
+  verifiedAtUtc: v.string(),
+  software: v.string(),
+});
+export type Verification = v.InferOutput<typeof verification>;
+
+export const refusal = v.object({ reason: v.string(), text: v.optional(v.string()) });
+
+export const language = v.object({ lang: v.string(), texts: v.record(v.string(), v.string()) });

@@ -1,0 +1,63 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+
+import { verifyPackage } from "./api.ts";
+import type { Verification } from "./shapes.ts";
+import type { Shared } from "./shared.ts";
+
+interface VerifyProps {
+  readonly id: string;
+  readonly shared: Shared;
+}
+
+/** Hashes all files of the package again. Until then, the page says that what it shows was not verified. */
+export function Verify({ id, shared: { words, fail } }: VerifyProps): VNode {
+  const [result, setResult] = useState<Verification>();
+  const [isRunning, setRunning] = useState(false);
+
+  async function verify(): Promise<void> {
+    setRunning(true);
+    try {
+      setResult(await verifyPackage(id));
+    } catch (error) {
+      fail(error);
+    } finally {
+      setRunning(false);
+    }
+  }
+  function verdict(): string {
+    if (isRunning) {
+      return words.say("verifying");
+    }
+    if (result === undefined) {
+      return words.say("notVerified");
+    }
+    const values = {
+      at: words.time(result.verifiedAtUtc),
+      software: result.software,
+      count: result.findingCount,
+    };
+    return words.say(result.findingCount === 0 ? "verified" : "wrong", values);
+  }
+  const kind = isRunning || result === undefined ? "none" : result.findingCount === 0 ? "good" : "broken";
+  return (
+    <section class="verify" aria-labelledby="verify-title">
+      <h3 id="verify-title">{words.say("verification")}</h3>
+      <p id="verdict" role="status" data-kind={kind}>
+        {verdict()}
+      </p>
+      {!isRunning && result !== undefined && result.findings.length > 0 && (
+        <ul>
+          {result.findings.map(({ path, problem }) => (
+            <li key={`${path} ${problem}`}>
+              <b>{path}</b>: {problem}
+            </li>
+          ))}
+        </ul>
+      )}
+      <button type="button" id="verify" aria-disabled={isRunning} onClick={() => !isRunning && void verify()}>
+        {words.say("verify")}
+      </button>
+    </section>
+  );
+}

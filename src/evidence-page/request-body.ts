@@ -1,0 +1,30 @@
+import type { IncomingMessage } from "node:http";
+import * as v from "valibot";
+import { Refusal } from "./answers.ts";
+
+/** A reason has a few hundred characters. */
+const mostBytes = 16_384;
+
+/** Reads the JSON body of a request. Throws a Refusal. Forms of other sites cannot send JSON. */
+export async function readJsonBody<const TSchema extends v.GenericSchema>(
+  request: IncomingMessage,
+  schema: TSchema,
+): Promise<v.InferOutput<TSchema>> {
+  if (!/^application\/json\s*(?:;|$)/i.test(request.headers["content-type"] ?? "")) {
+    throw new Refusal(415, "badRequest");
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) {
+      throw new Refusal(413, "badRequest", { connection: "close" });
+    }
+    chunks.push(chunk);
+  }
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), Buffer.concat(chunks).toString("utf8"));
+  if (!read.success) {
+    throw new Refusal(400, "badRequest");
+  }
+  return read.output;
+}

@@ -1,0 +1,78 @@
+import type { FileHandle } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { openPlain } from "../archive/packages/package-files.ts";
+import type { ArchiveDisk } from "../archive/archive-disk.ts";
+import type { OpenedPackage } from "../archive/evidence/open-package.ts";
+import { headersOf, Refusal } from "./answers.ts";
+import { readRange, type ByteRange } from "./byte-range.ts";
+
+/** What a browser shows on its own. Everything else is only saved, because it could be a page with scripts. */
+const shown = new Set(["image/bmp", "image/gif", "image/jpeg", "image/png", "image/webp", "video/mp4"]);
+const blockBytes = 256 * 1024;
+
+/** A file that a package's manifest lists. */
+type Item = OpenedPackage["manifest"]["items"][number];
+
+/**
+ * Sends a file of a package, or the part of it that a player asks for. The name comes from the manifest, which accepts only
+ * names without folders, and links are not followed. The file is sent as it is; whether it is unchanged is what Verify says.
+ */
+export async function sendPackageFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { folder }: OpenedPackage,
+  item: Item,
+  disk: ArchiveDisk,
+): Promise<void> {
+  const file = await openPlain(join(folder, item.path), disk);
+  if (file === undefined) {
+    throw new Refusal(404, "fileGone");
+  }
+  try {
+    const { size } = await file.stat();
+    const etag = `"${item.sha256}"`;
+    const isSame = request.headers["if-range"] === undefined || request.headers["if-range"] === etag;
+    const range = isSame ? readRange(request.headers.range, size) : "whole";
+    if (range === "none") {
+      throw new Refusal(416, "badRequest", { "content-range": `bytes */${size}` });
+    }
+    const part = range === "whole" ? { first: 0, last: size - 1 } : range;
+    response.writeHead(range === "whole" ? 200 : 206, {
+      ...headersOf(typeHeaders(item)),
+      "accept-ranges": "bytes",
+      "content-length": String(part.last - part.first + 1),
+      etag,
+      ...(range === "whole" ? {} : { "content-range": `bytes ${part.first}-${part.last}/${size}` }),
+    });
+    if (request.method === "HEAD") {
+      response.end();
+      return;
+    }
+    await pipeline(Readable.from(blocksOf(file, part), { objectMode: false }), response);
+  } finally {
+    await file.close();
+  }
+}
+
+function typeHeaders({ contentTypeFound, contentTypeAnnounced }: Item): Record<string, string> {
+  const type = contentTypeFound ?? contentTypeAnnounced ?? "";
+  return shown.has(type)
+    ? { "content-type": type }
+    : { "content-type": "application/octet-stream", "content-disposition": "attachment" };
+}
+
+async function* blocksOf(file: FileHandle, { first, last }: ByteRange): AsyncGenerator<Buffer> {
+  for (let at = first; at <= last;) {
+    const block = Buffer.allocUnsafe(Math.min(blockBytes, last - at + 1));
+    const { bytesRead } = await file.read(block, 0, block.length, at);
+    if (bytesRead === 0) {
+      // It was cut meanwhile. The connection ends before the length that was promised.
+      throw new Error("the file is shorter than it was");
+    }
+    at += bytesRead;
+    yield block.subarray(0, bytesRead);
+  }
+}

@@ -1,0 +1,127 @@
+import type { NodeAPI } from "node-red";
+import { FailedLogins } from "../../access/failed-logins.ts";
+import { PasswordChecks } from "../../access/passwords.ts";
+import { Sessions } from "../../access/sessions.ts";
+import { isDimensionerError, type DimensionerError } from "../../errors/dimensioner-error.ts";
+import { EvidencePage } from "../../evidence-page/evidence-page.ts";
+import type { LoginMemory } from "../../evidence-page/login-requests.ts";
+import { readPath } from "../../rules/names.ts";
+import type { Store } from "../../store/store.ts";
+import { WebhookPaths } from "../../webhook/paths.ts";
+import { openOrExplain } from "../config/config-node.ts";
+import { FlowsEvent } from "../config/flows-event.ts";
+import { SettingsReader } from "../config/settings.ts";
+import { sourceOf } from "../evidence/evidence-work.ts";
+import { LeasedStore } from "../evidence/leased-store.ts";
+import { LogThrottle } from "../status/log-throttle.ts";
+import { translateError, translateStatus } from "../status/translate.ts";
+import { packagesFolderOf } from "../store/packages-folder.ts";
+import type { StoreNode } from "../store/store-choice.ts";
+import { serveWebhook } from "../webhook/serve-webhook.ts";
+import { readAccess, type AccessSettings } from "./page-access.ts";
+
+interface PageSettings extends AccessSettings {
+  /** Blank: no page. */
+  readonly path: string;
+}
+
+/** The evidence pages of all stores. */
+export class StorePages {
+  readonly #RED: NodeAPI;
+  readonly #paths = new WebhookPaths();
+  readonly #started: FlowsEvent;
+  /** By the id of the config node, so that a deploy ends no session and forgets no failed login. */
+  readonly #memories = new Map<string, LoginMemory>();
+
+  constructor(RED: NodeAPI) {
+    this.#RED = RED;
+    this.#started = new FlowsEvent(RED, "flows:started");
+  }
+
+  /** Serves the page of a store until its node is closed. The log says where, or why not. Throws ERR_CONFIG. */
+  serve(node: StoreNode, store: Store, read: () => PageSettings): void {
+    const settings = read();
+    if (settings.path.trim() === "") {
+      return;
+    }
+    const given = openOrExplain(() => ({
+      path: readPagePath(settings.path),
+      rules: readAccess(this.#RED, settings, node.credentials?.logins ?? ""),
+    }));
+    if ("problem" in given) {
+      this.#sayOff(node, this.#say(given.problem));
+      return;
+    }
+    const leased = new LeasedStore(() => store);
+    const throttle = new LogThrottle();
+    const page = new EvidencePage({
+      rules: given.rules,
+      memory: this.#memoryOf(node.id),
+      open: async (name) => {
+        const operation = { operation: name, surface: "store", acts: false } as const;
+        const folder = packagesFolderOf(store, operation);
+        const lease = await leased.open();
+        return { ...(await sourceOf({ operation, folder, lease })), databaseFile: store.file };
+      },
+      say: (error) => this.#say(error),
+      onProblem: (error) => {
+        const isKnown = isDimensionerError(error);
+        if (throttle.isDue(isKnown ? error.code : "unknown")) {
+          node.warn(isKnown ? this.#say(error) : String(error));
+        }
+      },
+    });
+    const leave = serveWebhook(this.#RED, this.#paths, {
+      path: { base: given.path, takesPart: false, takesAll: true },
+      handle: (request, response) => void page.handle(request, response, given.path),
+      onServed: () => {
+        const path = `/${this.#RED.settings.httpNodeRoot}/${given.path}/`.replaceAll(/\/{2,}/g, "/");
+        node.log(translateStatus(this.#RED, "evidencePage", { path }));
+      },
+      onProblem: (problem) => this.#sayOff(node, translateStatus(this.#RED, problem)),
+    });
+    node.on("close", (done: () => void) => {
+      leave();
+      page.close();
+      this.#started.next(() => this.#settle());
+      void leased.close().finally(done);
+    });
+  }
+
+  #memoryOf(id: string): LoginMemory {
+    const known = this.#memories.get(id);
+    const memory = known ?? {
+      sessions: new Sessions(),
+      failed: new FailedLogins(),
+      checks: new PasswordChecks(),
+    };
+    this.#memories.set(id, memory);
+    return memory;
+  }
+
+  /** After a deploy: what belongs to no node any more is given up. */
+  #settle(): void {
+    this.#paths.settle();
+    for (const id of this.#memories.keys()) {
+      if (this.#RED.nodes.getNode(id) === null) {
+        this.#memories.delete(id);
+      }
+    }
+  }
+
+  #sayOff(node: StoreNode, problem: string): void {
+    node.warn(translateStatus(this.#RED, "evidencePageOff", { problem }));
+  }
+
+  #say(error: DimensionerError): string {
+    return translateError(this.#RED, error).message;
+  }
+}
+
+function readPagePath(given: string): string {
+  const path = readPath(given);
+  if ("problem" in path) {
+    throw new SettingsReader("store").invalid("path", path.problem);
+  }
+  return path.base;
+}

@@ -1,0 +1,288 @@
+import assert from "node:assert/strict";
+import type { AccessRules } from "../../src/access/gate.ts";
+import { hashPassword } from "../../src/access/passwords.ts";
+import { fillArchive } from "../archive/packages.ts";
+import { withFolder } from "../media/support.ts";
+import { cookieOf, newMemory, withPage, type Served } from "./support.ts";
+
+const passwords = { Anna: "a long password", Ben: "another password" };
+
+async function rulesOf(): Promise<AccessRules> {
+  return {
+    by: "logins",
+    logins: [
+      { name: "Anna", right: "manage", hash: await hashPassword(passwords.Anna) },
+      { name: "Ben", right: "read", hash: await hashPassword(passwords.Ben) },
+    ],
+  };
+}
+
+async function logIn(served: Served, name: keyof typeof passwords, headers = {}): Promise<Response> {
+  return served.post("api/login", { name, password: passwords[name] }, headers);
+}
+
+async function reasonOf(response: Response): Promise<unknown> {
+  const body: unknown = await response.json();
+  return typeof body === "object" && body !== null && "reason" in body ? body.reason : body;
+}
+
+describe("the guards of the evidence page", () => {
+  let rules: AccessRules;
+  before(async () => {
+    rules = await rulesOf();
+  });
+  const serve = (body: (served: Served) => Promise<void>, memory = newMemory()): Promise<void> =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      await withPage(root, rules, body, memory);
+    });
+
+  it("show nobody anything without a login, except the page's own files", () =>
+    serve(async ({ ask, post }) => {
+      for (const path of [
+        "api/me",
+        "api/packages?text=",
+        "api/packages/m0",
+        "api/packages/m0/files/0",
+        "api/packages/m0/files/picture",
+      ]) {
+        const response = await ask(path);
+        assert.deepEqual([response.status, await reasonOf(response)], [401, "logIn"], path);
+      }
+      for (const path of ["api/packages/m0/verify", "api/packages/m0/hold", "api/logout"]) {
+        assert.equal((await post(path, { reason: "claim" })).status, 401, path);
+      }
+      for (const path of ["", "page.js", "page.css", "icon.svg", "api/texts"]) {
+        assert.equal((await ask(path)).status, 200, path);
+      }
+      for (const path of ["page.ts", "texts/de.json", "..%2fpackage.json", "index.html/x", "api"]) {
+        assert.ok([401, 404].includes((await ask(path)).status), path);
+      }
+    }));
+
+  it("are on every answer: no cache, no frame, no guessing of types, no foreign content", () =>
+    serve(async ({ ask, post }) => {
+      for (const response of [
+        await ask(""),
+        await ask("api/me"),
+        await post("api/login"),
+        await ask("none"),
+      ]) {
+        const header = (name: string): string => response.headers.get(name) ?? "";
+        assert.equal(header("cache-control"), "no-store");
+        assert.equal(header("x-content-type-options"), "nosniff");
+        assert.equal(header("x-frame-options"), "DENY");
+        assert.equal(header("referrer-policy"), "no-referrer");
+        assert.equal(header("cross-origin-resource-policy"), "same-origin");
+        assert.match(header("content-security-policy"), /^default-src 'none'; .*frame-ancestors 'none'/);
+        assert.doesNotMatch(header("content-security-policy"), /unsafe|\*|data:/);
+      }
+    }));
+
+  it("give a session whose token scripts and other sites cannot reach, a new one with each login", () =>
+    serve(async (served) => {
+      const first = await logIn(served, "Anna");
+      assert.equal(first.status, 204);
+      assert.match(
+        first.headers.get("set-cookie") ?? "",
+        /^dimensioner_evidence=[\w-]{43}; Path=\/evidence; HttpOnly; SameSite=Strict$/,
+      );
+      const secure = await logIn(served, "Anna", { "x-forwarded-proto": "https" });
+      assert.match(secure.headers.get("set-cookie") ?? "", /; SameSite=Strict; Secure$/);
+
+      const cookie = cookieOf(first);
+      const me = await served.ask("api/me", { headers: { cookie } });
+      assert.deepEqual(await me.json(), { name: "Anna", right: "manage", canLogOut: true });
+      // A token that somebody has set before the login is worth nothing after it, and neither is the one before.
+      const again = await logIn(served, "Ben", { cookie });
+      assert.notEqual(cookieOf(again), cookie);
+      assert.equal((await served.ask("api/me", { headers: { cookie } })).status, 401);
+      const twice = `${cookieOf(again)}; dimensioner_evidence=fixed`;
+      assert.equal((await served.ask("api/me", { headers: { cookie: twice } })).status, 401);
+
+      const left = await served.post("api/logout", {}, { cookie: cookieOf(again) });
+      assert.match(left.headers.get("set-cookie") ?? "", /^dimensioner_evidence=; Max-Age=0; /);
+      assert.equal((await served.ask("api/me", { headers: { cookie: cookieOf(again) } })).status, 401);
+    }));
+
+  it("answer a wrong password and a wrong name alike, and neither after five tries", () =>
+    serve(async (served) => {
+      const answers: unknown[] = [];
+      for (const name of ["Anna", "Nobody"]) {
+        for (let n = 0; n < 6; n += 1) {
+          const response = await served.post("api/login", { name, password: "wrong password" });
+          answers.push([name, response.status, await reasonOf(response), response.headers.get("set-cookie")]);
+          if (n === 5) {
+            assert.match(response.headers.get("retry-after") ?? "", /^\d+$/);
+          }
+        }
+      }
+      const expected = (name: string) => [
+        ...Array.from({ length: 5 }, () => [name, 401, "wrongLogin", null]),
+        [name, 429, "tooManyTries", null],
+      ];
+      assert.deepEqual(answers, [...expected("Anna"), ...expected("Nobody")]);
+      assert.equal((await logIn(served, "Anna")).status, 429, "not with the right password either");
+      assert.equal((await logIn(served, "Ben")).status, 204);
+    }));
+
+  it("count tries that come at the same moment", () =>
+    serve(async (served) => {
+      const tries = Array.from({ length: 12 }, () =>
+        served.post("api/login", { name: "Anna", password: "wrong password" }),
+      );
+      const statuses = (await Promise.all(tries)).map(({ status }) => status);
+      assert.equal(statuses.filter((status) => status === 401).length, 5);
+      assert.equal(statuses.filter((status) => status === 429).length, 7);
+    }));
+
+  it("take as long for a name that does not exist", () =>
+    serve(async (served) => {
+      const took = async (name: string): Promise<number> => {
+        const from = performance.now();
+        await served.post("api/login", { name, password: "wrong password" });
+        return performance.now() - from;
+      };
+      await took("Warm up");
+      const unknown = await took("Nobody");
+      // The fastest of three: whatever else the computer does makes them only slower.
+      const known = Math.min(await took("Anna"), await took("Anna"), await took("Anna"));
+      // Without the hash it takes a hundredth of the time.
+      assert.ok(unknown > known / 5, `${unknown} ms and ${known} ms`);
+    }));
+
+  it("refuse changes that another site causes, with the browser's own session", () =>
+    serve(async (served) => {
+      const cookie = cookieOf(await logIn(served, "Anna"));
+      const hold = (headers: Record<string, string>): Promise<Response> =>
+        served.ask("api/packages/m0/hold", {
+          method: "POST",
+          headers: { cookie, "content-type": "application/json", ...headers },
+          body: JSON.stringify({ reason: "claim" }),
+        });
+      for (const headers of [
+        { origin: "https://evil.example" },
+        { origin: "null" },
+        {},
+        { "sec-fetch-site": "cross-site" },
+        { "sec-fetch-site": "same-site" },
+      ]) {
+        const response = await hold(headers as Record<string, string>);
+        assert.deepEqual([response.status, await reasonOf(response)], [403, "otherSite"]);
+      }
+      const { origin } = new URL(served.url);
+      const form = await hold({ origin, "content-type": "application/x-www-form-urlencoded" });
+      assert.equal(form.status, 415);
+      const byGet = await served.ask("api/packages/m0/hold?reason=claim", { headers: { cookie } });
+      assert.equal(byGet.status, 404);
+      const large = await served.post("api/packages/m0/hold", { reason: "x".repeat(20_000) }, { cookie });
+      assert.equal(large.status, 413);
+    }));
+
+  it("let readers look and verify, but not hold or release", () =>
+    serve(async (served) => {
+      const id = await idOf(served, cookieOf(await logIn(served, "Ben")));
+      const [reader, manager] = [cookieOf(await logIn(served, "Ben")), cookieOf(await logIn(served, "Anna"))];
+      for (const what of ["hold", "release"]) {
+        const response = await served.post(
+          `api/packages/${id}/${what}`,
+          { reason: "claim" },
+          { cookie: reader },
+        );
+        assert.deepEqual([response.status, await reasonOf(response)], [403, "onlyRead"]);
+      }
+      assert.equal((await served.post(`api/packages/${id}/prune`, {}, { cookie: manager })).status, 404);
+      const held = await served.post(`api/packages/${id}/hold`, { reason: "claim" }, { cookie: manager });
+      const { hold } = (await held.json()) as { hold: { person: string; reason: string } };
+      assert.deepEqual([hold.person, hold.reason], ["Anna", "claim"]);
+      const blank = await served.post(`api/packages/${id}/release`, { reason: " " }, { cookie: manager });
+      assert.equal(blank.status, 400);
+    }));
+
+  it("end a session with the right, the password or the login that a deploy takes away", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      const memory = newMemory();
+      let cookie = "";
+      await withPage(
+        root,
+        rules,
+        async (served) => {
+          cookie = cookieOf(await logIn(served, "Anna"));
+        },
+        memory,
+      );
+      const deployed = async (changed: AccessRules): Promise<unknown> => {
+        let said: unknown;
+        await withPage(
+          root,
+          changed,
+          async ({ ask }) => {
+            said = await (await ask("api/me", { headers: { cookie } })).json();
+          },
+          memory,
+        );
+        return said;
+      };
+      const logins = rules.by === "logins" ? rules.logins : [];
+      assert.deepEqual(await deployed(rules), { name: "Anna", right: "manage", canLogOut: true });
+      const lower = logins.map((login) => ({ ...login, right: "read" as const }));
+      assert.deepEqual(await deployed({ by: "logins", logins: lower }), {
+        name: "Anna",
+        right: "read",
+        canLogOut: true,
+      });
+      const hash = await hashPassword("a third password");
+      const other = logins.map((login) => ({ ...login, hash }));
+      assert.deepEqual(await deployed({ by: "logins", logins: other }), { reason: "logIn" });
+    }));
+
+  it("believe a proxy's header from the proxy alone", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      const proxy = { by: "proxy", header: "x-user", managers: ["Anna"] } as const;
+      await withPage(root, { ...proxy, addresses: ["127.0.0.1"] }, async ({ ask, post }) => {
+        const me = async (user: string): Promise<unknown> =>
+          (await ask("api/me", { headers: { "x-user": user } })).json();
+        assert.deepEqual(await me("anna"), { name: "anna", right: "manage", canLogOut: false });
+        assert.deepEqual(await me("Ben"), { name: "Ben", right: "read", canLogOut: false });
+        assert.equal((await ask("api/me")).status, 401);
+        const login = await post("api/login", { name: "Anna", password: passwords.Anna });
+        assert.equal(login.status, 404);
+      });
+      await withPage(root, { ...proxy, addresses: ["10.0.0.1"] }, async ({ ask }) => {
+        const response = await ask("api/me", {
+          headers: { "x-user": "Anna", "x-forwarded-for": "10.0.0.1" },
+        });
+        assert.deepEqual([response.status, await reasonOf(response)], [403, "notThroughProxy"]);
+      });
+    }));
+
+  it("recognize the login of Node-RED's pages by its user", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      const basic = (user: string) => ({
+        authorization: `Basic ${Buffer.from(`${user}:password`).toString("base64")}`,
+      });
+      await withPage(root, { by: "nodeRed", user: "dock", managers: [] }, async ({ ask }) => {
+        const me = await ask("api/me", { headers: basic("dock") });
+        assert.deepEqual(await me.json(), { name: "dock", right: "read", canLogOut: false });
+        assert.equal((await ask("api/me", { headers: basic("other") })).status, 401);
+        assert.equal((await ask("api/me")).status, 401);
+      });
+    }));
+
+  it("ask requests to come again while the node is replaced", () =>
+    serve(async (served) => {
+      served.page.close();
+      const response = await served.ask("api/me");
+      assert.deepEqual([response.status, response.headers.get("retry-after")], [503, "2"]);
+    }));
+});
+
+async function idOf(served: Served, cookie: string): Promise<string> {
+  const found = (await (await served.ask("api/packages?text=", { headers: { cookie } })).json()) as {
+    packageId: string;
+  }[];
+  return encodeURIComponent(found[0]?.packageId ?? assert.fail());
+}

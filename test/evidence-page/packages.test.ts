@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { appendFile, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Right } from "../../src/access/logins.ts";
+import { fillArchive } from "../archive/packages.ts";
+import { pictureOf } from "../archive/support.ts";
+import { withFolder } from "../media/support.ts";
+import { withPage, type Served } from "./support.ts";
+
+interface Shown {
+  readonly packageId: string;
+  readonly location: string;
+  readonly files: readonly { readonly name: string; readonly bytes: number }[];
+}
+
+/** Everybody is the same person of the proxy. */
+const headers = { "x-user": "Anna" };
+
+function rulesFor(right: Right) {
+  const managers = right === "manage" ? ["Anna"] : [];
+  return { by: "proxy", header: "x-user", addresses: ["127.0.0.1"], managers } as const;
+}
+
+async function search(served: Served, text: string): Promise<readonly Shown[]> {
+  const response = await served.ask(`api/packages?text=${encodeURIComponent(text)}`, { headers });
+  assert.equal(response.status, 200, text);
+  return (await response.json()) as Shown[];
+}
+
+describe("the packages on the evidence page", () => {
+  const serve = (
+    ids: readonly string[],
+    body: (served: Served, root: string, paths: readonly string[]) => Promise<void>,
+  ): Promise<void> =>
+    withFolder(async (root) => {
+      const paths = await fillArchive(root, ids, (id) => ({
+        references: {
+          transactionReference: `PO-${id}`,
+          customReference1: null,
+          customReference2: null,
+          customReference3: null,
+          barcodeReference: `39521234${id}`,
+        },
+      }));
+      await withPage(root, rulesFor("manage"), (served) => body(served, root, paths));
+    });
+
+  it("are found by the beginning of what people type, and by a day, the newest first", () =>
+    serve(["A1", "A2", "B3"], async (served, _root, paths) => {
+      const found = async (text: string): Promise<readonly string[]> =>
+        (await search(served, text)).map(({ location }) => location);
+      const [first = "", second = "", third = ""] = paths;
+      assert.deepEqual(await found(""), [third, second, first]);
+      assert.deepEqual(await found("po-a"), [second, first]);
+      assert.deepEqual(await found(" 39521234b "), [third]);
+      assert.deepEqual(await found("a2"), [second], "by the transaction ID");
+      assert.deepEqual(await found(new Date().toISOString().slice(0, 10)), [third, second, first]);
+      assert.deepEqual(await found("PO-c"), []);
+      assert.deepEqual(await found("%"), []);
+      assert.deepEqual(await found("x".repeat(5_000)), []);
+    }));
+
+  it("are shown without a path of this computer, with their files by number", () =>
+    serve(["a1"], async (served, root) => {
+      const [one] = await search(served, "PO-a1");
+      const id = encodeURIComponent(one?.packageId ?? "");
+      const text = await (await served.ask(`api/packages/${id}`, { headers })).text();
+      assert.equal(text.includes(root), false);
+      const picture = await served.ask(`api/packages/${id}/files/1`, { headers });
+      assert.equal(picture.headers.get("content-type"), "image/jpeg");
+      assert.match(picture.headers.get("content-security-policy") ?? "", /sandbox/);
+      assert.deepEqual(Buffer.from(await picture.arrayBuffer()), pictureOf("a1 1"));
+      const first = await served.ask(`api/packages/${id}/files/picture`, { headers });
+      assert.deepEqual(Buffer.from(await first.arrayBuffer()), pictureOf("a1 0"));
+    }));
+
+  it("send the part of a file that a player asks for", () =>
+    serve(["a1"], async (served) => {
+      const [one] = await search(served, "PO-a1");
+      const whole = pictureOf("a1 0");
+      const path = `api/packages/${encodeURIComponent(one?.packageId ?? "")}/files/0`;
+      const part = async (range: string, more = {}): Promise<[number, string | null, string]> => {
+        const response = await served.ask(path, { headers: { ...headers, range, ...more } });
+        const body = Buffer.from(await response.arrayBuffer());
+        return [response.status, response.headers.get("content-range"), body.toString("hex")];
+      };
+      const hex = (from: number, to?: number): string => whole.subarray(from, to).toString("hex");
+      const size = whole.length;
+      assert.deepEqual(await part("bytes=0-3"), [206, `bytes 0-3/${size}`, hex(0, 4)]);
+      assert.deepEqual(await part("bytes=4-"), [206, `bytes 4-${size - 1}/${size}`, hex(4)]);
+      assert.deepEqual(await part("bytes=-2"), [206, `bytes ${size - 2}-${size - 1}/${size}`, hex(size - 2)]);
+      assert.deepEqual(await part("bytes=2-99999"), [206, `bytes 2-${size - 1}/${size}`, hex(2)]);
+      assert.deepEqual((await part(`bytes=${size}-`)).slice(0, 2), [416, `bytes */${size}`]);
+      for (const ignored of ["bytes=0-1,3-4", "bytes=3-1", "items=0-1", "bytes=-", "bytes=a-b"]) {
+        assert.deepEqual(await part(ignored), [200, null, hex(0)], ignored);
+      }
+      assert.deepEqual(await part("bytes=0-3", { "if-range": '"another"' }), [200, null, hex(0)]);
+      const head = await served.ask(path, { method: "HEAD", headers });
+      assert.equal(head.headers.get("content-length"), String(size));
+      const etag = head.headers.get("etag") ?? "";
+      assert.equal((await part("bytes=0-3", { "if-range": etag }))[0], 206);
+    }));
+
+  it("reach no file outside of the store, whatever the address, the manifest or a link names", () =>
+    serve(["a1"], async (served, root, [path = ""]) => {
+      const [one] = await search(served, "PO-a1");
+      const id = encodeURIComponent(one?.packageId ?? "");
+      for (const place of [
+        "-1",
+        "2",
+        "99999999",
+        "manifest.json",
+        "..",
+        "%2e%2e%2fmanifest.json",
+        "0%00",
+        "1e0",
+        "",
+      ]) {
+        assert.equal((await served.ask(`api/packages/${id}/files/${place}`, { headers })).status, 404, place);
+      }
+      for (const other of [
+        "..",
+        "%2e%2e",
+        "..%2f..%2fetc",
+        "%00",
+        "a".repeat(5_000),
+        "'%20OR%201=1",
+        "%ff",
+      ]) {
+        const { status } = await served.ask(`api/packages/${other}/files/0`, { headers });
+        assert.ok(status === 404 || status === 400, other);
+      }
+      const outside = join(root, "..", "outside.jpg");
+      const file = join(root, path, one?.files[0]?.name ?? "");
+      await rename(file, outside);
+      await symlink(outside, file);
+      assert.equal((await served.ask(`api/packages/${id}/files/0`, { headers })).status, 404, "a link");
+      await rename(outside, file);
+
+      const manifest = join(root, path, "manifest.json");
+      const text = await readFile(manifest, "utf8");
+      for (const name of ["../../outside.jpg", "/etc/hostname", "a/../../x"]) {
+        await writeFile(manifest, text.replaceAll(one?.files[0]?.name ?? "", name));
+        const { status } = await served.ask(`api/packages/${id}/files/0`, { headers });
+        assert.equal(status, 404, name);
+      }
+    }));
+
+  it("are not available without the store's folder, which only the log names", () =>
+    serve(["a1"], async (served, root) => {
+      await rename(root, `${root}-away`);
+      try {
+        const response = await served.ask("api/packages?text=", { headers });
+        assert.deepEqual([response.status, await response.json()], [503, { reason: "unavailable" }]);
+        assert.match(String(served.problems[0]), /ERR_FILE|folder/);
+      } finally {
+        await rename(`${root}-away`, root);
+      }
+    }));
+
+  it("say what Verify has found, in words, and one of them at a time", () =>
+    serve(["a1"], async (served, root, [path = ""]) => {
+      const [one] = await search(served, "PO-a1");
+      const id = encodeURIComponent(one?.packageId ?? "");
+      const verify = async (): Promise<{ findingCount: number; findings: { problem: string }[] }> =>
+        (await served.post(`api/packages/${id}/verify`, {}, headers)).json() as never;
+      assert.equal((await verify()).findingCount, 0);
+      await appendFile(join(root, path, one?.files[0]?.name ?? ""), "changed");
+      const [first, second] = await Promise.all([verify(), verify()]);
+      const { findingCount, findings } = "findingCount" in first ? first : second;
+      assert.equal(findingCount, 1);
+      assert.match(findings[0]?.problem ?? "", /\w/);
+      assert.deepEqual("reason" in first ? first : second, { reason: "verifying" });
+    }));
+
+  it("stay on hold until somebody with the right releases them", () =>
+    serve(["a1"], async (served) => {
+      const [one] = await search(served, "PO-a1");
+      const id = encodeURIComponent(one?.packageId ?? "");
+      const change = async (what: string): Promise<{ hold: { person: string; reason: string } | null }> =>
+        (await served.post(`api/packages/${id}/${what}`, { reason: "a claim" }, headers)).json() as never;
+      const { hold } = await change("hold");
+      assert.deepEqual([hold?.person, hold?.reason], ["Anna", "a claim"]);
+      assert.equal((await change("release")).hold, null);
+    }));
+});

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { fillArchive } from "../archive/packages.ts";
+import { databaseOf } from "../archive/store.ts";
+import { bothEditorsOfSuite, type OpenEditor } from "../editor/both-editors.ts";
+import { closeDialog, faultsOfDialog, fill, openConfigDialog, problemOf } from "../editor/dialog.ts";
+import { deploy } from "../editor/wires.ts";
+import { faultsOfPage } from "../simulator/browser-page.ts";
+import { longestWaitMs } from "../support/browser.ts";
+import { sharedBrowser } from "../support/shared-browser.ts";
+
+const config = "#node-config-input-";
+const storeId = "page-store";
+const password = "a long password";
+const hostile = `"><img src=x onerror="window.hacked=1">`;
+/** What a shift leaves behind, in small; the first of them is hostile. */
+const references = [hostile, ...Array.from({ length: 39 }, (_, n) => `PO-${1000 + 7 * n}`)];
+
+describe("the evidence page, in Node-RED 4.1 and 5.0", () => {
+  let root: string;
+  let browser: Browser;
+
+  before(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), "packages-")));
+    browser = await sharedBrowser();
+    await fillArchive(
+      root,
+      references.map((_, n) => `m${n}`),
+      (_id, n) => ({
+        references: {
+          transactionReference: references[n] ?? null,
+          customReference1: null,
+          customReference2: null,
+          customReference3: null,
+          barcodeReference: null,
+        },
+      }),
+    );
+  });
+  after(() => rm(root, { recursive: true, force: true, maxRetries: 3 }));
+
+  const both = bothEditorsOfSuite([
+    { id: "tab", type: "tab", label: "Dock" },
+    { id: storeId, type: "dimensioner-store", name: "Evidence", folder: "/none", folderType: "str" },
+  ]);
+
+  /** Gives the store the archive with its index, a page and two logins, all of it in its dialog. */
+  async function setUp(openEditor: OpenEditor): Promise<void> {
+    const { page, nodeRed } = openEditor;
+    const folder = join(nodeRed.userDir, "dimensioner");
+    await mkdir(folder, { recursive: true });
+    await cp(databaseOf(root), join(folder, `${storeId}.sqlite`));
+    await openConfigDialog(page, storeId);
+    await fill(page, "folder", { type: "str", value: root }, config);
+    await fill(page, "path", "evidence", config);
+    assert.match(await problemOf(page, "logins", config), /Add at least one login/);
+    await addLogin(page, "Anna", "short", "manage");
+    await page.getByText("A password needs at least 12 characters.").waitFor();
+    await addLogin(page, "Anna", password, "manage");
+    await page.getByText("Anna was added.").waitFor();
+    await addLogin(page, "Ben", password, "read");
+    await page.getByText("Ben was added.").waitFor();
+    assert.equal(await problemOf(page, "logins", config), "");
+    assert.deepEqual(await faultsOfDialog(page), []);
+    await closeDialog(page, "ok", "config");
+    const served = nodeRed.nextLine(/The evidence page is served at \/evidence\//);
+    await deploy(openEditor);
+    await served;
+  }
+
+  async function addLogin(page: Page, name: string, given: string, right: string): Promise<void> {
+    const place = page.locator(".dimensioner-new-login");
+    await place.getByLabel("User name").fill(name);
+    await place.getByLabel("Password").fill(given);
+    await place.getByLabel("Right").selectOption(right);
+    await page.locator(".dimensioner-add-login").click();
+  }
+
+  /** Opens the page in a browser context of its own, which has no session. */
+  async function open(url: string, locale = "en"): Promise<{ page: Page; problems: string[] }> {
+    const context = await browser.newContext({ viewport: { width: 900, height: 900 }, locale });
+    context.setDefaultTimeout(longestWaitMs);
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on("pageerror", (error) => problems.push(`page error: ${error.stack ?? error.message}`));
+    page.on("console", (message) => problems.push(`console ${message.type()}: ${message.text()}`));
+    await page.goto(url);
+    return { page, problems };
+  }
+
+  async function logIn(page: Page, name: string, given = password): Promise<void> {
+    await page.fill("#name", name);
+    await page.fill("#password", given);
+    await page.keyboard.press("Enter");
+  }
+
+  it("lets people log in, find a package with three keys, look, verify, hold and log out", () =>
+    both.run(async (openEditor) => {
+      await setUp(openEditor);
+      const url = `${openEditor.nodeRed.url}/evidence`;
+      const { page, problems } = await open(url);
+      await page.locator("#name:focus").waitFor();
+      assert.deepEqual(await faultsOfPage(page), []);
+      await logIn(page, "Anna", "wrong password");
+      await page.locator("#login-problem", { hasText: "The user name or the password is wrong." }).waitFor();
+      await page.keyboard.type(password);
+      await page.keyboard.press("Enter");
+      await page.locator("#search:focus").waitFor();
+      await page.locator("#results li").nth(23).waitFor();
+      assert.deepEqual(await faultsOfPage(page), []);
+
+      // Somebody looks for PO-1266 and types the last digits wrong.
+      await page.keyboard.type("po-");
+      await page.locator("#result-count", { hasText: "24" }).waitFor();
+      await page.keyboard.type("12689");
+      await page.locator("#result-count", { hasText: "No packages found" }).waitFor();
+      await page.keyboard.press("Backspace");
+      await page.keyboard.press("Backspace");
+      await page.locator("#results li").first().filter({ hasText: "PO-1266" }).waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.locator("#package-title:focus", { hasText: "PO-1266" }).waitFor();
+      await page.locator("#verdict", { hasText: "not verified" }).waitFor();
+      assert.equal(await page.locator(".media .thumb").count(), 2);
+      await page.click("#verify");
+      await page.locator("#verdict", { hasText: "nothing has changed" }).waitFor();
+      await page.fill("#reason", "a claim");
+      await page.keyboard.press("Enter");
+      await page.locator("#hold-state", { hasText: "by Anna: a claim" }).waitFor();
+      assert.deepEqual(await faultsOfPage(page), []);
+      await page.fill("#reason", "settled");
+      await page.keyboard.press("Enter");
+      await page.locator("#hold-state", { hasText: "Not on hold" }).waitFor();
+
+      const link = page.url();
+      const { page: stranger } = await open(link);
+      await stranger.locator("#name:focus").waitFor();
+      await logIn(stranger, "Ben");
+      await stranger.locator("#package-title", { hasText: "PO-1266" }).waitFor();
+      assert.equal(await stranger.locator("#hold-form").count(), 0, "a reader cannot hold");
+      await stranger.context().close();
+
+      await page.click("#back");
+      await page.fill("#search", hostile.slice(0, 5));
+      await page.locator("#results a").first().click();
+      await page.locator("#package-title", { hasText: hostile }).waitFor();
+      await page.locator(".media .thumb").first().click();
+      await page.locator("#viewer-title", { hasText: hostile }).waitFor();
+      await page.keyboard.press("Escape");
+      const injected = await page.evaluate(`[window.hacked, document.querySelectorAll("img[src=x]").length]`);
+      assert.deepEqual(injected, [undefined, 0]);
+
+      for (const [width, colorScheme] of [
+        [360, "light"],
+        [1300, "dark"],
+      ] as const) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        assert.deepEqual(await faultsOfPage(page), [], `${width}`);
+        await page.click("#back");
+        await page.locator("#results li").first().waitFor();
+        assert.deepEqual(await faultsOfPage(page), [], `${width}`);
+        await page.locator("#results a").first().click();
+        await page.locator("#package-title").waitFor();
+      }
+      await page.click("#log-out");
+      await page.locator("#name:focus").waitFor();
+      await page.reload();
+      await page.locator("#name:focus").waitFor();
+      // A browser notes each answer that refuses: before the login, for a wrong password, and after the logout.
+      assert.deepEqual(
+        problems.filter((one) => !/status of 401/.test(one)),
+        [],
+      );
+      await page.context().close();
+    }));
+
+  it("speaks the language of the browser, and keeps a session while the node is redeployed", () =>
+    both.run(async ({ nodeRed }) => {
+      const { page } = await open(`${nodeRed.url}/evidence/`, "de-AT");
+      await page.getByRole("heading", { name: "Anmelden" }).waitFor();
+      await logIn(page, "Ben");
+      await page.locator("#search").waitFor();
+      assert.equal(await page.evaluate("document.documentElement.lang"), "de");
+      const flows = (await (await nodeRed.adminFetch("/flows")).json()) as object[];
+      await nodeRed.deploy(flows);
+      await page.reload();
+      await page.locator("#search").waitFor();
+      await page.context().close();
+
+      const without = flows.filter((node) => !("id" in node && node.id === storeId));
+      await nodeRed.deploy(without);
+      assert.equal((await fetch(`${nodeRed.url}/evidence/`)).status, 404);
+    }));
+});

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { hashPassword } from "../../src/access/passwords.ts";
+import { withFolder } from "../media/support.ts";
+import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
+
+const password = "a long password";
+
+/** A store with a page. */
+function store(id: string, folder: string, more: object): object {
+  return { id, type: "dimensioner-store", name: "", folder, folderType: "str", ...more };
+}
+
+async function logins(): Promise<string> {
+  return JSON.stringify([{ name: "Anna", right: "read", hash: await hashPassword(password) }]);
+}
+
+async function withNodeRed(settings: object, body: (nodeRed: NodeRed) => Promise<void>): Promise<void> {
+  const nodeRed = await startNodeRed({ major: nodeRedMajor, settings: { ...settings } });
+  try {
+    await body(nodeRed);
+  } finally {
+    await nodeRed.stop();
+  }
+}
+
+describe("the evidence page in Node-RED", () => {
+  it("is not served to anybody as long as nobody can be recognized, and the log says why", () =>
+    withFolder((folder) =>
+      withNodeRed({}, async (nodeRed) => {
+        const problems: readonly (readonly [object, RegExp])[] = [
+          [{ path: "p" }, /“Logins” is not valid: there is no login yet/],
+          [{ path: "p", credentials: { logins: "[{}]" } }, /“Logins” is not valid: they are not in the form/],
+          [{ path: "p", login: "nodeRed" }, /“Log in with” is not valid: httpNodeAuth is not set/],
+          [{ path: "p", login: "proxy" }, /“Header” is not valid: it is empty/],
+          [
+            { path: "p", login: "proxy", header: "x-user", proxyAddresses: "dock" },
+            /“dock” is not an IP address/,
+          ],
+          [{ path: "p/:id", credentials: { logins: await logins() } }, /“Path” is not valid: only letters/],
+        ];
+        for (const [more, text] of problems) {
+          const said = nodeRed.nextLine(/The evidence page is not served/);
+          await nodeRed.deploy([store("store", folder, more)]);
+          assert.match(await said, text);
+          assert.equal((await fetch(`${nodeRed.url}/p/`)).status, 404);
+        }
+        const said = nodeRed.nextLine(/not served: path used by another node/);
+        const credentials = { logins: await logins() };
+        await nodeRed.deploy([
+          store("first", folder, { path: "p", credentials }),
+          store("second", folder, { path: "p/more", credentials }),
+        ]);
+        await said;
+        assert.equal((await fetch(`${nodeRed.url}/p/more/`)).status, 404, "the first page has no such file");
+        assert.equal((await fetch(`${nodeRed.url}/P`, { redirect: "manual" })).headers.get("location"), "P/");
+        assert.equal((await fetch(`${nodeRed.url}/p`)).status, 200);
+      }),
+    ));
+
+  it("reads posts itself, also where the editor has the same root, and keeps its login to its own path", () =>
+    withFolder((folder) =>
+      withNodeRed({}, async (nodeRed) => {
+        const credentials = { logins: await logins() };
+        await nodeRed.deploy([store("store", folder, { path: "deep/evidence", credentials })]);
+        const response = await fetch(`${nodeRed.url}/deep/evidence/api/login`, {
+          method: "POST",
+          headers: { "content-type": "application/json", origin: nodeRed.url },
+          body: JSON.stringify({ name: "anna", password }),
+        });
+        assert.equal(response.status, 204);
+        assert.match(response.headers.get("set-cookie") ?? "", /; Path=\/deep\/evidence; /);
+        const flows = await (await nodeRed.adminFetch("/flows")).text();
+        assert.equal(flows.includes("scrypt"), false, "the hash is a credential, and not in the flows");
+      }),
+    ));
+
+  it("lets Node-RED's own login decide, if it is told to", () =>
+    withFolder((folder) => {
+      // What Node-RED takes for a hash of 32 characters.
+      const pass = createHash("md5").update(password).digest("hex");
+      return withNodeRed(
+        { httpNodeRoot: "/flows/", httpNodeAuth: { user: "dock", pass } },
+        async (nodeRed) => {
+          const served = nodeRed.nextLine(/The evidence page is served at \/flows\/p\/\./);
+          await nodeRed.deploy([store("store", folder, { path: "p", login: "nodeRed", managers: "dock" })]);
+          await served;
+          const me = (given: string): Promise<Response> =>
+            fetch(`${nodeRed.url}/flows/p/api/me`, {
+              headers: { authorization: `Basic ${Buffer.from(`dock:${given}`).toString("base64")}` },
+            });
+          assert.equal((await me("wrong")).status, 401);
+          assert.equal((await fetch(`${nodeRed.url}/flows/p/`)).status, 401);
+          assert.deepEqual(await (await me(password)).json(), {
+            name: "dock",
+            right: "manage",
+            canLogOut: false,
+          });
+        },
+      );
+    }));
+});

@@ -1,0 +1,82 @@
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { AccessRules } from "../../src/access/gate.ts";
+import { FailedLogins } from "../../src/access/failed-logins.ts";
+import { PasswordChecks } from "../../src/access/passwords.ts";
+import { Sessions } from "../../src/access/sessions.ts";
+import { openRoot } from "../../src/archive/evidence/open-package.ts";
+import { plainDisk } from "../../src/archive/archive-disk.ts";
+import { EvidencePage } from "../../src/evidence-page/evidence-page.ts";
+import type { LoginMemory } from "../../src/evidence-page/login-requests.ts";
+import { databaseOf, newDatabases } from "../archive/store.ts";
+
+export interface Served {
+  /** The address of the page, with a slash at its end. */
+  readonly url: string;
+  readonly page: EvidencePage;
+  /** What the log would say. */
+  readonly problems: readonly unknown[];
+  /** Sends a request as the page in a browser does. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+  post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+}
+
+export function newMemory(now?: () => number): LoginMemory {
+  return { sessions: new Sessions(now), failed: new FailedLogins(now), checks: new PasswordChecks() };
+}
+
+/** Serves the page of an archive that `fillArchive` has made, on a real server, until `body` has ended. */
+export async function withPage(
+  root: string,
+  rules: AccessRules,
+  body: (served: Served) => Promise<void>,
+  memory = newMemory(),
+): Promise<void> {
+  const lease = await newDatabases().open(databaseOf(root));
+  const problems: unknown[] = [];
+  const page = new EvidencePage({
+    rules,
+    memory,
+    open: async (operation) => ({
+      database: lease.database,
+      root: await openRoot(root, plainDisk),
+      disk: plainDisk,
+      operation,
+      databaseFile: databaseOf(root),
+    }),
+    say: (error) => error.message,
+    onProblem: (error) => problems.push(error),
+  });
+  const server = createServer((request, response) => void page.handle(request, response, "evidence"));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const url = `${origin}/evidence/`;
+  const ask = (path: string, init?: RequestInit): Promise<Response> => fetch(new URL(path, url), init);
+  try {
+    await body({
+      url,
+      page,
+      problems,
+      ask,
+      post: (path, given = {}, headers = {}) =>
+        ask(path, {
+          method: "POST",
+          headers: { "content-type": "application/json", origin, ...headers },
+          body: JSON.stringify(given),
+        }),
+    });
+  } finally {
+    page.close();
+    server.closeAllConnections();
+    server.close();
+    await lease.release();
+  }
+}
+
+/** The cookie that a login has given, as a request sends it. */
+export function cookieOf(response: Response): string {
+  return (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+}
