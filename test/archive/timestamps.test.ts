@@ -348,6 +348,27 @@ describe("archive: time stamps from OpenSSL", () => {
       }
     }));
 
+  it("keeps a time stamp while another process finishes its own", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      const others = join(root, stampsFolder, ".unfinished-other");
+      await mkdir(others, { recursive: true });
+      const disk: ArchiveDisk = diskAround(async ({ name, args: [path], run }) => {
+        if (name === "lstat" && path === others) {
+          await rename(others, join(root, "gone"));
+        }
+        return run();
+      });
+      const server = new TimestampServer({ server: authority.url });
+      try {
+        const place = { folder: root, database: databaseOf(root), operation: "timestamp" };
+        await withSource(place, (source) => makeTimestamp({ ...source, disk }, server, { roots }));
+      } finally {
+        await server.close();
+      }
+      assert.equal((await stampsIn(root)).length, 1);
+    }));
+
   it("ignores what a kill has left unfinished, and removes it after a day", () =>
     withFolder(async (root) => {
       await fillArchive(root, ["m0"]);

@@ -185,12 +185,23 @@ export class TimestampFolder {
     }
   }
 
+  /** When a folder has changed; infinite if it has got its name meanwhile, as that of another process does. */
+  async #changedAtMs(path: string): Promise<number> {
+    try {
+      return (await this.#disk.lstat(path)).mtimeMs;
+    } catch (error) {
+      if (systemCode(error) === "ENOENT") {
+        return Infinity;
+      }
+      throw error;
+    }
+  }
+
   async #removeUnfinished(): Promise<void> {
     for (const name of await this.#readFolder()) {
       if (name.startsWith(unfinishedPrefix)) {
         const path = join(this.#folder, name);
-        const { mtimeMs } = await this.#disk.lstat(path);
-        if (mtimeMs < Date.now() - unfinishedMs) {
+        if ((await this.#changedAtMs(path)) < Date.now() - unfinishedMs) {
           await removeTree(path, this.#disk);
         }
       }
