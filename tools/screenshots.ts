@@ -1,16 +1,17 @@
 /**
  * The pictures of the pages:  npm run screenshots
  *
- * Runs examples on the simulator, opens the editor and the simulator's page in a browser, light and dark, and writes
+ * Runs examples on the simulator, opens the editor, the simulator's page and dashboards in a browser, light and dark, and writes
  * docs/screenshots/*.png. Builds nothing: build the package first. Needs ffmpeg.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { launchBrowser } from "../test/support/browser.ts";
-import { startDemo, type DemoEnvironment } from "./demo/environment.ts";
+import { startDemo, type DemoEnvironment, type DemoOptions } from "./demo/environment.ts";
 import { runFlow } from "./demo/run-flow.ts";
 import { evidenceReport } from "./screenshots/report.ts";
+import { takeDashboards } from "./screenshots/dashboards.ts";
 import { smaller } from "./screenshots/smaller.ts";
 import { deviceDialog, flow, imageOnCanvas, pickerDialog, simulatorPage } from "./screenshots/views.ts";
 
@@ -24,28 +25,47 @@ const views = {
   "device-picker": pickerDialog,
 };
 
-// The folder's name can be seen in a status.
-const archive = await mkdtemp(join(tmpdir(), "parcels-"));
-const demo = await startDemo({
-  archive,
-  parcel: "shoe-box",
-  examples: ["02", "13"],
-  settings: { paletteCategories: ["dimensioner", "common", "function", "network", "sequence"] },
-});
+await mkdir(folder, { recursive: true });
 const browser = await launchBrowser();
 try {
-  await pressAll(demo);
-  await mkdir(folder, { recursive: true });
-  for (const [name, take] of Object.entries(views)) {
-    for (const theme of ["light", "dark"] as const) {
-      await save(`${name}-${theme}`, await take(browser, demo, theme === "dark"));
-    }
-  }
-  await save("report", await evidenceReport(browser, demo));
+  await withDemo(
+    {
+      examples: ["02", "13"],
+      settings: { paletteCategories: ["dimensioner", "common", "function", "network", "sequence"] },
+    },
+    async (demo) => {
+      await pressAll(demo);
+      for (const [name, take] of Object.entries(views)) {
+        for (const theme of ["light", "dark"] as const) {
+          await save(`${name}-${theme}`, await take(browser, demo, theme === "dark"));
+        }
+      }
+      await save("report", await evidenceReport(browser, demo));
+    },
+  );
+  await withDemo({ examples: ["30", "31"], packages: ["@flowfuse/node-red-dashboard"] }, (demo) =>
+    takeDashboards(browser, demo, save),
+  );
 } finally {
   await browser.close();
-  await demo.close();
-  await rm(archive, { recursive: true, force: true, maxRetries: 3 });
+}
+
+async function withDemo(
+  options: Partial<DemoOptions>,
+  use: (demo: DemoEnvironment) => Promise<void>,
+): Promise<void> {
+  // The folder's name can be seen in a status.
+  const archive = await mkdtemp(join(tmpdir(), "parcels-"));
+  try {
+    const demo = await startDemo({ archive, parcel: "shoe-box", ...options });
+    try {
+      await use(demo);
+    } finally {
+      await demo.close();
+    }
+  } finally {
+    await rm(archive, { recursive: true, force: true, maxRetries: 3 });
+  }
 }
 
 /** One parcel through each of the examples. */

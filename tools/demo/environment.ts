@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat, symlink } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { startNodeRed, type NodeRed, type NodeRedOptions } from "../../test/support/node-red.ts";
@@ -37,6 +38,8 @@ export interface DemoOptions {
   readonly parcel: string | null;
   /** Which examples to deploy, each by the start of its name; the first is the one that the demo runs. */
   readonly examples?: readonly string[];
+  /** Further packages that the examples need, by name: those of this repository are linked into the user directory. */
+  readonly packages?: readonly string[];
   /** More of Node-RED's settings. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -46,6 +49,7 @@ export async function startDemo({
   archive,
   parcel,
   examples = ["01", "02", "03"],
+  packages = [],
   settings = {},
 }: DemoOptions): Promise<DemoEnvironment> {
   const folder = await mkdtemp(join(tmpdir(), "dimensioner-demo-"));
@@ -59,6 +63,7 @@ export async function startDemo({
     const archiveFolder = await archiveIn(folder, archive);
     const userDir = join(folder, "node-red");
     await mkdir(userDir);
+    await Promise.all(packages.map((name) => linkPackage(name, userDir)));
     const nodeRed = await startOnUsualPort({
       major: 5,
       userDir,
@@ -83,6 +88,13 @@ export async function startDemo({
     await close();
     throw error;
   }
+}
+
+async function linkPackage(name: string, userDir: string): Promise<void> {
+  const link = join(userDir, "node_modules", name);
+  await mkdir(dirname(link), { recursive: true });
+  const installed = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+  await symlink(installed, link, "dir");
 }
 
 async function archiveIn(folder: string, given: string | undefined): Promise<string> {

@@ -2,6 +2,10 @@
 const texts = flow.get("texts") ?? {};
 const t = texts[env.get("LANGUAGE")] ?? texts.en;
 for (const station of Object.values(flow.get("stations") ?? {})) {
+  // What the archive node had accepted goes on and is reported. What was on its way to it is lost with the deploy.
+  station.history
+    .filter(({ evidence }) => evidence === "waiting")
+    .forEach((parcel) => Object.assign(parcel, { evidence: "unsure" }));
   if (["starting", "measuring", "cancelling"].includes(station.phase)) {
     station.unknown = station.phase;
     station.phase = "check";

@@ -1,4 +1,5 @@
 import { writePackingStation } from "../packing-station/flow.ts";
+import { writeSupervisor } from "../supervisor/flow.ts";
 import { writeBillingPage } from "./billing-page.ts";
 import { writeErrorPage } from "./error-page.ts";
 import { formatSource } from "./format.ts";
@@ -22,6 +23,7 @@ export async function writePages(): Promise<Map<string, string>> {
     "docs/billable-weight.md": writeBillingPage(),
     "docs/development/layers.md": writeLayerPage(),
     "examples/30 packing station.json": writePackingStation(),
+    "examples/31 supervisor.json": writeSupervisor(),
   };
   const formatted = Object.entries(pages).map(
     async ([name, page]) => [name, await formatSource(name, page)] as const,

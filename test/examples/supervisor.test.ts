@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { rename } from "node:fs/promises";
+import type { Browser } from "playwright-core";
+import { sharedBrowser } from "../support/shared-browser.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
+import "./installed.ts";
+import { changed, startStation, type StationRun } from "./packing-station.ts";
+import { StationPage } from "./station-page.ts";
+
+const noMedia = { kind: "body", text: "[]", contentType: "application/json" } as const;
+
+describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`, () => {
+  let browser: Browser;
+  let run: StationRun;
+  let page: StationPage;
+
+  before(async () => {
+    [browser, run] = await Promise.all([
+      sharedBrowser(),
+      startStation({
+        major: nodeRedMajor,
+        more: ["31"],
+        settings: { FREE_SPACE: "0", SILENT_AFTER: "3600" },
+      }),
+    ]);
+    // The page follows at once.
+    const nodes = run.nodes.map((one) => (one.type === "inject" ? { ...one, repeat: "1" } : one));
+    run = { ...run, nodes };
+    await run.nodeRed.deploy(nodes);
+    page = await StationPage.openPath(browser, run.nodeRed, "supervisor");
+    await page.shows("dock");
+  });
+  afterEach(() => assert.deepEqual(page.problems.splice(0), []));
+  after(async () => {
+    await page?.close();
+    await run?.close();
+  });
+
+  const dock = (name: string, phase: string) =>
+    page.page.locator(`[data-test="dock"][data-dock="${name}"][data-phase="${phase}"]`);
+  const alarm = (text: string) => page.page.locator('[data-test="alarm"]', { hasText: text });
+
+  it("shows what every dock does, its last parcel and its count, the table of parcels and the chart", async () => {
+    await dock("dock-1", "idle").waitFor();
+    await dock("dock-2", "idle").waitFor();
+    await page.shows("calm");
+    const station = await StationPage.open(browser, run.nodeRed, "dock-1");
+    await station.scan("OP-ANNA");
+    await station.shows("operator", "ANNA");
+    await station.scan("ORDER-1");
+    await dock("dock-1", "recording").filter({ hasText: "ORDER-1, ANNA" }).waitFor();
+    await station.phase("recording");
+    await station.scan("ORDER-1");
+    await dock("dock-1", "measured").waitFor();
+    await station.phase("measured");
+    await station.press("confirm");
+    await dock("dock-1", "idle")
+      .filter({ hasText: "Last parcel: ORDER-1" })
+      .filter({ hasText: "1 Parcels" })
+      .waitFor();
+    const row = page.page.locator("tbody tr", { hasText: "ORDER-1" });
+    await row.filter({ hasText: "saved" }).waitFor();
+    assert.match(
+      (await row.innerText()).replace(/\s+/g, " "),
+      /dock-1 ANNA ORDER-1 33\.5 .* confirmed saved/,
+    );
+    assert.equal(await page.page.locator("canvas").count(), 2);
+    await station.close();
+  });
+
+  it("keeps an alarm until its cause is over and somebody has acknowledged it by name", async () => {
+    const { newer } = run.second;
+    newer.setPower(false);
+    await alarm("Dock 2: ").waitFor();
+    await alarm("Dock 2: ").getByRole("button").click();
+    await page.shows("name-missing");
+    await page.page.locator('[data-test="name"]').fill("Eva");
+    await alarm("Dock 2: ").getByRole("button").click();
+    await alarm("acknowledged by Eva").waitFor();
+    newer.setPower(true);
+    await page.shows("calm");
+    await page.shows("log", "(1)");
+    newer.setPower(false);
+    await alarm("Dock 2: ").waitFor();
+    newer.setPower(true);
+    // It is over, and nobody has seen it.
+    await alarm("over at").waitFor();
+    await alarm("over at").getByRole("button").click();
+    await page.shows("calm");
+    await page.shows("log", "(2)");
+  });
+
+  it("shows open archive jobs and the age of the oldest one, and raises an alarm when it is too old", async () => {
+    const { simulator, nodeRed, nodes } = run;
+    await page.shows("jobs", /Open archive jobs\s*0/);
+    await page.shows("oldest", "none");
+    await page.shows("space", /Free space\s*\d+ GB/);
+    const path = "^/api/transactionmedia/[^/]+$";
+    const rule = simulator.faults.add({ surface: "cloud", path, times: 0, fault: noMedia });
+    const station = await StationPage.open(browser, nodeRed, "dock-1");
+    await station.scan("OP-BEN");
+    await station.pack("LATE");
+    await page.shows("jobs", /Open archive jobs\s*1/);
+    await page.shows("oldest", "0 min");
+    await nodeRed.deploy(changed(nodes, { OLDEST_JOB: "0" }));
+    await alarm("1 archive jobs are open, the oldest one for 0 minutes").waitFor();
+    simulator.faults.remove(rule);
+    await station.close();
+  });
+
+  it("raises alarms for a full disk, a store without its folder, and a device that is silent", async () => {
+    const { nodeRed, nodes, archive } = run;
+    await nodeRed.deploy(changed(nodes, { FREE_SPACE: "1000000", SILENT_AFTER: "0" }));
+    await alarm("GB are free for evidence").waitFor();
+    await alarm("has sent the cloud no heartbeat for 0 minutes").waitFor();
+    await page.shows("silent", /Silent devices\s*1/);
+    await rename(archive, `${archive}-gone`);
+    await alarm("The store cannot be used").waitFor();
+    await page.shows("space", "not known");
+    await rename(`${archive}-gone`, archive);
+    await alarm("The store cannot be used").filter({ hasText: "over at" }).waitFor();
+  });
+
+  it("has nothing that axe-core calls a fault on a phone, a tablet and a large screen", async () => {
+    assert.deepEqual(await page.faults({ width: 390, height: 844 }, "dark"), []);
+    assert.deepEqual(await page.faults({ width: 768, height: 1024 }, "light"), []);
+    assert.deepEqual(await page.faults({ width: 1920, height: 1080 }, "dark"), []);
+  });
+
+  it("speaks German, and says when the flow of the stations is not running", async () => {
+    const { nodeRed, nodes } = run;
+    const german = changed(nodes, { LANGUAGE: "de" });
+    const off = german.map((one) => (one.label === "30 Packing station" ? { ...one, disabled: true } : one));
+    await nodeRed.deploy(off);
+    await alarm("Der Flow „30 Packing station“ läuft nicht").waitFor();
+    await dock("dock-1", "stopped").filter({ hasText: "Läuft nicht" }).waitFor();
+  });
+});

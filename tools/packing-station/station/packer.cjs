@@ -1,0 +1,108 @@
+// What the packer does: scans, badges and buttons.
+function begin(station, reference) {
+  const withVideo = places[station.name].video !== false;
+  station.parcel = {
+    id: RED.util.generateId(),
+    reference,
+    operator: station.operator,
+    startedAt: now,
+    at: now,
+    video: withVideo,
+  };
+  station.shown = null;
+  station.notice = null;
+  station.phase = "idle";
+  if (withVideo) {
+    command(station, "video", "starting", "start");
+  } else {
+    command(station, "measure", "measuring");
+  }
+}
+
+function measure(station) {
+  station.notice = null;
+  command(station, "measure", "measuring");
+}
+
+function cancel(station) {
+  const { parcel } = station;
+  station.notice = null;
+  if (parcel.video && !parcel.result) {
+    command(station, "video", "cancelling", "cancel");
+  } else {
+    finish(station, "cancelled");
+    say(station, "info", fill(t.cancelled, parcel));
+  }
+}
+
+function signIn(station, operator) {
+  if (station.parcel !== null && station.phase !== "measured") {
+    say(station, "error", fill(t.finishFirst, station.parcel));
+    return;
+  }
+  if (station.phase === "measured") {
+    finish(station, "confirmed");
+  }
+  const leaves = station.operator === operator;
+  station.operator = leaves ? "" : operator;
+  station.shown = null;
+  if (!leaves) {
+    station.shift = { since: now, parcels: 0, failures: 0, hours: {} };
+    station.chart = true;
+  }
+  say(station, "info", fill(leaves ? t.signedOut : t.signedIn, { operator }));
+}
+
+function scanned(station, reference) {
+  const last = station.lastScan;
+  station.lastScan = { reference, at: now };
+  if (last?.reference === reference && now - last.at < 1000 * Number(env.get("IGNORE_REPEATS"))) {
+    return;
+  }
+  const badge = new RegExp(env.get("BADGE")).exec(reference);
+  if (badge !== null) {
+    signIn(station, badge[1] ?? badge[0]);
+  } else if (env.get("SIGN_IN") === true && station.operator === "") {
+    say(station, "error", t.signInFirst);
+  } else if (
+    station.parcel !== null &&
+    station.parcel.reference !== reference &&
+    station.phase !== "measured"
+  ) {
+    say(station, "error", fill(t.mismatch, { scanned: reference, reference: station.parcel.reference }));
+  } else if (station.phase === "idle") {
+    begin(station, reference);
+  } else if (station.phase === "recording") {
+    measure(station);
+  } else if (station.phase === "measured") {
+    const other = station.parcel.reference !== reference;
+    finish(station, "confirmed");
+    if (other) {
+      begin(station, reference);
+    }
+  } else if (station.phase === "check") {
+    say(station, "error", t.chooseFirst);
+  }
+}
+
+function pressed(station, action) {
+  const { phase } = station;
+  if (action === "signOut" && station.operator !== "") {
+    signIn(station, station.operator);
+  } else if (action === "cancel" && ["recording", "measured", "check"].includes(phase)) {
+    cancel(station);
+  } else if (action === "measure" && (phase === "recording" || phase === "measured")) {
+    measure(station);
+  } else if (action === "again" && phase === "check") {
+    station.notice = null;
+    if (station.unknown === "starting") {
+      command(station, "video", "starting", "start");
+    } else if (station.unknown === "cancelling") {
+      cancel(station);
+    } else {
+      measure(station);
+    }
+  } else if (action === "confirm" && phase === "measured") {
+    finish(station, "confirmed");
+  }
+}

@@ -1,0 +1,175 @@
+// What the screens show, and what happens without the packer: time, and the state of devices.
+function greeted(station) {
+  const { version, boot, reference } = msg.payload;
+  const client = msg._client.socketId;
+  const isNew = station.clients[client] === undefined;
+  station.clients[client] = now;
+  if (boot && boot !== station.boot && reference && station.phase === "idle" && station.notice === null) {
+    say(station, "error", fill(t.restarted, { reference }));
+    changed.add(station);
+  }
+  if (isNew || boot !== station.boot || version !== station.version) {
+    out.screen.push(stateFor(station, client, true));
+  } else {
+    out.screen.push({
+      topic: "alive",
+      station: station.name,
+      payload: { now },
+      _client: { socketId: client },
+    });
+  }
+  if (isNew) {
+    out.chart.push(chartFor(station, client));
+  }
+}
+
+/** The checks report changes only: a device that was away between two of them counts as they have found it. */
+function forgetFailure(station) {
+  const { device } = places[station.name];
+  const { checked, failedAt } = peers[device] ?? {};
+  if (checked && failedAt && now - failedAt > 1000 * Number(env.get("ANSWER_WITHIN"))) {
+    peers[device] = { ...checked, checked };
+    changed.add(station);
+  }
+}
+
+function ticked(station) {
+  forgetFailure(station);
+  const { phase } = station;
+  const isForgotten = now - station.recordingSince > 1000 * Number(env.get("FORGOTTEN_AFTER"));
+  if (phase === "recording" && isForgotten && !station.parcel.forgotten) {
+    station.parcel.forgotten = true;
+    cancel(station);
+    changed.add(station);
+  } else if (busyPhases.includes(phase) && now - station.jobAt > 1000 * Number(env.get("ANSWER_WITHIN"))) {
+    failed(station, { message: t.noAnswer, cause: { outcome: "unknown" } });
+    changed.add(station);
+  }
+  for (const [client, seenAt] of Object.entries(station.clients)) {
+    if (now - seenAt > 60_000) {
+      delete station.clients[client];
+    }
+  }
+}
+
+function noted() {
+  const { fill: colour, text, source } = msg.status;
+  const kind = { "dimensioner-device": "device", "dimensioner-cloud": "cloud" }[source.type];
+  if (kind === undefined) {
+    return;
+  }
+  const name = kind === "cloud" ? "cloud" : source.name;
+  const before = peers[name];
+  const checked = { ok: colour === "green", text };
+  peers[name] = { ...checked, checked };
+  if (before?.text !== text || before.ok !== checked.ok) {
+    Object.values(stations)
+      .filter((one) => kind === "cloud" || places[one.name]?.device === name)
+      .forEach((one) => {
+        changed.add(one);
+        doubt(one);
+      });
+  }
+}
+
+/** A device that cannot be reached may have been switched off: then it does not record any more. */
+function doubt(station) {
+  const isFilmed = station.phase === "recording" || (station.phase === "measuring" && !station.parcel.result);
+  if (isFilmed && station.parcel.video && peers[places[station.name].device]?.ok === false) {
+    station.parcel.doubt = true;
+  }
+}
+
+/** A command that went through, or that found no device, says the same as the next check would. */
+function heardFrom(station) {
+  const { device } = places[station.name];
+  if (msg.error?.code === "ERR_UNREACHABLE") {
+    peers[device] = { ...peers[device], ok: false, text: t.noDevice, failedAt: now };
+    doubt(station);
+  } else if (!msg.error) {
+    peers[device] = { ...peers[device], ok: true, text: t.answers, failedAt: undefined };
+  }
+}
+
+function shownOf(parcel) {
+  if (!parcel) {
+    return null;
+  }
+  return { ...parcel, files: undefined, link: parcel.files?.length > 0 ? `evidence/${parcel.id}` : "" };
+}
+
+function stateFor(station, socketId, withTexts) {
+  const place = places[station.name];
+  const { parcels, failures, since } = station.shift;
+  const payload = {
+    boot: station.boot,
+    version: station.version,
+    now,
+    phase: station.phase,
+    operator: station.operator,
+    withSignIn: env.get("SIGN_IN") === true,
+    label: place.device,
+    notice: station.notice,
+    inputs: station.inputs,
+    since: station.recordingSince,
+    unknown: station.unknown,
+    parcel: shownOf(station.parcel ?? station.shown),
+    device: peers[place.device] ?? null,
+    cloud: place.cloud ? (peers.cloud ?? null) : undefined,
+    shift: { parcels, failures, since },
+    history: station.history.map(shownOf),
+  };
+  return {
+    topic: "state",
+    station: station.name,
+    _client: { socketId },
+    payload: withTexts ? { ...payload, texts: t, language: env.get("LANGUAGE") } : payload,
+  };
+}
+
+function chartFor(station, socketId) {
+  const rows = Object.entries(station.shift.hours).flatMap(([hour, one]) => {
+    const local = `${String(new Date(`${hour}:00:00Z`).getHours()).padStart(2, "0")}:00`;
+    return [
+      { hour: local, series: t.parcels, count: one.parcels },
+      { hour: local, series: t.failures, count: one.failures },
+    ];
+  });
+  return { payload: rows, _client: { socketId } };
+}
+
+/** Example 31, the supervisor's page, reads this: how every station of this tab is, whether a page shows it or not. */
+function publish() {
+  const summaries = Object.keys(places).map((name) => {
+    const one = stationNamed(name);
+    const { phase, phaseAt, operator, history, shift, parcel, notice } = one;
+    const { device } = places[name];
+    const shown = history.map(({ id, reference, operator: by, at, state, evidence, result }) => ({
+      id,
+      reference,
+      operator: by,
+      at,
+      state,
+      evidence,
+      summary: result?.summary ?? "",
+    }));
+    return {
+      name,
+      device,
+      peer: peers[device],
+      phase,
+      phaseAt,
+      doubt: parcel?.doubt === true,
+      operator,
+      parcel: parcel?.reference ?? null,
+      notice,
+      ...shift,
+      history: shown,
+      last: shown[0] ?? null,
+      waiting: shown.filter(({ evidence }) => ["waiting", "unsure", "late"].includes(evidence)).length,
+    };
+  });
+  const all = global.get("packingStations") ?? {};
+  const tab = { tab: env.get("NR_FLOW_NAME"), at: now, stations: summaries };
+  global.set("packingStations", { ...all, [env.get("NR_FLOW_ID")]: tab });
+}

@@ -1,0 +1,129 @@
+import { cloud, dashboard, pageNodes, shared, store } from "../dashboard-flows/config-nodes.ts";
+import { FlowBuilder } from "../dashboard-flows/flow-builder.ts";
+import { chartOf, tableOf, templateOf } from "../dashboard-flows/widgets.ts";
+
+const flow = new FlowBuilder("supervisor", import.meta.dirname);
+
+const tab = {
+  id: flow.tab,
+  type: "tab",
+  label: "31 Supervisor",
+  disabled: false,
+  info: "All packing stations on one page with Dashboard 2: docks, alarms, last parcels, open archive jobs and free space.",
+  env: [
+    { name: "LANGUAGE", value: "en", type: "str" },
+    { name: "OLDEST_JOB", value: "30", type: "num" },
+    { name: "FREE_SPACE", value: "10", type: "num" },
+    { name: "SILENT_AFTER", value: "900", type: "num" },
+  ],
+};
+
+const page = { name: "Supervisor", path: "supervisor", icon: "monitor-dashboard", order: 2 };
+const groups = [
+  { name: "Overview", bare: true },
+  { name: "Parcels", bare: false },
+  { name: "Charts", bare: false },
+];
+const [overviewGroup = "", parcelsGroup = "", chartsGroup = ""] = groups.map(({ name }) =>
+  flow.idOf(`group ${name}`),
+);
+const overview = templateOf(
+  overviewGroup,
+  flow.page("template.html", "component.js", "../dashboard-flows/page.css", "style.css"),
+  true,
+);
+const table = tableOf(parcelsGroup, {
+  time: "Time",
+  dock: "Dock",
+  operator: "Operator",
+  parcel: "Parcel",
+  dimensions: "Dimensions and weight",
+  state: "State",
+  evidence: "Evidence",
+});
+const colors = ["#1f7ad1", "#d4750c", "#2ca02c", "#a347e1", "#0f9aa8", "#c2477f", "#7a6a00", "#5b6b7a"];
+const bars = { ...chartOf(chartsGroup, "hour", colors), label: "Parcels by hour and dock" };
+const line = {
+  ...chartOf(chartsGroup, "", colors),
+  label: "Open archive jobs, the last 12 hours",
+  order: 2,
+  chartType: "line",
+  category: "topic",
+  categoryType: "msg",
+  xAxisPropertyType: "timestamp",
+  xAxisType: "time",
+  yAxisProperty: "payload",
+  yAxisPropertyType: "msg",
+  action: "append",
+  removeOlder: 12,
+  showLegend: false,
+};
+
+const state = {
+  version: 1,
+  store: shared.store,
+  action: "state",
+  by: "all",
+  value: "payload",
+  valueType: "msg",
+  limit: 100,
+  emit: "array",
+};
+const devices = {
+  cloud: shared.cloud,
+  cloudFrom: "",
+  emit: "array",
+  changesOnly: false,
+  silentAfter: "${SILENT_AFTER}",
+};
+const alarm = {
+  active: true,
+  tosidebar: true,
+  console: false,
+  tostatus: false,
+  complete: "payload",
+  targetType: "msg",
+  statusVal: "",
+  statusType: "auto",
+};
+const asks = ["State of the store", "Devices of the cloud"] as const;
+
+/** The example “31 supervisor”: its code, texts and page are the files beside this one. */
+export function writeSupervisor(): string {
+  const info = flow.source("comment.md");
+  const nodes = [
+    tab,
+    cloud,
+    store,
+    ...dashboard,
+    ...pageNodes(flow, page, groups),
+    flow.node("comment", "Read me first: what to change here", [190, 40], { info }),
+    flow.startNode("All texts", [480, 40], "texts.cjs"),
+    flow.repeatNode("Every 2 seconds", [150, 120], "tick", 2, "Supervisor"),
+    flow.repeatNode("Every 10 seconds", [150, 200], "store", 10, asks[0]),
+    flow.node("dimensioner-evidence", asks[0], [360, 200], state, ["Supervisor"]),
+    flow.catchNode("No state", [340, 260], [asks[0]], "Supervisor"),
+    flow.repeatNode("Once a minute", [140, 340], "fleet", 60, asks[1]),
+    flow.node("dimensioner-device-list", asks[1], [370, 340], devices, ["Supervisor"]),
+    flow.catchNode("No list", [340, 400], [asks[1]], "Supervisor"),
+    flow.linkIn("To the page", 1, [95, 480], ["Overview"]),
+    flow.node("ui-template", "Overview", [220, 480], overview, ["Supervisor"]),
+    flow.functionNode(
+      "Supervisor",
+      [610, 200],
+      ["supervisor.cjs"],
+      {},
+      ["To the page 1"],
+      ["Alarm"],
+      ["Last parcels"],
+      ["Parcels by hour"],
+      ["Open jobs"],
+    ),
+    flow.linkOut("To the page", 1, [765, 100]),
+    flow.node("debug", "Alarm", [810, 160], alarm),
+    flow.node("ui-table", "Last parcels", [830, 220], table, []),
+    flow.node("ui-chart", "Parcels by hour", [840, 280], bars, []),
+    flow.node("ui-chart", "Open jobs", [820, 340], line, []),
+  ];
+  return JSON.stringify(nodes);
+}
