@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -128,6 +129,15 @@ describe("archive: an export", () => {
         }
         const again = await verifyArchive(join(to, "x", "packages"), {});
         assert.deepEqual([again.findings, again.packages], [0, 3]);
+        const check = () =>
+          spawnSync("sha256sum", ["-c", "SHA256SUMS"], { cwd: join(to, "x"), encoding: "utf8" });
+        // Where there is no sha256sum, checkSums has compared the same.
+        if (check().error === undefined) {
+          assert.equal(check().status, 0);
+          await appendFile(join(to, "x", "report.html"), " ");
+          const { status, stdout } = check();
+          assert.deepEqual([status, stdout.match(/^.*: FAILED$/gm)], [1, ["report.html: FAILED"]]);
+        }
       }),
     ));
 
