@@ -74,6 +74,25 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await nodeRed.deploy(nodes);
   });
 
+  it("takes a code that a scanner types while Dashboard makes the page anew after a deploy", async () => {
+    await dock.page.evaluate(`void (window.typedThrough = new Promise((resolve) => {
+      new MutationObserver((_, observer) => {
+        if (document.querySelector('[data-test="phase"]') !== null) { return; }
+        observer.disconnect();
+        for (const key of [..."TYPED-THROUGH", "Enter"]) {
+          document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+        }
+        resolve();
+      }).observe(document, { subtree: true, childList: true });
+    }))`);
+    await run.nodeRed.deploy(run.nodes);
+    await dock.page.evaluate("window.typedThrough");
+    await dock.phase("recording");
+    await dock.shows("reference", "TYPED-THROUGH");
+    await dock.press("cancel");
+    await dock.phase("idle");
+  });
+
   it("does nothing with another parcel's scan, and measures again or cancels where the packer says so", async () => {
     await dock.scan("ORDER-1");
     await dock.phase("recording");

@@ -273,6 +273,26 @@ export default {
         this.sendFirst();
       }
     },
+    // The listener outlives this component: what a scanner types while Dashboard makes the next one is for that one.
+    listenToKeys() {
+      const kept = window.packingStation;
+      kept.screen = this;
+      kept.page = location.pathname;
+      if (kept.keys === undefined) {
+        kept.keys = [];
+        const listen = (event) => {
+          if (kept.screen !== null) {
+            kept.screen.key(event);
+          } else if (location.pathname === kept.page && !event.target.closest?.(".own-keys")) {
+            kept.keys.push(event);
+            event.preventDefault();
+            event.stopPropagation();
+          }
+        };
+        document.addEventListener("keydown", listen, true);
+      }
+      kept.keys.splice(0).forEach((event) => this.key(event));
+    },
     // Wherever somebody has clicked, a scanner that types like a keyboard types into the scan field. Inputs of your own
     // keep their keys inside of an element with the class own-keys.
     key(event) {
@@ -322,9 +342,8 @@ export default {
         this.connected = false;
       },
     };
-    this.onKey = (event) => this.key(event);
     this.onMessage = (message) => this.heard(message);
-    document.addEventListener("keydown", this.onKey, true);
+    this.listenToKeys();
     this.$socket.on(`msg-input:${this.id}`, this.onMessage);
     Object.entries(this.listeners).forEach(([name, listener]) => this.$socket.on(name, listener));
     this.clocks = [setInterval(() => this.tick(), 500), setInterval(() => this.hello(), 10_000)];
@@ -338,7 +357,9 @@ export default {
     }, 1_000);
   },
   unmounted() {
-    document.removeEventListener("keydown", this.onKey, true);
+    if (window.packingStation.screen === this) {
+      window.packingStation.screen = null;
+    }
     this.$socket.off(`msg-input:${this.id}`, this.onMessage);
     Object.entries(this.listeners).forEach(([name, listener]) => this.$socket.off(name, listener));
     [...this.clocks, this.greeting].forEach((one) => clearInterval(one));
