@@ -176,13 +176,16 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
 
   it("shows a device as reachable again that was away between two of its checks", async () => {
     const { nodeRed, nodes, simulator } = run;
-    // Every check of a device succeeds here: only a command finds it away.
-    const rare = changed(nodes, { ANSWER_WITHIN: "5" }).map((node) =>
-      node.type === "dimensioner-device" ? { ...node, checkInterval: "3600" } : node,
-    );
-    const check = simulator.nextRequest(({ surface }) => surface === "newer");
-    await nodeRed.deploy(rare);
-    await simulator.settled(await check);
+    const checkedEvery = (seconds: string) =>
+      changed(nodes, { ANSWER_WITHIN: "5" }).map((node) =>
+        node.type === "dimensioner-device" ? { ...node, checkInterval: seconds } : node,
+      );
+    // It is away, and then checked only once, when it is back: only a command finds it away after that.
+    simulator.newer.setPower(false);
+    await dock.page.locator('[data-test="device"][data-ok="false"]').waitFor();
+    await nodeRed.deploy(checkedEvery("0"));
+    simulator.newer.setPower(true);
+    await nodeRed.deploy(checkedEvery("3600"));
     await dock.page.locator('[data-test="device"][data-ok="true"]').waitFor();
     simulator.newer.setPower(false);
     await dock.scan("ORDER-1");
