@@ -30,6 +30,7 @@ const suites = [
   // Pages, checks and the bench are not part of what is installed.
   ...scripts.suiteOnOldest("test:tools", "--ignore", "test/{bench,checks,docs}/**"),
   ...scripts.suiteOnOldest("test:installed"),
+  ...scripts.suiteOnOldest("test:stations"),
   ...scripts.suiteOnOldest("test:unit", "test/nodes/memory.test.ts"),
 ];
 const steps = [...programs, ...suites].filter(

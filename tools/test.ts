@@ -24,6 +24,7 @@ const coverage = { NODE_V8_COVERAGE: join(root, "coverage", "raw") };
 const steps = [
   ...["lint", "check:format", "check:unused", "check:package"].map((name) => scripts.check(name)),
   scripts.suite("test:browser"),
+  scripts.suite("test:stations"),
   scripts.suite("test:installed"),
   // Waits for most of its time.
   scripts.suite("test:load"),
@@ -34,11 +35,7 @@ const steps = [
   scripts.suite("test:nodes", coverage),
   // Neither the demo, nor what is packed of a clone, nor the pages of Dashboard differ between versions of Node.js; the shift at
   // the packing stations starts both by itself.
-  ...scripts.suiteOnOldest(
-    "test:installed",
-    "--ignore",
-    "test/{demo/**,examples/{packing-*,supervisor}.test.ts,package/clean-clone.test.ts}",
-  ),
+  ...scripts.suiteOnOldest("test:installed", "--ignore", "test/{demo/**,package/clean-clone.test.ts}"),
   // Waits for tests to hang.
   scripts.suite("test:mutations"),
   scripts.suite("test:archive", coverage),
