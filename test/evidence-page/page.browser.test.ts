@@ -145,7 +145,8 @@ describe("the evidence page, in Node-RED 4.1 and 5.0", () => {
 
       await page.click("#back");
       await page.fill("#search", hostile.slice(0, 5));
-      await page.locator("#results a").first().click();
+      // The results of the search before may still be there.
+      await page.locator("#results a", { hasText: hostile }).first().click();
       await page.locator("#package-title", { hasText: hostile }).waitFor();
       await page.locator(".media .thumb").first().click();
       await page.locator("#viewer-title", { hasText: hostile }).waitFor();
