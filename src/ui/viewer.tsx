@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** A picture or a video that is shown in full size. */
 export interface Media {
@@ -20,7 +20,8 @@ interface ViewerProps {
 export function Viewer({ media, close, onClose }: ViewerProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const isOpen = media !== undefined;
-  useEffect(() => {
+  // Before the browser draws it: a key that is pressed as soon as the content is there must already meet an open dialog.
+  useLayoutEffect(() => {
     if (isOpen) {
       dialog.current?.showModal();
     }

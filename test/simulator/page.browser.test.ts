@@ -119,7 +119,18 @@ describe("simulator: page", () => {
     }
 
     await shows(page, "#transactions li", /Video.*Reference ORDER-1 · Barcode 395212340000005323/s);
-    await page.locator("#transactions .film").click();
+    await page.locator("#transactions .film").waitFor();
+    const wasOpenAtOnce = await page.evaluate(`new Promise((resolve) => {
+      new MutationObserver((_, observer) => {
+        const video = document.querySelector("#viewer-video");
+        if (video !== null) {
+          observer.disconnect();
+          resolve(video.closest("dialog").open);
+        }
+      }).observe(document.body, { childList: true, subtree: true });
+      document.querySelector("#transactions .film").click();
+    })`);
+    assert.equal(wasOpenAtOnce, true, "a key pressed now would be lost");
     assert.match((await page.getAttribute("#viewer-video", "src")) ?? "", /^media\/.+\/.+/);
     await page.keyboard.press("Escape");
     await page.locator("#viewer").waitFor({ state: "hidden" });
