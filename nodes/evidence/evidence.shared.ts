@@ -111,7 +111,7 @@ export const properties = {
     group: timestamps,
     when: { action: ["timestamp", "msg"] },
   },
-  /** A file with the certificates that are trusted to vouch for time stamps; blank: nobody vouches. */
+  /** A PEM file with the root certificates that the signers of time stamps are checked against; blank: they are not checked. */
   roots: {
     kind: "text",
     default: "",

@@ -43,7 +43,7 @@ function ofSession(logins: readonly Login[], request: IncomingMessage, sessions:
   const token = readToken(request);
   const name =
     token === undefined ? undefined : sessions.find(token, (known) => findLogin(logins, known)?.hash);
-  // The right is that of now: a deploy may have changed it.
+  // The right is read with each request, because a deploy may have changed it.
   const login = name === undefined ? undefined : findLogin(logins, name);
   return login === undefined ? "unknown" : { name: login.name, right: login.right };
 }

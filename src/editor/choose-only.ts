@@ -7,7 +7,7 @@ import type { Fields } from "./fields.ts";
  */
 export function chooseOnly(node: object, { table }: Fields): void {
   const { id } = node as { readonly id: string };
-  // The editor calls onadd before it has added a new node, but after it has imported one, whose blank field says what it says.
+  // The editor calls onadd before it adds a new node, but after it has imported one. An imported node keeps its blank field.
   if (onCanvas(id) !== null) {
     return;
   }

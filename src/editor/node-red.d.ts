@@ -68,7 +68,7 @@ declare global {
   function editorDefaults(fields: Fields): never;
   function editorCredentials(fields: Fields): never;
 
-  // Of the same parameter as jQuery's own declaration, as TypeScript asks for.
+  // TypeScript merges this with jQuery's own declaration only if the type parameter is the same.
   interface JQuery<TElement = HTMLElement> {
     /** Fills in the texts that `data-i18n` names. */
     i18n(): this;

@@ -14,7 +14,7 @@ export const billing = {
   billFailed: {
     code: "ERR_NOT_BILLABLE",
     text: "The measurement failed, so there is nothing to bill. Measure the parcel again.",
-    hint: "The result says in errorCode and errorMessage why it failed.",
+    hint: "The result says why it failed, in errorCode and errorMessage.",
   },
   billSeveral: {
     code: "ERR_NOT_BILLABLE",
@@ -53,12 +53,12 @@ export const billing = {
   billNotLegal: {
     code: "ERR_NOT_BILLABLE",
     text: "This measurement is not legal for trade, so it must not be billed. Switch the device to Legal for Trade, and measure the parcel again.",
-    hint: "The device said that it did not measure in its Legal for Trade mode.",
+    hint: "The device reported that it did not measure in its Legal for Trade mode.",
   },
   billLegalUnknown: {
     code: "ERR_NOT_BILLABLE",
-    text: "It is not known whether this measurement is legal for trade, so it must not be billed. Use a result in which the device itself says so.",
-    hint: "The cloud's records do not say it, an earlier device says it about the sides only, and for a weight from another source nothing says it.",
+    text: "It is not known whether this measurement is legal for trade, so it must not be billed. Use a result in which the device itself states it.",
+    hint: "The cloud's records do not state it, an earlier device states it for the sides only, and for a weight from another source it is never known.",
   },
   billManual: {
     code: "ERR_NOT_BILLABLE",
@@ -67,7 +67,7 @@ export const billing = {
   },
   billNoRule: {
     code: "ERR_INPUT",
-    text: "There is no rule of __name__ for __value__, the day of this measurement. Use a custom rule.",
-    hint: "The rule depends on the day of the measurement. docs/billable-weight.md lists since when each rule applies.",
+    text: "No rule of __name__ is known for __value__, the day of this measurement. Use a custom rule.",
+    hint: "The rule depends on the day of the measurement. docs/billable-weight.md lists the date from which each rule applies.",
   },
 } as const satisfies Record<string, Sentence>;

@@ -148,7 +148,7 @@ export const phrases = {
   moreMedia: "media that may still arrive",
   lastPart: "the last part",
   period:
-    "it must be a day such as 2026-11-22, a month such as 2026-11, two of these with a slash between them, today, yesterday, or the time just passed, such as 24h or 7d.",
+    "it must be a day such as 2026-11-22, a month such as 2026-11, two of these separated by a slash, today, yesterday, or the most recent hours or days, such as 24h or 7d.",
   partsMissing: "__count__ of __total__ parts",
   recordMissing:
     "the transaction (no record of this measurement has arrived; the webhook's records must arrive at a transaction in node with the same store)",
@@ -163,15 +163,15 @@ export const phrases = {
 
   // Time stamps, as clauses.
   timestampForm: "it is not a time stamp as RFC 3161 defines it",
-  timestampRefused: "the server has refused it: __problem__",
-  timestampOther: "it was made for something else",
+  timestampRefused: "the server refused the request: __problem__",
+  timestampOther: "it is for another SHA-256",
   timestampNonce: "it is the response to another request",
-  timestampSignature: "what it says is not what its signer has signed",
+  timestampSignature: "its signature does not match its content",
   timestampNoCertificate: "the certificate of its signer is neither in it nor among the root certificates",
   timestampAlgorithm: "it is signed in a way that is not supported (__name__)",
-  timestampPurpose: "the certificate of “__name__” is not one for time stamps",
+  timestampPurpose: "the certificate of “__name__” is not for time stamps",
   timestampExpired: "the certificate of “__name__” was not valid at that time (valid: __problem__)",
-  timestampUntrusted: "none of the given root certificates vouches for “__name__”",
+  timestampUntrusted: "the certificate of “__name__” does not lead to any of the given root certificates",
   timestampRootDamaged: "a certificate in it cannot be read",
   fileNone: "there is no such file",
   timestampNoRoot: "there is no certificate in it",

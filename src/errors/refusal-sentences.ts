@@ -33,7 +33,7 @@ export const refusals = {
   noVideo: {
     code: "ERR_NO_VIDEO",
     text: "No video is saved on the device. Record and stop one in Video Only, or wait longer if it is still being encoded.",
-    hint: "After a successful measurement the video is in the cloud. If nothing else works either, check Enable Local API.",
+    hint: "After a successful measurement the video is in the cloud. If other requests fail too, check Enable Local API.",
     retryable: true,
   },
   notFound: {
@@ -50,7 +50,7 @@ export const refusals = {
   },
   notFoundImage: {
     code: "ERR_NOT_FOUND",
-    text: "__host__ does not have this image. Check the image identifier and, if nothing else works either, Enable Local API.",
+    text: "__host__ does not have this image. Check the image identifier and, if other requests fail too, Enable Local API.",
     hint: "The image identifier comes with the measurement's result; the generation (newer or earlier) must match the device.",
   },
   queueFull: {

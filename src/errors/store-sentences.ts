@@ -118,7 +118,7 @@ export const stores = {
   evidenceTooMany: {
     code: "ERR_INPUT",
     text: "More than __most__ packages were found for “__value__”. Nothing was changed. Use a more specific value, or increase the limit.",
-    hint: "The limit prevents that more packages are changed than was meant.",
+    hint: "The limit prevents changes to more packages than intended.",
   },
   evidenceGone: {
     code: "ERR_NOT_FOUND",
@@ -128,7 +128,7 @@ export const stores = {
   evidenceHeldByFile: {
     code: "ERR_INPUT",
     text: "The package __path__ stays on hold, because somebody has put the file __name__ into its folder. To release it, delete that file there.",
-    hint: "Only a hold that was set by this package is released.",
+    hint: "Only holds that this software has set are released.",
   },
   exportInArchive: {
     code: "ERR_CONFIG",
@@ -137,13 +137,13 @@ export const stores = {
   },
   exportTooLarge: {
     code: "ERR_TOO_LARGE",
-    text: "The export has more than __limit__. Export it to a file, or export fewer packages.",
+    text: "The export is larger than __limit__. Export it to a file, or export fewer packages.",
     hint: "A file can have any size.",
   },
   exportChanging: {
     code: "ERR_FILE",
     text: "__path__ has changed while it was being exported. No export was made. Export it again.",
-    hint: "Somebody or a program has changed it at this moment.",
+    hint: "A person or a program changed it during the export.",
     retryable: true,
   },
   timestampNothing: {
@@ -153,7 +153,7 @@ export const stores = {
   },
   timestampChanged: {
     code: "ERR_FILE",
-    text: "The newest package, __path__, is not as it was archived, so it was not time-stamped. Verify the archive to see what is wrong.",
+    text: "The newest package, __path__, has changed since it was archived, so it was not time-stamped. Verify the archive to see what is wrong.",
     hint: "Nothing was sent to the time stamp server.",
   },
   timestampServer: {
@@ -174,13 +174,13 @@ export const stores = {
   },
   timestampLogin: {
     code: "ERR_UNAUTHORIZED",
-    text: "The time stamp server __host__ does not accept the user name and the password, or requires them. Check both.",
+    text: "The time stamp server __host__ requires a user name and a password, or does not accept the ones that were sent. Check both.",
     hint: "They are sent to this server only.",
   },
   timestampNoService: {
     code: "ERR_NOT_FOUND",
     text: "__host__ has no time stamp service at __path__. Check the address.",
-    hint: "The address has to be complete, with its path.",
+    hint: "The address must be complete, including its path.",
   },
   evidenceFailed: {
     code: "ERR_FILE",

@@ -28,7 +28,7 @@ export async function verifyArchive(
 }
 
 /**
- * Deletes packages for their age, as `dimensioner-prune` does. What became of each goes to `onPackage`. Where the index cannot be written
+ * Deletes packages because of their age, as `dimensioner-prune` does. What became of each goes to `onPackage`. Where the index cannot be written
  * the packages are deleted all the same, and the report says why their rows stay.
  *
  * Rejects with ERR_CONFIG, ERR_INPUT, ERR_FILE (no such folder, denied) and ERR_CANCELLED, between two packages.

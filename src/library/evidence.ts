@@ -47,7 +47,7 @@ export interface ExportPackagesOptions extends FindPackagesOptions, ArchiveOptio
   readonly ifExists?: "error" | "rename" | "replace" | undefined;
   /** Of the reports; `en-US` if it is not given. */
   readonly language?: Language | undefined;
-  /** A file with the certificates that are trusted to vouch for the signers of time stamps, in PEM form. */
+  /** A PEM file with the root certificates that the signers of time stamps are checked against. */
   readonly timestampRoots?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export async function findPackages(folder: string, options: FindPackagesOptions)
 }
 
 /**
- * Puts packages on hold, so that they are not deleted for their age, and returns them.
+ * Puts packages on hold, so that they are not deleted because of their age, and returns them.
  *
  * Rejects as `findPackages` does, with ERR_NOT_FOUND if there are none, and with ERR_INPUT if there are more than `limit`.
  */

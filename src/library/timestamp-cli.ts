@@ -11,7 +11,7 @@ the newest one existed then, as they are. Only the SHA-256 is sent. You can run 
 
   --database <file>   the store's database, or the folder that contains it; required
   --server <url>      the time stamp server; required
-  --roots <file>      the certificates that you trust to vouch for the server, in PEM form: a time stamp of anybody else
+  --roots <file>      a PEM file with the root certificates that you trust: a time stamp of anybody else
                       is refused
   --proxy <url>       the proxy on the way to the server
   --json              print the result as one JSON object
@@ -53,9 +53,10 @@ async function main(signal: AbortSignal): Promise<void> {
     return;
   }
   const { package: path, signer, root, atUtc, location, alreadyStamped } = result;
-  const vouched = root === null ? "nobody vouches for this name: give --roots" : `“${root}” vouches for it`;
+  const checked =
+    root === null ? "not checked against a root certificate: give --roots" : `root certificate: “${root}”`;
   const state = alreadyStamped ? "was time-stamped before" : "is time-stamped";
-  await print(printable(`${path} ${state}: ${atUtc}, signed by “${signer}” (${vouched})`));
+  await print(printable(`${path} ${state}: ${atUtc}, signed by “${signer}” (${checked})`));
   await print(printable(`kept in ${location}`));
 }
 

@@ -8,7 +8,7 @@ import { timestampArguments } from "./arguments.ts";
 export interface TimestampArchiveOptions extends TimestampServerOptions {
   /** The file of the store's database, or the folder that holds it. Node-RED may have it open. */
   readonly database: string;
-  /** A file in PEM form with the certificates that are trusted to vouch for the server's signer. */
+  /** A PEM file with the root certificates that the server's signer is checked against. */
   readonly roots?: string | undefined;
   /** Aborting ends it with ERR_CANCELLED. */
   readonly signal?: AbortSignal | undefined;

@@ -154,7 +154,7 @@ export interface VerifyArchiveOptions extends ArchiveOptions {
   readonly database?: string | readonly string[] | undefined;
   /** Packages that were kept without all their media are no finding. */
   readonly allowIncomplete?: boolean | undefined;
-  /** A file in PEM form with the certificates that are trusted to vouch for time stamps. */
+  /** A PEM file with the root certificates that the signers of time stamps are checked against. */
   readonly timestampRoots?: string | undefined;
   /** What is not as it was archived, as it is found; a promise is waited for. */
   readonly onFinding?: ((finding: Finding) => unknown) | undefined;

@@ -141,8 +141,8 @@ export function decodeMeasureResult(value: unknown, source: MeasureSource): Meas
     deviceSerialNumber: null,
     deviceCertificate: null,
   };
-  // Before the rest for their order, and behind it for their values: these fields are ours, even if a device uses the
-  // same names.
+  // Spread first, so that these fields come first in the object, and again last, so that a device's fields of the same
+  // names cannot replace them.
   return { ...first, ...result, ...first };
 }
 

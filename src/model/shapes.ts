@@ -551,7 +551,7 @@ export interface VerifyResult {
   software: string;
 }
 
-/** What was deleted for its age or, in a dry run, would be. */
+/** What was deleted because of its age or, in a dry run, would be. */
 export interface PruneResult {
   /** Packages archived before this were old enough (ISO 8601, UTC). */
   before: string;
@@ -592,7 +592,7 @@ export interface TimestampResult {
   accuracyMs: number | null;
   /** The name in the certificate of the signer. */
   signer: string;
-  /** The name of the root certificate that vouches for the signer; null if none was given. */
+  /** The name of the root certificate that the signer was checked against; null if none was given. */
   root: string | null;
   /** The server's number of the time stamp, hexadecimal. */
   serialNumber: string;

@@ -35,7 +35,7 @@ const defaultBusyMs = 5_000;
 const defaultAnswerMs = 30_000;
 const defaultCloseMs = 5_000;
 
-/** A SQLite database in a thread of its own. */
+/** An SQLite database in a thread of its own. */
 export class SqliteDatabase implements Database {
   readonly opened: Opened;
   readonly #file: string;

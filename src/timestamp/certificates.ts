@@ -60,8 +60,8 @@ export function checkSigner(certificate: X509Certificate, at: Date): void {
 }
 
 /**
- * Finds the trusted certificate that vouches for another one at a time: itself, or an issuer, over others of the given
- * certificates. Throws a ProblemError if there is none. Revocation is not checked.
+ * Finds the root certificate that issued a certificate, directly or through others of the given certificates, or that is
+ * the certificate itself, at the given time. Throws a ProblemError if there is none. Revocation is not checked.
  */
 export function findRoot(
   certificate: X509Certificate,

@@ -48,14 +48,14 @@ export interface VerifiedTimestamp {
   readonly policy: string;
   /** The name in the certificate of the signer. */
   readonly signer: string;
-  /** The name of the given certificate that vouches for the signer; null if none was given. */
+  /** The name of the root certificate that the signer was checked against; null if none was given. */
   readonly root: string | null;
 }
 
 /**
  * Verifies the response to a request for a time stamp, offline: that it was granted, is for this SHA-256 and this
  * request, and is signed by the certificate that it names; that this certificate is one for time stamps and was valid
- * then; and, if certificates are given as roots, that one of them vouches for it. Throws a ProblemError that says what is
+ * then; and, if root certificates are given, that the signer's certificate leads to one of them. Throws a ProblemError that says what is
  * wrong. Whether a certificate was revoked is not checked.
  */
 export function verifyTimestamp(

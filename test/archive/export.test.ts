@@ -256,7 +256,7 @@ describe("archive: an export", () => {
         );
         assert.match(await page("m2"), /Package after none yet/);
         await rm(join(root, folderOf(2)), { recursive: true });
-        assert.match(await page("m1"), /-m2 \(not in the archive any more\)/);
+        assert.match(await page("m1"), /-m2 \(no longer in the archive\)/);
       }),
     ));
 

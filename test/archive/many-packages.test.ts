@@ -46,7 +46,7 @@ interface Made {
   readonly database: string;
 }
 
-/** Many packages in one chain, of which all but each tenth were deleted for their age, with their rows left in the index. */
+/** Many packages in one chain, of which all but each tenth were deleted because of their age, with their rows left in the index. */
 async function makeMany(count: number): Promise<Made> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "many-packages-")));
   const [root, database] = [join(folder, "packages"), join(folder, "store.sqlite")];

@@ -56,7 +56,7 @@ describe("archive: time stamps from OpenSSL", () => {
     return timestampOf(root, placed, { disk: plainDisk, roots: certificates("root") });
   };
 
-  it("is in the report of an export, with who vouches for its signer", () =>
+  it("is in the report of an export, with the root certificate of its signer", () =>
     withFolder((to) =>
       withFolder(async (root) => {
         await fillArchive(root, ["m0", "m1"]);
@@ -67,8 +67,14 @@ describe("archive: time stamps from OpenSSL", () => {
           const [report] = await readZip(path, (name) => name === "report.html");
           return String(report?.content);
         };
-        assert.match(await reportOf(), /Time stamp .*\n?.*\d UTC: signed by .*; nobody vouches for it/);
-        assert.match(await reportOf(roots), /Time stamp .*\n?.*\d UTC: signed by .*; .* vouches for it/);
+        assert.match(
+          await reportOf(),
+          /Time stamp .*\n?.*\d UTC: signed by .* \(not checked against a root certificate\)/,
+        );
+        assert.match(
+          await reportOf(roots),
+          /Time stamp .*\n?.*\d UTC: signed by .* \(root certificate: .*\)/,
+        );
       }),
     ));
 
@@ -92,12 +98,12 @@ describe("archive: time stamps from OpenSSL", () => {
       assert.deepEqual([kind, path, others], ["timestamp", made.location, []]);
       assert.match(
         text,
-        /“Example Time Stamps”, for whom “Example Root” vouches, has signed the manifest of /,
+        /“Example Time Stamps” \(root certificate: “Example Root”\) signed the manifest of /,
       );
       assert.equal((await verify(root, roots, join(root, paths[0] ?? ""))).verdict, "ok");
     }));
 
-  it("says that nobody vouches for the signer if no root is given", () =>
+  it("says that the signer was not checked if no root is given", () =>
     withFolder(async (root) => {
       await fillArchive(root, ["m0"]);
       assert.equal((await stamp(root, { roots: undefined })).root, null);
@@ -182,7 +188,7 @@ describe("archive: time stamps from OpenSSL", () => {
         await writeFile(join(kept, "response.tsr"), fixture("rsa-sha256.tsr"));
         await rm(join(root, ".dimensioner-archive/timestamps.jsonl"));
       },
-      /^timestamp K: the time stamp of the package P is not valid: it was made for something else$/,
+      /^timestamp K: the time stamp of the package P is not valid: it is for another SHA-256$/,
     ],
     [
       "a response that is none",
@@ -229,13 +235,16 @@ describe("archive: time stamps from OpenSSL", () => {
       ]);
     }));
 
-  it("names a signer for whom none of the given roots vouches", () =>
+  it("names a signer whose certificate leads to none of the given roots", () =>
     withFolder(async (root) => {
       await fillArchive(root, ["m0"]);
       await stamp(root);
       const { verdict, said } = await verify(root, join(fixtures, "other-root.crt"));
       assert.equal(verdict, "wrong");
-      assert.match(said[0] ?? "", /none of the given root certificates vouches for “Example Time Stamps”$/);
+      assert.match(
+        said[0] ?? "",
+        /the certificate of “Example Time Stamps” does not lead to any of the given root certificates$/,
+      );
     }));
 
   it("knows its time stamps after the database was made again", () =>
@@ -274,7 +283,10 @@ describe("archive: time stamps from OpenSSL", () => {
       assert.equal(authority.requests.length, asked);
       const refused = await failureOf(stamp(root, { roots: join(fixtures, "other-root.crt") }));
       assert.equal(refused.code, "ERR_BAD_RESPONSE");
-      assert.match(refused.message, /none of the given root certificates vouches for “Example Time Stamps”/);
+      assert.match(
+        refused.message,
+        /the certificate of “Example Time Stamps” does not lead to any of the given root certificates/,
+      );
       assert.equal(
         (await listAll(root)).some((path) => path.includes("timestamps")),
         false,
@@ -293,7 +305,7 @@ describe("archive: time stamps from OpenSSL", () => {
       await writeFile(file, (await readFile(file, "utf8")).replace("ORDER-1", "ORDER-2"));
       const { code, message } = await failureOf(stamp(root));
       assert.equal(code, "ERR_FILE");
-      assert.match(message, /is not as it was archived, so it was not time-stamped/);
+      assert.match(message, /has changed since it was archived, so it was not time-stamped/);
       assert.equal(authority.requests.length, asked);
     }));
 

@@ -233,7 +233,7 @@ describe("the table of rules", () => {
     const error = caughtBy(() => onDay("ups", "2025-08-17"), "ERR_INPUT");
     assert.equal(
       error.message,
-      "There is no rule of UPS (US) for 2025-08-17, the day of this measurement. Use a custom rule.",
+      "No rule of UPS (US) is known for 2025-08-17, the day of this measurement. Use a custom rule.",
     );
   });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import * as v from "valibot";
 import { editorLanguages } from "./editor-languages.ts";
 import { helpBlocks } from "./help-blocks.ts";
 import { catalogOf, languages, logged, names, root, withoutUnit } from "./sources.ts";
@@ -29,16 +30,19 @@ const filled: Readonly<Record<string, string>> = {
 
 /** Second words for one thing, and spellings that Node-RED's users no longer expect. */
 const avoided: Readonly<Record<string, RegExp>> = {
-  de: /Strichcode|Lebenszeichen|Abrechnungsgewicht|\bLogs?\b/,
-  "en-US": /(?<![.\w])[Ii]ds?\b|\banew\b|\bown rule|\btyped in\b/,
-  "es-ES": /paquetes? de pruebas|petici(?:ón|ones)|\blector(?:es)?\b/,
-  fr: /noeud|boîte d'édition|\b(?:les?|un|ce) nodes?\b(?!-)/i,
-  ja: /装置|コンマ|すべて|ほかの|旧型|壊れ|トランザクションの記録|[（）]/,
-  ko: /오류|대화 상자|이전 세대|[하오두마]세요|트랜잭션 기록|scan 노드/,
-  "pt-BR": /código de rastreio|número de rastreamento|\bno diálogo/,
-  ru: /номера? отправлени|запис[ьи] о транзакции|прежнего поколения/,
+  de: /Strichcode|Lebenszeichen|Abrechnungsgewicht|Frachtgewicht|Datenträger|unbearbeitete|\bLogs?\b/,
+  "en-US": /(?<![.\w])[Ii]ds?\b|\banew\b|\bown rule|\btyped in\b|\bvouch|TLS config\b|\bfor its age/,
+  "es-ES":
+    /paquetes? de pruebas|petici(?:ón|ones)|\blector(?:es)?\b|tareas abiertas|más nuevos|\b(?:Compruebe|Conecte|Elija|Introduzca|Seleccione|Verifique)\b/,
+  fr: /noeud|boîte d'édition|\b(?:les?|un|ce) nodes?\b(?!-)|tâches ouvertes|enregistrements du webhook|(?<!boîte de )\bdialogue/i,
+  ja: /装置|コンマ|すべて|ほかの|旧型|壊れ|トランザクションの記録|証跡|設定画面|(?:フォルダ|ユーザ|サーバ|ヘッダ|コンピュータ)ー|[（）：]/,
+  ko: /오류|대화 상자|이전 세대|[하오두마]세요|트랜잭션 기록|scan 노드|십시오|리세요|증빙|치수와 무게/,
+  "pt-BR":
+    /código de rastreio|número de rastreamento|(?<!caixa de )\bdiálogo|carimbos? de tempo|tarefas abertas/i,
+  ru: /номера? отправлени|запис[ьи] о транзакции|прежнего поколения|архивац|ё/i,
   "zh-CN": /图像|录像|旧款|证据包|静默|scan 节点/,
-  "zh-TW": /對話框|測量|舊款|追蹤號碼|scan 節點|視頻|信息|默認|網絡|軟件|文件夾|設置|服務器/,
+  "zh-TW":
+    /對話框|測量|舊款|追蹤號碼|scan 節點|視頻|信息|默認|網絡|軟件|文件夾|設置|服務器|圖片|紀錄|\bProxy\b/,
 };
 
 const hasWords = (text: string): boolean => /\p{L}{3}/u.test(text.replace(/__\w+?__/g, ""));
@@ -47,6 +51,12 @@ const termsOf = (text: string): string[] => [...new Set(text.match(fixedTerms) ?
 
 function fileOf(name: string, language: string, kind: "json" | "html"): string {
   return join(root, `nodes/${name}/locales/${language}/${name}.${kind}`);
+}
+
+/** The texts of the evidence page. */
+async function pageTexts(language: string): Promise<string[]> {
+  const file = join(root, `src/evidence-page/page/texts/${language}.json`);
+  return Object.values(v.parse(v.record(v.string(), v.string()), JSON.parse(await readFile(file, "utf8"))));
 }
 
 async function helpOf(name: string, language: string): Promise<ReturnType<typeof helpBlocks>> {
@@ -223,6 +233,10 @@ describe("the languages", () => {
             name,
           );
         }
+        assert.deepEqual(
+          (await pageTexts(language)).filter((text) => avoided[language]?.test(text) === true),
+          [],
+        );
       });
 
       it("names nodes so that the palette breaks no word of theirs", async () => {

@@ -142,7 +142,7 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     assert.equal(run.simulator.requestsTo("newer", "/api/v1/video").length, 1);
     // The same badge signs in and out.
     for (const [text, notice] of [
-      ["Operator: BEN", "Hello BEN"],
+      ["Operator: BEN", "Hello, BEN"],
       ["Nobody is signed in", "BEN is signed out"],
     ] as const) {
       await dock.scan("OP-BEN");

@@ -33,21 +33,21 @@ describe("dimensioner-timestamp", () => {
       assert.deepEqual([open.code, open.stderr], [0, ""]);
       assert.match(
         open.stdout,
-        /signed by “Example Time Stamps” \(nobody vouches for this name: give --roots\)/,
+        /signed by “Example Time Stamps” \(not checked against a root certificate: give --roots\)/,
       );
-      const vouched = await runChild(script, [...given, "--roots", roots]);
-      assert.ok(vouched.stdout.startsWith(`${path} was time-stamped before: `), vouched.stdout);
+      const rooted = await runChild(script, [...given, "--roots", roots]);
+      assert.ok(rooted.stdout.startsWith(`${path} was time-stamped before: `), rooted.stdout);
       assert.match(
-        vouched.stdout,
-        /“Example Root” vouches for it\)\nkept in \.dimensioner-archive\/timestamps\//,
+        rooted.stdout,
+        /\(root certificate: “Example Root”\)\nkept in \.dimensioner-archive\/timestamps\//,
       );
       const { stdout } = await runChild(script, [...given, "--roots", roots, "--json"]);
       assert.equal(JSON.parse(stdout).package, path);
 
       const database = ["--database", databaseOf(root)];
-      const unvouched = await runChild(verifyScript, [root, ...database]);
-      assert.equal(unvouched.code, 2);
-      assert.match(unvouched.stdout, /not checked: who has signed the time stamps/);
+      const uncheckedRun = await runChild(verifyScript, [root, ...database]);
+      assert.equal(uncheckedRun.code, 2);
+      assert.match(uncheckedRun.stdout, /not checked: who has signed the time stamps/);
       const verified = await runChild(verifyScript, [root, ...database, "--timestamp-roots", roots]);
       assert.equal(verified.code, 0, verified.stdout);
       assert.match(verified.stdout, /note: the newest time stamp: on 20/);

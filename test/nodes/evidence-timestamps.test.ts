@@ -89,7 +89,7 @@ describe("dimensioner-evidence: time stamps", () => {
       const one = (await run("verify", { payload: "1" }, "one")).payload as VerifyResult;
       assert.match(
         one.notes[0]?.text ?? "",
-        /^the time stamp .* covers this package through the chain of 1 later package: .*“Example Root” vouches/,
+        /^the time stamp .* covers this package through the chain of 1 later package: .*\(root certificate: “Example Root”\)/,
       );
       await writeFile(join(folder, first.location, "response.tsr"), "");
       const wrong = (await run("verify")).payload as VerifyResult;

@@ -118,7 +118,7 @@ describe("the client of a time stamp server", () => {
     await silent.allClosed();
   });
 
-  it("takes https with a private authority, and refuses a certificate that nobody vouches for", async () => {
+  it("takes https with a private authority, and refuses a certificate of an unknown authority", async () => {
     const server = opened(
       await startServer((_, socket) => reply(socket, { body: "response" }), { tls: identity("good") }),
     );

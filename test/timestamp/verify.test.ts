@@ -54,7 +54,7 @@ describe("time stamps: verification of what OpenSSL has signed", () => {
       assert.equal(verifyTimestamp(response, request, []).root, null);
       assert.equal(
         problemIn(name, certificates("other-root")),
-        `none of the given root certificates vouches for “${signer}”`,
+        `the certificate of “${signer}” does not lead to any of the given root certificates`,
       );
     });
   }
@@ -82,16 +82,19 @@ describe("time stamps: verification of what OpenSSL has signed", () => {
       "expired",
       /^the certificate of “Expired Time Stamps” was not valid at that time \(valid: 2020-01-01T00:00:00Z – 2021-01-01T00:00:00Z\)$/,
     ],
-    ["no-purpose", /^the certificate of “No Purpose” is not one for time stamps$/],
-    ["loose-purpose", /^the certificate of “Loose Purpose” is not one for time stamps$/],
-    ["two-purposes", /^the certificate of “Two Purposes” is not one for time stamps$/],
-    ["wrong-usage", /^the certificate of “Wrong Usage” is not one for time stamps$/],
-    ["unknown", /^the certificate of “Unknown Extension” is not one for time stamps$/],
-    ["too-deep", /^none of the given root certificates vouches for “Too Deep”$/],
-    ["no-authority", /^none of the given root certificates vouches for “Issued by a Signer”$/],
+    ["no-purpose", /^the certificate of “No Purpose” is not for time stamps$/],
+    ["loose-purpose", /^the certificate of “Loose Purpose” is not for time stamps$/],
+    ["two-purposes", /^the certificate of “Two Purposes” is not for time stamps$/],
+    ["wrong-usage", /^the certificate of “Wrong Usage” is not for time stamps$/],
+    ["unknown", /^the certificate of “Unknown Extension” is not for time stamps$/],
+    ["too-deep", /^the certificate of “Too Deep” does not lead to any of the given root certificates$/],
+    [
+      "no-authority",
+      /^the certificate of “Issued by a Signer” does not lead to any of the given root certificates$/,
+    ],
     ["rsa-sha1", /^it is signed in a way that is not supported \(1\.3\.14\.3\.2\.26\)$/],
-    ["refused", /^the server has refused it: .*unacceptedPolicy$/],
-    ["else", /^it was made for something else$/],
+    ["refused", /^the server refused the request: .*unacceptedPolicy$/],
+    ["else", /^it is for another SHA-256$/],
   ] as const) {
     it(`refuses ${name}, and says why`, () => assert.match(problemIn(name), problem));
   }

@@ -117,7 +117,7 @@ export const verifyResult = described(
 );
 
 export const pruneResult = described(
-  "What was deleted for its age or, in a dry run, would be.",
+  "What was deleted because of its age or, in a dry run, would be.",
   v.object({
     before: described("Packages archived before this were old enough (ISO 8601, UTC).", v.string()),
     dryRun: described("Whether nothing was deleted.", v.boolean()),
@@ -156,7 +156,7 @@ export const timestampResult = described(
     ),
     signer: described("The name in the certificate of the signer.", v.string()),
     root: described(
-      "The name of the root certificate that vouches for the signer; null if none was given.",
+      "The name of the root certificate that the signer was checked against; null if none was given.",
       text,
     ),
     serialNumber: described("The server's number of the time stamp, hexadecimal.", v.string()),

@@ -32,7 +32,7 @@ first. The ZIP gets its name only when it is complete, and nothing is overwritte
   --filename <name>   the name of the ZIP; by default it is made of the reference
   --language <name>   the language of the reports: ${languages.join(", ")}
   --timestamp-roots <file>
-                      the certificates that you trust to vouch for the signers of time stamps, in PEM form
+                      a PEM file with the root certificates that you trust, to check who signed time stamps
   --limit <number>    how many packages at most; 100 by default
   --json              print one JSON object instead of text
   -h, --help          print this text

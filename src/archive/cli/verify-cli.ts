@@ -23,7 +23,7 @@ It lists everything that it could not check. It only reads, and you can run it w
   --database <file>   the store's database, in the folder dimensioner of Node-RED's user directory; or that folder, for
                       all databases in it whose store has this folder of packages. Can be given more than once
   --timestamp-roots <file>
-                      the certificates that you trust to vouch for time stamps, in PEM form
+                      a PEM file with the root certificates that you trust, to check who signed time stamps
   --json              print one JSON object instead of text
   --allow-incomplete  do not report packages that were kept without all of their media
   -h, --help          print this text

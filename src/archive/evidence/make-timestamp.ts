@@ -22,7 +22,7 @@ export interface TimestampAuthority {
 }
 
 export interface TimestampOptions {
-  /** The file of the certificates that are trusted to vouch for the signer; blank: none. */
+  /** A PEM file with the root certificates that signers are checked against; blank: none. */
   readonly roots?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

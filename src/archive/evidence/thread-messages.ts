@@ -21,7 +21,7 @@ export type EvidenceTask =
       /** The database; the whole archive is verified with it if no packages are named. */
       readonly database: string;
       readonly packages: readonly PlacedPackage[] | null;
-      /** The file of the certificates that are trusted to vouch for time stamps; blank: none. */
+      /** A PEM file with the root certificates that signers are checked against; blank: none. */
       readonly roots: string;
       /** How many findings are returned. */
       readonly most: number;

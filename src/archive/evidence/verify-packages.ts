@@ -9,7 +9,7 @@ export interface VerifyPackagesOptions {
   readonly onFinding: (finding: Finding) => void;
   readonly onProgress: (progress: ArchiveProgress) => void;
   readonly signal: AbortSignal;
-  /** A file with the certificates that are trusted to vouch for time stamps. */
+  /** A PEM file with the root certificates that signers are checked against. */
   readonly timestampRoots?: string | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface ExportOptions<TTarget extends ExportTarget = ExportTarget> {
   readonly target: TTarget;
   readonly onProgress: (progress: ArchiveProgress) => void;
   readonly signal: AbortSignal | undefined;
-  /** A file with the certificates that are trusted to vouch for the signers of time stamps, in PEM form. */
+  /** A PEM file with the root certificates that the signers of time stamps are checked against. */
   readonly timestampRoots?: string | undefined;
   /** For tests. */
   readonly now?: (() => Date) | undefined;

@@ -17,7 +17,7 @@ export interface PrepareOptions {
   readonly language: Language;
   readonly onProgress: (progress: ArchiveProgress) => void;
   readonly facts: ExportFacts;
-  /** A file with the certificates that are trusted to vouch for the signers of time stamps, in PEM form. */
+  /** A PEM file with the root certificates that the signers of time stamps are checked against. */
   readonly timestampRoots?: string | undefined;
   /** For tests: an export differs from another one of the same packages in the time of its verification only. */
   readonly now?: (() => Date) | undefined;

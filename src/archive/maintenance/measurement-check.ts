@@ -45,7 +45,7 @@ async function* compare(packages: readonly Row[], index: IndexReader): AsyncGene
       const problem = `the database has given its measurement the transaction ${own[0]}, and the manifest names ${ids[0]}`;
       yield { kind: "index", path, problem };
     }
-    // Of a package that is not in the index that is said already.
+    // A package that is not in the index has been reported already.
     const isOwn = one["store"] === index.storeId && one["is_listed"] === 1;
     const isKept = Date.now() - Date.parse(String(one["accepted"])) < keepMs - slackMs;
     if (isOwn && isKept && !ids.some((id) => given.has(id))) {

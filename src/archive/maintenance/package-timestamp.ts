@@ -22,7 +22,7 @@ export interface PackageTimestamp extends VerifiedTimestamp {
 
 export interface PackageTimestampOptions {
   readonly disk: ArchiveDisk;
-  /** The certificates that are trusted to vouch for the signers. */
+  /** The root certificates that the signers are checked against. */
   readonly roots: readonly X509Certificate[];
   readonly signal?: AbortSignal | undefined;
 }
@@ -69,9 +69,9 @@ export function explainTimestamp(found: PackageTimestamp | null): string {
     return "no valid time stamp covers this package";
   }
   const { at, signer, root, links, location } = found;
-  const vouched = root === null ? "nobody vouches for this name" : `“${root}” vouches for it`;
+  const checked = root === null ? "not checked against a root certificate" : `root certificate: “${root}”`;
   const way = links === 0 ? "" : ` through the chain of ${links} later package${links === 1 ? "" : "s"}`;
-  return `the time stamp ${location} covers this package${way}: ${at.toISOString()}, signed by “${signer}” (${vouched})`;
+  return `the time stamp ${location} covers this package${way}: ${at.toISOString()}, signed by “${signer}” (${checked})`;
 }
 
 function tryVerify(verify: () => VerifiedTimestamp): VerifiedTimestamp | undefined {

@@ -21,7 +21,7 @@ const prunedLine = v.object({
 /** One line of the log of deleted packages. */
 export type PrunedLine = v.InferOutput<typeof prunedLine>;
 
-/** The log of packages that were deleted for their age: one line with a checksum for each. */
+/** The log of packages that were deleted because of their age: one line with a checksum for each. */
 export class PruneLog {
   readonly #path: string;
   readonly #disk: ArchiveDisk;

@@ -25,7 +25,7 @@ export interface PruneOptions {
 }
 
 /**
- * Deletes packages for their age. Only what its own manifest shows to be a package is ever deleted; a file named hold
+ * Deletes packages because of their age. Only what its own manifest shows to be a package is ever deleted; a file named hold
  * keeps a package with its supplements. Each deletion is in the log before it happens.
  */
 export class Pruning {

@@ -3,7 +3,7 @@ import { PruneLog } from "./prune-log.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
 /**
- * The packages that were deleted for their age. The log is read when the first missing package is looked up, and its
+ * The packages that were deleted because of their age. The log is read when the first missing package is looked up, and its
  * new lines at each further one: each line is read once, however many packages are missing.
  */
 export class PrunedPackages {

@@ -11,7 +11,7 @@ import { locationOf, TimestampFolder, type KeptTimestamp } from "./timestamp-fol
 
 export { readRoots } from "./timestamp-roots.ts";
 
-/** How many signers are named that nobody vouches for. */
+/** How many signers are named that were not checked against a root certificate. */
 const mostNamed = 3;
 
 interface Checked extends VerifiedTimestamp {
@@ -29,8 +29,8 @@ export function verifyKept(
 
 /**
  * Checks all time stamps of an archive: that each in the log is there and unchanged, that it can be verified, and that
- * the manifest that it is for is there or was pruned. What nobody vouches for is added to `unchecked`, and the newest
- * one to the notes.
+ * the manifest that it is for is there or was pruned. If no root certificates are given, the signers are added to
+ * `unchecked`. The newest time stamp is added to the notes.
  */
 export async function* checkTimestamps(
   parts: CheckParts,
@@ -53,7 +53,7 @@ export async function* checkTimestamps(
     }
   }
   let newest: Checked | undefined;
-  const unvouched = new Set<string>();
+  const uncheckedSigners = new Set<string>();
   for (const name of names) {
     const kept = await folder.read(name);
     if (kept === undefined) {
@@ -74,12 +74,12 @@ export async function* checkTimestamps(
       continue;
     }
     if (verified.root === null) {
-      unvouched.add(verified.signer);
+      uncheckedSigners.add(verified.signer);
     }
     newest = newest === undefined || newest.at <= verified.at ? { ...verified, kept } : newest;
   }
-  if (unvouched.size > 0) {
-    unchecked.push(explainUnvouched([...unvouched]));
+  if (uncheckedSigners.size > 0) {
+    unchecked.push(explainUncheckedSigners([...uncheckedSigners]));
   }
   if (newest !== undefined) {
     notes.push(explainNewest(newest));
@@ -110,21 +110,21 @@ async function hasManifest({ about }: KeptTimestamp, { root, disk, pruned }: Che
   return isThere || (await pruned?.has(about.manifestSha256)) === true;
 }
 
-function explainUnvouched(signers: readonly string[]): Unchecked {
+function explainUncheckedSigners(signers: readonly string[]): Unchecked {
   const named = signers.slice(0, mostNamed).map((name) => `“${name}”`);
   const more = signers.length > mostNamed ? ` and ${signers.length - mostNamed} others` : "";
   return {
     kind: "timestamp-signer",
     path: `${stateFolderName}/timestamps`,
-    problem: `who has signed the time stamps: they name ${named.join(", ")}${more}, but no root certificate was given that vouches for it`,
+    problem: `who has signed the time stamps: they name ${named.join(", ")}${more}, but no root certificate was given to check this against`,
   };
 }
 
 function explainNewest({ kept, at, signer, root }: Checked): ArchiveNote {
-  const vouched = root === null ? "for whom nobody vouches" : `for whom “${root}” vouches`;
+  const checked = root === null ? "not checked against a root certificate" : `root certificate: “${root}”`;
   return {
     kind: "timestamp",
     path: locationOf(kept.name),
-    text: `the newest time stamp: on ${at.toISOString()}, “${signer}”, ${vouched}, has signed the manifest of ${kept.about.package}, and with it the chain of all packages before it`,
+    text: `the newest time stamp: on ${at.toISOString()}, “${signer}” (${checked}) signed the manifest of ${kept.about.package}, and with it the chain of all packages before it`,
   };
 }

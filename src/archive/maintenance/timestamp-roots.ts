@@ -9,7 +9,7 @@ import { openPlain } from "../packages/package-files.ts";
 const mostBytes = 1024 * 1024;
 
 /**
- * Reads the file of the certificates that are trusted to vouch for time stamps; none if the path is blank. Throws
+ * Reads the file of the root certificates that signers are checked against; none if the path is blank. Throws
  * ERR_CONFIG if it has none, or cannot be read.
  */
 export async function readRoots(path: string | undefined): Promise<readonly X509Certificate[]> {

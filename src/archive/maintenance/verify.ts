@@ -38,7 +38,7 @@ const mostStrays = 1_000;
 export interface VerifyOptions {
   /** The databases of the stores that have archived into the folder, or folders that contain them. */
   readonly databases?: readonly string[];
-  /** A file with the certificates that are trusted to vouch for time stamps. */
+  /** A PEM file with the root certificates that signers are checked against. */
   readonly timestampRoots?: string | undefined;
   /** Aborting ends the verification with the signal's reason. */
   readonly signal?: AbortSignal | undefined;

@@ -180,8 +180,8 @@ export function chainOf(
 function sayTimestamp({ at, signer, root }: PackageTimestamp, texts: ReportTexts): string {
   const signed =
     root === null
-      ? texts.text("timestampUnvouched", { name: signer })
-      : texts.text("timestampVouched", { name: signer, root });
+      ? texts.text("timestampUnchecked", { name: signer })
+      : texts.text("timestampChecked", { name: signer, root });
   return `${sayTime(at.toISOString())}: ${signed}`;
 }
 

@@ -19,7 +19,7 @@ export const reportTexts = {
   foundUnreadable: "__name__: this file cannot be read, and is not in this export.",
   foundStray: "__name__: this does not belong to the package, and is not in this export.",
   foundManifest:
-    "manifest.json: this is not the manifest that was archived, or it cannot be read. Nothing that this report shows of this package is proven.",
+    "manifest.json: this is not the manifest that was archived, or it cannot be read. Nothing that this report shows about this package is proven.",
   foundPackage: "The package is missing: its folder or its manifest is gone.",
   foundPrevious: "The manifest of the package that was archived before this one has changed.",
   notShown: "Not shown, because this file is not what was archived.",
@@ -32,14 +32,14 @@ export const reportTexts = {
   billable: "Billable weight",
   billableHelp: "Calculated from the measurement, not measured.",
   legal: "Legal for trade",
-  legalYes: "yes, says the device",
-  legalNo: "no, says the device",
+  legalYes: "yes, according to the device",
+  legalNo: "no, according to the device",
   legalUnknown: "not stated by the device",
 
   // Pictures and videos.
   media: "Pictures and videos",
   noMedia: "This package has no pictures and no videos.",
-  linked: "Beside this report, because of its size:",
+  linked: "In a separate file, because of its size:",
 
   // What is known about the parcel.
   parcel: "Parcel",
@@ -51,7 +51,7 @@ export const reportTexts = {
   scan: "Scanned label",
   transactionId: "Transaction ID",
   packageId: "Package ID",
-  supplements: "Completes the package",
+  supplements: "Supplement to the package",
   cutOff: "(__count__ characters; all of them are in manifest.json)",
   device: "Device",
   deviceName: "Name",
@@ -82,12 +82,12 @@ export const reportTexts = {
   last: "none yet: no later package names this one",
   beforeFits: "unchanged",
   afterFits: "names exactly this manifest",
-  neighbourGone: "not in the archive any more",
-  neighbourOther: "does not fit to this package",
+  neighbourGone: "no longer in the archive",
+  neighbourOther: "does not match this package",
 
   timestamp: "Time stamp (the clock of its server)",
-  timestampVouched: "signed by __name__; __root__ vouches for it",
-  timestampUnvouched: "signed by __name__; nobody vouches for it",
+  timestampChecked: "signed by __name__ (root certificate: __root__)",
+  timestampUnchecked: "signed by __name__ (not checked against a root certificate)",
 
   // What was verified, and how to do it again.
   overview: "Overview",
@@ -97,7 +97,7 @@ export const reportTexts = {
   verifiedBy: "Verified by",
   verifiedFiles: "Checked",
   verifiedFilesHelp: "__files__ files in __packages__ packages, __size__",
-  check: "How anybody can check this",
+  check: "How anyone can check this",
   checkHelp:
     "All that is needed is a program that calculates SHA-256. Extract the ZIP, open a terminal in its folder, and run:",
   checkOneFile: "for one file",

@@ -56,7 +56,7 @@ export async function* writeReport(subject: ReportSubject): AsyncGenerator<strin
   yield "<main>";
   const embedded = new EmbeddedBytes();
   for (const [index, one] of packages.entries()) {
-    // Written as text: what formats this file would close a tag of HTML that ends in another piece.
+    // Not with the html tag: the formatter would close the element here, although it ends further below.
     yield `<section class="${isCase ? "parcel" : "only"}" id="package-${index + 1}">`;
     yield html`<h2><bdi>${titleOf(one)}</bdi></h2>`.text;
     yield html`${banners(one, texts)}${figuresOf(one, texts)}`.text;

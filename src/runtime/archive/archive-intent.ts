@@ -95,8 +95,8 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
   const measuredBy = local === null ? null : { ...local, images: hasImages && !isOnlyFilmed ? images : [] };
   const cloudName =
     properties.cloudFrom.trim() === "" ? undefined : readMessageProperty(RED, msg, properties.cloudFrom);
-  // Without an id, the transaction of a recording alone cannot be found, nor that of a device that takes no references, by
-  // which the webhook's record could be told. The cloud is then not asked.
+  // A webhook's record is found by its references. A recording without a measurement has no such record, and some devices
+  // take no references: without a transaction ID, the cloud is not asked then.
   const hasNoTransaction = transactionId === null && local !== null && (isOnlyFilmed || !takesReferences);
   return {
     transactionId,

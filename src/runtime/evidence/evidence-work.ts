@@ -52,7 +52,7 @@ export async function verify(request: EvidenceRequest, job: Job, roots: string):
   };
 }
 
-/** Deletes packages for their age, or only lists them. */
+/** Deletes packages because of their age, or only lists them. */
 export async function prune(
   request: EvidenceRequest,
   job: Job,

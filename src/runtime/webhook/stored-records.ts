@@ -158,7 +158,8 @@ export class StoredRecords implements RecordKeeper {
     try {
       return await inbox.add(record, dedupeMs);
     } catch (error) {
-      // It may be stored nevertheless, and is then left over: if it is posted again, it counts as a duplicate.
+      // The record may be stored although the response was lost. If it is posted again, it counts as a duplicate, so the
+      // stored one has to be read and sent.
       this.#readAgain();
       throw error;
     }
