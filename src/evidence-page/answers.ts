@@ -1,31 +1,12 @@
 import type { ServerResponse } from "node:http";
+import { contentPolicy, pageHeaders } from "../package/page-headers.ts";
 
-/** Headers of every answer. Nothing is kept by a cache: what is shown is evidence, and the next person may lack the right. */
+/** Headers of every answer. */
 const headers: Readonly<Record<string, string>> = {
-  "cache-control": "no-store",
+  ...pageHeaders,
   "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
 };
-
-/** Allows only the page's own files, and no text as markup or script. */
-export const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "media-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
-/** Of everything else: a picture or a video that is opened on its own runs nothing. */
-const contentPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /** The headers of an answer, with those that every answer has. */
 export function headersOf(

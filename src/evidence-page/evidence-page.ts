@@ -3,7 +3,8 @@ import { isFromOwnPage } from "../access/own-page.ts";
 import { recognize, type AccessRules } from "../access/gate.ts";
 import type { Person } from "../access/logins.ts";
 import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
-import { headersOf, pagePolicy, Refusal, sendJson, sendNothing } from "./answers.ts";
+import { pagePolicy } from "../package/page-headers.ts";
+import { headersOf, Refusal, sendJson, sendNothing } from "./answers.ts";
 import { logIn, logOut, type LoginMemory } from "./login-requests.ts";
 import {
   changeHoldOf,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-
+import { contentPolicy, pageHeaders, pagePolicy } from "../package/page-headers.ts";
 import { contentResponse } from "./responses.ts";
 import type { Content } from "./content.ts";
 import { ControlError } from "./control-routes.ts";
@@ -9,30 +9,6 @@ import { segmentsOf } from "./paths.ts";
 import type { PageMedia } from "./page-media.ts";
 import type { Timers } from "./timers.ts";
 import { sendPlan } from "./send-plan.ts";
-
-/** Headers of every answer of the control port. */
-export const controlHeaders: Readonly<Record<string, string>> = {
-  "cache-control": "no-store",
-  "cross-origin-resource-policy": "same-origin",
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
-};
-
-/** Allows only the page's own files, and no text as markup or script. */
-const pageSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "media-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
-const fileSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 interface Served {
   readonly content: Content;
@@ -44,7 +20,7 @@ async function page(): Promise<Served> {
   if (content === null) {
     throw new ControlError(503, "The page is not built. Run: npm run build");
   }
-  return { content, policy: pageSecurityPolicy };
+  return { content, policy: pagePolicy };
 }
 
 /** The content of a path for a browser: the page, its files, pictures and videos; null for all other paths. */
@@ -58,7 +34,7 @@ async function contentFor(request: IncomingMessage, pageMedia: PageMedia): Promi
   }
   const segments = segmentsOf(path);
   const content = pageMedia.find(segments) ?? (await pageFile(path.slice(1)));
-  return content === null ? null : { content, policy: fileSecurityPolicy };
+  return content === null ? null : { content, policy: contentPolicy };
 }
 
 /** Serves a file to a browser. Returns false if the request is for something else. */
@@ -77,7 +53,7 @@ export async function serveFile(
     return Array.isArray(value) ? value.join(", ") : (value ?? null);
   };
   const asked = { method: "GET", segments: [], query: new Map<string, string>(), header, contentFault: {} };
-  const headers = { ...controlHeaders, "content-security-policy": served.policy, vary: "accept" };
+  const headers = { ...pageHeaders, "content-security-policy": served.policy, vary: "accept" };
   const plan = normalPlan(contentResponse(asked, served.content, headers), false);
   await sendPlan(response, request.socket, plan, {
     sleep: (ms) => timers.sleep(ms),

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
-
-import { controlHeaders, serveFile } from "./control-files.ts";
+import { pageHeaders } from "../package/page-headers.ts";
+import { serveFile } from "./control-files.ts";
 import { parseControlJson } from "./control-json.ts";
 import { ControlError, recentWanted, controlRoutes, type Reply } from "./control-routes.ts";
 import { streamEvents } from "./event-stream.ts";
@@ -50,11 +50,11 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
 
 function send(response: ServerResponse, { status, body }: Reply): void {
   if (body === undefined) {
-    response.writeHead(status, controlHeaders).end();
+    response.writeHead(status, pageHeaders).end();
     return;
   }
   const type = { "content-type": "application/json; charset=utf-8", vary: "accept" };
-  response.writeHead(status, { ...controlHeaders, ...type }).end(JSON.stringify(body));
+  response.writeHead(status, { ...pageHeaders, ...type }).end(JSON.stringify(body));
 }
 
 function statusOf(error: unknown): number {

@@ -1,7 +1,8 @@
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import type { RecordArrivals } from "./record-arrivals.ts";
-import type { Condition, Database, Row, SqlValue, Statement } from "./database.ts";
+import type { Database, Row } from "./database.ts";
+import { handledColumns, handledValues, identity, type HandledParcel } from "./handled-records.ts";
 import { sha256Of } from "../model/sha256.ts";
 
 export interface InboxOptions {
@@ -24,18 +25,6 @@ export interface InboxRecord {
   readonly record: TransactionRecord;
   /** Whether an earlier run of the process has received it. */
   readonly isResumed: boolean;
-}
-
-/** What the flow knows about a record's parcel by the time the record is handled. */
-export interface HandledParcel {
-  /** What is billed; null if that was not calculated. */
-  readonly billable: {
-    readonly weight: number;
-    readonly unit: string;
-    readonly legalForTrade: boolean | "unknown";
-  } | null;
-  /** The scan of its label; null if there was none. */
-  readonly scan: { readonly text: string } | null;
 }
 
 /** A page of the records that are to be sent, in the order of arrival. */
@@ -200,57 +189,6 @@ export class Inbox {
   #resendSince(): string {
     return new Date(this.#now().getTime() - resendWithinMs).toISOString();
   }
-}
-
-/**
- * Returns the statement that marks the records of a transaction as handled by a job, whichever node has received them.
- * It belongs to the transaction in which the job gets the transaction's id, so that neither happens without the other.
- */
-export function markHandled(
-  transactionId: string,
-  { id: jobId, intent }: { readonly id: string; readonly intent: HandledParcel },
-  at: Date,
-  condition: Condition = { sql: "TRUE", values: [] },
-): Statement {
-  const id = identity(transactionId);
-  return {
-    sql: `UPDATE records SET ${handledColumns}
-      WHERE handled_at IS NULL AND (transaction_id = ? OR legacy_id = ?) AND ${condition.sql}`,
-    values: [...handledValues(jobId, at, intent), id, id, ...condition.values],
-  };
-}
-
-/** Returns the statement that takes back what `markHandled` has noted for a job. */
-export function markUnhandled(transactionId: string, jobId: string): Statement {
-  const id = identity(transactionId);
-  return {
-    sql: `UPDATE records SET handled_at = NULL, handled_by = NULL, billable_weight = NULL, billable_unit = NULL,
-        billable_legal_for_trade = NULL, scan = NULL
-      WHERE handled_by = ? AND (transaction_id = ? OR legacy_id = ?)`,
-    values: [jobId, id, id],
-  };
-}
-
-const handledColumns = `handled_at = ?, handled_by = ?, billable_weight = ?, billable_unit = ?,
-  billable_legal_for_trade = ?, scan = ?`;
-
-function handledValues(by: string, at: Date, { billable, scan }: HandledParcel): SqlValue[] {
-  return [
-    at.toISOString(),
-    by,
-    billable?.weight ?? null,
-    billable?.unit ?? null,
-    billable === null ? null : String(billable.legalForTrade),
-    scan?.text ?? null,
-  ];
-}
-
-/**
- * Normalizes an id for the database: GUIDs may have any case. Version 1 of the records identifies a transaction by the
- * integer that is the legacyId in version 2.
- */
-export function identity(id: string): string {
-  return id.toLowerCase();
 }
 
 /** Reads the record of a row, or returns the row's number if its content is not what was written. */

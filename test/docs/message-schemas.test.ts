@@ -9,7 +9,7 @@ import { defaults as archiveDefaults } from "../../nodes/archive/archive.shared.
 import type { BillableWeight, Scan } from "../../src/model/shapes.ts";
 import { readScan } from "../../src/scan/read-scans.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { sentMessages } from "../../tools/write-docs/messages.ts";
+import { sentMessages } from "../../tools/write-docs/messages-by-node.ts";
 import { messageSchemas } from "../../tools/write-docs/schema-file.ts";
 import { pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { jobStates, statesBefore, type JobState } from "../../src/archive/jobs/job-states.ts";
 import { errorCodes } from "../../src/errors/dimensioner-error.ts";
-import { sentMessages } from "../../tools/write-docs/messages.ts";
+import { sentMessages } from "../../tools/write-docs/messages-by-node.ts";
 import { readPages, root, type NamedPage } from "./pages.ts";
 
 const pages = readPages();

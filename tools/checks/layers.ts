@@ -1,13 +1,9 @@
 /**
- * The layers of the sources, and the check that imports go down only and no folders import each other. The tests
- * hold the sources to it, and docs/development/layers.md is generated from it.
- *
- * Types count as well: whoever needs to know a shape from a layer above stands in the wrong layer.
+ * The layers of the sources. tools/checks/imports.ts holds the sources to them, and docs/development/layers.md is generated
+ * from them.
  */
-import { readdir, readFile } from "node:fs/promises";
-import { join, posix, relative, sep } from "node:path";
 
-interface Layer {
+export interface Layer {
   /** A folder of the repository, or files by their pattern. */
   readonly name: string;
   /** Which files belong to it, where the name is no folder. */
@@ -25,7 +21,7 @@ const withoutNodeRed = /^(?!@?node-red)/;
 const nothing = /^(?!)/;
 /** Only types, because neither exists in a browser. */
 const editorTypes = /^(?:node-red|@node-red\/editor-client)$/;
-const shared = "nodes/*/*.shared.ts";
+export const shared = "nodes/*/*.shared.ts";
 const shapes = ["src/model", "src/rules", "src/errors"];
 const packageFiles = "src/package";
 
@@ -195,7 +191,7 @@ export const layers: readonly Layer[] = [
     name: packageFiles,
     may: [],
     modules: withoutNodeRed,
-    note: "where the package's own files are, and its version",
+    note: "where the package's own files are, its version, and the headers of its pages",
   },
 ];
 
@@ -203,95 +199,4 @@ export const layers: readonly Layer[] = [
 export function layerRows(): string[][] {
   const code = (name: string): string => `\`${name}\``;
   return layers.map(({ name, may, note = "" }) => [code(name), may.map(code).join(", ") || "nothing", note]);
-}
-
-/** A source file: its path from the repository's root, with slashes, and its text. */
-export interface Source {
-  readonly path: string;
-  readonly text: string;
-}
-
-/** Returns one sentence for each import that goes up or sideways, and for each file without a layer. */
-export function findViolations(sources: readonly Source[]): string[] {
-  const wrong = sources.flatMap(({ path, text }) => {
-    const layer = layerOf(path);
-    if (layer === undefined) {
-      return [`${path} stands in no layer: give it one in tools/checks/layers.ts.`];
-    }
-    return importsOf(text)
-      .filter((specifier) => !isAllowed(layer, path, specifier))
-      .map((specifier) => `${path} (${layer.name}) may not import ${specifier}.`);
-  });
-  return [...wrong, ...findFolderCircles(sources)];
-}
-
-function layerOf(path: string): Layer | undefined {
-  return layers.find(({ name, files }) => files?.test(path) ?? path.startsWith(`${name}/`));
-}
-
-function isAllowed(layer: Layer, path: string, specifier: string): boolean {
-  if (!specifier.startsWith(".")) {
-    return layer.modules?.test(specifier) ?? true;
-  }
-  const target = posix.join(posix.dirname(path), specifier);
-  const below = layerOf(target);
-  if (below?.name === shared) {
-    return layer.may.includes(shared) && posix.dirname(target) === posix.dirname(path);
-  }
-  // No node imports another one.
-  return below !== undefined && (layer.may.includes(below.name) || (below === layer && !isNode(target)));
-}
-
-function isNode(path: string): boolean {
-  return path.startsWith("nodes/");
-}
-
-/** Returns one sentence for each import between folders that import each other. */
-function findFolderCircles(sources: readonly Source[]): string[] {
-  const imports = sources.flatMap(({ path, text }) =>
-    importsOf(text)
-      .filter((specifier) => specifier.startsWith("."))
-      .map((specifier) => ({ path, target: posix.join(posix.dirname(path), specifier) })),
-  );
-  const leadsTo = new Map<string, Set<string>>();
-  for (const { path, target } of imports) {
-    const folder = posix.dirname(path);
-    leadsTo.set(folder, (leadsTo.get(folder) ?? new Set()).add(posix.dirname(target)));
-  }
-  return imports
-    .filter(({ path, target }) => {
-      const [from, to] = [posix.dirname(path), posix.dirname(target)];
-      return from !== to && reachable(leadsTo, to).has(from);
-    })
-    .map(({ path, target }) => `${path} imports ${target}, whose folder leads back to its own.`);
-}
-
-function reachable(leadsTo: ReadonlyMap<string, ReadonlySet<string>>, start: string): ReadonlySet<string> {
-  const found = new Set([start]);
-  // Iterating a set also yields what is added meanwhile.
-  for (const folder of found) {
-    leadsTo.get(folder)?.forEach((next) => found.add(next));
-  }
-  return found;
-}
-
-/** The sources are formatted, so an import's specifier is always in double quotes on one line. */
-function importsOf(text: string): string[] {
-  const statements =
-    /^\s*(?:import|export)\b[^"'`;]*?\bfrom "([^"]+)"|^\s*import "([^"]+)"|\bimport\(\s*"([^"]+)"/gm;
-  return [...text.matchAll(statements)].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? "");
-}
-
-/** All sources below src/ and nodes/. */
-export async function readSources(root: string): Promise<Source[]> {
-  const folders = await Promise.all(
-    ["src", "nodes"].map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })),
-  );
-  const files = folders.flat().filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name));
-  return Promise.all(
-    files.map(async ({ parentPath, name }) => {
-      const file = join(parentPath, name);
-      return { path: relative(root, file).split(sep).join("/"), text: await readFile(file, "utf8") };
-    }),
-  );
 }

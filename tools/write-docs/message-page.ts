@@ -1,5 +1,6 @@
 import type { JsonSchema } from "@valibot/to-json-schema";
-import { sentMessages, shapes, type DefinitionName } from "./messages.ts";
+import { sentMessages } from "./messages-by-node.ts";
+import { shapes, type DefinitionName } from "./messages.ts";
 import { messageSchemas, type Defs } from "./schema-file.ts";
 
 /** The objects with a table of their own, in the order of the page. */

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { sha256Of } from "../../model/sha256.ts";
 import { decodeTransactionRecord } from "../../model/transaction-record.ts";
 import type { Condition, Row, SqlValue, Statement } from "../../store/database.ts";
-import { identity } from "../../store/inbox.ts";
+import { identity } from "../../store/handled-records.ts";
 import { localMeasurement, referenceNames, type LocalMeasurement } from "./local-measurement.ts";
 import { mostAlike, nearMs, type Candidate, type MeasurementSearch } from "./match.ts";
 

@@ -1,6 +1,6 @@
 import { phrase, type Problem } from "../../errors/interpolation.ts";
 import type { Condition, Database, Statement } from "../../store/database.ts";
-import { identity } from "../../store/inbox.ts";
+import { identity } from "../../store/handled-records.ts";
 import type { RecordArrivals } from "../../store/record-arrivals.ts";
 import type { LocalMeasurement } from "./local-measurement.ts";
 import { matchTransaction, type Candidate, type Match } from "./match.ts";

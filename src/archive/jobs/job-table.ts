@@ -1,5 +1,5 @@
 import type { Database, SqlValue, Statement } from "../../store/database.ts";
-import { markHandled, markUnhandled } from "../../store/inbox.ts";
+import { markHandled, markUnhandled } from "../../store/handled-records.ts";
 import type { IntentTexts, PlacedPackage, StoredItem } from "../packages/intent.ts";
 import { legacyIdStatement } from "../find/measurement-table.ts";
 import type { FoundTransaction } from "../find/transaction-finder.ts";

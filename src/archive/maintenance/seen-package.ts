@@ -1,4 +1,4 @@
-import { identity } from "../../store/inbox.ts";
+import { identity } from "../../store/handled-records.ts";
 import { measurementOf } from "../jobs/searches.ts";
 import { expectedRow, hashOfRow } from "./index-check.ts";
 import type { SeenPackage } from "./seen-packages.ts";

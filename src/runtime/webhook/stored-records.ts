@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TransactionRecord } from "../../model/shapes.ts";
-import { Inbox, type HandledParcel } from "../../store/inbox.ts";
+import type { HandledParcel } from "../../store/handled-records.ts";
+import { Inbox } from "../../store/inbox.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import type { Received, RecordKeeper, StoredProgress } from "../../webhook/record-intake.ts";
