@@ -217,6 +217,24 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await dock.shows("phase", "Ready");
   });
 
+  it("is at rest while nobody does anything: none of its statuses causes another one", async () => {
+    const { nodeRed, nodes } = run;
+    const { id: station, z } = nodes.find(({ name }) => name === "Station") ?? assert.fail();
+    const count = `const seen = context.get("seen") ?? { ticks: 0, others: 0 };
+      if (msg.topic === "tick") { seen.ticks += 1; } else if (seen.ticks > 0) { seen.others += 1; }
+      context.set("seen", seen);
+      if (msg.topic === "tick" && seen.ticks === 3) { node.warn("messages between ticks: " + seen.others); }`;
+    const counted = nodeRed.nextLine(/messages between ticks: /);
+    await nodeRed.deploy([
+      ...nodes,
+      { id: "handled", z, x: 100, y: 600, type: "complete", scope: [station], wires: [["count"]] },
+      { id: "count", z, x: 300, y: 600, type: "function", func: count, outputs: 0, wires: [] },
+    ]);
+    const [messages] = /\d+$/.exec(await counted) ?? [];
+    assert.ok(Number(messages) < 50, `${messages} messages`);
+    await nodeRed.deploy(nodes);
+  });
+
   it("asks which station it is when its address does not say so", async () => {
     const page = await StationPage.openPath(browser, run.nodeRed, "packing");
     await page.page.getByRole("link", { name: "dock-2" }).click();

@@ -23,7 +23,7 @@ const observer = `(() => {
   let enteredAt = 0;
   let last = "";
   addEventListener("keydown", ({ key }) => { if (key === "Enter") { enteredAt = performance.now(); } }, true);
-  const text = (part) => document.querySelector('[data-test="' + part + '"]')?.innerText ?? "";
+  const text = (part) => document.querySelector('[data-test="' + part + '"]')?.textContent ?? "";
   const look = () => {
     const lamp = document.querySelector('[data-test="phase"]');
     if (lamp === null) { return; }

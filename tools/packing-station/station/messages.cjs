@@ -1,7 +1,10 @@
 // What each message is about.
 const station = stationNamed(msg.station);
 const isInput = msg.topic === "scan" || msg.topic === "button";
-if (msg.topic === "status") {
+if (msg.topic === "status" && !isPeer()) {
+  // The status of this node comes here, too: a status in answer to it would be followed by the next one without end.
+  return null;
+} else if (msg.topic === "status") {
   noted();
 } else if (msg.topic === "tick") {
   Object.keys(stations)

@@ -52,19 +52,19 @@ function ticked(station) {
   }
 }
 
+const isCloud = () => msg.status.source.type === "dimensioner-cloud";
+const isPeer = () => isCloud() || msg.status.source.type === "dimensioner-device";
+
+/** What a device or the cloud shows as its status. */
 function noted() {
   const { fill: colour, text, source } = msg.status;
-  const kind = { "dimensioner-device": "device", "dimensioner-cloud": "cloud" }[source.type];
-  if (kind === undefined) {
-    return;
-  }
-  const name = kind === "cloud" ? "cloud" : source.name;
+  const name = isCloud() ? "cloud" : source.name;
   const before = peers[name];
   const checked = { ok: colour === "green", text };
   peers[name] = { ...checked, checked };
   if (before?.text !== text || before.ok !== checked.ok) {
     Object.values(stations)
-      .filter((one) => kind === "cloud" || places[one.name]?.device === name)
+      .filter((one) => isCloud() || places[one.name]?.device === name)
       .forEach((one) => {
         changed.add(one);
         doubt(one);
