@@ -80,7 +80,7 @@ export const properties = {
     default: "",
     rule: "limits",
     icon: "exclamation-triangle",
-    placeholder: { text: "heavy: weight > 31.5 kg; long: longest > 120 cm" },
+    placeholder: { text: "heavy: weight > 31.5 kg" },
     note: "note.extras",
     group: checks,
   },
