@@ -104,12 +104,19 @@ async function runRaw({ urls, inFlight, forMs, headers }: RawOrder): Promise<Loo
   return meter.stop();
 }
 
-/** The memory in use after a garbage collection. */
+/**
+ * The memory in use after garbage collections that also compact the heap: what a burst has left half empty would otherwise
+ * count as used, more or less of it in each run.
+ */
 async function readMemory(): Promise<MemoryFacts> {
   setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
+  const collect = runInNewContext("gc") as (options: {
+    type: "major";
+    execution: "sync";
+    flavor: "last-resort";
+  }) => void;
   for (let turn = 0; turn < 5; turn++) {
-    collect();
+    collect({ type: "major", execution: "sync", flavor: "last-resort" });
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const { rss, heapUsed } = process.memoryUsage();
