@@ -24,22 +24,22 @@ const coverage = { NODE_V8_COVERAGE: join(root, "coverage", "raw") };
 const steps = [
   ...["lint", "check:format", "check:unused", "check:package"].map((name) => scripts.check(name)),
   scripts.suite("test:browser"),
-  scripts.suite("test:stations"),
-  scripts.suite("test:installed"),
   // Waits for most of its time.
   scripts.suite("test:load"),
   ...scripts.suiteOnOldest("test:platform", "--ignore", "test/attacks/webhook-memory.process.test.ts"),
   scripts.suite("test:sources", coverage),
+  scripts.suite("test:installed"),
   // What measures memory takes long, and measures our own code: on the oldest it runs in test:long.
   ...scripts.suiteOnOldest("test:nodes", "--ignore", "test/nodes/memory.test.ts"),
+  scripts.suite("test:pages"),
+  scripts.suite("test:archive", coverage),
   scripts.suite("test:nodes", coverage),
+  // Waits for tests to hang.
+  scripts.suite("test:mutations"),
+  scripts.suite("test:stations"),
   // Neither the demo, nor what is packed of a clone, nor the pages of Dashboard differ between versions of Node.js; the shift at
   // the packing stations starts both by itself.
   ...scripts.suiteOnOldest("test:installed", "--ignore", "test/{demo/**,package/clean-clone.test.ts}"),
-  // Waits for tests to hang.
-  scripts.suite("test:mutations"),
-  scripts.suite("test:archive", coverage),
-  scripts.suite("test:pages"),
   scripts.suite("test:faults"),
   scripts.suite("test:tools", coverage),
 ];
