@@ -129,7 +129,7 @@ export default function (RED: NodeAPI): void {
     const forget = followFlows(flows, {
       onStarted: () => {
         receiver.resume();
-        void stored?.open();
+        stored?.open();
       },
       onStopping: () => {
         receiver.hold();

@@ -21,8 +21,8 @@ export interface IntakeRules {
 /** A record on its way into the flow. */
 export interface Received {
   readonly record: TransactionRecord;
-  /** Its number in the store; null where there is none. */
-  readonly recordId: number | null;
+  /** Where it is kept; null if only in memory. */
+  readonly kept: { readonly store: string; readonly recordId: number } | null;
   /** Whether it was received by an earlier process. */
   readonly isResumed: boolean;
 }
@@ -36,7 +36,7 @@ export interface RecordKeeper {
   keep(record: TransactionRecord, dedupeMs: number): Promise<Received | null>;
 }
 
-/** How far the records in a store were read. */
+/** How far the records in a store were read; the nodes that replace each other share it. */
 export class StoredProgress {
   /** The numbers of the records that are in the queue, or were sent and are not noted as such yet. */
   readonly inHand = new Set<number>();
@@ -44,13 +44,31 @@ export class StoredProgress {
   readTo: number | null = null;
   /** How many records were kept, or may have been, while those before them were read. */
   keptUnread = 0;
+  /** Reads what was left over; that of the node that is not closed. A node that opens reads by itself. */
+  read: (() => void) | undefined;
+
+  /** To be called for a record that is in the store, or may be, and that nobody has in hand: it has to be read there. */
+  leaveUnread(): void {
+    this.keptUnread++;
+    if (this.readTo !== null) {
+      this.readTo = null;
+      this.read?.();
+    }
+  }
 }
 
 /** The state that a receiver passes on to the one that replaces it. */
 export class WebhookMemory {
   readonly recent = new RecentIds();
   readonly queue = new DeliveryQueue<Received>();
-  readonly stored = new StoredProgress();
+  readonly #stored = new Map<string, StoredProgress>();
+
+  /** Returns how far the records in this store were read: a deploy may give the node another store. */
+  storedIn(store: string): StoredProgress {
+    const progress = this.#stored.get(store) ?? new StoredProgress();
+    this.#stored.set(store, progress);
+    return progress;
+  }
 }
 
 /** Why a record cannot be accepted now: its sender has to post it again. */
@@ -122,7 +140,7 @@ export class RecordIntake {
       return { refusal: "full" };
     }
     recent.remember(ids, dedupeMs);
-    queue.push({ record, recordId: null, isResumed: false }, bytes);
+    queue.push({ record, kept: null, isResumed: false }, bytes);
     return null;
   }
 

@@ -9,6 +9,7 @@ import type { Database } from "../../src/store/database.ts";
 import type { DatabaseLease } from "../../src/store/store-databases.ts";
 import { WebhookReceiver } from "../../src/webhook/receiver.ts";
 import { WebhookMemory, type Received } from "../../src/webhook/record-intake.ts";
+import { Inbox } from "../../src/store/inbox.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { openTestDatabase, type TestDatabase } from "../store/support.ts";
 
@@ -81,6 +82,8 @@ describe("a webhook's records in a store", () => {
   let parts: { records: StoredRecords; receiver: WebhookReceiver };
   let leases = 0;
   const released = new EventEmitter();
+  /** The store of the node that is started next. */
+  let file: string;
   /** Opens the database; counts who has it. */
   let lease: () => Promise<DatabaseLease>;
 
@@ -88,11 +91,11 @@ describe("a webhook's records in a store", () => {
   async function start(runId: string): Promise<LeftOver> {
     const { promise, resolve } = Promise.withResolvers<LeftOver>();
     const records = new StoredRecords(
-      { lease },
+      { file, lease },
       {
         nodeId: "node",
         runId,
-        progress: memory.stored,
+        progress: memory.storedIn(file),
         handOn: (received) => memory.queue.push(received, 1),
         onTrouble: () => undefined,
         onReady: resolve,
@@ -122,7 +125,7 @@ describe("a webhook's records in a store", () => {
     );
     parts = { records, receiver };
     receiver.resume();
-    void records.open();
+    records.open();
     return promise;
   }
   const post = async (id: number | string): Promise<number> => {
@@ -144,6 +147,7 @@ describe("a webhook's records in a store", () => {
     refused.length = 0;
     test = await openTestDatabase();
     database = new HeldDatabase(test.database);
+    file = "store";
     leases = 0;
     lease = async () => {
       leases += 1;
@@ -218,7 +222,6 @@ describe("a webhook's records in a store", () => {
   });
 
   it("hands on a record that was stored although the database did not answer, once, posted again or not", async () => {
-    const isInsert = ({ sql }: { readonly sql: string }): boolean => sql.startsWith("INSERT INTO records");
     await start("run 1");
     assert.equal(await post(1), 204);
     database.unanswered = isInsert;
@@ -268,21 +271,55 @@ describe("a webhook's records in a store", () => {
     assert.equal(out.length, 4);
   });
 
-  it("sends a record that a node has kept after the one that replaced it had read what was left over", async () => {
-    const { held, kept } = database.holdBack(({ sql }) => sql.startsWith("INSERT"));
-    database.hold();
-    void start("run 1");
-    const first = parts;
-    const posted = post(1);
-    await held;
-    first.receiver.close();
-    const closed = first.records.close();
-    database.release();
-    await closed;
-    await start("run 1");
-    kept();
-    assert.equal(await posted, 204);
-    assert.deepEqual(await untilOut(1), ["1"]);
+  const answers = [
+    ["that is kept", false, 204],
+    ["whose database does not answer", true, 503],
+  ] as const;
+  for (const [which, isUnanswered, status] of answers) {
+    it(`sends a record of a closed node ${which} after the next node has read what was left over`, async () => {
+      const { held, kept } = database.holdBack(isInsert);
+      database.hold();
+      void start("run 1");
+      const first = parts;
+      const posted = post(1);
+      await held;
+      first.receiver.close();
+      const closed = first.records.close();
+      database.release();
+      await closed;
+      await start("run 1");
+      database.unanswered = isUnanswered ? isInsert : undefined;
+      kept();
+      assert.equal(await posted, status);
+      assert.deepEqual(await untilOut(1), ["1"]);
+    });
+  }
+
+  it("takes no record of one store for one of another, when a deploy gives the node another store", async () => {
+    const other = await openTestDatabase();
+    try {
+      const inbox = new Inbox(other.database, { nodeId: "node", runId: "run 0" });
+      const left = await inbox.add(recordOf(7), 0);
+      await start("run 1");
+      parts.receiver.hold();
+      assert.equal(await post(1), 204);
+      parts.receiver.close();
+      await parts.records.close();
+      [file, database] = ["other", new HeldDatabase(other.database)];
+      await start("run 1");
+      assert.deepEqual(await untilOut(2), ["1", "7"]);
+      assert.deepEqual(
+        out.map(({ kept }) => kept),
+        [
+          { store: "store", recordId: left },
+          { store: "other", recordId: left },
+        ],
+      );
+      await parts.records.close();
+      assert.deepEqual((await inbox.unsent(0, 1)).records.length, 1, "another run sends it again");
+    } finally {
+      await other.close();
+    }
   });
 
   it("does not send again what was handled", async () => {
@@ -297,6 +334,10 @@ describe("a webhook's records in a store", () => {
     assert.deepEqual(await untilOut(1), ["2"]);
   });
 });
+
+function isInsert({ sql }: { readonly sql: string }): boolean {
+  return sql.startsWith("INSERT INTO records");
+}
 
 function recordOf(id: number) {
   return decodeTransactionRecord({ id, errorCode: 0 });

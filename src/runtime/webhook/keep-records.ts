@@ -28,7 +28,7 @@ export function keepRecords(
   return new StoredRecords(store, {
     nodeId: node.id,
     runId,
-    progress: memory.stored,
+    progress: memory.storedIn(store.file),
     handOn: (received) => memory.queue.push(received, usualRecordBytes),
     onTrouble: (error) => {
       status.say("failed", "failed.ERR_STORE");

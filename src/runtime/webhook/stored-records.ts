@@ -8,6 +8,8 @@ import type { Received, RecordKeeper, StoredProgress } from "../../webhook/recor
 
 /** What is needed of a store. */
 interface LeasesDatabase {
+  /** Tells the store apart from others. */
+  readonly file: string;
   lease(): Promise<DatabaseLease>;
 }
 
@@ -52,12 +54,12 @@ export class StoredRecords implements RecordKeeper {
   readonly #closing = new AbortController();
   #lease: DatabaseLease | undefined;
   #inbox: Promise<Inbox> | undefined;
-  #opening: Promise<void> | undefined;
   /** Records that were left over and not delivered yet. */
   readonly #outstanding = new Set<number>();
   #onDelivered: (() => void) | undefined;
   #sent: number[] = [];
   #removedAt = performance.now();
+  readonly #read = (): void => void this.#readWhenThere();
 
   constructor(store: LeasesDatabase, options: StoredRecordsOptions) {
     this.#store = store;
@@ -65,11 +67,16 @@ export class StoredRecords implements RecordKeeper {
   }
 
   /**
-   * Passes on what was left over, once. It is tried again until it succeeds or `close` is called, and never rejects.
+   * Passes on what was left over, and again what could not be passed on when it was kept. It is tried again until it
+   * succeeds or `close` is called.
    */
-  open(): Promise<void> {
-    this.#opening ??= this.#openWhenThere();
-    return this.#opening;
+  open(): void {
+    const { progress } = this.#options;
+    if (progress.read !== this.#read) {
+      progress.read = this.#read;
+      progress.readTo = null;
+      this.#read();
+    }
   }
 
   async keep(record: TransactionRecord, dedupeMs: number): Promise<Received | null> {
@@ -81,21 +88,23 @@ export class StoredRecords implements RecordKeeper {
     const { progress } = this.#options;
     // This node may have been replaced meanwhile, by one that reads the record from the store or has read past it.
     if (progress.readTo === null) {
-      progress.keptUnread++;
+      progress.leaveUnread();
       return null;
     }
     if (recordId <= progress.readTo) {
       return null;
     }
     progress.inHand.add(recordId);
-    return { record, recordId, isResumed: false };
+    return { record, kept: { store: this.#store.file, recordId }, isResumed: false };
   }
 
   /** To be called when the flow has received a record, so that a deploy does not send it again. */
-  delivered({ recordId }: Received): void {
-    if (recordId === null) {
+  delivered({ kept }: Received): void {
+    // A deploy may have given the node another store, which has other records with the same numbers.
+    if (kept?.store !== this.#store.file) {
       return;
     }
+    const { recordId } = kept;
     if (this.#sent.push(recordId) === 1) {
       setImmediate(() => void this.#noteSent());
     }
@@ -113,13 +122,17 @@ export class StoredRecords implements RecordKeeper {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#onDelivered?.();
+    const { progress } = this.#options;
+    if (progress.read === this.#read) {
+      progress.read = undefined;
+    }
     if (this.#lease !== undefined) {
       await settledWithin(this.#noteSent(), noteWithinMs);
       await this.#lease.release();
     }
   }
 
-  async #openWhenThere(): Promise<void> {
+  async #readWhenThere(): Promise<void> {
     const { signal } = this.#closing;
     for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
       try {
@@ -161,27 +174,16 @@ export class StoredRecords implements RecordKeeper {
     } catch (error) {
       // The record may be stored although the response was lost. If it is posted again, it counts as a duplicate, so the
       // stored one has to be read and sent.
-      this.#readAgain();
+      this.#options.progress.leaveUnread();
       throw error;
-    }
-  }
-
-  #readAgain(): void {
-    const { progress } = this.#options;
-    progress.keptUnread++;
-    const isBeingRead = progress.readTo === null;
-    // A closed node leaves it to the next start.
-    if (!isBeingRead && !this.#closing.signal.aborted) {
-      progress.readTo = null;
-      this.#opening = this.#openWhenThere();
     }
   }
 
   async #handOnLeftOver(inbox: Inbox): Promise<void> {
     const { progress, handOn, onReady } = this.#options;
     const { signal } = this.#closing;
+    const tooOld = await inbox.countTooOld();
     let [resumed, damaged] = [0, 0];
-    progress.readTo = null;
     for (let after = 0; !signal.aborted;) {
       const { keptUnread } = progress;
       const page = await inbox.unsent(after, pageSize);
@@ -190,15 +192,16 @@ export class StoredRecords implements RecordKeeper {
       }
       after = page.last;
       damaged += page.damaged.length;
-      for (const one of page.records.filter(({ recordId }) => !progress.inHand.has(recordId))) {
+      const left = page.records.filter(({ recordId }) => !progress.inHand.has(recordId));
+      for (const { record, recordId, isResumed } of left) {
         resumed += 1;
-        progress.inHand.add(one.recordId);
-        this.#outstanding.add(one.recordId);
-        handOn(one);
+        progress.inHand.add(recordId);
+        this.#outstanding.add(recordId);
+        handOn({ record, kept: { store: this.#store.file, recordId }, isResumed });
       }
       if (!page.hasMore && progress.keptUnread === keptUnread) {
         progress.readTo = after;
-        onReady({ resumed, damaged, tooOld: await inbox.countTooOld() });
+        onReady({ resumed, damaged, tooOld });
         return;
       }
       await this.#untilDelivered();
