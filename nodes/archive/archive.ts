@@ -1,7 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { Archives } from "../../src/archive/jobs/archives.ts";
-import type { OpenJob } from "../../src/archive/jobs/open-job.ts";
-import type { Submission } from "../../src/archive/jobs/submission.ts";
+import type { OpenJob } from "../../src/archive/jobs/table/open-job.ts";
+import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { layoutProblem } from "../../src/rules/names.ts";

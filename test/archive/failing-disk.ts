@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { stateFolderName } from "../../src/archive/archive-disk.ts";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
-import type { Submission } from "../../src/archive/jobs/submission.ts";
+import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { DiskGuard } from "../../src/media/disk-guard.ts";
 import type { Database } from "../../src/store/database.ts";

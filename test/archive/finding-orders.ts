@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
-import type { MediaSource } from "../../src/archive/jobs/media-source.ts";
-import type { Submission } from "../../src/archive/jobs/submission.ts";
+import type { MediaSource } from "../../src/archive/jobs/steps/media-source.ts";
+import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Inbox } from "../../src/store/inbox.ts";
 import { measured, received, tag } from "./find/support.ts";

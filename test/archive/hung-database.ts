@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
-import type { Submission } from "../../src/archive/jobs/submission.ts";
+import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { withFolder } from "../media/support.ts";

@@ -3,9 +3,13 @@ import type { Intent, StoredItem } from "../../src/archive/packages/intent.ts";
 import { unknownInstrument } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Inbox } from "../../src/store/inbox.ts";
-import { EarlierJobs } from "../../src/archive/jobs/earlier-jobs.ts";
-import { jobStates as meanings, statesBefore, type JobState } from "../../src/archive/jobs/job-states.ts";
-import { JobTable } from "../../src/archive/jobs/job-table.ts";
+import { EarlierJobs } from "../../src/archive/jobs/table/earlier-jobs.ts";
+import {
+  jobStates as meanings,
+  statesBefore,
+  type JobState,
+} from "../../src/archive/jobs/table/job-states.ts";
+import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
 import { openTestDatabase, testClock, type TestDatabase } from "../store/support.ts";
 
 const intent: Intent = {

@@ -4,7 +4,7 @@
  * "reported <id> <whether it was there before> <whether it was resumed>", and "done" when nothing is left.
  */
 import { Archives } from "../../src/archive/jobs/archives.ts";
-import type { Submission } from "../../src/archive/jobs/submission.ts";
+import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { link, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Part } from "../../src/archive/jobs/message-jobs.ts";
-import type { GivenMedium } from "../../src/archive/jobs/stage-media.ts";
+import type { Part } from "../../src/archive/jobs/accept/message-jobs.ts";
+import type { GivenMedium } from "../../src/archive/jobs/accept/stage-media.ts";
 import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import {
   intentOf,

@@ -1,6 +1,6 @@
-import { Archive } from "../../src/archive/jobs/archive.ts";
+import { Archive } from "../../src/archive/jobs/run/archive.ts";
 import { JobRunner } from "../../src/archive/jobs/job-runner.ts";
-import type { RunnerOptions } from "../../src/archive/jobs/runner-options.ts";
+import type { RunnerOptions } from "../../src/archive/jobs/run/runner-options.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { withFolder } from "../media/support.ts";

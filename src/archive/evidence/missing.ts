@@ -2,7 +2,7 @@ import type { MissingEvidence } from "../../model/shapes.ts";
 import type { Database, Row, Statement } from "../../store/database.ts";
 import { listLimits, parseFields } from "../../model/parse-json.ts";
 import { sha256Of } from "../../model/sha256.ts";
-import { readIntent } from "../jobs/job-rows.ts";
+import { readIntent } from "../jobs/table/job-rows.ts";
 import type { Intent } from "../packages/intent.ts";
 import type { Period } from "./period.ts";
 

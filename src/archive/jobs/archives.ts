@@ -2,8 +2,8 @@ import { fileError } from "../../media/disk.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import type { Store } from "../../store/store.ts";
-import { Archive, type OpeningFindings } from "./archive.ts";
-import type { OpenJobLimits } from "./open-jobs.ts";
+import { Archive, type OpeningFindings } from "./run/archive.ts";
+import type { OpenJobLimits } from "./table/open-jobs.ts";
 import { diskFacts, type ArchiveDisk } from "../archive-disk.ts";
 
 interface Shared {

@@ -1,19 +1,19 @@
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import { diskFacts } from "../archive-disk.ts";
-import type { Archive } from "./archive.ts";
-import { CollectingJobs } from "./collecting-jobs.ts";
+import type { Archive } from "./run/archive.ts";
+import { CollectingJobs } from "./accept/collecting-jobs.ts";
 import type { Intent, IntentTexts } from "../packages/intent.ts";
-import { JobScheduler } from "./job-scheduler.ts";
-import { JobTroubles } from "./job-troubles.ts";
-import type { JobWork } from "./job-work.ts";
-import { MessageJobs, type Part } from "./message-jobs.ts";
-import type { OpenJob } from "./open-job.ts";
-import type { ExistingPackage } from "./existing-packages.ts";
-import type { RunnerOptions } from "./runner-options.ts";
-import { RunningJob } from "./running-job.ts";
-import type { GivenMedium } from "./stage-media.ts";
-import { Submission, type SubmissionOwner } from "./submission.ts";
+import { JobScheduler } from "./run/job-scheduler.ts";
+import { JobTroubles } from "./steps/job-troubles.ts";
+import type { JobWork } from "./steps/job-work.ts";
+import { MessageJobs, type Part } from "./accept/message-jobs.ts";
+import type { OpenJob } from "./table/open-job.ts";
+import type { ExistingPackage } from "./seal/existing-packages.ts";
+import type { RunnerOptions } from "./run/runner-options.ts";
+import { RunningJob } from "./run/running-job.ts";
+import type { GivenMedium } from "./accept/stage-media.ts";
+import { Submission, type SubmissionOwner } from "./accept/submission.ts";
 
 /** A disk that hangs must not delay a deploy: Node-RED waits 15 s for a node to close. */
 const closeTimeoutMs = 5_000;

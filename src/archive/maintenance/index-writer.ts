@@ -1,9 +1,9 @@
 import type { NotIndexed } from "../../model/archive-reports.ts";
 import type { Database, Statement } from "../../store/database.ts";
 import { manifestFileName, plainDisk } from "../archive-disk.ts";
-import { keysOfManifest } from "../jobs/job-keys.ts";
+import { keysOfManifest } from "../jobs/table/job-keys.ts";
 import { keepMs, noteTransaction } from "../find/measurement-table.ts";
-import { measurementOf } from "../jobs/searches.ts";
+import { measurementOf } from "../jobs/table/searches.ts";
 import type { Manifest } from "../packages/manifest.ts";
 import { indexPackage } from "../packages/package-index.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";

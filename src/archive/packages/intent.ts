@@ -156,6 +156,11 @@ export type IntentTexts = Pick<Intent, "measurement" | "raw" | "keep">;
 /** What of an intent is in memory while its job is open. */
 export type IntentFacts = Omit<Intent, keyof IntentTexts>;
 
+/** Whether media of the cloud are collected. */
+export function asksCloud({ origin, media }: Pick<IntentFacts, "origin" | "media">): boolean {
+  return origin !== null && media !== "none";
+}
+
 /** Undefined for what is not an intent as this version writes it. */
 export function decodeIntent(value: unknown): Intent | undefined {
   const result = v.safeParse(intent, value, { abortEarly: true });

@@ -1,5 +1,5 @@
-import type { Submission } from "../../archive/jobs/submission.ts";
-import { TaskQueue } from "../../archive/jobs/task-queue.ts";
+import type { Submission } from "../../archive/jobs/accept/submission.ts";
+import { TaskQueue } from "../../archive/jobs/run/task-queue.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Job } from "../action/serve.ts";
 import type { Message, Outputs } from "../messages.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { NodeAPI } from "node-red";
-import type { OpenJob } from "../../archive/jobs/open-job.ts";
-import type { Archived } from "../../archive/jobs/sealing.ts";
-import type { DeviceSource, MediaSource } from "../../archive/jobs/media-source.ts";
+import type { OpenJob } from "../../archive/jobs/table/open-job.ts";
+import type { Archived } from "../../archive/jobs/seal/sealing.ts";
+import type { DeviceSource, MediaSource } from "../../archive/jobs/steps/media-source.ts";
 import { archivedFiles } from "../../archive/packages/archived-files.ts";
 import type { CloudClient } from "../../cloud/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";

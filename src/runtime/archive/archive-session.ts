@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OpeningFindings } from "../../archive/jobs/archive.ts";
+import type { OpeningFindings } from "../../archive/jobs/run/archive.ts";
 import type { ArchiveLease, Archives } from "../../archive/jobs/archives.ts";
 import { diskFacts } from "../../archive/archive-disk.ts";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
-import { isRetryableJob } from "../../archive/jobs/retryable-job.ts";
+import { isRetryableJob } from "../../archive/jobs/steps/retryable-job.ts";
 import { JobRunner } from "../../archive/jobs/job-runner.ts";
-import type { RunnerOptions } from "../../archive/jobs/runner-options.ts";
+import type { RunnerOptions } from "../../archive/jobs/run/runner-options.ts";
 import type { IntentTexts } from "../../archive/packages/intent.ts";
-import type { OpenJob } from "../../archive/jobs/open-job.ts";
-import type { RunningJob } from "../../archive/jobs/running-job.ts";
-import type { Submission } from "../../archive/jobs/submission.ts";
+import type { OpenJob } from "../../archive/jobs/table/open-job.ts";
+import type { RunningJob } from "../../archive/jobs/run/running-job.ts";
+import type { Submission } from "../../archive/jobs/accept/submission.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import type { Store } from "../../store/store.ts";
 

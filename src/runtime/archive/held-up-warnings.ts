@@ -1,8 +1,8 @@
 import type { Node, NodeAPI } from "node-red";
-import { DueTimes } from "../../archive/jobs/due-times.ts";
-import { missingFrom } from "../../archive/jobs/completeness.ts";
-import type { FindMissing } from "../../archive/jobs/media-source.ts";
-import type { RunningJob } from "../../archive/jobs/running-job.ts";
+import { DueTimes } from "../../archive/jobs/run/due-times.ts";
+import { missingFrom } from "../../archive/jobs/steps/completeness.ts";
+import type { FindMissing } from "../../archive/jobs/steps/media-source.ts";
+import type { RunningJob } from "../../archive/jobs/run/running-job.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { HeldUp } from "../../model/shapes.ts";
 import type { Message } from "../messages.ts";

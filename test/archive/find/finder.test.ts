@@ -6,7 +6,7 @@ import {
   removeOldMeasurements,
 } from "../../../src/archive/find/measurement-table.ts";
 import type { Candidate, MeasurementSearch } from "../../../src/archive/find/match.ts";
-import { JobTable } from "../../../src/archive/jobs/job-table.ts";
+import { JobTable } from "../../../src/archive/jobs/table/job-table.ts";
 import { TransactionFinder } from "../../../src/archive/find/transaction-finder.ts";
 import { Inbox } from "../../../src/store/inbox.ts";
 import { RecordArrivals } from "../../../src/store/record-arrivals.ts";

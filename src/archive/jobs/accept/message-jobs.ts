@@ -1,0 +1,149 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { DimensionerError, isDimensionerError } from "../../../errors/dimensioner-error.ts";
+import { diskFacts } from "../../archive-disk.ts";
+import type { Archive } from "../run/archive.ts";
+import type { Intent, StoredItem } from "../../packages/intent.ts";
+import { answerOf, keysOfJob } from "../table/job-keys.ts";
+import type { OpenJob } from "../table/open-job.ts";
+import type { RunningJob } from "../run/running-job.ts";
+import { Sequences, type Sequence } from "./sequences.ts";
+import { stageMedia, type GivenMedium } from "./stage-media.ts";
+import type { Submission } from "./submission.ts";
+
+/** The position of a message in its sequence. */
+export interface Part {
+  readonly id: string;
+  readonly index: number;
+  /** The number of parts, if this one states it. */
+  readonly count: number | null;
+}
+
+interface MessageJobsOptions {
+  readonly node: string;
+  readonly outputFolders: () => Promise<readonly string[]>;
+  /** Aborts when the node closes. */
+  readonly signal: AbortSignal;
+  readonly run: (job: OpenJob) => RunningJob;
+  readonly submission: (running: RunningJob) => Submission;
+}
+
+/** Adds the media of messages to the jobs of one node; messages that are parts of a sequence share one job. */
+export class MessageJobs {
+  readonly #archive: Archive;
+  readonly #options: MessageJobsOptions;
+  readonly #sequences = new Sequences();
+
+  constructor(archive: Archive, options: MessageJobsOptions) {
+    this.#archive = archive;
+    this.#options = options;
+  }
+
+  /** Resolves when the media are part of an accepted job. Throws like JobRunner.submitMedia. */
+  async submit(intent: Intent, media: readonly GivenMedium[], part: Part | null): Promise<Submission> {
+    if (part === null) {
+      const running = await this.#accept(randomUUID(), intent, media, { used: new Set(), place: 0 });
+      return this.#options.submission(running);
+    }
+    const before = this.#sequences.get(part.id);
+    if (before !== undefined) {
+      return await this.#join(before, media, part);
+    }
+    const first = { id: randomUUID(), place: part.index, used: new Set<string>() };
+    const running = this.#accept(first.id, intent, media, first);
+    const sequence = this.#sequences.begin(part.id, { ...first, running });
+    return this.#submissionOf(sequence, await sequence.running, part);
+  }
+
+  /** After a restart, later parts find the job of the earlier ones. */
+  resume(sequence: string, running: RunningJob, submission: Submission): void {
+    this.#sequences.resume(sequence, running, submission);
+  }
+
+  async #accept(
+    id: string,
+    intent: Intent,
+    media: readonly GivenMedium[],
+    place: { used: Set<string>; place: number },
+  ): Promise<RunningJob> {
+    this.#archive.openJobs.checkRoom(intent);
+    const { node, outputFolders, signal, run } = this.#options;
+    let job: OpenJob;
+    try {
+      const items = await stageMedia(this.#archive, id, media, { ...place, outputFolders, signal });
+      // On a disk that hangs the message has ended long ago; its sender still has the media.
+      signal.throwIfAborted();
+      const answer = answerOf(intent);
+      const [key = null] = keysOfJob({ intent, transactionId: intent.transactionId, answer });
+      job = await this.#archive.accept(id, { node, key, intent, answer, items });
+    } catch (error) {
+      await this.#archive.work.remove(id);
+      throw error;
+    }
+    return run(job);
+  }
+
+  async #join(sequence: Sequence, media: readonly GivenMedium[], part: Part): Promise<Submission> {
+    const { id, places, used } = sequence;
+    const { outputFolders, signal } = this.#options;
+    const place = String(part.index);
+    // The same part brings nothing new when it is repeated.
+    const isNew = !places.has(place);
+    places.add(place);
+    try {
+      const running = await this.#runningOf(sequence);
+      if (isNew) {
+        const items = await stageMedia(this.#archive, id, media, {
+          used,
+          place: part.index,
+          outputFolders,
+          signal,
+        });
+        if (!(await this.#archive.addItems(running.job, items))) {
+          await this.#remove(id, items.values());
+          throw new DimensionerError("partTooLate", diskFacts, { count: part.index + 1 });
+        }
+      }
+      return this.#submissionOf(sequence, running, part);
+    } catch (error) {
+      if (isNew) {
+        places.delete(place);
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * A close may end the job of the first part before this part is stored: then it contains only the first one's media.
+   */
+  async #runningOf(sequence: Sequence): Promise<RunningJob> {
+    try {
+      return await sequence.running;
+    } catch (error) {
+      throw isDimensionerError(error) && error.sentence === "cancelledKept"
+        ? new DimensionerError("cancelledClose", diskFacts)
+        : error;
+    }
+  }
+
+  /** Removes media that were not accepted; the message still has them. */
+  async #remove(jobId: string, items: Iterable<StoredItem>): Promise<void> {
+    const { disk, work } = this.#archive;
+    for (const { path } of items) {
+      await disk.unlink(join(work.of(jobId), path)).catch(() => undefined);
+    }
+  }
+
+  /** The last part carries the message of the job: the others end without one. */
+  #submissionOf(sequence: Sequence, running: RunningJob, { count }: Part): Submission {
+    if (count !== null) {
+      this.#archive.setCount(running.job, count);
+    }
+    if (sequence.last !== undefined) {
+      sequence.last.sendsMessage = false;
+    }
+    sequence.last = this.#options.submission(running);
+    running.restartWait();
+    return sequence.last;
+  }
+}

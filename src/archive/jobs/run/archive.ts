@@ -1,0 +1,241 @@
+import { join } from "node:path";
+import { checkRoot } from "../../../media/target-folder.ts";
+import type { DatabaseLease } from "../../../store/store-databases.ts";
+import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../../archive-disk.ts";
+import { TransactionFinder } from "../../find/transaction-finder.ts";
+import { ActiveJobs } from "./active-jobs.ts";
+import { claimFolder } from "./claim-folder.ts";
+import { EarlierJobs } from "../table/earlier-jobs.ts";
+import { JobEndings, type EndError } from "../seal/job-endings.ts";
+import type { JobStore } from "../steps/job-store.ts";
+import { JobTable } from "../table/job-table.ts";
+import type { Answer } from "../table/job-keys.ts";
+import { factsOf, resumed, type OpenJob } from "../table/open-job.ts";
+import { OpenJobs, type OpenJobLimits } from "../table/open-jobs.ts";
+import { Sealing } from "../seal/sealing.ts";
+import { WorkFolders } from "../seal/work-folders.ts";
+import type { Intent, StoredItem } from "../../packages/intent.ts";
+import { PackageIndex } from "../../packages/package-index.ts";
+
+/** Options of an archive. */
+export interface ArchiveParts {
+  readonly disk: ArchiveDisk;
+  readonly limits?: OpenJobLimits | undefined;
+  /** See TransactionFinder. */
+  readonly settleMs?: number | undefined;
+}
+
+/** What needs attention when an archive is opened. */
+export interface OpeningFindings {
+  /** Folders of jobs that the database does not know, after they were moved aside. */
+  readonly movedAside: readonly string[];
+  /** Ids of jobs whose row in the database is not what was written. */
+  readonly damagedJobs: readonly string[];
+}
+
+/** How long jobs that have ended can be looked up in the database. */
+const keepEndedDays = 30;
+
+/**
+ * The archive of one store: its open jobs, their work folders, and their packages. All nodes of the process that use
+ * the store share it.
+ */
+export class Archive implements JobStore {
+  /** The store's folder. */
+  readonly folder: string;
+  readonly disk: ArchiveDisk;
+  readonly work: WorkFolders;
+  readonly jobs: JobTable;
+  readonly sealing: Sealing;
+  readonly finder: TransactionFinder;
+  readonly openJobs: OpenJobs;
+  readonly active = new ActiveJobs();
+  readonly #lease: DatabaseLease;
+  readonly #endings: JobEndings;
+  readonly #atWork = new Set<Promise<unknown>>();
+
+  private constructor(folder: string, lease: DatabaseLease, parts: ArchiveParts, last: LastPackage) {
+    const stateFolder = join(folder, stateFolderName);
+    const { storeId, database, arrivals } = lease;
+    this.folder = folder;
+    this.disk = parts.disk;
+    this.#lease = lease;
+    this.openJobs = new OpenJobs(folder, parts.limits);
+    this.work = new WorkFolders(stateFolder, storeId, parts.disk);
+    this.jobs = new JobTable(database);
+    this.#endings = new JobEndings(this.jobs, this.work);
+    this.finder = new TransactionFinder({ database, arrivals, settleMs: parts.settleMs });
+    const index = new PackageIndex(database);
+    const { disk, work, jobs } = this;
+    this.sealing = new Sealing({ folder, storeId, disk, work, jobs, index, last });
+  }
+
+  /**
+   * Opens the archive in a store's folder and takes over its lease, which `release` returns. Throws ERR_CONFIG (blank
+   * folder), ERR_FILE (no such folder, denied) or ERR_STORE; then the caller keeps the lease.
+   */
+  static async open(
+    folder: string,
+    lease: DatabaseLease,
+    parts: ArchiveParts,
+  ): Promise<{ archive: Archive; findings: OpeningFindings }> {
+    const path = await checkRoot(folder, parts.disk, diskFacts);
+    const last = await new PackageIndex(lease.database).last(lease.storeId);
+    const archive = new Archive(path, lease, parts, last);
+    try {
+      await claimFolder(path, lease, { workFolder: archive.work.root, last, disk: parts.disk });
+      await archive.work.prepare();
+      const earlier = new EarlierJobs(lease.database);
+      const { jobs, damaged } = await earlier.unfinished();
+      const open = jobs.map(resumed);
+      await archive.#recoverSealing(open);
+      open.forEach((job) => archive.#take(job));
+      const movedAside = await archive.#tidy(damaged, earlier);
+      await earlier.removeEnded(keepEndedDays);
+      return { archive, findings: { movedAside, damagedJobs: damaged } };
+    } catch (error) {
+      throw asFileError(error, join(path, stateFolderName), path);
+    }
+  }
+
+  /**
+   * Accepts a job. Once this has resolved, the job is in the database and will be finished, whatever happens. Rejects
+   * with ERR_QUEUE_FULL or ERR_STORE; then nothing was accepted.
+   */
+  async accept(
+    id: string,
+    given: {
+      readonly node: string;
+      readonly key: string | null;
+      readonly intent: Intent;
+      readonly answer: Answer;
+      readonly items: Map<string, StoredItem>;
+    },
+  ): Promise<OpenJob> {
+    const { intent } = given;
+    const textBytes = this.openJobs.checkRoom(intent);
+    // Counted before it is written, so that simultaneous jobs are counted too.
+    this.openJobs.add(textBytes);
+    try {
+      const acceptedAt = await this.jobs.accept({ id, ...given });
+      return {
+        id,
+        ...given,
+        intent: factsOf(intent),
+        transactionId: intent.transactionId,
+        textBytes,
+        acceptedAt,
+        sinceMs: performance.now(),
+        isResumed: false,
+        state: "accepted",
+        count: null,
+        waitedMs: 0,
+        earlier: null,
+        placed: null,
+      };
+    } catch (error) {
+      this.openJobs.remove(textBytes);
+      this.track(this.jobs.withdraw(id, intent.transactionId));
+      throw error;
+    }
+  }
+
+  async addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
+    const isAdded = await this.jobs.addItems(job.id, items);
+    if (isAdded) {
+      this.#isCollecting(job);
+      items.forEach((item, slot) => job.items.set(slot, item));
+    }
+    return isAdded;
+  }
+
+  noteWaiting(job: OpenJob): void {
+    if (job.state === "accepted") {
+      this.#isCollecting(job);
+      // Not waited for, because a job can also be sealed from `accepted`.
+      void this.jobs.beginCollecting(job.id).catch(() => undefined);
+    }
+  }
+
+  /** Notes the times of a job. The caller need not wait for it. */
+  setCount(job: OpenJob, count: number): void {
+    if (job.count !== count) {
+      job.count = count;
+      void this.jobs.setCount(job.id, count).catch(() => undefined);
+    }
+  }
+
+  saveTimes(job: OpenJob): void {
+    const openMs = performance.now() - job.sinceMs;
+    void this.jobs.setTimes(job.id, job.waitedMs, openMs).catch(() => undefined);
+  }
+
+  /** To be called when the job's message, or its error, was sent: the job is not resumed any more. */
+  end(job: OpenJob, error?: EndError): void {
+    this.openJobs.remove(job.textBytes);
+    this.track(this.#endings.end(job, error));
+  }
+
+  /** Keeps the archive open until this work has settled, also if a close no longer waits for it. */
+  track(work: Promise<unknown>): void {
+    const settled = Promise.allSettled([work]);
+    this.#atWork.add(settled);
+    void settled.then(() => this.#atWork.delete(settled));
+  }
+
+  /** Waits until all work has settled, which a hanging disk can delay, and closes. */
+  async release(): Promise<void> {
+    this.#endings.stop();
+    while (this.#atWork.size > 0) {
+      await Promise.all(this.#atWork);
+    }
+    await this.#lease.release();
+  }
+
+  #isCollecting(job: OpenJob): void {
+    if (job.state === "accepted") {
+      job.state = "collecting";
+    }
+  }
+
+  #take(job: OpenJob): void {
+    this.openJobs.add(job.textBytes);
+    this.openJobs.idle.add(job);
+  }
+
+  /**
+   * Finds the packages that were being placed when the process ended, before another one takes their place in the
+   * chain.
+   */
+  async #recoverSealing(jobs: readonly OpenJob[]): Promise<void> {
+    for (const job of jobs) {
+      if (job.state === "sealing") {
+        await this.sealing.recover(job);
+      }
+    }
+  }
+
+  /**
+   * Removes the folders of jobs that have ended, and moves aside those of unknown jobs and those with media that are
+   * nowhere else.
+   */
+  async #tidy(damaged: readonly string[], earlier: EarlierJobs): Promise<string[]> {
+    const open = new Set([...this.openJobs.idle.ids, ...damaged]);
+    const others = (await this.work.list()).filter((name) => !open.has(name));
+    const ended = await earlier.withoutMedia(others);
+    const movedAside: string[] = [];
+    for (const name of others) {
+      if (ended.has(name)) {
+        await this.work.remove(name);
+        continue;
+      }
+      const path = await this.work.moveAside(name);
+      if (path !== null) {
+        movedAside.push(path);
+      }
+    }
+    return movedAside;
+  }
+}
+
+type LastPackage = Awaited<ReturnType<PackageIndex["last"]>>;

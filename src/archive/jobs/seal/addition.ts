@@ -1,0 +1,57 @@
+import type { PlacedPackage, StoredItem } from "../../packages/intent.ts";
+import type { Manifest } from "../../packages/manifest.ts";
+import type { ExistingPackage } from "./existing-packages.ts";
+import { answerOfManifest, isOtherAnswer, keysOfManifest, type Answer } from "../table/job-keys.ts";
+import type { OpenJob } from "../table/open-job.ts";
+
+/** What a new package adds to the existing ones. */
+export interface Addition {
+  readonly items: readonly StoredItem[];
+  readonly hasAnswer: boolean;
+  readonly supplements: PlacedPackage | null;
+}
+
+/** Everything that a job has, for a package of its own. */
+export function wholeOf(job: OpenJob): Addition {
+  return { items: [...job.items.values()], hasAnswer: true, supplements: null };
+}
+
+/** What a job has and the existing package and its supplements do not have; null if there is nothing. */
+export function additionOf(job: OpenJob, packages: readonly ExistingPackage[]): Addition | null {
+  const { items } = wholeOf(job);
+  const [first] = packages;
+  if (first === undefined) {
+    return wholeOf(job);
+  }
+  const archived = new Set(packages.flatMap(({ manifest }) => manifest.items.map(({ sha256 }) => sha256)));
+  const fresh = items.filter(({ sha256 }) => !archived.has(sha256));
+  const hasAnswer = bringsAnswer(job.answer, packages);
+  return fresh.length === 0 && !hasAnswer
+    ? null
+    : { items: fresh, hasAnswer, supplements: { path: first.path, sha256: first.sha256 } };
+}
+
+/** Whether a job brings a measurement or an exact answer that the existing packages do not have. */
+export function bringsAnswer(
+  { raw, measurement }: Answer,
+  packages: readonly Pick<ExistingPackage, "manifest">[],
+): boolean {
+  const answers = packages.map(({ manifest }) => answerOfManifest(manifest));
+  const hasRaw = answers.some((one) => one.raw !== null);
+  const hasMeasurement = answers.some((one) => one.measurement !== null);
+  return (raw !== null && !hasRaw) || (measurement !== null && !hasRaw && !hasMeasurement);
+}
+
+/**
+ * Whether a package that another process has placed contains everything of this one: then it is the package of both.
+ */
+export function hasAll(there: Manifest, own: Manifest): boolean {
+  const hashes = new Set(there.items.map(({ sha256 }) => sha256));
+  return (
+    keysOfManifest(there).own === keysOfManifest(own).own &&
+    (there.supplements?.sha256 ?? null) === (own.supplements?.sha256 ?? null) &&
+    !isOtherAnswer(answerOfManifest(own), answerOfManifest(there)) &&
+    (there.complete || !own.complete) &&
+    own.items.every(({ sha256 }) => hashes.has(sha256))
+  );
+}

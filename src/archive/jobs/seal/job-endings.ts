@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ErrorCode } from "../../../errors/codes.ts";
+import type { JobTable } from "../table/job-table.ts";
+import type { OpenJob } from "../table/open-job.ts";
+import type { WorkFolders } from "./work-folders.ts";
+
+/** The error in which a job has ended. */
+export interface EndError {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+const firstDelayMs = 1_000;
+const longestDelayMs = 60_000;
+
+/** Notes that jobs have ended, and removes their work folders. */
+export class JobEndings {
+  readonly #jobs: JobTable;
+  readonly #work: WorkFolders;
+  readonly #stopping = new AbortController();
+
+  constructor(jobs: JobTable, work: WorkFolders) {
+    this.#jobs = jobs;
+    this.#work = work;
+  }
+
+  /**
+   * Ends a job whose message, or its error, was sent. Repeats what the database or the disk refuses until `stop`,
+   * because the next start sends the message of an open job once more. Never rejects.
+   */
+  async end(job: OpenJob, error?: EndError): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
+      try {
+        await (job.placed === null ? this.#fail(job, error) : this.#report(job));
+        return;
+      } catch {
+        if (signal.aborted) {
+          return;
+        }
+        // A stop ends the pause, and one last attempt follows.
+        await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Lets each job that has not ended yet make one last attempt. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async #report({ id }: OpenJob): Promise<void> {
+    await this.#jobs.reported(id);
+    await this.#work.remove(id);
+  }
+
+  async #fail(
+    { id, items }: OpenJob,
+    error: EndError = { code: "ERR_CANCELLED", message: "" },
+  ): Promise<void> {
+    await this.#jobs.failed(id, error);
+    // Media that cannot be downloaded again are kept.
+    const isOnlyThere = [...items.values()].some(({ source }) => source !== "cloud");
+    await (isOnlyThere ? this.#work.moveAside(id) : this.#work.remove(id));
+  }
+}

@@ -1,0 +1,173 @@
+import { dirname, join } from "node:path";
+import { systemCode } from "../../../media/disk.ts";
+import { syncFolder } from "../../../media/target-folder.ts";
+import { asFileError, diskFacts, makeStateFolder, removeTree, type ArchiveDisk } from "../../archive-disk.ts";
+
+const mediaName = "media";
+const packageName = "package";
+const asideName = "aside";
+
+/**
+ * The folders of the media of unfinished packages. They are in the store's folder, so that a rename can move them to
+ * their place, and separate from those of any other store with the same folder.
+ *
+ * A job's media are in `media`. Sealing moves exactly those that the manifest names into `package`; a file that is not
+ * named can never get into a package.
+ */
+export class WorkFolders {
+  readonly #stateFolder: string;
+  readonly #storeId: string;
+  readonly #disk: ArchiveDisk;
+
+  constructor(stateFolder: string, storeId: string, disk: ArchiveDisk) {
+    this.#stateFolder = stateFolder;
+    this.#storeId = storeId;
+    this.#disk = disk;
+  }
+
+  /** The folder of this store's work folders. */
+  get root(): string {
+    return join(this.#stateFolder, "work", this.#storeId);
+  }
+
+  /** Creates the folder of all work folders. */
+  async prepare(): Promise<void> {
+    const work = join(this.#stateFolder, "work");
+    for (const folder of [this.#stateFolder, work, this.root]) {
+      if (await makeStateFolder(folder, this.#disk)) {
+        await syncFolder(dirname(folder), this.#disk, diskFacts);
+      }
+    }
+  }
+
+  /** The ids of the jobs that have a folder. */
+  async list(): Promise<string[]> {
+    return this.#disk.readdir(this.root);
+  }
+
+  /** The folder of a job's media until they are sealed. */
+  of(jobId: string): string {
+    return join(this.#jobFolder(jobId), mediaName);
+  }
+
+  /** Creates the folder of a job's media if it is missing. Throws ERR_FILE. */
+  async make(jobId: string): Promise<void> {
+    const path = this.of(jobId);
+    try {
+      await this.#makeJobFolder(jobId);
+      await makeStateFolder(path, this.#disk);
+    } catch (error) {
+      // The store's folder is missing: all folders below it are created here.
+      throw asFileError(error, path, dirname(this.#stateFolder));
+    }
+  }
+
+  /** Syncs the folder of a job's media, so that their names survive a loss of power. Throws ERR_FILE. */
+  async sync(jobId: string): Promise<void> {
+    for (const folder of [this.of(jobId), this.#jobFolder(jobId), this.root]) {
+      await syncFolder(folder, this.#disk, diskFacts);
+    }
+  }
+
+  /** Moves the named media into the folder that becomes the package; returns that folder. */
+  async seal(jobId: string, names: readonly string[]): Promise<string> {
+    const folder = join(this.#jobFolder(jobId), packageName);
+    await makeStateFolder(folder, this.#disk);
+    for (const name of names) {
+      await this.#disk.rename(join(this.of(jobId), name), join(folder, name));
+    }
+    return folder;
+  }
+
+  /** Undoes an unfinished sealing: moves the media back, and deletes the other files. */
+  async reopen(jobId: string, isMedium: (name: string) => boolean): Promise<void> {
+    const folder = join(this.#jobFolder(jobId), packageName);
+    try {
+      if (!(await this.#disk.lstat(folder)).isDirectory()) {
+        // A link would lead out of the store.
+        await this.#disk.unlink(folder);
+        return;
+      }
+      for (const name of await this.#disk.readdir(folder)) {
+        if (isMedium(name)) {
+          await this.#disk.rename(join(folder, name), join(this.of(jobId), name));
+        } else {
+          await removeTree(join(folder, name), this.#disk);
+        }
+      }
+      await this.#disk.rmdir(folder);
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") {
+        throw asFileError(error, folder);
+      }
+    }
+  }
+
+  /** Removes the folder of a job whose package has its final name. */
+  async remove(jobId: string): Promise<void> {
+    await removeTree(this.#jobFolder(jobId), this.#disk).catch(() => undefined);
+  }
+
+  /**
+   * Moves a folder that belongs to no open job aside, where nothing deletes it. Returns its path; null if there is
+   * nothing in it, or it is gone.
+   */
+  async moveAside(name: string): Promise<string | null> {
+    if (await this.#removeEmpty(name)) {
+      return null;
+    }
+    const aside = join(this.#stateFolder, asideName);
+    if (await makeStateFolder(aside, this.#disk)) {
+      await syncFolder(this.#stateFolder, this.#disk, diskFacts);
+    }
+    for (let number = 1; ; number += 1) {
+      const target = number === 1 ? this.asidePath(name) : `${this.asidePath(name)}-${number}`;
+      try {
+        await this.#disk.rename(this.#jobFolder(name), target);
+        await syncFolder(aside, this.#disk, diskFacts);
+        return target;
+      } catch (error) {
+        // A part that was too late may have left another folder of the same job.
+        if (systemCode(error) !== "ENOTEMPTY" && systemCode(error) !== "EEXIST") {
+          throw error;
+        }
+      }
+    }
+  }
+
+  /** The path to which `moveAside` moves it, the first time. */
+  asidePath(name: string): string {
+    return join(this.#stateFolder, asideName, name);
+  }
+
+  /** Removes the folder of a job if there is nothing in it; returns whether it is gone. */
+  async #removeEmpty(name: string): Promise<boolean> {
+    for (const folder of [this.of(name), this.#jobFolder(name)]) {
+      try {
+        await this.#disk.rmdir(folder);
+      } catch (error) {
+        if (systemCode(error) !== "ENOENT") {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /** The folders above it may have been deleted while the store was open. */
+  async #makeJobFolder(jobId: string): Promise<void> {
+    try {
+      await makeStateFolder(this.#jobFolder(jobId), this.#disk);
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") {
+        throw error;
+      }
+      await this.prepare();
+      await makeStateFolder(this.#jobFolder(jobId), this.#disk);
+    }
+  }
+
+  #jobFolder(jobId: string): string {
+    return join(this.root, jobId);
+  }
+}

@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { DimensionerError, type ErrorCode } from "../../../errors/dimensioner-error.ts";
+import type { Download } from "../../../model/download.ts";
+import type { CollectedMedia } from "./collected-media.ts";
+import { deviceVideoSlot, pictureSlot } from "./item-slots.ts";
+import type { JobWork, StepJob } from "./job-work.ts";
+import type { DeviceSource, TransferOptions } from "./media-source.ts";
+import type { OpenJob } from "../table/open-job.ts";
+import { namesInUse, reserveName, storeItem } from "./store-item.ts";
+
+/** The errors of a device that does not have the requested medium. */
+const absentCodes: ReadonlySet<ErrorCode> = new Set(["ERR_NOT_FOUND", "ERR_NO_VIDEO"]);
+
+interface DeviceItem {
+  readonly slot: string;
+  readonly description: string;
+  readonly start: (source: DeviceSource, options: TransferOptions) => Promise<Download>;
+}
+
+/** Whether the device may have a required medium that is not stored yet. */
+export function isToCollect(running: StepJob): boolean {
+  return dueOf(running.seen).length > 0;
+}
+
+function dueOf({ job, existing }: CollectedMedia): DeviceItem[] {
+  const archived = existing.flatMap(({ manifest }) => manifest.items);
+  return wantedOf(job).filter(
+    ({ slot, description }) =>
+      !job.items.has(slot) &&
+      !archived.some((item) => item.source === "device" && item.description === description),
+  );
+}
+
+/**
+ * Stores the images that the device has of the measurement, or the video that it keeps, if they are not stored yet;
+ * media that it does not have are left out.
+ */
+export async function collectDevice(running: StepJob, { device }: JobWork): Promise<void> {
+  const { job, root, signal } = running;
+  const { references } = job.intent;
+  const used = namesInUse(job.items.values());
+  const source = device(job);
+  const { surface, host } = source.peer;
+  const isOwn = (): boolean => source.keepsVideoOf(references.transactionReference);
+  for (const { slot, description, start } of dueOf(running.seen)) {
+    const isVideo = slot === deviceVideoSlot;
+    if (isVideo && !isOwn()) {
+      continue;
+    }
+    const base = reserveName(used, description);
+    const facts = { source: "device", contentId: null, description, url: null, base } as const;
+    const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
+    try {
+      const begin = () => start(source, { signal, onProgress });
+      const item = await storeItem(root, job.id, begin, facts, { surface, host, signal });
+      if (isVideo && !isOwn()) {
+        // Another start has replaced the video meanwhile.
+        await root.disk.unlink(join(root.work.of(job.id), item.path));
+        continue;
+      }
+      // The device may have deleted it before a restart.
+      await root.work.sync(job.id);
+      await root.addItems(job, new Map([[slot, item]]));
+      running.resetFailures();
+    } catch (error) {
+      const isGone = error instanceof DimensionerError && absentCodes.has(error.code);
+      if (!isGone) {
+        throw error;
+      }
+    }
+  }
+}
+
+/** The media that the job requires of the device. */
+function wantedOf({ intent: { measuredBy } }: OpenJob): DeviceItem[] {
+  const id = measuredBy?.imageIdentifier ?? null;
+  const images = id === null ? [] : (measuredBy?.images ?? []);
+  const items = images.map((picture): DeviceItem => ({
+    slot: pictureSlot(picture),
+    description: picture,
+    start: (source, options) => source.image(picture, id ?? "", options),
+  }));
+  const video: DeviceItem = {
+    slot: deviceVideoSlot,
+    description: "video",
+    start: (source, options) => source.video(options),
+  };
+  return (measuredBy?.videoAt ?? null) === null ? items : [...items, video];
+}

@@ -1,0 +1,155 @@
+import { phrase, verbatim, type Problem } from "../../../errors/interpolation.ts";
+import type { MediaItem } from "../../../model/shapes.ts";
+import type { NotFound } from "../../find/transaction-finder.ts";
+import { asksCloud, type IntentFacts, type Picture, type StoredItem } from "../../packages/intent.ts";
+import type { LeftOut, Manifest } from "../../packages/manifest.ts";
+import type { Completeness } from "../../packages/package-writer.ts";
+import {
+  asMediaItems,
+  expectedOf,
+  otherParcelsVideo,
+  isDeviceVideo,
+  isVideo,
+  isVideoType,
+} from "./required-media.ts";
+import type { ExistingPackage } from "../seal/existing-packages.ts";
+import type { FindMissing } from "./media-source.ts";
+import type { OpenJob } from "../table/open-job.ts";
+import { placeOf } from "./item-slots.ts";
+
+/** What a job has, and what its last round has found. */
+export interface Collected {
+  readonly job: OpenJob;
+  /** The last list of the cloud. */
+  readonly listed: readonly MediaItem[];
+  /** How long the cloud's list has not grown, while it responded. */
+  readonly quietMs: number;
+  /** Why the transaction of a local measurement is not known yet. */
+  readonly notFound: NotFound | undefined;
+  /** The packages that an earlier job for the same measurement has made. */
+  readonly existing: readonly ExistingPackage[];
+  /** Content ids of videos of another parcel that the cloud announced with another type. */
+  readonly otherParcels: ReadonlySet<string>;
+  /** Media of messages that are missing after a restart. */
+  readonly lost: readonly string[];
+}
+
+const pictureNames = {
+  annotated: "annotatedImage",
+  color: "colorImage",
+  depth: "depthImage",
+} as const satisfies Record<Picture, string>;
+
+/** The required media of the cloud's list. */
+export function wantedOf(listed: readonly MediaItem[], intent: IntentFacts): MediaItem[] {
+  const takesVideo = intent.media !== "pictures" && otherParcelsVideo(intent) === undefined;
+  return listed.filter(({ contentType }) => takesVideo || !isVideoType(contentType));
+}
+
+/** The media of the cloud's list that belong to another parcel. */
+function leftOutOf({ job, listed, otherParcels }: Collected): LeftOut[] {
+  const reason = otherParcelsVideo(job.intent);
+  if (reason === undefined) {
+    return [];
+  }
+  return listed
+    .filter(({ contentType, contentId }) => isVideoType(contentType) || otherParcels.has(contentId))
+    .map(({ contentId, description }) => ({ contentId, description, reason }));
+}
+
+/** What a job requires that is neither stored nor in its package. */
+export function missingFrom(
+  running: Collected,
+  findMissing: FindMissing,
+  packages: readonly ExistingPackage[] = running.existing,
+): Problem[] {
+  const { job, lost } = running;
+  const archived = packages.flatMap(({ manifest }) => manifest.items);
+  const items = [...job.items.values(), ...archived];
+  const wanted = expectedOf(job.intent);
+  const hasPicture = (picture: Picture): boolean =>
+    items.some(({ source, description }) => source === "device" && description === picture);
+  return [
+    ...missingParts(job),
+    ...lost.map(verbatim),
+    ...wanted.images.filter((image) => !hasPicture(image)).map((image) => phrase(pictureNames[image])),
+    ...(wanted.deviceVideo && !items.some(isDeviceVideo) ? [phrase("keptVideo")] : []),
+    ...(asksCloud(job.intent) ? missingOfCloud(running, items) : []),
+    ...(wanted.video && !items.some(isVideo) ? [phrase("startedVideo")] : []),
+    ...findMissing(asMediaItems(items), wanted.expect).map(verbatim),
+  ];
+}
+
+type AnyItem = StoredItem | Manifest["items"][number];
+
+function missingOfCloud(
+  { job, listed, notFound, otherParcels }: Collected,
+  items: readonly AnyItem[],
+): Problem[] {
+  if (job.transactionId === null) {
+    return [notFound?.missing ?? phrase("recordMissing")];
+  }
+  const ofCloud = items.filter(({ source, url }) => source === "cloud" || url !== null);
+  const stored = new Set(ofCloud.map(({ contentId }) => contentId));
+  const notStored = wantedOf(listed, job.intent).filter(
+    ({ contentId }) => !stored.has(contentId) && !otherParcels.has(contentId),
+  );
+  if (notStored.length > 0) {
+    return notStored.map(({ description, contentId }) => verbatim(description ?? contentId));
+  }
+  const { media } = job.intent;
+  const isNothing = media === "pictures" ? ofCloud.every(isVideo) : ofCloud.length === 0;
+  return isNothing && media !== "list" ? [phrase(media === "pictures" ? "anyImages" : "anyMedia")] : [];
+}
+
+/** Whether the cloud's list has not grown for long enough. */
+export function leftToSettleMs({ job, quietMs }: Collected): number {
+  const { intent } = job;
+  const waits = asksCloud(intent) && intent.media !== "list";
+  return waits ? Math.max(0, intent.settleMs - quietMs) : 0;
+}
+
+/** Whether missing media may still arrive. */
+export function canGrow(running: Collected, missing: readonly Problem[]): boolean {
+  const { job, existing, notFound } = running;
+  const { intent } = job;
+  if (notFound?.isFinal === true && missing.every((one) => one === notFound.missing)) {
+    return false;
+  }
+  const wanted = expectedOf(intent);
+  return (
+    asksCloud(intent) ||
+    !isWhole(job) ||
+    wanted.images.length > 0 ||
+    wanted.deviceVideo ||
+    existing.length > 0
+  );
+}
+
+export function judge(running: Collected, missing: readonly Problem[]): Completeness {
+  return {
+    complete: missing.length === 0,
+    missing,
+    expected: expectedOf(running.job.intent),
+    leftOut: leftOutOf(running),
+  };
+}
+
+/** The parts of a sequence are counted by their positions, so a part that arrives twice counts once. */
+function partsOf(job: OpenJob): number {
+  return new Set([...job.items.keys()].map(placeOf).filter((place) => place !== null)).size;
+}
+
+/** Whether all messages of the sequence have arrived. */
+export function isWhole(job: OpenJob): boolean {
+  return job.intent.sequence === null || (job.count !== null && partsOf(job) >= job.count);
+}
+
+function missingParts(job: OpenJob): Problem[] {
+  if (isWhole(job)) {
+    return [];
+  }
+  return job.count === null
+    ? [phrase("lastPart")]
+    : [phrase("partsMissing", { count: job.count - partsOf(job), total: job.count })];
+}

@@ -1,0 +1,32 @@
+import { isDimensionerError } from "../../../errors/dimensioner-error.ts";
+
+/**
+ * Whether a failure can disappear without another message: a connection, a token or a disk may come back. Such a job
+ * stays open; any other failure ends it.
+ */
+export function isRetryableJob(error: unknown): boolean {
+  if (!isDimensionerError(error)) {
+    return false;
+  }
+  switch (error.code) {
+    case "ERR_UNREACHABLE":
+    case "ERR_TIMEOUT":
+    case "ERR_CONNECTION_LOST":
+    case "ERR_UNAUTHORIZED":
+    // The sign-in page of a network looks like an invalid response or a redirect.
+    case "ERR_BAD_RESPONSE":
+    // A config node can be corrected, and its deploy aborts what was running.
+    case "ERR_CONFIG":
+    case "ERR_CANCELLED":
+      return true;
+    // Somebody can repair a damaged or newer database, like a disk, but not a damaged row.
+    case "ERR_STORE":
+      return error.sentence !== "jobDamaged";
+    case "ERR_HTTP":
+      return error.details.retryable || error.sentence === "redirect" || error.details.statusCode === 403;
+    case "ERR_FILE":
+      return error.sentence !== "fileExists" && error.sentence !== "fileOutside";
+    default:
+      return false;
+  }
+}

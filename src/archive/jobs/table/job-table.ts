@@ -1,0 +1,209 @@
+import type { Database, SqlValue, Statement } from "../../../store/database.ts";
+import { markHandled, markUnhandled } from "../../../store/handled-records.ts";
+import type { IntentTexts, PlacedPackage, StoredItem } from "../../packages/intent.ts";
+import { legacyIdStatement } from "../../find/measurement-table.ts";
+import type { FoundTransaction } from "../../find/transaction-finder.ts";
+import { noteMeasurement } from "./searches.ts";
+import { insertItem, listOf, readIntent, readItems, type StoredJob } from "./job-rows.ts";
+import { statesBefore, type JobState } from "./job-states.ts";
+import { sha256Of } from "../../../model/sha256.ts";
+
+/** A job that accepts no further media. */
+export interface SealedJob {
+  readonly items: Map<string, StoredItem>;
+  /** Undefined where its row is not what was written. */
+  readonly texts: IntentTexts | undefined;
+  /** The integer id of the found transaction, if its id is a GUID. */
+  readonly legacyTransactionId: string | null;
+}
+
+/** The job that handles a record, with what is known of the parcel. */
+type HandlingJob = Parameters<typeof markHandled>[1];
+
+/** The jobs of a store's archive nodes. All methods reject with ERR_STORE. */
+export class JobTable {
+  readonly #database: Database;
+  readonly #now: () => Date;
+
+  constructor(database: Database, now: () => Date = () => new Date()) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  /**
+   * Accepts a job with its first media. Once this has resolved, the job will be finished, whatever happens; the
+   * webhook's records of its transaction count as handled.
+   */
+  async accept(job: Pick<StoredJob, "id" | "node" | "key" | "intent" | "items">): Promise<Date> {
+    const at = this.#now();
+    const intent = JSON.stringify(job.intent);
+    const { transactionId } = job.intent;
+    await this.#database.transaction([
+      {
+        sql: `INSERT INTO jobs (job_id, node_id, job_key, state, accepted_at, changed_at, transaction_id, intent, intent_sha256)
+          VALUES (?, ?, ?, 'accepted', ?, ?, ?, ?, ?)`,
+        values: [
+          job.id,
+          job.node,
+          job.key,
+          at.toISOString(),
+          at.toISOString(),
+          transactionId,
+          intent,
+          sha256Of(intent),
+        ],
+      },
+      ...[...job.items].map(([slot, item]) => insertItem(job.id, slot, item)),
+      ...(transactionId === null ? [] : [markHandled(transactionId, job, at)]),
+      ...noteMeasurement(job, at),
+    ]);
+    return at;
+  }
+
+  /**
+   * Removes a job whose message ends in an error because the database has not confirmed it: it may have been accepted
+   * nevertheless.
+   */
+  async withdraw(id: string, transactionId: string | null): Promise<void> {
+    await this.#database.transaction([
+      { sql: "DELETE FROM jobs WHERE job_id = ?", values: [id] },
+      ...(transactionId === null ? [] : [markUnhandled(transactionId, id)]),
+    ]);
+  }
+
+  /**
+   * Gives a job the transaction that was found for its measurement, unless another measurement has it by now; the
+   * webhook's records of the transaction count as handled then. Returns whether the job has it.
+   */
+  async found(job: HandlingJob, { transactionId, claim, isClaimed }: FoundTransaction): Promise<boolean> {
+    const [, given = []] = await this.#database.transaction([
+      claim,
+      {
+        sql: `UPDATE jobs SET transaction_id = ? WHERE job_id = ? AND ${isClaimed.sql} RETURNING job_id`,
+        values: [transactionId, job.id, ...isClaimed.values],
+      },
+      markHandled(transactionId, job, this.#now(), isClaimed),
+    ]);
+    return given.length > 0;
+  }
+
+  /**
+   * Adds stored media, all or none; from then on the job is collecting. Returns false if the job accepts none any more;
+   * then they are not part of it.
+   */
+  async addItems(id: string, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
+    const [, ...added] = await this.#database.transaction([
+      this.#beginCollecting(id),
+      ...[...items].map(([slot, item]) => insertItem(id, slot, item)),
+    ]);
+    return added.every((rows) => rows.length > 0);
+  }
+
+  /** Removes media that are not on the disk any more. */
+  async removeItems(id: string, slots: readonly string[]): Promise<void> {
+    await this.#database.transaction(
+      slots.map((slot) => ({
+        sql: "DELETE FROM job_media WHERE job_id = ? AND slot = ?",
+        values: [id, slot],
+      })),
+    );
+  }
+
+  async setCount(id: string, count: number): Promise<void> {
+    await this.#database.transaction([
+      { sql: "UPDATE jobs SET part_count = ? WHERE job_id = ?", values: [count, id] },
+    ]);
+  }
+
+  /** Notes how long a job has waited and been open, so that a restart restarts neither time. */
+  async setTimes(id: string, waitedMs: number, openMs: number): Promise<void> {
+    await this.#database.transaction([
+      {
+        sql: "UPDATE jobs SET waited_ms = ?, open_ms = ? WHERE job_id = ?",
+        values: [Math.round(waitedMs), Math.round(openMs), id],
+      },
+    ]);
+  }
+
+  /** Marks a job as collecting, if it is still `accepted`. */
+  async beginCollecting(id: string): Promise<void> {
+    await this.#database.transaction([this.#beginCollecting(id)]);
+  }
+
+  /** Returns a job to collecting: its package could not be placed, or was deleted. */
+  async collect(id: string): Promise<void> {
+    await this.#database.transaction([this.#move(id, "collecting")]);
+  }
+
+  /**
+   * Closes a job to further media. Undefined if it is sealed already or has ended. `measurement` is the key of its
+   * measurement.
+   */
+  async seal(id: string, measurement: string | null): Promise<SealedJob | undefined> {
+    const [[moved] = [], media = [], [given] = []] = await this.#database.transaction([
+      this.#move(id, "sealing", {}, "intent, intent_sha256"),
+      { sql: "SELECT * FROM job_media WHERE job_id = ? ORDER BY added_order", values: [id] },
+      ...(measurement === null ? [] : [legacyIdStatement(measurement)]),
+    ]);
+    const legacyId = given?.["legacy_id"];
+    return moved === undefined
+      ? undefined
+      : {
+          items: readItems(media),
+          texts: readIntent(moved),
+          legacyTransactionId: typeof legacyId === "string" ? legacyId : null,
+        };
+  }
+
+  /** Notes that the package has its final name, with its row in the index, in one transaction. */
+  async archived(id: string, key: string, placed: PlacedPackage, index: readonly Statement[]): Promise<void> {
+    await this.#database.transaction([
+      this.#move(id, "archived", { job_key: key, location: placed.path, manifest_sha256: placed.sha256 }),
+      ...index,
+    ]);
+  }
+
+  async reported(id: string): Promise<void> {
+    await this.#database.transaction([this.#move(id, "reported")]);
+  }
+
+  async failed(id: string, error: { readonly code: string; readonly message: string }): Promise<void> {
+    await this.#database.transaction([
+      this.#move(id, "failed", { error_code: error.code, error_message: error.message }),
+    ]);
+  }
+
+  /** Marks the webhook's records of a transaction as handled by an existing job, or by its package. */
+  async handled(transactionId: string, job: HandlingJob): Promise<void> {
+    await this.#database.transaction([markHandled(transactionId, job, this.#now())]);
+  }
+
+  /** Reads the long texts of a job. Undefined if its row is not what was written. */
+  async texts(id: string): Promise<IntentTexts | undefined> {
+    const [rows = []] = await this.#database.transaction([
+      { sql: "SELECT intent, intent_sha256 FROM jobs WHERE job_id = ?", values: [id] },
+    ]);
+    return rows[0] === undefined ? undefined : readIntent(rows[0]);
+  }
+
+  #beginCollecting(id: string): Statement {
+    return {
+      sql: "UPDATE jobs SET state = 'collecting', changed_at = ? WHERE job_id = ? AND state = 'accepted'",
+      values: [this.#now().toISOString(), id],
+    };
+  }
+
+  #move(
+    id: string,
+    state: JobState,
+    also: Readonly<Record<string, SqlValue>> = {},
+    returned = "job_id",
+  ): Statement {
+    const columns = Object.keys(also).map((column) => `${column} = ?, `);
+    return {
+      sql: `UPDATE jobs SET ${columns.join("")}state = ?, changed_at = ?
+        WHERE job_id = ? AND state IN (${listOf(statesBefore[state])}) RETURNING ${returned}`,
+      values: [...Object.values(also), state, this.#now().toISOString(), id],
+    };
+  }
+}
