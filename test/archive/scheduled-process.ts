@@ -38,7 +38,7 @@ export async function runInOrder(
   return scheduler.log;
 }
 
-interface ProcessOptions extends Pick<RunnerOptions, "cloud" | "device"> {
+interface ProcessOptions extends Pick<RunnerOptions, "cloud" | "device" | "onWarning"> {
   readonly root: string;
   readonly database: MemoryDatabase;
   readonly scheduler: Scheduler;
@@ -48,7 +48,7 @@ interface ProcessOptions extends Pick<RunnerOptions, "cloud" | "device"> {
 
 /** Opens the archive of a process whose database and disk do each step when the scheduler says so. */
 export async function openScheduled(options: ProcessOptions) {
-  const { root, scheduler, simulated, cloud, device, settleMs } = options;
+  const { root, scheduler, simulated, cloud, device, onWarning, settleMs } = options;
   const database = scheduledDatabase(options.database, scheduler, simulated);
   const arrivals = new RecordArrivals();
   const lease = { database, arrivals, storeId: "store", release: async () => undefined };
@@ -60,6 +60,7 @@ export async function openScheduled(options: ProcessOptions) {
     concurrency: 2,
     cloud,
     device,
+    ...(onWarning === undefined ? {} : { onWarning }),
     findMissing: missingMedia,
     retry: { firstMs: 10, longestMs: 40 },
     poll: { firstMs: 10, longestMs: 40, paceMs: 0 },

@@ -86,6 +86,7 @@ export const logged = new Set(
     "evidencePage",
     "evidencePageOff",
     "heldUp",
+    "keptAside",
     "movedAside",
     "otherMeasurement",
     "refusedSecretHelp",

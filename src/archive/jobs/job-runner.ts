@@ -10,7 +10,7 @@ import type { JobWork } from "./steps/job-work.ts";
 import { MessageJobs, type Part } from "./accept/message-jobs.ts";
 import type { OpenJob } from "./table/open-job.ts";
 import type { ExistingPackage } from "./seal/existing-packages.ts";
-import type { RunnerOptions } from "./run/runner-options.ts";
+import type { ArchiveWarning, RunnerOptions } from "./run/runner-options.ts";
 import { RunningJob } from "./run/running-job.ts";
 import type { GivenMedium } from "./accept/stage-media.ts";
 import { Submission, type SubmissionOwner } from "./accept/submission.ts";
@@ -24,6 +24,7 @@ export class JobRunner implements SubmissionOwner {
   readonly #work: JobWork;
   readonly #scheduler: JobScheduler;
   readonly #onChange: (running: RunningJob) => void;
+  readonly #onWarning: (warning: ArchiveWarning) => void;
   /** The jobs whose message was not sent yet. */
   readonly #jobs = new Set<RunningJob>();
   readonly #messages: MessageJobs;
@@ -39,6 +40,7 @@ export class JobRunner implements SubmissionOwner {
     const { node, concurrency, cloud, device, findMissing, onWarning = () => undefined } = options;
     this.#archive = archive;
     this.#onChange = options.onChange ?? (() => undefined);
+    this.#onWarning = onWarning;
     this.#work = {
       cloud,
       device,
@@ -178,7 +180,15 @@ export class JobRunner implements SubmissionOwner {
 
   messageSent(running: RunningJob, error?: DimensionerError): void {
     if (this.#jobs.delete(running)) {
-      this.#archive.end(running.job, error);
+      void this.#end(running, error);
+    }
+  }
+
+  async #end({ job }: RunningJob, error?: DimensionerError): Promise<void> {
+    const path = await this.#archive.end(job, error);
+    // This error says it itself.
+    if (path !== null && error?.sentence !== "partsIncomplete") {
+      this.#onWarning({ warning: "keptAside", values: { path } });
     }
   }
 

@@ -33,6 +33,7 @@ export const archiveTexts = {
     "The package __path__ is damaged. It was left as it is, and the transaction is archived again.",
   otherMeasurement:
     "__id__ has already been archived with another measurement. Both packages are kept; this one is new.",
+  keptAside: "The media of a job that has ended in an error are kept in __path__; nothing was deleted.",
 } as const;
 
 type ArchiveText = keyof typeof archiveTexts;

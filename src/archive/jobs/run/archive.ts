@@ -170,10 +170,15 @@ export class Archive implements JobStore {
     void this.jobs.setTimes(job.id, job.waitedMs, openMs).catch(() => undefined);
   }
 
-  /** To be called when the job's message, or its error, was sent: the job is not resumed any more. */
-  end(job: OpenJob, error?: EndError): void {
+  /**
+   * To be called when the job's message, or its error, was sent: the job is not resumed any more. Resolves with the path
+   * of media that are nowhere else, or with null. Never rejects.
+   */
+  end(job: OpenJob, error?: EndError): Promise<string | null> {
     this.openJobs.remove(job.textBytes);
-    this.track(this.#endings.end(job, error));
+    const ended = this.#endings.end(job, error);
+    this.track(ended);
+    return ended;
   }
 
   /** Keeps the archive open until this work has settled, also if a close no longer waits for it. */

@@ -16,7 +16,7 @@ export interface RunnerOptions
   readonly onWarning?: (warning: ArchiveWarning) => void;
 }
 
-/** A warning about an existing package. */
+/** A warning about an existing package, or about media that are kept although their job has ended in an error. */
 export type ArchiveWarning =
-  | { readonly warning: "damagedPackage"; readonly values: { readonly path: string } }
+  | { readonly warning: "damagedPackage" | "keptAside"; readonly values: { readonly path: string } }
   | { readonly warning: "otherMeasurement"; readonly values: { readonly id: string } };

@@ -26,17 +26,17 @@ export class JobEndings {
 
   /**
    * Ends a job whose message, or its error, was sent. Repeats what the database or the disk refuses until `stop`,
-   * because the next start sends the message of an open job once more. Never rejects.
+   * because the next start sends the message of an open job once more. Resolves with the path of media that are nowhere
+   * else, or with null. Never rejects.
    */
-  async end(job: OpenJob, error?: EndError): Promise<void> {
+  async end(job: OpenJob, error?: EndError): Promise<string | null> {
     const { signal } = this.#stopping;
     for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
       try {
-        await (job.placed === null ? this.#fail(job, error) : this.#report(job));
-        return;
+        return await (job.placed === null ? this.#fail(job, error) : this.#report(job));
       } catch {
         if (signal.aborted) {
-          return;
+          return null;
         }
         // A stop ends the pause, and one last attempt follows.
         await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -49,18 +49,23 @@ export class JobEndings {
     this.#stopping.abort();
   }
 
-  async #report({ id }: OpenJob): Promise<void> {
+  async #report({ id }: OpenJob): Promise<null> {
     await this.#jobs.reported(id);
     await this.#work.remove(id);
+    return null;
   }
 
   async #fail(
     { id, items }: OpenJob,
     error: EndError = { code: "ERR_CANCELLED", message: "" },
-  ): Promise<void> {
+  ): Promise<string | null> {
     await this.#jobs.failed(id, error);
     // Media that cannot be downloaded again are kept.
     const isOnlyThere = [...items.values()].some(({ source }) => source !== "cloud");
-    await (isOnlyThere ? this.#work.moveAside(id) : this.#work.remove(id));
+    if (isOnlyThere) {
+      return await this.#work.moveAside(id);
+    }
+    await this.#work.remove(id);
+    return null;
   }
 }
