@@ -49,7 +49,7 @@ function Page(): VNode {
     <>
       <header>
         <img src="icon.svg" alt="" width="28" height="28" />
-        <h1>Virtual dimensioner</h1>
+        <h1>Dimensioner simulator</h1>
         <Choices
           id="generation"
           class="segments"
