@@ -132,10 +132,11 @@ async function scanOneParcel({ flow, nodeRed }: DemoEnvironment): Promise<void> 
 }
 
 /** Continues to print what happens in the flows; ends only by rejecting, when Node-RED has ended. */
-async function stayUp({ nodeRed, simulator, flows }: DemoEnvironment): Promise<void> {
+async function stayUp({ nodeRed, simulator, flows, page }: DemoEnvironment): Promise<void> {
   console.log(`
 Node-RED's editor:         ${nodeRed.url}
 The simulator's controls:  ${simulator.control.origin}
+The evidence page:         ${page.url}  (user name ${page.name}, password ${page.password})
 
 Press “${packingBegins}”, then “${parcelIsPacked}” in one of the tabs for another run. Ctrl-C ends everything.
 `);

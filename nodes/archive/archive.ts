@@ -17,7 +17,7 @@ import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
 import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
-import { databaseFolder, storeOf } from "../../src/runtime/store/store-choice.ts";
+import { databaseFolder, linkToPackage, storeOf } from "../../src/runtime/store/store-choice.ts";
 import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
 import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import type { Message } from "../../src/runtime/messages.ts";
@@ -150,7 +150,12 @@ export default function (RED: NodeAPI): void {
       return unlessAborted(accept(), { ...operation, host, signal });
     };
 
-    const messages = new ArchiveMessages({ submit, status, warnings });
+    const messages = new ArchiveMessages({
+      submit,
+      status,
+      warnings,
+      linkTo: (packageId) => linkToPackage(RED, properties.store, packageId),
+    });
 
     serve(
       RED,

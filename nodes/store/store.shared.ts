@@ -15,6 +15,17 @@ export const properties = {
   folder: { ...folder, types: storeFolderTypes, required: "problem.folder", note: "note.folder" },
   /** Where the evidence page is served, below the root of the flows; blank: nowhere. */
   path: { kind: "text", default: "", rule: "pagePath", icon: "link", group: page },
+  /** The address at which people open the page, for links to packages; blank: links are paths on Node-RED's server. */
+  url: {
+    kind: "text",
+    default: "",
+    rule: "pageUrl",
+    placeholder: { text: "https://dock.example.com/evidence/" },
+    icon: "external-link",
+    note: "note.url",
+    group: page,
+    when: { path: "given" },
+  },
   /** How people log in. */
   login: {
     kind: "choice",

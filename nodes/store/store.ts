@@ -4,6 +4,7 @@ import { serveLoginHashes } from "../../src/runtime/admin/login-routes.ts";
 import { serveStoreTest } from "../../src/runtime/admin/store-routes.ts";
 import { openOrExplain } from "../../src/runtime/config/config-node.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
+import { PackageLinks } from "../../src/runtime/store/package-links.ts";
 import { StorePages } from "../../src/runtime/evidence-page/store-pages.ts";
 import { readPackagesFolder } from "../../src/runtime/store/packages-folder.ts";
 import { databaseFile, type StoreNode } from "../../src/runtime/store/store-choice.ts";
@@ -22,6 +23,7 @@ export default function (RED: NodeAPI): void {
 
   function StoreConfigNode(this: StoreNode, config: NodeDef & Partial<StoreProperties>): void {
     RED.nodes.createNode(this, config);
+    this.links = new PackageLinks();
     this.access = openOrExplain(() => {
       const properties = readCurrent(defaults, config);
       const store = new Store(
@@ -29,7 +31,8 @@ export default function (RED: NodeAPI): void {
         readPackagesFolder(RED, this, properties),
         databases,
       );
-      pages.serve(this, store, () => new SettingsReader("store").read(table, properties));
+      const read = () => new SettingsReader("store").read(table, properties);
+      pages.serve(this, store, { links: this.links, read });
       return { store };
     });
   }

@@ -1,5 +1,11 @@
 import type { CheckOptions } from "@node-red/editor-client";
-import { readAddress, readBaseUrl, readIpAddresses, readTimestampServer } from "../rules/addresses.ts";
+import {
+  readAddress,
+  readBaseUrl,
+  readIpAddresses,
+  readPageUrl,
+  readTimestampServer,
+} from "../rules/addresses.ts";
 import {
   fileNameProblem,
   headerNameProblem,
@@ -225,6 +231,8 @@ function ruleProblem(rule: TextRule, value: string, now: Now): Problem | null {
       return problemIn(readLimits(value));
     case "pagePath":
       return value.trim() === "" ? null : problemIn(readPath(value));
+    case "pageUrl":
+      return value.trim() === "" ? null : problemIn(readPageUrl(value));
     case "pattern":
       return patternProblem(value);
     case "timestampServer":

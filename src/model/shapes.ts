@@ -332,6 +332,11 @@ export interface ArchivedPackage {
    * Absolute path of the manifest of the package that this one completes; null for a package of its own.
    */
   supplements: string | null;
+  /**
+   * The package on the evidence page: its address, or the path on Node-RED's server if the store has no address
+   * for the page; null if there is no page.
+   */
+  link: string | null;
 }
 
 /** One image or video of an archived package. */

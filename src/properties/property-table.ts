@@ -60,6 +60,7 @@ export type TextRule =
   | "timestampServer"
   | "ipAddresses"
   | "pagePath"
+  | "pageUrl"
   | "webhookPath";
 
 export interface TextProperty extends Row {

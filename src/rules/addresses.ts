@@ -76,6 +76,12 @@ export function readTimestampServer(address: string, hasPassword: boolean): URL 
   return !("problem" in url) && hasPassword && isOpen(url) ? { problem: problem("serverHttp") } : url;
 }
 
+/** Reads the address at which people open a page, or says what is wrong. It ends with a slash then. */
+export function readPageUrl(address: string): { readonly url: string } | Unusable {
+  const url = readServiceUrl(address, "addressScheme");
+  return "problem" in url ? url : { url: url.href.replace(/\/*$/, "/") };
+}
+
 function readServiceUrl(address: string, ofScheme: "addressScheme" | "baseUrlScheme"): URL | Unusable {
   const given = address.trim();
   if (given === "") {

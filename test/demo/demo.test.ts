@@ -100,6 +100,16 @@ describe("npm run demo", () => {
       nodeSets.some(({ types }) => types.includes("xml")),
       "a node of Node-RED is left out",
     );
+    const [, page = "", name, password] =
+      /(http:\S+) +\(user name (.+), password (.+)\)/.exec(await staying.line(/The evidence page/)) ?? [];
+    const logIn = await fetch(`${page}api/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: editor },
+      body: JSON.stringify({ name, password }),
+    });
+    const cookie = logIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const found = await fetch(`${page}api/packages?text=`, { headers: { cookie } });
+    assert.equal(((await found.json()) as unknown[]).length, 1, "the page shows the package");
     const files = /package of this parcel, (.*?)\/archive\//.exec(staying.lines.join("\n"))?.[1] ?? "";
     staying.process.kill("SIGINT");
     await staying.ended;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { hashPassword } from "../../src/access/passwords.ts";
+import { pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 
@@ -37,6 +38,10 @@ describe("the evidence page in Node-RED", () => {
             { path: "p", login: "proxy", header: "x-user", proxyAddresses: "dock" },
             /“dock” is not an IP address/,
           ],
+          [
+            { path: "p", url: "dock", credentials: { logins: await logins() } },
+            /“Public address” is not valid/,
+          ],
           [{ path: "p/:id", credentials: { logins: await logins() } }, /“Path” is not valid: only letters/],
         ];
         for (const [more, text] of problems) {
@@ -72,6 +77,52 @@ describe("the evidence page in Node-RED", () => {
         assert.match(response.headers.get("set-cookie") ?? "", /; Path=\/deep\/evidence; /);
         const flows = await (await nodeRed.adminFetch("/flows")).text();
         assert.equal(flows.includes("scrypt"), false, "the hash is a credential, and not in the flows");
+      }),
+    ));
+
+  it("is where the archive's message leads, if it is served", () =>
+    withFolder((folder) =>
+      withNodeRed({}, async (nodeRed) => {
+        const credentials = { logins: await logins() };
+        const place = { z: "tab" };
+        const link = async (more: object): Promise<unknown> => {
+          await nodeRed.deploy([
+            { id: "tab", type: "tab", label: "Dock" },
+            store("store", folder, more),
+            { ...place, id: "in", type: "http in", url: "/archive", method: "post", wires: [["parcel"]] },
+            {
+              ...place,
+              id: "parcel",
+              type: "function",
+              outputs: 1,
+              wires: [["archive"]],
+              func: `msg.transactionId = "1"; msg.contentType = "image/jpeg"; return msg;`,
+            },
+            {
+              ...place,
+              id: "archive",
+              type: "dimensioner-archive",
+              store: "store",
+              cloud: "",
+              version: 1,
+              wires: [["answer"], []],
+            },
+            { ...place, id: "catch", type: "catch", scope: null, wires: [["answer"]] },
+            { ...place, id: "answer", type: "http response", wires: [] },
+          ]);
+          const response = await fetch(`${nodeRed.url}/archive`, {
+            method: "POST",
+            headers: { "content-type": "application/octet-stream" },
+            body: new Uint8Array(pictureOf("1")),
+          });
+          const { packageId, link } = (await response.json()) as { packageId: string; link: unknown };
+          return typeof link === "string" ? link.replace(encodeURIComponent(packageId), "ID") : link;
+        };
+        assert.equal(await link({ path: "p", credentials }), "/p/#package=ID");
+        const url = "https://dock.example.com/evidence";
+        assert.equal(await link({ path: "p", credentials, url }), `${url}/#package=ID`);
+        assert.equal(await link({ path: "p", login: "nodeRed" }), null, "the page is not served");
+        assert.equal(await link({}), null);
       }),
     ));
 

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, rm, stat, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -5,6 +6,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { hashPassword } from "../../src/access/passwords.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { startNodeRed, type NodeRed, type NodeRedOptions } from "../../test/support/node-red.ts";
 import {
@@ -28,7 +30,16 @@ export interface DemoEnvironment {
   readonly flow: readonly FlowNode[];
   readonly flows: readonly FlowNode[];
   readonly archive: string;
+  readonly page: DemoPage;
   close(): Promise<void>;
+}
+
+/** The evidence page of the demo's store. */
+export interface DemoPage {
+  readonly url: string;
+  readonly name: string;
+  /** Another one with each start. */
+  readonly password: string;
 }
 
 export interface DemoOptions {
@@ -81,13 +92,28 @@ export async function startDemo({
     const [flow = [], ...others] = await Promise.all(
       examples.map(async (start) => connected(await readExample(start), origins).map(impatient)),
     );
-    const flows = together([flow, ...others]);
+    const page = {
+      url: `${nodeRed.url}/evidence/`,
+      name: "demo",
+      password: randomBytes(9).toString("base64url"),
+    };
+    const flows = await withPage(together([flow, ...others]), page);
     await nodeRed.deploy(flows);
-    return { simulator, nodeRed, flow, flows, archive: archiveFolder, close };
+    return { simulator, nodeRed, flow, flows, archive: archiveFolder, page, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** The same nodes; the first store serves the evidence page, with one login. */
+async function withPage(flows: readonly FlowNode[], page: DemoPage): Promise<FlowNode[]> {
+  const { url, name, password } = page;
+  const logins = JSON.stringify([{ name, right: "manage", hash: await hashPassword(password) }]);
+  const store = flows.find(({ type }) => type === "dimensioner-store");
+  return flows.map((node) =>
+    node === store ? { ...node, path: "evidence", url, credentials: { logins } } : node,
+  );
 }
 
 async function linkPackage(name: string, userDir: string): Promise<void> {

@@ -89,6 +89,10 @@ export const archivedPackage = described(
       "Absolute path of the manifest of the package that this one completes; null for a package of its own.",
       text,
     ),
+    link: described(
+      "The package on the evidence page: its address, or the path on Node-RED's server if the store has no address for the page; null if there is no page.",
+      text,
+    ),
   }),
 );
 

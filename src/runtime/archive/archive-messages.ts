@@ -12,6 +12,8 @@ interface MessagesOptions {
   readonly submit: (job: Job) => Promise<Submission>;
   readonly status: ArchiveStatus;
   readonly warnings: HeldUpWarnings;
+  /** The address of a package on the evidence page; null if there is none. */
+  readonly linkTo: (packageId: string) => string | null;
 }
 
 /** Enough that they share the database's syncs; a message that waits for its turn takes no memory beside itself. */
@@ -85,7 +87,7 @@ export class ArchiveMessages {
       return [];
     }
     const { msg } = job;
-    const payload = describePackage(archived);
+    const payload = describePackage(archived, this.#options.linkTo);
     Object.assign(msg, { payload, filename: payload.manifest });
     if (submission.isOfSequence) {
       delete msg["parts"];

@@ -11,15 +11,11 @@ import type { ArchivedPackage } from "../../model/shapes.ts";
 import { deviceChoice, type ConfigChoice } from "../config/config-choice.ts";
 import type { Message } from "../messages.ts";
 
-/** The package as an archive node puts it on msg.payload. */
-export function describePackage({
-  folder,
-  path: location,
-  manifest,
-  packages,
-  complete,
-  wasThere,
-}: Archived): ArchivedPackage {
+/** The package as an archive node puts it on msg.payload. `linkTo` gives the address of a package on the evidence page. */
+export function describePackage(
+  { folder, path: location, manifest, packages, complete, wasThere }: Archived,
+  linkTo: (packageId: string) => string | null,
+): ArchivedPackage {
   const { transactionId, references, job, supplements = null } = manifest;
   const root = folder.slice(0, folder.length - location.length);
   const files = packages.flatMap((one) => archivedFiles(join(root, one.path), one.manifest));
@@ -35,6 +31,7 @@ export function describePackage({
     complete,
     alreadyArchived: wasThere,
     supplements: supplements === null ? null : join(root, supplements.path),
+    link: linkTo(job),
   };
 }
 

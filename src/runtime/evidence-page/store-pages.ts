@@ -5,6 +5,7 @@ import { Sessions } from "../../access/sessions.ts";
 import { isDimensionerError, type DimensionerError } from "../../errors/dimensioner-error.ts";
 import { EvidencePage } from "../../evidence-page/evidence-page.ts";
 import type { LoginMemory } from "../../evidence-page/login-requests.ts";
+import { readPageUrl } from "../../rules/addresses.ts";
 import { readPath } from "../../rules/names.ts";
 import type { Store } from "../../store/store.ts";
 import { WebhookPaths } from "../../webhook/paths.ts";
@@ -18,11 +19,20 @@ import { translateError, translateStatus } from "../status/translate.ts";
 import { packagesFolderOf } from "../store/packages-folder.ts";
 import type { StoreNode } from "../store/store-choice.ts";
 import { serveWebhook } from "../webhook/serve-webhook.ts";
+import type { PackageLinks } from "../store/package-links.ts";
 import { readAccess, type AccessSettings } from "./page-access.ts";
 
 interface PageSettings extends AccessSettings {
   /** Blank: no page. */
   readonly path: string;
+  /** The address at which people open it; blank: not known. */
+  readonly url: string;
+}
+
+interface ServedPage {
+  readonly links: PackageLinks;
+  /** Throws ERR_CONFIG. */
+  readonly read: () => PageSettings;
 }
 
 /** The evidence pages of all stores. */
@@ -38,14 +48,18 @@ export class StorePages {
     this.#started = new FlowsEvent(RED, "flows:started");
   }
 
-  /** Serves the page of a store until its node is closed. The log says where, or why not. Throws ERR_CONFIG. */
-  serve(node: StoreNode, store: Store, read: () => PageSettings): void {
+  /**
+   * Serves the page of a store until its node is closed. The log says where, or why not; `links` leads to it as long as it
+   * is served. Throws ERR_CONFIG.
+   */
+  serve(node: StoreNode, store: Store, { links, read }: ServedPage): void {
     const settings = read();
     if (settings.path.trim() === "") {
       return;
     }
     const given = openOrExplain(() => ({
       path: readPagePath(settings.path),
+      url: readUrl(settings.url),
       rules: readAccess(this.#RED, settings, node.credentials?.logins ?? ""),
     }));
     if ("problem" in given) {
@@ -76,12 +90,14 @@ export class StorePages {
       handle: (request, response) => void page.handle(request, response, given.path),
       onServed: () => {
         const path = `/${this.#RED.settings.httpNodeRoot}/${given.path}/`.replaceAll(/\/{2,}/g, "/");
+        links.begin(given.url ?? path);
         node.log(translateStatus(this.#RED, "evidencePage", { path }));
       },
       onProblem: (problem) => this.#sayOff(node, translateStatus(this.#RED, problem)),
     });
     node.on("close", (done: () => void) => {
       leave();
+      links.end();
       page.close();
       this.#started.next(() => this.#settle());
       void leased.close().finally(done);
@@ -124,4 +140,16 @@ function readPagePath(given: string): string {
     throw new SettingsReader("store").invalid("path", path.problem);
   }
   return path.base;
+}
+
+/** Undefined if it is blank. */
+function readUrl(given: string): string | undefined {
+  if (given.trim() === "") {
+    return undefined;
+  }
+  const read = readPageUrl(given);
+  if ("problem" in read) {
+    throw new SettingsReader("store").invalid("url", read.problem);
+  }
+  return read.url;
 }

@@ -3,6 +3,7 @@ import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase } from "../../errors/interpolation.ts";
 import { Store } from "../../store/store.ts";
+import { PackageLinks } from "./package-links.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
@@ -14,6 +15,7 @@ export interface StoreCredentials {
 /** What a store's config node provides: the store, or why there is none. */
 export interface StoreNode extends Node<StoreCredentials> {
   access: { readonly store: Store } | { readonly problem: DimensionerError };
+  links: PackageLinks;
 }
 
 /** Returns the deployed store with this id; throws ERR_CONFIG if there is none, or it cannot be used. */
@@ -29,6 +31,13 @@ export function storeOf(RED: NodeAPI, id: string, operation: Operation): Store {
     }
   }
   throw errorBeforeSending(operation, "configMissing", { what: phrase("store") });
+}
+
+/** Returns the address of a package on the evidence page of a store; null if there is none. */
+export function linkToPackage(RED: NodeAPI, storeId: string, packageId: string): string | null {
+  const node = RED.nodes.getNode(storeId);
+  const links: unknown = node !== null && "links" in node ? node.links : undefined;
+  return links instanceof PackageLinks ? links.to(packageId) : null;
 }
 
 /** The file of a store's database: in Node-RED's user directory, named by the id of the config node. */
