@@ -24,7 +24,7 @@ export const properties = {
   /** What the value is. */
   by: {
     kind: "choice",
-    of: ["reference", "transactionId", "barcode", "packageId", "text", "period", "all"],
+    of: ["reference", "transactionId", "barcode", "packageId", "text", "size", "period", "all"],
     default: "reference",
     icon: "search",
     group: packages,

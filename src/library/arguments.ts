@@ -68,7 +68,7 @@ export const rebuildArguments = {
 
 const findOptions = {
   database: aText,
-  by: oneOf(["reference", "transactionId", "barcode", "packageId", "text", "period", "all"]),
+  by: oneOf(["reference", "transactionId", "barcode", "packageId", "text", "size", "period", "all"]),
   value: aText,
   limit: atLeastOne,
 };

@@ -128,13 +128,14 @@ export interface RebuildReport {
   readonly notes: readonly ArchiveNote[];
 }
 
-/** What packages are looked up by; `text` is the beginning of a reference, a barcode or a transaction ID. */
+/** What packages are looked up by; `text` is the beginning of a reference, a barcode or a transaction ID, `size` sides or a weight. */
 export type PackageLookup =
   | "all"
   | "barcode"
   | "packageId"
   | "period"
   | "reference"
+  | "size"
   | "text"
   | "transactionId";
 

@@ -148,4 +148,12 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE INDEX packages_scan ON packages (scan, archived_at)`,
     `CREATE INDEX jobs_accepted ON jobs (accepted_at)`,
   ],
+  [
+    `ALTER TABLE packages ADD COLUMN longest_mm INTEGER`,
+    `ALTER TABLE packages ADD COLUMN middle_mm INTEGER`,
+    `ALTER TABLE packages ADD COLUMN shortest_mm INTEGER`,
+    `ALTER TABLE packages ADD COLUMN weight_g INTEGER`,
+    `CREATE INDEX packages_size ON packages (longest_mm, middle_mm, shortest_mm, archived_at)`,
+    `CREATE INDEX packages_weight ON packages (weight_g, archived_at)`,
+  ],
 ];

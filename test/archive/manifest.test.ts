@@ -18,6 +18,7 @@ const laterThan01 = [
   "legacyTransactionId",
   "store",
   "instrument",
+  "measured",
   "measuredBy",
   "recording",
   "billable",

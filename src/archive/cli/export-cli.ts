@@ -26,8 +26,8 @@ you can run it while Node-RED is writing. A package that is not as it was archiv
 first. The ZIP gets its name only when it is complete, and nothing is overwritten.
 
   --database <file>   the store's database, or the folder that contains it; required
-  --by <what>         reference, transactionId, barcode, packageId, text, period or all; reference by default
-  --value <text>      what is looked up; of a period a text such as 2026-11-22 or 7d
+  --by <what>         reference, transactionId, barcode, packageId, text, size, period or all; reference by default
+  --value <text>      what is looked up; of a size a text such as 33.5x21x12.5 cm, of a period 2026-11-22 or 7d
   --to <folder>       the folder in which the ZIP is saved, outside of the packages; required
   --filename <name>   the name of the ZIP; by default it is made of the reference
   --language <name>   the language of the reports: ${languages.join(", ")}
@@ -46,6 +46,7 @@ const lookups = [
   "barcode",
   "packageId",
   "text",
+  "size",
   "period",
   "all",
 ] as const satisfies readonly PackageLookup[];

@@ -4,17 +4,12 @@ import type { EvidencePackage } from "../../model/shapes.ts";
 import { parseFields, recordLimits } from "../../model/parse-json.ts";
 import { asFileError, measurementFileName, type ArchiveDisk } from "../archive-disk.ts";
 import { archivedFiles } from "../packages/archived-files.ts";
+import type { Measured } from "../packages/manifest.ts";
 import type { IndexedPackage } from "../packages/package-index.ts";
 import { openPlain } from "../packages/package-files.ts";
-import { figureOf, mostMeasurementBytes, unitOf } from "../packages/measurement-fields.ts";
+import { measuredOf, mostMeasurementBytes } from "../packages/measurement-fields.ts";
 import { readHold } from "./hold.ts";
 import { openPackage, type OpenedPackage } from "./open-package.ts";
-
-/** The measured values of a package, as its measurement.json has them. */
-type Figures = Pick<
-  EvidencePackage,
-  "length" | "width" | "height" | "dimsUnitOfMeasure" | "weight" | "weightUnitOfMeasure"
->;
 
 /** Describes a package of the index, from its manifest and its measurement; the package is the truth, not the index. */
 export async function describeIndexed(
@@ -77,7 +72,7 @@ function describeGone(root: string, indexed: IndexedPackage, problem: string): E
     deviceCertificate: null,
     measuredAtUtc: null,
     archivedAtUtc: indexed.archivedAt,
-    ...noFigures,
+    ...measuredOf({}),
     legalForTrade: null,
     billable: null,
     complete: indexed.complete,
@@ -89,25 +84,8 @@ function describeGone(root: string, indexed: IndexedPackage, problem: string): E
   };
 }
 
-const noFigures: Figures = {
-  length: null,
-  width: null,
-  height: null,
-  dimsUnitOfMeasure: null,
-  weight: null,
-  weightUnitOfMeasure: null,
-};
-
-async function readFigures({ folder, manifest }: OpenedPackage, disk: ArchiveDisk): Promise<Figures> {
-  const fields = manifest.measurement === null ? {} : await readMeasurement(folder, disk);
-  return {
-    length: figureOf(fields, "length"),
-    width: figureOf(fields, "width"),
-    height: figureOf(fields, "height"),
-    dimsUnitOfMeasure: unitOf(fields, "dimsUnitOfMeasure"),
-    weight: figureOf(fields, "weight"),
-    weightUnitOfMeasure: unitOf(fields, "weightUnitOfMeasure"),
-  };
+async function readFigures({ folder, manifest }: OpenedPackage, disk: ArchiveDisk): Promise<Measured> {
+  return measuredOf(manifest.measurement === null ? {} : await readMeasurement(folder, disk));
 }
 
 /** The fields of measurement.json; none if it is damaged, which a verification reports. */

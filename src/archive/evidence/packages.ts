@@ -9,6 +9,7 @@ import { describeIndexed } from "./describe.ts";
 import { holdPackage, releasePackage, type HoldChange } from "./hold.ts";
 import { openPackage } from "./open-package.ts";
 import { readPeriod, type Period } from "./period.ts";
+import { readSize, type SoughtSize } from "./size.ts";
 import { searchIndex, type Query } from "./search.ts";
 
 /** Where packages are looked up. */
@@ -90,6 +91,16 @@ export function periodOf(
   return period;
 }
 
+function sizesOf({ operation }: EvidenceSource, value: string | undefined): readonly SoughtSize[] {
+  const text = valueOf({ operation }, value);
+  const sizes = readSize(text);
+  if (sizes === undefined) {
+    const values = { field: field("value"), value: shown(text), problem: phrase("size") };
+    throw new DimensionerError("inputValue", factsOf({ operation }), values);
+  }
+  return sizes;
+}
+
 async function describeAll(
   { root, disk }: EvidenceSource,
   found: readonly IndexedPackage[],
@@ -112,6 +123,8 @@ function queryOf(source: EvidenceSource, { by, value }: Sought): Query {
       return { by };
     case "period":
       return { by, period: periodOf(source, value) };
+    case "size":
+      return { by, sizes: sizesOf(source, value) };
     default:
       return { by, value: valueOf(source, value) };
   }

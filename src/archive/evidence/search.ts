@@ -1,11 +1,13 @@
 import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
 import { readIndexed, type IndexedPackage } from "../packages/package-index.ts";
 import type { Period } from "./period.ts";
+import type { Range, SoughtSize } from "./size.ts";
 
 /** A question to the index. A text is compared as it is written, and in capital and small letters. */
 export type Query =
   | { readonly by: "reference" | "transactionId" | "barcode" | "packageId" | "text"; readonly value: string }
   | { readonly by: "period"; readonly period: Period }
+  | { readonly by: "size"; readonly sizes: readonly SoughtSize[] }
   | { readonly by: "all" };
 
 const references = [
@@ -24,7 +26,15 @@ const columnsOf = {
   text: [...references, "barcode_reference", "scan", "transaction_id"],
 } as const;
 
-/** More matches of one beginning are not sorted: the newest packages are then searched first. */
+const sizeColumns = ["longest_mm", "middle_mm", "shortest_mm", "weight_g"] as const;
+
+/** A condition on the columns of a package, and its values. */
+interface Condition {
+  readonly condition: string;
+  readonly bounds: readonly SqlValue[];
+}
+
+/** More matches of one condition are not sorted: the newest packages are then searched first. */
 const mostSorted = 1_000;
 /** How many of the newest packages are searched then. */
 const newestSearched = 2_000;
@@ -60,6 +70,8 @@ async function search(
         values: [from, to, limit],
       });
     }
+    case "size":
+      return searchRanges(database, query.sizes.map(conditionOf), sizeColumns, limit);
     case "text":
       return searchText(database, spellings(query.value), limit);
     default:
@@ -88,6 +100,41 @@ async function searchText(
     condition: `${column} >= ? AND ${column} < ?`,
     bounds: [value, value + lastCharacter],
   }));
+  return searchRanges(database, ranges, columnsOf.text, limit);
+}
+
+/** The values of two sides are listed, so that the index leads to each pair; a range of the first would read all others. */
+function conditionOf({ sides, weight }: SoughtSize): Condition {
+  const parts: Condition[] = [];
+  if (sides !== null) {
+    const [longest, middle, shortest] = sides;
+    parts.push(oneOf("longest_mm", longest), oneOf("middle_mm", middle), between("shortest_mm", shortest));
+  }
+  if (weight !== null) {
+    parts.push(between("weight_g", weight));
+  }
+  return {
+    condition: parts.map(({ condition }) => condition).join(" AND "),
+    bounds: parts.flatMap(({ bounds }) => bounds),
+  };
+}
+
+function oneOf(column: string, { from, to }: Range): Condition {
+  const values = Array.from({ length: to - from + 1 }, (_, place) => from + place);
+  return { condition: `${column} IN (${values.map(() => "?").join(", ")})`, bounds: values };
+}
+
+function between(column: string, { from, to }: Range): Condition {
+  return { condition: `${column} BETWEEN ? AND ?`, bounds: [from, to] };
+}
+
+/** Finds the packages for which one of the conditions is true, each of which an index answers. */
+async function searchRanges(
+  database: Pick<Database, "transaction">,
+  ranges: readonly Condition[],
+  columns: readonly string[],
+  limit: number,
+): Promise<readonly Row[]> {
   const parts = ranges.map(({ condition, bounds }) => ({
     sql: `SELECT indexed_order, archived_at FROM (SELECT indexed_order, archived_at FROM packages
       WHERE ${condition} LIMIT ?) AS ranged`,
@@ -107,7 +154,7 @@ async function searchText(
       [
         {
           sql: `SELECT indexed_order, archived_at FROM
-            (SELECT indexed_order, archived_at, ${columnsOf.text.join(", ")} FROM packages
+            (SELECT indexed_order, archived_at, ${columns.join(", ")} FROM packages
               ORDER BY archived_at DESC LIMIT ?) AS newest
             WHERE ${ranges.map(({ condition }) => condition).join(" OR ")}`,
           values: [newestSearched, ...ranges.flatMap(({ bounds }) => bounds)],

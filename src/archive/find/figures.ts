@@ -1,18 +1,6 @@
+import { cmPerUnit, kgPerUnit } from "../../model/units.ts";
 import type { Figures } from "./local-measurement.ts";
 
-const cmPerUnit: ReadonlyMap<string, number> = new Map([
-  ["mm", 0.1],
-  ["cm", 1],
-  ["m", 100],
-  ["in", 2.54],
-  ["ft", 30.48],
-]);
-const kgPerUnit: ReadonlyMap<string, number> = new Map([
-  ["g", 0.001],
-  ["kg", 1],
-  ["oz", 0.028349523125],
-  ["lb", 0.45359237],
-]);
 /** Weights are rounded once or twice on their way, in steps that are not documented. */
 const weightToleranceKg = 0.05;
 /** The difference that storing and calculating with binary fractions may cause. */

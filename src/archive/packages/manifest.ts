@@ -19,6 +19,21 @@ const fileName = described(
   v.pipe(v.string(), v.regex(/^(?!\.{1,2}$)[^/\\\0]+$/)),
 );
 
+const figure = v.nullable(v.number());
+const unit = v.nullable(v.string());
+
+const measuredSchema = v.object({
+  length: figure,
+  width: figure,
+  height: figure,
+  dimsUnitOfMeasure: unit,
+  weight: figure,
+  weightUnitOfMeasure: unit,
+});
+
+/** The size and the weight of a parcel; null for what is not known. */
+export type Measured = v.InferOutput<typeof measuredSchema>;
+
 const file = v.object({ path: fileName, bytes, sha256 });
 
 const item = v.object({
@@ -111,6 +126,10 @@ export const manifestSchema = described(
           }),
         ),
       ),
+    ),
+    measured: described(
+      "The size and the weight, as measurement.json has them; null without a measurement.",
+      v.optional(v.nullable(measuredSchema)),
     ),
     recording: described(
       "The start of the recording that the measurement has ended, and whose it was; null if no start was seen.",

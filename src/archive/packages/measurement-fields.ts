@@ -1,5 +1,25 @@
+import { parseFields, recordLimits } from "../../model/parse-json.ts";
+import type { Measured } from "./manifest.ts";
+
 /** The longest measurement.json that this package writes. */
 export const mostMeasurementBytes = 32 * 1024 * 1024;
+
+/** Reads the size and the weight from the fields of a measurement. */
+export function measuredOf(fields: Readonly<Record<string, unknown>>): Measured {
+  return {
+    length: figureOf(fields, "length"),
+    width: figureOf(fields, "width"),
+    height: figureOf(fields, "height"),
+    dimsUnitOfMeasure: unitOf(fields, "dimsUnitOfMeasure"),
+    weight: figureOf(fields, "weight"),
+    weightUnitOfMeasure: unitOf(fields, "weightUnitOfMeasure"),
+  };
+}
+
+/** The same from the text of measurement.json; null without one. */
+export function measuredIn(text: string | null): Measured | null {
+  return text === null ? null : measuredOf(parseFields(text, recordLimits) ?? {});
+}
 
 /** A measured value; null for what is not there, and for what cannot be one. */
 export function figureOf(fields: Readonly<Record<string, unknown>>, name: string): number | null {

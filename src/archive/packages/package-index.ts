@@ -1,4 +1,5 @@
 import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
+import { indexedSize } from "./indexed-size.ts";
 import type { PlacedPackage } from "./intent.ts";
 import { filesOf, type Manifest } from "./manifest.ts";
 
@@ -114,6 +115,7 @@ export function rowOfPackage(
     billable_unit: billable?.unit ?? null,
     billable_legal_for_trade: billable === null ? null : String(billable.legalForTrade),
     scan: manifest.scan?.text ?? null,
+    ...indexedSize(manifest.measured ?? null),
   };
 }
 

@@ -12,6 +12,7 @@ import {
 import { packageVersion } from "../../package/package-files.ts";
 import type { IntentFacts, IntentTexts, PlacedPackage, StoredItem } from "./intent.ts";
 import { writeManifest, type Expected, type LeftOut, type Manifest } from "./manifest.ts";
+import { measuredIn } from "./measurement-fields.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
 /** Whether a package has everything that was expected. */
@@ -90,6 +91,7 @@ export class PackageWriter {
               imageIdentifier: measuredBy.imageIdentifier,
               ...(measuredBy.videoAt === null ? {} : { videoAt: measuredBy.videoAt }),
             },
+      measured: measuredIn(texts.measurement),
       recording: intent.recording,
       times: {
         deviceLocal: intent.deviceLocalTime,

@@ -1,0 +1,36 @@
+import { cmPerUnit, kgPerUnit } from "../../model/units.ts";
+import type { Measured } from "./manifest.ts";
+
+/** A size as the index has it: the sides by their length, whichever the device calls length, width and height. */
+export interface IndexedSize {
+  readonly longest_mm: number | null;
+  readonly middle_mm: number | null;
+  readonly shortest_mm: number | null;
+  readonly weight_g: number | null;
+}
+
+/** Rounds what was measured to whole millimetres and grams; null for what is not known, or has an unknown unit. */
+export function indexedSize(measured: Measured | null): IndexedSize {
+  const { length = null, width = null, height = null, weight = null } = measured ?? {};
+  const sides = [length, width, height].flatMap((side) =>
+    side === null || side <= 0 ? [] : (millimetres(side, measured?.dimsUnitOfMeasure ?? "") ?? []),
+  );
+  const [longest_mm = null, middle_mm = null, shortest_mm = null] =
+    sides.length < 3 ? [] : sides.map(Math.round).toSorted((one, other) => other - one);
+  const grammes = weight === null ? undefined : grams(weight, measured?.weightUnitOfMeasure ?? "");
+  // A device without a scale sends 0.
+  const weight_g = grammes === undefined || grammes <= 0 ? null : Math.round(grammes);
+  return { longest_mm, middle_mm, shortest_mm, weight_g };
+}
+
+/** Undefined for a unit that is not known. */
+export function millimetres(value: number, unit: string): number | undefined {
+  const factor = cmPerUnit.get(unit.trim().toLowerCase());
+  return factor === undefined ? undefined : value * factor * 10;
+}
+
+/** Undefined for a unit that is not known. */
+export function grams(value: number, unit: string): number | undefined {
+  const factor = kgPerUnit.get(unit.trim().toLowerCase());
+  return factor === undefined ? undefined : value * factor * 1000;
+}

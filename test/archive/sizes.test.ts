@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { readSize } from "../../src/archive/evidence/size.ts";
+import { indexedSize } from "../../src/archive/packages/indexed-size.ts";
+
+describe("archive: sizes that people look for", () => {
+  it("are as exact as they are written, with the longest side first", () => {
+    const cases: readonly (readonly [string, unknown])[] = [
+      [
+        "33.5 x 21 x 12.5 cm",
+        [
+          [
+            [
+              [334, 336],
+              [200, 220],
+              [124, 126],
+            ],
+            null,
+          ],
+        ],
+      ],
+      [
+        "12,5×33,5*21CM",
+        [
+          [
+            [
+              [334, 336],
+              [200, 220],
+              [124, 126],
+            ],
+            null,
+          ],
+        ],
+      ],
+      [
+        "300x200x100mm",
+        [
+          [
+            [
+              [299, 301],
+              [199, 201],
+              [99, 101],
+            ],
+            null,
+          ],
+        ],
+      ],
+      [
+        "10x10x10",
+        [
+          [
+            [
+              [90, 110],
+              [90, 110],
+              [90, 110],
+            ],
+            null,
+          ],
+          [
+            [
+              [229, 279],
+              [229, 279],
+              [229, 279],
+            ],
+            null,
+          ],
+        ],
+      ],
+      [
+        "1x1x1 m",
+        [
+          [
+            [
+              [975, 1025],
+              [975, 1025],
+              [975, 1025],
+            ],
+            null,
+          ],
+        ],
+      ],
+      ["1.27 kg", [[null, [1260, 1280]]]],
+      ["2.8lb", [[null, [1225, 1315]]]],
+      [
+        "33x21x12 cm, 1,27 kg",
+        [
+          [
+            [
+              [320, 340],
+              [200, 220],
+              [110, 130],
+            ],
+            [1260, 1280],
+          ],
+        ],
+      ],
+      [
+        "33x21x12 cm 450 g",
+        [
+          [
+            [
+              [320, 340],
+              [200, 220],
+              [110, 130],
+            ],
+            [449, 451],
+          ],
+        ],
+      ],
+    ];
+    for (const [text, expected] of cases) {
+      const read = readSize(text)?.map(({ sides, weight }) => [
+        sides?.map(({ from, to }) => [from, to]) ?? null,
+        weight === null ? null : [weight.from, weight.to],
+      ]);
+      assert.deepEqual(read, expected, text);
+    }
+  });
+
+  it("are nothing else", () => {
+    for (const text of [
+      "",
+      "33",
+      "33x21",
+      "PO-33x21x12",
+      "33x21x12x4",
+      "12 kg box",
+      "33x21x12 qq",
+      "1x1x1 cm, kg",
+      "x".repeat(5_000),
+    ]) {
+      assert.equal(readSize(text), undefined, text.slice(0, 40));
+    }
+  });
+
+  it("are compared in millimetres and grams, whichever side the device calls the length", () => {
+    const measured = { length: 4.92, width: 13.19, height: 8.27, weight: 2.8 };
+    assert.deepEqual(indexedSize({ ...measured, dimsUnitOfMeasure: "in", weightUnitOfMeasure: "LB" }), {
+      longest_mm: 335,
+      middle_mm: 210,
+      shortest_mm: 125,
+      weight_g: 1270,
+    });
+    const none = { longest_mm: null, middle_mm: null, shortest_mm: null, weight_g: null };
+    assert.deepEqual(indexedSize(null), none);
+    assert.deepEqual(indexedSize({ ...measured, dimsUnitOfMeasure: "?", weightUnitOfMeasure: null }), none);
+    const flat = { ...measured, height: 0, weight: 0, dimsUnitOfMeasure: "cm", weightUnitOfMeasure: "kg" };
+    assert.deepEqual(indexedSize(flat), none);
+  });
+});
