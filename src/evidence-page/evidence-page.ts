@@ -5,6 +5,7 @@ import type { Person } from "../access/logins.ts";
 import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
 import { pagePolicy } from "../package/page-headers.ts";
 import { headersOf, Refusal, sendJson, sendNothing } from "./answers.ts";
+import { exportBody, Exports } from "./exports.ts";
 import { logIn, logOut, type LoginMemory } from "./login-requests.ts";
 import {
   changeHoldOf,
@@ -16,9 +17,10 @@ import {
   verifyPackage,
   type PageSource,
 } from "./package-requests.ts";
-import { readPageFile, readTexts } from "./page-files.ts";
+import { chooseLanguage, readPageFile, readTexts } from "./page-files.ts";
 import { readJsonBody } from "./request-body.ts";
 import { sendPackageFile } from "./send-file.ts";
+import { Turns } from "./turns.ts";
 
 export interface EvidencePageOptions {
   readonly rules: AccessRules;
@@ -47,7 +49,8 @@ interface Asked {
 export class EvidencePage {
   readonly #options: EvidencePageOptions;
   readonly #closing = new AbortController();
-  #isVerifying = false;
+  readonly #turns = new Turns();
+  readonly #exports = new Exports(this.#turns);
 
   constructor(options: EvidencePageOptions) {
     this.#options = options;
@@ -132,6 +135,9 @@ export class EvidencePage {
       const source = await this.#options.open("find");
       const { opened, item } = await findFile(source, id, place);
       await sendPackageFile(request, response, opened, item, source.disk);
+    } else if (what === "exports" && parts.length === 2 && request.method === "GET") {
+      const open = () => this.#options.open("export");
+      await this.#exports.send(response, { id, person: person.name, open, signal });
     } else {
       throw new Refusal(404, "notFound");
     }
@@ -150,6 +156,13 @@ export class EvidencePage {
       logOut(request, response, { memory, path });
     } else if (what === "packages" && parts.length === 3 && action === "verify") {
       sendJson(response, 200, await this.#verify(id, asked.signal));
+    } else if (what === "exports" && parts.length === 1) {
+      const { packages } = await readJsonBody(request, exportBody);
+      const language = chooseLanguage(request.headers["accept-language"] ?? "");
+      const source = await this.#options.open("export");
+      sendJson(response, 200, {
+        id: await this.#exports.ask(source, packages, { person: person.name, language }),
+      });
     } else if (what === "packages" && parts.length === 3 && (action === "hold" || action === "release")) {
       if (person.right !== "manage") {
         throw new Refusal(403, "onlyRead");
@@ -163,17 +176,11 @@ export class EvidencePage {
     }
   }
 
-  /** One verification at a time: several would only make the disk slower for all of them, and for the archive. */
   async #verify(id: string, signal: AbortSignal): Promise<object> {
-    if (this.#isVerifying) {
+    if (this.#turns.isBusy) {
       throw new Refusal(503, "verifying", { "retry-after": "5" });
     }
-    this.#isVerifying = true;
-    try {
-      return await verifyPackage(await this.#options.open("verify"), id, signal);
-    } finally {
-      this.#isVerifying = false;
-    }
+    return this.#turns.run(async () => verifyPackage(await this.#options.open("verify"), id, signal));
   }
 
   #person(request: IncomingMessage): Person {

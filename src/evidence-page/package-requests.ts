@@ -7,6 +7,7 @@ import {
   type EvidenceSource,
 } from "../archive/evidence/packages.ts";
 import { readPeriod } from "../archive/evidence/period.ts";
+import { readSize } from "../archive/evidence/size.ts";
 import { runInThread } from "../archive/evidence/run-in-thread.ts";
 import type { EvidencePackage } from "../model/shapes.ts";
 import { packageVersion } from "../package/package-files.ts";
@@ -34,7 +35,7 @@ export function shownPackage({ folder: _folder, files, ...found }: EvidencePacka
   };
 }
 
-/** Finds the newest packages by the beginning of a reference, barcode or ID, or by a period; all of them for a blank text. */
+/** Finds the newest packages by the beginning of a reference, barcode or ID, a period or a size; all of them for a blank text. */
 export async function search(
   source: EvidenceSource,
   given: string,
@@ -46,12 +47,13 @@ export async function search(
     return findPackages(source, { by: "all", limit }, signal);
   }
   const found = await findPackages(source, { by: "text", value: text, limit }, signal);
-  if (readPeriod(text, new Date()) === undefined || found.length === limit) {
+  const by = readPeriod(text, new Date()) !== undefined ? "period" : readSize(text) && "size";
+  if (by === undefined || found.length === limit) {
     return found;
   }
   const known = new Set(found.map(({ packageId }) => packageId));
-  const inPeriod = await findPackages(source, { by: "period", value: text, limit }, signal);
-  return [...found, ...inPeriod.filter(({ packageId }) => !known.has(packageId))].slice(0, limit);
+  const others = await findPackages(source, { by, value: text, limit }, signal);
+  return [...found, ...others.filter(({ packageId }) => !known.has(packageId))].slice(0, limit);
 }
 
 export async function findPackage(source: EvidenceSource, id: string): Promise<EvidencePackage> {

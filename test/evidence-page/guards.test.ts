@@ -45,11 +45,12 @@ describe("the guards of the evidence page", () => {
         "api/packages/m0",
         "api/packages/m0/files/0",
         "api/packages/m0/files/picture",
+        "api/exports/m0",
       ]) {
         const response = await ask(path);
         assert.deepEqual([response.status, await reasonOf(response)], [401, "logIn"], path);
       }
-      for (const path of ["api/packages/m0/verify", "api/packages/m0/hold", "api/logout"]) {
+      for (const path of ["api/packages/m0/verify", "api/packages/m0/hold", "api/exports", "api/logout"]) {
         assert.equal((await post(path, { reason: "claim" })).status, 401, path);
       }
       for (const path of ["", "page.js", "page.css", "icon.svg", "api/texts"]) {

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { appendFile, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { appendFile, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Right } from "../../src/access/logins.ts";
+import { rebuildIndex } from "../../src/archive/maintenance/commands.ts";
 import { fillArchive } from "../archive/packages.ts";
+import { readZip } from "../archive/read-zip.ts";
+import { databaseOf } from "../archive/store.ts";
 import { pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { withPage, type Served } from "./support.ts";
@@ -58,6 +61,36 @@ describe("the packages on the evidence page", () => {
       assert.deepEqual(await found("PO-c"), []);
       assert.deepEqual(await found("%"), []);
       assert.deepEqual(await found("x".repeat(5_000)), []);
+    }));
+
+  it("are found by their size and weight, also after the index was made again", () =>
+    withFolder(async (root) => {
+      const measurement = (length: number, width: number, height: number, weight: number): string =>
+        JSON.stringify({ length, width, height, weight, dimsUnitOfMeasure: "cm", weightUnitOfMeasure: "kg" });
+      const sizes = new Map([
+        ["a", measurement(33.5, 21, 12.5, 1.27)],
+        ["b", measurement(12.5, 33.5, 21, 4)],
+        ["c", measurement(60, 40, 40, 1.27)],
+      ]);
+      const paths = await fillArchive(root, [...sizes.keys()], (id) => ({
+        measurement: sizes.get(id) ?? null,
+      }));
+      const look = (): Promise<void> =>
+        withPage(root, rulesFor("read"), async (served) => {
+          const found = async (text: string): Promise<readonly string[]> =>
+            (await search(served, text)).map(({ location }) => location);
+          const [a, b, c] = paths;
+          assert.deepEqual(await found("33.5 × 21 × 12.5 cm"), [b, a]);
+          assert.deepEqual(await found("21x33x12"), [b, a]);
+          assert.deepEqual(await found("1.27 kg"), [c, a]);
+          assert.deepEqual(await found("2.8 lb"), [c, a]);
+          assert.deepEqual(await found("34x21x13, 1.3 kg"), [a]);
+          assert.deepEqual(await found("33.5x21x12.5 in"), []);
+        });
+      await look();
+      await rm(databaseOf(root));
+      await rebuildIndex(root, { database: databaseOf(root) });
+      await look();
     }));
 
   it("are shown without a path of this computer, with their files by number", () =>
@@ -171,6 +204,71 @@ describe("the packages on the evidence page", () => {
       assert.equal(findingCount, 1);
       assert.match(findings[0]?.problem ?? "", /\w/);
       assert.deepEqual("reason" in first ? first : second, { reason: "verifying" });
+    }));
+
+  it("are exported as a case to the person who has asked for it, once, and whoever may read may export", () =>
+    serve(["a1", "a2", "b1"], async (served, root, paths) => {
+      const ids = (await search(served, "PO-a")).map(({ packageId }) => packageId);
+      const asked = await served.post(
+        "api/exports",
+        { packages: ids },
+        { ...headers, "accept-language": "de" },
+      );
+      const { id } = (await asked.json()) as { id: string };
+      const get = (user: string): Promise<Response> =>
+        served.ask(`api/exports/${id}`, { headers: { "x-user": user } });
+      assert.equal((await get("Ben")).status, 404, "somebody else's");
+      const response = await get("Anna");
+      assert.equal(response.status, 200);
+      assert.match(response.headers.get("content-disposition") ?? "", /^attachment; filename="evidence-/);
+      const content = Buffer.from(await response.arrayBuffer());
+      assert.equal(String(content.length), response.headers.get("content-length"));
+      const file = join(root, "..", `${id}.zip`);
+      await writeFile(file, content);
+      const zip = await readZip(file);
+      await rm(file);
+      const report = zip.find(({ name }) => name === "report.html")?.content.toString();
+      assert.match(report ?? "", /<html lang="de"/);
+      const [first = "", second = "", third = ""] = paths;
+      const has = (path: string): boolean =>
+        zip.some(({ name }) => name.includes(`${path.split("/").at(-1)}/manifest.json`));
+      assert.deepEqual([has(first), has(second), has(third)], [true, true, false]);
+      assert.equal((await get("Anna")).status, 404, "once");
+      const none = await served.post("api/exports", { packages: ["none"] }, headers);
+      assert.equal(none.status, 404);
+      const empty = await served.post("api/exports", { packages: [] }, headers);
+      assert.equal(empty.status, 400);
+      const foreign = await served.ask("api/exports", {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json", origin: "https://evil.example" },
+        body: JSON.stringify({ packages: ids }),
+      });
+      assert.equal(foreign.status, 403);
+    }));
+
+  it("leave nothing running when somebody leaves in the middle of an export", () =>
+    serve(["a1"], async (served, root, [path = ""]) => {
+      const [one] = await search(served, "PO-a1");
+      // More than the sockets and the thread hold, so that the export is still being written.
+      await appendFile(join(root, path, one?.files[0]?.name ?? ""), Buffer.alloc(48 * 1024 * 1024));
+      const ask = async (): Promise<string> => {
+        const asked = await served.post("api/exports", { packages: [one?.packageId] }, headers);
+        return ((await asked.json()) as { id: string }).id;
+      };
+      const leaving = new AbortController();
+      const address = `api/exports/${await ask()}`;
+      const response = await served.ask(address, { headers, signal: leaving.signal });
+      const reader = response.body?.getReader();
+      await reader?.read();
+      // Only the network is waited for now, so others may verify.
+      const verify = (): Promise<Response> =>
+        served.post(`api/packages/${encodeURIComponent(one?.packageId ?? "")}/verify`, {}, headers);
+      assert.equal((await verify()).status, 200);
+      leaving.abort();
+      const whole = await served.ask(`api/exports/${await ask()}`, { headers });
+      const bytes = (await whole.arrayBuffer()).byteLength;
+      assert.equal(String(bytes), whole.headers.get("content-length"));
+      assert.deepEqual(served.problems, []);
     }));
 
   it("stay on hold until somebody with the right releases them", () =>

@@ -2,9 +2,10 @@
 import { isMainThread, parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveProgress, Finding, PrunedPackage } from "../../model/archive-reports.ts";
-import { exportPackages } from "../export/export-packages.ts";
+import { exportPackages, streamExport } from "../export/export-packages.ts";
 import { pruneArchive, verifyArchive } from "../maintenance/commands.ts";
-import type { EvidenceAnswer, EvidenceResult, EvidenceTask } from "./thread-messages.ts";
+import { BlockSender } from "./block-sender.ts";
+import type { EvidenceAnswer, EvidenceResult, EvidenceTask, ThreadRequest } from "./thread-messages.ts";
 import { verifyPackages } from "./verify-packages.ts";
 
 if (!isMainThread && parentPort !== null) {
@@ -13,11 +14,17 @@ if (!isMainThread && parentPort !== null) {
 
 async function serve(port: MessagePort, task: EvidenceTask): Promise<void> {
   const stopping = new AbortController();
-  port.once("message", () => stopping.abort());
   const answer = (message: EvidenceAnswer): void => port.postMessage(message);
+  const stream = new BlockSender(answer, stopping.signal);
+  port.on("message", (request: ThreadRequest) => {
+    if (request === "stop") {
+      stopping.abort();
+    }
+    stream.taken();
+  });
   try {
     const onProgress = (progress: ArchiveProgress): void => answer({ progress });
-    const result = await run(task, onProgress, stopping.signal);
+    const result = await run(task, { onProgress, signal: stopping.signal, stream });
     port.postMessage({ result } satisfies EvidenceAnswer, memoryOf(result));
   } catch (error) {
     answer(explain(error));
@@ -28,12 +35,20 @@ async function serve(port: MessagePort, task: EvidenceTask): Promise<void> {
 
 async function run(
   task: EvidenceTask,
-  onProgress: (progress: ArchiveProgress) => void,
-  signal: AbortSignal,
+  {
+    onProgress,
+    signal,
+    stream,
+  }: { onProgress: (progress: ArchiveProgress) => void; signal: AbortSignal; stream: BlockSender },
 ): Promise<EvidenceResult> {
-  if (task.action === "export") {
-    const { root, packages, language, target, roots } = task;
+  if (task.action === "export" || task.action === "stream") {
+    const { root, packages, language, roots } = task;
     const timestampRoots = roots === "" ? undefined : roots;
+    if (task.action === "stream") {
+      const options = { language, timestampRoots, onProgress, signal };
+      return { verification: await streamExport(root, packages, options, stream) };
+    }
+    const { target } = task;
     return exportPackages(root, packages, { language, target, timestampRoots, onProgress, signal });
   }
   const { root, database } = task;

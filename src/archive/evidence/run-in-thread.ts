@@ -1,13 +1,14 @@
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase, verbatim } from "../../errors/interpolation.ts";
 import type { ArchiveProgress } from "../../model/archive-reports.ts";
+import type { ExportHead, ExportStream } from "../export/export-packages.ts";
 import { startThread } from "../../store/start-thread.ts";
 import type {
   EvidenceAnswer,
   EvidenceResult,
   EvidenceResults,
   EvidenceTask,
-  StopRequest,
+  ThreadRequest,
 } from "./thread-messages.ts";
 
 /** A thread whose disk does not answer ends without having finished. */
@@ -17,7 +18,15 @@ export interface ThreadOptions {
   readonly onProgress: (progress: ArchiveProgress) => void;
   /** Aborting ends the action with ERR_CANCELLED, a few seconds later if the disk does not answer. */
   readonly signal: AbortSignal;
+  /** Takes the ZIP of a streamed export. If a write is rejected, the export ends with ERR_CANCELLED. */
+  readonly stream?: ExportStream;
 }
+
+/** An answer after which nothing follows. */
+type LastAnswer = Exclude<
+  EvidenceAnswer,
+  { progress: ArchiveProgress } | { begun: ExportHead } | { block: Uint8Array }
+>;
 
 /**
  * Runs a long action in a thread of its own. Rejects with ERR_FILE, ERR_STORE or ERR_CANCELLED; resolves or rejects
@@ -25,18 +34,31 @@ export interface ThreadOptions {
  */
 export async function runInThread<T extends EvidenceTask>(
   task: T,
-  { onProgress, signal }: ThreadOptions,
+  { onProgress, signal, stream }: ThreadOptions,
 ): Promise<EvidenceResults[T["action"]]> {
-  const facts = { surface: "disk", operation: task.action } as const;
+  const operation = task.action === "stream" ? "export" : task.action;
+  const facts = { surface: "disk", operation } as const;
   if (signal.aborted) {
     throw new DimensionerError("cancelledClose", facts);
   }
   const worker = startThread("src/archive/evidence/evidence-thread", task);
-  let ended: Exclude<EvidenceAnswer, { progress: ArchiveProgress }> | undefined;
+  let ended: LastAnswer | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let hasEnded = false;
   const stop = (): void => {
-    worker.postMessage("stop" satisfies StopRequest);
-    timer = setTimeout(() => void worker.terminate(), stopWithinMs);
+    if (hasEnded) {
+      return;
+    }
+    worker.postMessage("stop" satisfies ThreadRequest);
+    timer ??= setTimeout(() => void worker.terminate(), stopWithinMs);
+  };
+  const pass = async (block: Uint8Array): Promise<void> => {
+    try {
+      await stream?.write(block);
+      worker.postMessage("more" satisfies ThreadRequest);
+    } catch {
+      stop();
+    }
   };
   signal.addEventListener("abort", stop);
   try {
@@ -44,6 +66,10 @@ export async function runInThread<T extends EvidenceTask>(
       worker.on("message", (answer: EvidenceAnswer) => {
         if ("progress" in answer) {
           onProgress(answer.progress);
+        } else if ("begun" in answer) {
+          stream?.begin(answer.begun);
+        } else if ("block" in answer) {
+          void pass(answer.block);
         } else {
           ended = answer;
         }
@@ -54,6 +80,7 @@ export async function runInThread<T extends EvidenceTask>(
       worker.once("exit", () => resolve());
     });
   } finally {
+    hasEnded = true;
     signal.removeEventListener("abort", stop);
     clearTimeout(timer);
   }
@@ -61,7 +88,7 @@ export async function runInThread<T extends EvidenceTask>(
 }
 
 function resultOf(
-  ended: Exclude<EvidenceAnswer, { progress: ArchiveProgress }> | undefined,
+  ended: LastAnswer | undefined,
   facts: { readonly surface: "disk"; readonly operation: string },
   signal: AbortSignal,
 ): EvidenceResult {

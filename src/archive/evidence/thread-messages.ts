@@ -8,8 +8,9 @@ import type {
   PruneReport,
   VerifyReport,
 } from "../../model/archive-reports.ts";
+import type { VerifyResult } from "../../model/shapes.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
-import type { ExportResult, ExportTarget } from "../export/export-packages.ts";
+import type { ExportHead, ExportResult, ExportTarget } from "../export/export-packages.ts";
 import type { ChainedPackage } from "../report/neighbours.ts";
 import type { Language } from "../../rules/languages.ts";
 
@@ -44,16 +45,27 @@ export type EvidenceTask =
       /** A file with trusted certificates for time stamps; blank: none. */
       readonly roots: string;
       readonly target: ExportTarget;
+    }
+  | {
+      readonly action: "stream";
+      readonly root: string;
+      readonly packages: readonly ChainedPackage[];
+      readonly language: Language;
+      readonly roots: string;
     };
 
-/** Ends the task: a verification or an export between two blocks of a file, a deletion between two packages. */
-export type StopRequest = "stop";
+/**
+ * `stop` ends the task: a verification or an export between two blocks of a file, a deletion between two packages. `more` says
+ * that a block of a streamed export was taken.
+ */
+export type ThreadRequest = "stop" | "more";
 
 /** The result of each task, with the first of its findings or packages. */
 export interface EvidenceResults {
   readonly verify: VerifyReport & { readonly first: readonly Finding[] };
   readonly prune: PruneReport & { readonly first: readonly PrunedPackage[] };
   readonly export: ExportResult;
+  readonly stream: { readonly verification: VerifyResult };
 }
 
 export type EvidenceResult = EvidenceResults[EvidenceTask["action"]];
@@ -61,6 +73,8 @@ export type EvidenceResult = EvidenceResults[EvidenceTask["action"]];
 /** What the thread answers: how far it is, and how it ended. An error class does not survive the way between threads. */
 export type EvidenceAnswer =
   | { readonly progress: ArchiveProgress }
+  | { readonly begun: ExportHead }
+  | { readonly block: Uint8Array }
   | { readonly result: EvidenceResult }
   | {
       readonly failure: {

@@ -49,7 +49,23 @@ export interface ExportResult<TOutput = SavedFile | KeptExport> {
   readonly output: TOutput;
 }
 
+/** What is known of a ZIP before its first byte. */
+export interface ExportHead {
+  readonly bytes: number;
+  readonly filename: string;
+}
+
+/** Takes a ZIP while it is written. */
+export interface ExportStream {
+  /** Called once, when everything was verified. */
+  begin(head: ExportHead): void;
+  /** Resolves when more may come. */
+  write(block: Uint8Array): Promise<void>;
+}
+
 const megabyte = 1024 * 1024;
+/** Reports are made of many short texts, and each block is a message between two threads. */
+const streamedBytes = megabyte / 4;
 const contentType = "application/zip";
 const progressEveryBytes = 4 * megabyte;
 
@@ -98,9 +114,41 @@ async function keepExport(
   });
 }
 
+/** The same into a stream. If it rejects after `begin`, what was written is not whole. */
+export async function streamExport(
+  root: string,
+  packages: readonly ChainedPackage[],
+  options: Omit<ExportOptions, "target">,
+  stream: ExportStream,
+): Promise<VerifyResult> {
+  return endCancelled(options, async (facts) => {
+    const prepared = await prepareExport(root, packages, { ...options, facts });
+    stream.begin({ bytes: prepared.bytes, filename: suggestedName(prepared.suggestedBase, "zip") });
+    for await (const block of joined(countedBytes(prepared, packages.length, options.onProgress))) {
+      await stream.write(block);
+    }
+    return prepared.verification;
+  });
+}
+
+async function* joined(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const block of blocks) {
+    waiting.push(block);
+    bytes += block.byteLength;
+    if (bytes >= streamedBytes) {
+      yield Buffer.concat(waiting);
+      waiting = [];
+      bytes = 0;
+    }
+  }
+  yield Buffer.concat(waiting);
+}
+
 /** An abort ends it with ERR_CANCELLED, at whatever it was. */
 async function endCancelled<T>(
-  { signal }: ExportOptions,
+  { signal }: Pick<ExportOptions, "signal">,
   work: (facts: ExportFacts) => Promise<T>,
 ): Promise<T> {
   const facts: ExportFacts = { operation: "export", surface: "disk", host: "archive", signal };

@@ -2,6 +2,7 @@ import * as v from "valibot";
 
 import {
   evidence,
+  exported,
   found,
   language,
   me,
@@ -86,6 +87,12 @@ export async function verifyPackage(id: string): Promise<Verification> {
 
 export async function changeHold(id: string, what: "hold" | "release", reason: string): Promise<Evidence> {
   return v.parse(evidence, await post(`${one(id)}/${what}`, { reason }));
+}
+
+/** Asks for a ZIP of some packages; resolves with the address of its download. */
+export async function askExport(ids: readonly string[]): Promise<string> {
+  const { id } = v.parse(exported, await post("exports", { packages: ids }));
+  return `api/exports/${encodeURIComponent(id)}`;
 }
 
 /** The address of a file of a package, by its place in the list. */

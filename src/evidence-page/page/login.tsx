@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { logIn, RequestError } from "./api.ts";
 import type { Words } from "./words.ts";
@@ -14,7 +14,7 @@ export function Login({ words, onDone }: LoginProps): VNode {
   const [isSending, setSending] = useState(false);
   const name = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
-  useEffect(() => name.current?.focus(), []);
+  useLayoutEffect(() => name.current?.focus(), []);
 
   async function send(): Promise<void> {
     setSending(true);

@@ -1,8 +1,9 @@
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { fileAddress, readPackage } from "./api.ts";
+import { ExportButton } from "./export-button.tsx";
 import { Hold } from "./hold.tsx";
 import { Marks } from "./marks.tsx";
 import type { Evidence, PackageFile } from "./shapes.ts";
@@ -125,7 +126,7 @@ export function PackageView({ id, shared }: { readonly id: string; readonly shar
     return () => leaving.abort();
   }, [id]);
   // A screen reader begins with the package, not with the page.
-  useEffect(() => heading.current?.focus(), [one?.packageId]);
+  useLayoutEffect(() => heading.current?.focus(), [one?.packageId]);
   return (
     <article class="card" aria-labelledby="package-title">
       <p>
@@ -149,6 +150,7 @@ export function PackageView({ id, shared }: { readonly id: string; readonly shar
               notCopied={words.say("notCopied")}
               say={say}
             />
+            <ExportButton id="export" label={words.say("export")} packages={[id]} shared={shared} />
           </div>
           {one.problem !== null && <p class="problem">{one.problem}</p>}
           <div class="media">

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { useNotice } from "../../ui/notice.tsx";
 import { Viewer, type Media } from "../../ui/viewer.tsx";
 import { logOut, readLanguage, readMe, RequestError } from "./api.ts";
+import { useCase } from "./case.tsx";
 import { Login } from "./login.tsx";
 import { PackageView } from "./package-view.tsx";
 import { Search } from "./search.tsx";
@@ -29,6 +30,7 @@ function Page({ words }: { readonly words: Words }): VNode {
   const [text, setText] = useState("");
   const [media, view] = useState<Media>();
   const { notice, say } = useNotice();
+  const chosen = useCase();
   const id = useChosenPackage();
 
   const fail = useCallback((error: unknown): void => {
@@ -57,6 +59,7 @@ function Page({ words }: { readonly words: Words }): VNode {
       await logOut();
       setMe(undefined);
       setText("");
+      chosen.empty();
       setProblem(new RequestError(401, "logIn"));
     } catch (error) {
       fail(error);
@@ -90,7 +93,9 @@ function Page({ words }: { readonly words: Words }): VNode {
             {problem.text ?? words.sayReason(problem.reason)}
           </p>
         )}
-        {shared !== undefined && id === null && <Search text={text} onText={setText} shared={shared} />}
+        {shared !== undefined && id === null && (
+          <Search text={text} onText={setText} chosen={chosen} shared={shared} />
+        )}
         {shared !== undefined && id !== null && <PackageView key={id} id={id} shared={shared} />}
       </main>
       {notice}

@@ -1,18 +1,34 @@
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { fileAddress, searchPackages } from "./api.ts";
+import { CaseBar, type Case } from "./case.tsx";
 import { Marks } from "./marks.tsx";
 import type { Evidence } from "./shapes.ts";
 import type { Shared } from "./shared.ts";
 import { nameOf, sizeOf } from "./words.ts";
 
-function Result({ one, shared }: { readonly one: Evidence; readonly shared: Shared }): VNode {
+interface ResultProps {
+  readonly one: Evidence;
+  readonly chosen: Case;
+  readonly shared: Shared;
+}
+
+function Result({ one, chosen, shared }: ResultProps): VNode {
   const { words } = shared;
   const hasPicture = one.files.some(({ contentType }) => contentType?.startsWith("image/") === true);
+  const isInCase = chosen.ids.has(one.packageId);
   const at = one.measuredAtUtc ?? one.archivedAtUtc;
   return (
-    <li>
+    <li class="row">
+      <input
+        type="checkbox"
+        aria-label={words.say("addToCase", { name: nameOf(one) })}
+        title={words.say("addToCase", { name: nameOf(one) })}
+        checked={isInCase}
+        disabled={chosen.isFull && !isInCase}
+        onChange={({ currentTarget }) => chosen.change(one.packageId, currentTarget.checked)}
+      />
       <a class="result" href={`#package=${encodeURIComponent(one.packageId)}`}>
         <span class="picture">
           {hasPicture && (
@@ -34,15 +50,29 @@ function Result({ one, shared }: { readonly one: Evidence; readonly shared: Shar
   );
 }
 
-/** The packages that fit the text; undefined while the first answer is awaited. */
-function useResults(text: string, fail: (error: unknown) => void): readonly Evidence[] | undefined {
-  const [results, setResults] = useState<readonly Evidence[]>();
+/** The answer to a search. */
+interface Results {
+  readonly text: string;
+  /** Undefined if it has failed. */
+  readonly found: readonly Evidence[] | undefined;
+}
+
+/** The packages that fit the text or, while the answer is awaited, those of the text before. */
+function useResults(text: string, fail: (error: unknown) => void): Results | undefined {
+  const [results, setResults] = useState<Results>();
   useEffect(() => {
     const typing = new AbortController();
-    searchPackages(text, typing.signal).then(
-      (found) => !typing.signal.aborted && setResults(found),
-      (error: unknown) => !typing.signal.aborted && fail(error),
-    );
+    const end = (found: Results["found"]): void => {
+      if (!typing.signal.aborted) {
+        setResults({ text, found });
+      }
+    };
+    searchPackages(text, typing.signal).then(end, (error: unknown) => {
+      end(undefined);
+      if (!typing.signal.aborted) {
+        fail(error);
+      }
+    });
     return () => typing.abort();
   }, [text]);
   return results;
@@ -51,26 +81,65 @@ function useResults(text: string, fail: (error: unknown) => void): readonly Evid
 interface SearchProps {
   readonly text: string;
   readonly onText: (text: string) => void;
+  readonly chosen: Case;
   readonly shared: Shared;
 }
 
-/** Finds packages while somebody types. The arrow keys lead from the field through the results. */
-export function Search({ text, onText, shared }: SearchProps): VNode {
+/** What somebody wants of the results as soon as they are there. */
+type Wish = "choose" | "open";
+
+/**
+ * Finds packages while somebody types. The arrow keys lead from the field through the results; Enter opens the only result,
+ * as after a scan of a label. Results of an earlier text are shown, but cannot be opened.
+ */
+export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
   const { words, fail } = shared;
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLOListElement>(null);
   const results = useResults(text, fail);
-  useEffect(() => field.current?.focus(), []);
+  const found = results?.found;
+  const isPending = results?.text !== text;
+  const wish = useRef<Wish | undefined>(undefined);
+  useLayoutEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => {
+    if (!isPending && wish.current !== undefined) {
+      enterResults(wish.current);
+    }
+  }, [results]);
 
+  const links = (): HTMLAnchorElement[] => [...(list.current?.querySelectorAll("a") ?? [])];
+  function enterResults(how: Wish): void {
+    wish.current = isPending ? how : undefined;
+    const [first, ...others] = isPending ? [] : links();
+    if (how === "open" && others.length === 0) {
+      first?.click();
+    } else {
+      first?.focus();
+    }
+  }
   function move(event: KeyboardEvent): void {
+    // These keys also choose among what an input method suggests.
+    if (event.isComposing) {
+      return;
+    }
+    const isInField = document.activeElement === field.current;
+    if (isInField && (event.key === "Enter" || event.key === "ArrowDown")) {
+      event.preventDefault();
+      enterResults(event.key === "Enter" ? "open" : "choose");
+      return;
+    }
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step === 0) {
       return;
     }
     event.preventDefault();
-    const links = [...(list.current?.querySelectorAll("a") ?? [])];
-    const at = links.findIndex((link) => link === document.activeElement) + step;
-    (at < 0 ? field.current : links[Math.min(at, links.length - 1)])?.focus();
+    const all = links();
+    const at = all.findIndex((link) => link === document.activeElement) + step;
+    (at < 0 ? field.current : all[Math.min(at, all.length - 1)])?.focus();
+  }
+  function type(event: InputEvent & { readonly currentTarget: HTMLInputElement }): void {
+    wish.current = undefined;
+    onText(event.currentTarget.value);
   }
   return (
     <section class="search" aria-labelledby="search-label" onKeyDown={move}>
@@ -85,16 +154,17 @@ export function Search({ text, onText, shared }: SearchProps): VNode {
         spellcheck={false}
         maxLength={200}
         value={text}
-        onInput={({ currentTarget }) => onText(currentTarget.value)}
+        onInput={type}
       />
       <p class="hint">{words.say("searchHint")}</p>
       <p class="hint" id="result-count" role="status">
-        {results !== undefined &&
-          words.say(results.length === 0 ? "foundNone" : "found", { count: results.length })}
+        {found !== undefined &&
+          words.say(found.length === 0 ? "foundNone" : "found", { count: found.length })}
       </p>
-      <ol ref={list} id="results">
-        {(results ?? []).map((one) => (
-          <Result key={one.packageId} one={one} shared={shared} />
+      {chosen.ids.size > 0 && <CaseBar chosen={chosen} shared={shared} />}
+      <ol ref={list} id="results" aria-busy={isPending} inert={isPending}>
+        {(found ?? []).map((one) => (
+          <Result key={one.packageId} one={one} chosen={chosen} shared={shared} />
         ))}
       </ol>
     </section>

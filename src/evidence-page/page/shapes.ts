@@ -63,6 +63,8 @@ export const verification = v.object({
 });
 export type Verification = v.InferOutput<typeof verification>;
 
+export const exported = v.object({ id: v.string() });
+
 export const refusal = v.object({ reason: v.string(), text: v.optional(v.string()) });
 
 export const language = v.object({ lang: v.string(), texts: v.record(v.string(), v.string()) });
