@@ -73,7 +73,7 @@ describe("npm run demo", () => {
     const told = archiving.lines.join("\n");
     assert.equal(archiving.process.exitCode, 0, told);
     assert.match(told, /Start the video +recording/);
-    assert.match(told, /Measure the parcel +measured 33\.5×21×12\.5 cm/);
+    assert.match(told, /Measure the parcel +33\.5×21×12\.5 cm/);
     const [folder = ""] = (await readdir(archive, { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.name === "ColorVideoMp4.mp4")
       .map((entry) => entry.parentPath);

@@ -1,4 +1,3 @@
-import type { FlowNode } from "./examples.ts";
 import type { Seen } from "./run-flow.ts";
 
 const nameWidth = 46;
@@ -36,16 +35,9 @@ export function stepPrinter(say: (line: string) => void = console.log) {
         return;
       }
       shown.set(node.id, event);
-      line(name, stepText(node, event.fill, event.text));
+      line(name, event.fill === "red" ? `failed: ${event.text}` : event.text);
     },
   };
-}
-
-function stepText(node: FlowNode, fill: string, text: string): string {
-  if (fill === "red") {
-    return `failed: ${text}`;
-  }
-  return node.type === "dimensioner-measure" ? `measured ${text}` : text;
 }
 
 /** The output of a debug node: a text, or the JSON of a file that was saved. */
