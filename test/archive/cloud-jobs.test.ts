@@ -88,6 +88,30 @@ describe("archive: jobs of the cloud", () => {
     });
   });
 
+  for (const isEarly of [true, false]) {
+    const when = isEarly ? "just before" : "after";
+    it(`does a job once that is sent again ${when} it is resumed`, async () => {
+      await withFolder(async (root) => {
+        const wait = { waitMs: 60_000 };
+        const first = await openArchive(root, cloud.client);
+        const cut = await first.runner.submit(cloud.intentFor("7", wait));
+        await first.close();
+        await rejectsWith(cut.end(), "ERR_CANCELLED", "cancelledKept");
+        const archive = await openArchive(root, cloud.client);
+        const submit = () => archive.runner.submit(cloud.intentFor("7", wait));
+        const early = isEarly ? submit() : undefined;
+        const [resumed] = [...archive.runner.resume(() => true)];
+        const again = await (early ?? submit());
+        assert.equal([...archive.runner.jobs].length, 1);
+        cloud.sim.cloud.addMedia("7", { contentType: "video/mp4", generateBytes: 9_000 });
+        const [one, other] = await Promise.all([resumed?.end(), again.end()]);
+        assert.equal(one?.folder, other.folder);
+        await archive.close();
+        assert.equal((await readPackages(root)).size, 1);
+      });
+    });
+  }
+
   it("counts the webhook's records as handled, also where the job is at work or done already", async () => {
     await withFolder(async (root) => {
       const store = storeIn(root);

@@ -132,6 +132,7 @@ export class JobRunner implements SubmissionOwner {
     if (sequence !== null) {
       this.#messages.resume(sequence, running, submission);
     }
+    this.#collecting.resumed(running);
     return submission;
   }
 

@@ -71,6 +71,17 @@ export class CollectingJobs {
     }
   }
 
+  /** To be called with a job of an earlier run: a message that is sent again joins it. */
+  resumed(running: RunningJob): void {
+    const { key, intent, answer } = running.job;
+    if (key !== null && intent.sequence === null) {
+      const wanted = { expected: expectedOf(intent), answer };
+      const job = Promise.resolve(running);
+      const forget = this.#archive.active.add(key, { ...wanted, job, resumed: running });
+      running.end.whenSettled(forget);
+    }
+  }
+
   async #start(intent: Intent, begun: Archived | RunningJob): Promise<Submission> {
     return begun instanceof RunningJob ? this.#options.submission(begun) : this.#repeat(intent, begun);
   }
@@ -95,6 +106,11 @@ export class CollectingJobs {
       return sealing.existing(first, packages, true);
     }
     const [key = null] = keys;
+    // It may have been resumed while the packages were looked for.
+    const resumed = key === null ? undefined : this.#archive.active.findResumed(key, wanted);
+    if (resumed !== undefined) {
+      return resumed;
+    }
     const idle = key === null ? [] : openJobs.idle.ofKey(key);
     const same = idle.find((job) =>
       isSameWork({ expected: expectedOf(job.intent), answer: job.answer }, wanted),

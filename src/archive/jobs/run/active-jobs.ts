@@ -13,6 +13,8 @@ export interface Wanted {
 /** A job that is being accepted or worked on, or the existing package. */
 interface ActiveJob extends Wanted {
   readonly job: Promise<Archived | RunningJob>;
+  /** The job itself, where it was resumed. */
+  readonly resumed?: RunningJob;
 }
 
 /**
@@ -25,6 +27,13 @@ export class ActiveJobs {
   /** Returns a job that also does what this one is to do. */
   find(key: string, wanted: Wanted): Promise<Archived | RunningJob> | undefined {
     return this.#jobs.get(key)?.find((one) => isSameWork(one, wanted))?.job;
+  }
+
+  /** Returns a resumed job that also does what this one is to do. */
+  findResumed(key: string, wanted: Wanted): RunningJob | undefined {
+    return this.#jobs
+      .get(key)
+      ?.find(({ resumed, ...one }) => resumed !== undefined && isSameWork(one, wanted))?.resumed;
   }
 
   /** Whether an active job brings another measurement of the same transaction. */
