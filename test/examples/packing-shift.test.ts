@@ -56,7 +56,7 @@ for (const major of [4, 5] as const) {
         await first.phase("recording");
         simulator.newer.setPower(false);
         await first.page.locator('[data-test="device"][data-ok="false"]').waitFor();
-        await first.shows("do", "See whether it still records");
+        await first.shows("do", "Check whether it is still recording");
         await first.scan(reference);
         await first.shows("notice", `${reference} was not measured`);
         simulator.newer.setPower(true);
@@ -72,7 +72,7 @@ for (const major of [4, 5] as const) {
         await first.pack(reference);
       };
       const cloudIsBack = async (reference: string) => {
-        const late = first.page.locator('[data-evidence="waiting"], [data-evidence="unsure"]');
+        const late = first.page.locator('[data-evidence="waiting"]');
         await late.nth(3).waitFor();
         rules.splice(0).forEach((rule) => simulator.faults.remove(rule));
         await first.pack(reference);
@@ -80,25 +80,18 @@ for (const major of [4, 5] as const) {
       const measuringInDeploy = async (reference: string) => {
         await first.scan(reference);
         await first.phase("recording");
-        const held = { kind: "silence", acts: false } as const;
-        const rule = simulator.faults.add({
-          surface: "newer",
-          path: "/api/v1/measure",
-          times: 0,
-          fault: held,
-        });
-        const request = simulator.nextRequest(({ path }) => path.startsWith("/api/v1/measure"));
+        // The device measures, and nobody hears its answer.
+        const fault = { surface: "newer", path: "/api/v1/measure", fault: { kind: "silence" } } as const;
+        simulator.faults.add(fault);
+        const measured = simulator.nextEvent(({ type }) => type === "transaction");
         await first.scan(reference);
-        await request;
+        await measured;
         await first.phase("measuring");
         await together();
         one.asked.add(reference);
         await nodeRed.deploy(nodes);
-        await first.phase("check");
-        await first.shows("notice", `It is not known whether ${reference} was measured`);
-        simulator.faults.remove(rule);
-        await first.press("again");
         await first.phase("measured");
+        await first.shows("notice", `${reference} was measured: the cloud has reported it`);
         await deployed();
       };
       const scanInDeploy = async (reference: string) => {
@@ -148,9 +141,7 @@ for (const major of [4, 5] as const) {
         const page = pages[index] ?? assert.fail();
         const saved = page.page.locator('[data-test="entry"][data-evidence="saved"]');
         for (const reference of all.slice(-shownInHistory)) {
-          if (!shifts[index]?.asked.has(reference)) {
-            await saved.filter({ hasText: reference }).waitFor();
-          }
+          await saved.filter({ hasText: reference }).waitFor();
         }
         const seen = await page.page.locator(".entry b").allInnerTexts();
         assert.deepEqual(seen, all.toReversed().slice(0, shownInHistory));
@@ -165,15 +156,11 @@ for (const major of [4, 5] as const) {
         const shift = shifts[index] ?? assert.fail();
         for (const reference of all) {
           const measures = shift.measuresOf(reference);
-          assert.ok(
-            measures === 1 || (measures === 2 && shift.asked.has(reference)),
-            `${reference}: ${measures}`,
-          );
+          // Dock 2 is in no cloud: there the packer may have measured again what the deploy has cut off.
+          const isAgain = index === 1 && shift.asked.has(reference);
+          assert.ok(measures === 1 || (measures === 2 && isAgain), `${reference}: ${measures}`);
           const archived = packages.filter((name) => name.startsWith(`${reference}-`)).length;
-          // What was measured just before a deploy may not have come to the archive; then the screen says so.
-          const unsure = pages[index]?.page.locator('[data-evidence="unsure"]', { hasText: reference });
-          const least = (await unsure?.count()) === 1 ? 0 : 1;
-          assert.ok(archived >= least && archived <= measures, `${reference}: ${archived} packages`);
+          assert.ok(archived >= 1 && archived <= measures, `${reference}: ${archived} packages`);
         }
       }
     });

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { sharedBrowser } from "../support/shared-browser.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
@@ -119,6 +121,8 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     const before = (await tones(dock)).length;
     await dock.scan("ORDER-4");
     await dock.shows("notice", /ORDER-4 could not be measured\. Put it in the middle/);
+    // The device has ended the recording and keeps it for the next measurement.
+    await dock.shows("phase", "Recorded");
     assert.deepEqual((await tones(dock)).slice(before), ["square 220", "square 220", "square 220"]);
     assert.equal(await dock.text("failures"), "1");
     await dock.page.locator(".packing.flash-error").waitFor();
@@ -127,6 +131,64 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await dock.phase("measured");
     assert.deepEqual((await tones(dock)).slice(before + 3), ["sine 880"]);
     await confirm();
+  });
+
+  it("asks what the device has done when its answer is lost, and goes on by itself when the cloud reports it", async () => {
+    const { simulator } = run;
+    const lost = (acts: boolean) =>
+      simulator.faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "close", acts } });
+    const saved = (reference: string, holds: string) =>
+      dock.page
+        .locator('[data-test="entry"][data-evidence="saved"]', { hasText: reference })
+        .filter({ hasText: holds })
+        .waitFor();
+    await dock.scan("NOT-MEASURED");
+    await dock.phase("recording");
+    lost(false);
+    await dock.scan("NOT-MEASURED");
+    await dock.phase("check");
+    await dock.shows("notice", "It is not known whether NOT-MEASURED was measured");
+    await dock.shows("do", "if the cloud reports the measurement, this goes on by itself");
+    simulator.newer.setParcel(null);
+    await dock.press("again");
+    await dock.shows("notice", "NOT-MEASURED could not be measured");
+    await dock.phase("recording");
+    simulator.newer.setParcel("shoe-box");
+    await dock.scan("NOT-MEASURED");
+    await dock.phase("measured");
+    await saved("NOT-MEASURED", "videos: 1");
+    await confirm();
+    lost(true);
+    await dock.pack("REPORTED");
+    await dock.shows(
+      "notice",
+      /REPORTED was measured: the cloud has reported it\. 33\.5 × 21 × 12\.5 cm, 1\.27 kg/,
+    );
+    await dock.shows("billable", /^✔ Billable weight: /);
+    // Its pictures are only in the cloud.
+    await saved("REPORTED", "videos: 1");
+    await dock.page.locator('[data-test="picture"]').evaluate("(image) => image.decode()");
+    // The video belongs to the first measurement; nobody waits for a second one.
+    await dock.press("measure");
+    await dock.shows("entry", "measured 2 times");
+    await saved("REPORTED", "videos: 0");
+    await confirm();
+  });
+
+  it("archives after a deploy what was measured just before it, and nothing twice", async () => {
+    const { nodeRed, nodes, simulator, archive } = run;
+    const cut = nodes.map((one) => (one.name === "A billable weight" ? { ...one, wires: [[]] } : one));
+    await nodeRed.deploy(cut);
+    await dock.pack("CUT-OFF");
+    await nodeRed.deploy(nodes);
+    const saved = dock.page.locator('[data-test="entry"][data-evidence="saved"]', { hasText: "CUT-OFF" });
+    await saved.waitFor();
+    await dock.shows("billable", /^✔ Billable weight: /);
+    await confirm();
+    const [day = ""] = (await readdir(archive)).filter((name) => !name.startsWith("."));
+    const packages = (await readdir(join(archive, day))).filter((name) => name.startsWith("CUT-OFF-"));
+    assert.equal(packages.length, 1);
+    assert.equal(simulator.newer.actions.measures, 1);
   });
 
   it("draws the parcels of the shift as a chart, and counts from zero for whoever signs in", async () => {
@@ -204,7 +266,7 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await dock.scan("ORDER-1");
     await dock.scan("ORDER-1");
     await dock.shows("phase", "Aufnahme läuft");
-    await dock.shows("notice", /^Fehler: Die Aufnahme von ORDER-1 wurde beendet/);
+    await dock.shows("notice", /^✖ Fehler: Die Aufnahme von ORDER-1 wurde beendet/);
     await dock.phase("idle");
     assert.equal(run.simulator.newer.actions.measures, 0);
     assert.equal(run.simulator.requestsTo("newer", "/api/v1/video/cancel").length, 1);

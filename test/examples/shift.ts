@@ -54,12 +54,10 @@ export class Shift {
     this.#count = parcels;
   }
 
-  /** How often the device has measured a parcel and answered. */
+  /** How often the device has measured a parcel, whether its answer came or not. */
   measuresOf(reference: string): number {
-    const requests = this.#simulator.requestsTo("newer", "/api/v1/measure");
-    return requests.filter(
-      ({ query, statusCode }) =>
-        statusCode === 200 && new URLSearchParams(query).get("TransactionReference") === reference,
+    return this.#simulator.cloud.transactions.filter(
+      ({ kind, transactionReference }) => kind === "measurement" && transactionReference === reference,
     ).length;
   }
 

@@ -129,7 +129,7 @@ describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`,
 
   it("speaks German, and says when the flow of the stations is not running", async () => {
     const { nodeRed, nodes } = run;
-    const german = changed(nodes, { LANGUAGE: "de" });
+    const german = changed(nodes, { LANGUAGE: "de", STOPPED_AFTER: "2" });
     const off = german.map((one) => (one.label === "30 Packing station" ? { ...one, disabled: true } : one));
     await nodeRed.deploy(off);
     await alarm("Der Flow „30 Packing station“ läuft nicht").waitFor();

@@ -42,15 +42,27 @@ const screen = templateOf(
 );
 const chartColors = ["#1f7ad1", "#d62839", "#ff7f0e", "#2ca02c", "#a347e1"];
 const chart = chartOf(flow.idOf("group Shift"), "hour", chartColors);
-const station = ["state", "packer", "results", "screens", "messages"].map((name) => `station/${name}.cjs`);
+const station = ["state", "packer", "doubts", "results", "screens", "messages"].map(
+  (name) => `station/${name}.cjs`,
+);
 
 const commands = ["Start or discard the video", "Measure the parcel"] as const;
 /** How many links lead to a place where a wire would run across the canvas. */
-const links = { "To the screens": 1, "To the station": 5, "To what follows": 1 } as const;
+const links = {
+  "To the screens": 1,
+  "To the station": 6,
+  "To what follows": 1,
+  "To the evidence": 1,
+} as const;
 
 const notFound = [
   { t: "set", p: "statusCode", pt: "msg", to: "404", tot: "num" },
   { t: "set", p: "payload", pt: "msg", to: "", tot: "str" },
+];
+
+const forArchive = [
+  { t: "delete", p: "error", pt: "msg" },
+  { t: "set", p: "video", pt: "msg", to: "videoTaken ? null : video", tot: "jsonata" },
 ];
 
 const httpIn = (name: string, y: number, url: string, to: string) =>
@@ -96,6 +108,7 @@ function packing() {
       [commands[1]],
       ["Parcel is done"],
       ["Parcels and failures"],
+      ["To the evidence 1"],
     ),
     flow.linkOut("To the screens", 1, [655, 220]),
     flow.node("dimensioner-video-control", commands[0], [820, 260], properties.video, ["To the station 2"]),
@@ -105,6 +118,7 @@ function packing() {
     ]),
     flow.node("debug", "Parcel is done", [780, 400], properties.done),
     flow.node("ui-chart", "Parcels and failures", [800, 470], chart, []),
+    flow.linkOut("To the evidence", 1, [655, 500]),
     flow.linkOut("To the station", 2, [1035, 260]),
     flow.linkOut("To what follows", 1, [1035, 350]),
   ];
@@ -114,6 +128,7 @@ function packing() {
 function following() {
   return [
     linkIn("To what follows", [55, 580], ["Fetch the picture", "Billable weight"]),
+    linkIn("To the evidence", [55, 720], ["Billable weight"]),
     flow.node("dimensioner-fetch-image", "Fetch the picture", [230, 540], properties.image, [
       "Keep the picture",
     ]),
@@ -127,7 +142,7 @@ function following() {
     flow.catchNode("Not billable", [210, 760], ["Billable weight"], "A billable weight"),
     flow.topicNode("A billable weight", [450, 680], "billed", "To the station 4", "In any case"),
     // A parcel that cannot be billed is archived as well, and what follows is not an error.
-    flow.setNode("In any case", [480, 740], [{ t: "delete", p: "error", pt: "msg" }], "Archive the evidence"),
+    flow.setNode("In any case", [480, 740], forArchive, "Archive the evidence"),
     flow.linkOut("To the station", 4, [615, 640]),
     flow.node(
       "dimensioner-archive",
@@ -141,7 +156,11 @@ function following() {
     flow.topicNode("Evidence is saved", [950, 680], "archived", "To the station 5"),
     flow.topicNode("It is late", [930, 760], "late", "To the station 5"),
     flow.linkOut("To the station", 5, [1115, 720]),
-    flow.node("dimensioner-transaction-in", "The cloud reports", [140, 840], properties.webhook, []),
+    flow.node("dimensioner-transaction-in", "The cloud reports", [140, 840], properties.webhook, [
+      "A record",
+    ]),
+    flow.topicNode("A record", [330, 840], "record", "To the station 6"),
+    flow.linkOut("To the station", 6, [455, 840]),
   ];
 }
 

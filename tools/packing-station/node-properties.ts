@@ -21,8 +21,18 @@ const command: Properties = {
 
 export const video = { ...command, action: "msg" };
 
-/** It names the second device, so that the Status node hears of both. */
-export const measure = { ...command, device: shared.earlier, failures: "catch", tag: "customReference1" };
+/**
+ * It names the second device, so that the Status node hears of both. The cloud's record of a measurement brings the ID of
+ * the command back.
+ */
+export const measure = {
+  ...command,
+  device: shared.earlier,
+  failures: "catch",
+  tag: "customReference1",
+  customReference2: "job",
+  customReference2Type: "msg",
+};
 
 export const archive = {
   store: shared.store,
@@ -39,7 +49,7 @@ export const archive = {
   expectType: "str",
   settle: "10",
   wait: "900",
-  onIncomplete: "error",
+  onIncomplete: "keep",
   concurrency: "2",
   giveUp: "72",
   warnAfter: "300",

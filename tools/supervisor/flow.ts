@@ -15,6 +15,7 @@ const tab = {
     { name: "OLDEST_JOB", value: "30", type: "num" },
     { name: "FREE_SPACE", value: "10", type: "num" },
     { name: "SILENT_AFTER", value: "900", type: "num" },
+    { name: "STOPPED_AFTER", value: "10", type: "num" },
   ],
 };
 

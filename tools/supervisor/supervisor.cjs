@@ -14,8 +14,9 @@ const shown = (number, digits = 0) =>
 
 /** The docks of all tabs with packing stations. */
 function docks() {
+  const limit = 1000 * Number(env.get("STOPPED_AFTER"));
   return Object.values(global.get("packingStations") ?? {}).flatMap(({ at, tab, stations }) =>
-    stations.map((one) => ({ ...one, tab, runs: now - at < 10_000 })),
+    stations.map((one) => ({ ...one, tab, runs: now - at < limit })),
   );
 }
 
@@ -100,8 +101,9 @@ function perHour({ parcels, since }) {
 
 /** What the page shows of a dock. */
 function dockOf(dock) {
-  const { name, runs, device, peer, phase, doubt, operator, parcel, parcels, failures, waiting, last } = dock;
-  const state = doubt ? t.recordingDoubt : (t[phase] ?? phase);
+  const { name, runs, device, peer, phase, operator, parcel, parcels, failures, waiting, last } = dock;
+  const recording = dock.doubt ? "recordingDoubt" : dock.recorded ? "recorded" : "recording";
+  const state = t[phase === "recording" ? recording : phase] ?? phase;
   return {
     name,
     device,

@@ -38,20 +38,29 @@ export default {
     inDoubt() {
       return this.phase === "recording" && this.state.parcel?.doubt === true;
     },
+    // The text of a recording, and of what to do: while it runs, or may run, or has ended with a measurement that failed.
+    recordingKey() {
+      const { doubt, recorded } = this.state.parcel ?? {};
+      return doubt ? "recordingDoubt" : recorded ? "recorded" : "recording";
+    },
     lampText() {
       const { t, phase } = this;
-      return (
-        { measured: t.measuredPhase, recording: this.inDoubt ? t.recordingDoubt : t.recording }[phase] ??
-        t[phase]
-      );
+      return { measured: t.measuredPhase, recording: t[this.recordingKey] }[phase] ?? t[phase];
     },
     whatToDo() {
       const { withSignIn, operator } = this.state;
       if (withSignIn && !operator && this.phase === "idle") {
         return this.t.doSignIn;
       }
-      const recording = this.inDoubt ? "doRecordingDoubt" : "doRecording";
-      const keys = { idle: "doIdle", recording, measured: "doMeasured", check: "doCheck" };
+      const ofRecording = {
+        recording: "doRecording",
+        recordingDoubt: "doRecordingDoubt",
+        recorded: "doRecorded",
+      };
+      const mayBeReported = this.state.unknown === "measuring" && this.state.cloud !== undefined;
+      const check = mayBeReported ? "doCheckOrWait" : "doCheck";
+      const recording = ofRecording[this.recordingKey];
+      const keys = { idle: "doIdle", recording, measured: "doMeasured", check };
       return this.t[keys[this.phase] ?? "doWait"];
     },
     buttons() {
@@ -106,6 +115,9 @@ export default {
     shownNotice() {
       return this.localNotice ?? this.state.notice;
     },
+    noticeMark() {
+      return { good: "✔", error: "✖", info: "●" }[this.shownNotice.kind];
+    },
   },
   methods: {
     mark(peer) {
@@ -130,13 +142,12 @@ export default {
       const { t } = this;
       const text = {
         waiting: t.waiting,
-        unsure: t.unsure,
         saved: t.saved,
         late: t.late,
         incomplete: t.incomplete,
         failed: t.evidenceFailed,
       };
-      return text[one.evidence];
+      return one.holds ? `${text[one.evidence]} (${this.named(t.holds, one.holds)})` : text[one.evidence];
     },
     emit(message) {
       this.send({ ...message, station: this.station });

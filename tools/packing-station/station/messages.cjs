@@ -6,6 +6,8 @@ if (msg.topic === "status" && !isPeer()) {
   return null;
 } else if (msg.topic === "status") {
   noted();
+} else if (msg.topic === "record") {
+  reported(msg.payload);
 } else if (msg.topic === "tick") {
   Object.keys(stations)
     .filter((name) => Object.hasOwn(places, name))
@@ -71,4 +73,4 @@ node.status({
     .join(", ")
     .slice(0, 60),
 });
-return [out.screen, out.video, out.measure, out.done, out.chart];
+return [out.screen, out.video, out.measure, out.done, out.chart, out.evidence];

@@ -2,17 +2,33 @@
 /** The outcome of a command, in words that say what to do next. */
 function failed(station, error) {
   const outcome = error.cause?.outcome ?? "not-sent";
-  const did = station.phase;
-  const { parcel } = station;
+  const { parcel, phase: did } = station;
   count(station, "failures");
-  station.job = null;
   if (outcome === "unknown") {
-    station.phase = "check";
-    station.unknown = did;
+    doubted(station);
     say(station, "error", fill(t[`unknown_${did}`], parcel), error.message);
+    settle(station);
     return;
   }
-  say(station, "error", fill(t[outcome === "failed" ? "failed" : `nothing_${did}`], parcel), error.message);
+  station.job = null;
+  if (outcome === "failed") {
+    notMeasurable(station, error.message);
+    return;
+  }
+  say(station, "error", fill(t[`nothing_${did}`], parcel), error.message);
+  goBack(station, did);
+}
+
+/** The device has tried, which has ended the recording: it keeps the video for the next measurement that succeeds. */
+function notMeasurable(station, detail) {
+  const { parcel } = station;
+  parcel.recorded = parcel.video && !parcel.result;
+  say(station, "error", fill(t.failed, parcel), detail);
+  goBack(station, "measuring");
+}
+
+function goBack(station, did) {
+  const { parcel } = station;
   station.phase =
     did === "starting" || (did === "measuring" && !parcel.video && !parcel.result) ? "idle" : station.before;
   if (station.phase === "idle") {
@@ -20,14 +36,11 @@ function failed(station, error) {
   }
 }
 
-function measured(station) {
-  const result = Object.fromEntries(resultFields.map((name) => [name, msg.payload[name]]));
-  const parcel = station.parcel?.id === msg.parcel ? station.parcel : entryOf(station, msg.parcel);
-  if (parcel === undefined) {
-    return;
-  }
+/** A parcel has been measured. `message` is what the archive gets; it is kept until the evidence is saved. */
+function adopt(station, parcel, { job, message, result }) {
   Object.assign(parcel, {
-    job: msg.job,
+    job,
+    message,
     result,
     billable: null,
     picture: "",
@@ -36,6 +49,16 @@ function measured(station) {
   });
   parcel.measurements = (parcel.measurements ?? 0) + 1;
   keep(station, parcel, parcel === station.parcel ? "measured" : parcel.state);
+}
+
+function measured(station) {
+  const result = Object.fromEntries(resultFields.map((name) => [name, msg.payload[name]]));
+  const parcel = parcelOf(station, msg.parcel);
+  station.doubts = station.doubts.filter(({ job }) => job !== msg.job);
+  if (parcel === undefined) {
+    return;
+  }
+  adopt(station, parcel, { job: msg.job, message: msg, result });
   if (parcel === station.parcel) {
     station.phase = "measured";
     station.job = null;
@@ -51,7 +74,7 @@ function filmed(station) {
   if (station.phase === "starting") {
     station.phase = "recording";
     station.recordingSince = now;
-    station.parcel.doubt = false;
+    Object.assign(station.parcel, { doubt: false, recorded: false, filmed: msg.video });
   } else {
     const { parcel } = station;
     const forgotten = parcel.forgotten === true;
@@ -78,18 +101,28 @@ function added(station) {
     entry.evidence = entry.evidence === "saved" ? "saved" : "late";
     peers.cloud = msg.cloud ? { ok: false, text: t.late } : peers.cloud;
   } else if (msg.error) {
-    entry.evidence = "failed";
-    entry.evidenceProblem = msg.error.message;
+    Object.assign(entry, { evidence: "failed", message: null });
     say(station, "error", fill(t.notArchived, entry), msg.error.message);
   } else {
-    const { location, files, complete } = msg.payload;
     peers.cloud = msg.cloud ? { ok: true, text: t.answers } : peers.cloud;
-    Object.assign(entry, { evidence: complete ? "saved" : "incomplete", location });
-    entry.files = files.map(({ path, contentType, bytes, sha256 }) => ({
-      path,
-      contentType: contentType ?? "application/octet-stream",
-      bytes,
-      sha256,
-    }));
+    archived(entry, msg.payload);
+  }
+}
+
+function archived(entry, { location, files, complete }) {
+  Object.assign(entry, { evidence: complete ? "saved" : "incomplete", location, message: null });
+  entry.files = files.map(({ path, contentType, bytes, sha256 }) => ({
+    path,
+    contentType: contentType ?? "application/octet-stream",
+    bytes,
+    sha256,
+  }));
+  const are = (kind) => entry.files.filter((one) => one.contentType.startsWith(`${kind}/`));
+  entry.holds = { pictures: are("image").length, videos: are("video").length };
+  // A measurement of which only the cloud has told has no picture from the device.
+  const shown = files.find(({ description }) => /annotated/i.test(description ?? "")) ?? are("image")[0];
+  const index = entry.files.findIndex(({ path }) => path === shown?.path);
+  if (!entry.picture && index >= 0) {
+    entry.picture = `evidence/${entry.id}/${index}`;
   }
 }

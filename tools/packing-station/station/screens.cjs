@@ -35,6 +35,8 @@ function forgetFailure(station) {
 
 function ticked(station) {
   forgetFailure(station);
+  sendAgain(station);
+  settle(station);
   const { phase } = station;
   const isForgotten = now - station.recordingSince > 1000 * Number(env.get("FORGOTTEN_AFTER"));
   if (phase === "recording" && isForgotten && !station.parcel.forgotten) {
@@ -95,7 +97,12 @@ function shownOf(parcel) {
   if (!parcel) {
     return null;
   }
-  return { ...parcel, files: undefined, link: parcel.files?.length > 0 ? `evidence/${parcel.id}` : "" };
+  return {
+    ...parcel,
+    files: undefined,
+    message: undefined,
+    link: parcel.files?.length > 0 ? `evidence/${parcel.id}` : "",
+  };
 }
 
 function stateFor(station, socketId, withTexts) {
@@ -160,13 +167,14 @@ function publish() {
       phase,
       phaseAt,
       doubt: parcel?.doubt === true,
+      recorded: parcel?.recorded === true,
       operator,
       parcel: parcel?.reference ?? null,
       notice,
       ...shift,
       history: shown,
       last: shown[0] ?? null,
-      waiting: shown.filter(({ evidence }) => ["waiting", "unsure", "late"].includes(evidence)).length,
+      waiting: shown.filter(({ evidence }) => ["waiting", "late"].includes(evidence)).length,
     };
   });
   const all = global.get("packingStations") ?? {};

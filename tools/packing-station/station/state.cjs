@@ -21,7 +21,7 @@ const resultFields = [
   "legalForTrade",
 ];
 const busyPhases = ["starting", "measuring", "cancelling"];
-const out = { screen: [], video: [], measure: [], done: [], chart: [] };
+const out = { screen: [], video: [], measure: [], done: [], chart: [], evidence: [] };
 const changed = new Set();
 
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
@@ -41,6 +41,8 @@ function stationNamed(name) {
     notice: null,
     notices: 0,
     history: [],
+    doubts: [],
+    reported: null,
     inputs: [],
     clients: {},
     shift: { since: now, parcels: 0, failures: 0, hours: {} },
@@ -66,9 +68,11 @@ function count(station, what) {
 
 function command(station, topic, phase, action) {
   const place = places[station.name];
-  station.before = phase === station.phase ? station.before : station.phase;
+  // What is tried again goes back to where the first try would have.
+  station.before = [phase, "check"].includes(station.phase) ? station.before : station.phase;
   station.phase = phase;
   station.job = RED.util.generateId();
+  station.reported = null;
   station.jobAt = now;
   out[topic].push({
     topic,
@@ -79,6 +83,8 @@ function command(station, topic, phase, action) {
     job: station.job,
     parcel: station.parcel.id,
     transactionReference: station.parcel.reference,
+    // An earlier measurement of the parcel has got the video.
+    ...(topic === "measure" && station.parcel.result ? { videoTaken: true } : {}),
   });
 }
 

@@ -1,0 +1,104 @@
+// Measurements of which nobody knows whether they were made, and what a deploy has cut off. A device cannot be asked what it
+// has done, but the cloud reports each measurement, with the ID of its command in customReference2.
+const doubtLimit = 10;
+
+function parcelOf(station, id) {
+  return station.parcel?.id === id ? station.parcel : entryOf(station, id);
+}
+
+/** The outcome of the command that was sent last is not known. The start of this flow does the same after a deploy. */
+function doubted(station) {
+  const { job, parcel, phase, reported, doubts } = station;
+  if (phase === "measuring") {
+    parcel.doubt = parcel.video && !parcel.result;
+    const doubt = { job, id: parcel.id, reference: parcel.reference, record: reported };
+    station.doubts = [doubt, ...doubts].slice(0, doubtLimit);
+  }
+  Object.assign(station, { phase: "check", unknown: phase, job: null });
+}
+
+/** The record of a measurement may come before its answer, or when the answer did not come. */
+function reported(record) {
+  const job = record.customReference2;
+  for (const station of Object.values(stations)) {
+    const doubt = station.doubts.find((one) => one.job === job);
+    if (doubt !== undefined) {
+      doubt.record = record;
+      settle(station);
+    } else if (station.phase === "measuring" && station.job === job) {
+      station.reported = record;
+    }
+  }
+}
+
+/** Ends the doubts of which there is a record. */
+function settle(station) {
+  const known = station.doubts.filter(({ record }) => record);
+  station.doubts = station.doubts.filter(({ record }) => !record);
+  known.forEach((doubt) => learn(station, doubt));
+}
+
+function learn(station, { job, id, reference, record }) {
+  const parcel = parcelOf(station, id);
+  const isAsked =
+    parcel && parcel === station.parcel && station.phase === "check" && station.unknown === "measuring";
+  changed.add(station);
+  if (!record.ok) {
+    if (isAsked) {
+      notMeasurable(station, record.errorMessage ?? "");
+    }
+    return;
+  }
+  const { device, cloud } = places[station.name] ?? {};
+  const message = {
+    station: station.name,
+    transactionId: record.transactionId,
+    transactionReference: reference,
+    payload: record,
+    parcel: id,
+    job,
+    device,
+    ...(cloud ? { cloud } : {}),
+    // The first measurement has got the video.
+    ...(parcel?.filmed && !parcel.result ? { video: parcel.filmed } : {}),
+  };
+  out.evidence.push(RED.util.cloneMessage(message));
+  if (parcel === undefined) {
+    return;
+  }
+  if (!isAsked && parcel.result) {
+    // It was measured again meanwhile, which is what the screen shows.
+    parcel.measurements += 1;
+    return;
+  }
+  const result = resultOf(record);
+  adopt(station, parcel, { job, message, result });
+  if (isAsked) {
+    station.phase = "measured";
+    say(station, "good", fill(t.measuredAfterAll, { reference, summary: result.summary }));
+  } else if (parcel === station.parcel) {
+    station.before = "measured";
+  }
+}
+
+/** What the screen shows of a record, which has no summary of its own. */
+function resultOf(record) {
+  const sides = [record.length, record.width, record.height].map((side) => side ?? "?").join(" × ");
+  const parts = [
+    [sides, record.dimsUnitOfMeasure],
+    [record.weight, record.weightUnitOfMeasure],
+  ];
+  const summary = parts
+    .filter(([value]) => value !== null)
+    .map((part) => part.filter((one) => one !== null).join(" "))
+    .join(", ");
+  return { ...Object.fromEntries(resultFields.map((name) => [name, record[name]])), summary };
+}
+
+/** What was on its way to the archive when the flow was deployed goes there again: it archives nothing twice. */
+function sendAgain(station) {
+  for (const parcel of station.history.filter((one) => one.isCutOff)) {
+    delete parcel.isCutOff;
+    out.evidence.push(RED.util.cloneMessage(parcel.message));
+  }
+}
