@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -79,4 +80,16 @@ export async function withPage(
 /** The cookie that a login has given, as a request sends it. */
 export function cookieOf(response: Response): string {
   return (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+}
+
+/** What every answer says: no cache, no frame, no guessing of types, no foreign content. */
+export function assertGuarded(response: Response): void {
+  const header = (name: string): string => response.headers.get(name) ?? "";
+  assert.equal(header("cache-control"), "no-store");
+  assert.equal(header("x-content-type-options"), "nosniff");
+  assert.equal(header("x-frame-options"), "DENY");
+  assert.equal(header("referrer-policy"), "no-referrer");
+  assert.equal(header("cross-origin-resource-policy"), "same-origin");
+  assert.match(header("content-security-policy"), /^default-src 'none'; .*frame-ancestors 'none'/);
+  assert.doesNotMatch(header("content-security-policy"), /unsafe|\*|data:/);
 }
