@@ -18,11 +18,11 @@ import { NodeStatus } from "../../src/runtime/status/node-status.ts";
 import { translateError, translateStatus, translateValue } from "../../src/runtime/status/translate.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { RecordSender } from "../../src/runtime/webhook/record-sender.ts";
-import { serveWebhook } from "../../src/runtime/webhook/serve-webhook.ts";
+import { servePath } from "../../src/runtime/web/serve-path.ts";
+import { partBehind, ServedPaths } from "../../src/runtime/web/served-paths.ts";
 import { WebhookMemories } from "../../src/runtime/webhook/webhook-memories.ts";
 import { readWebhook } from "../../src/runtime/webhook/webhook-settings.ts";
 import { BodyBudget } from "../../src/webhook/body-budget.ts";
-import { partBehind, WebhookPaths } from "../../src/webhook/paths.ts";
 import { WebhookReceiver, type Refusal } from "../../src/webhook/receiver.ts";
 import { defaults, properties, type TransactionInProperties } from "./transaction-in.shared.ts";
 
@@ -43,7 +43,6 @@ const operation = { operation: "transaction in", surface: "config", acts: false 
 export default function (RED: NodeAPI): void {
   /** Different for each start of the process: what an earlier process sent may have been lost with it. */
   const runId = randomUUID();
-  const paths = new WebhookPaths();
   const budget = new BodyBudget();
   const flows = {
     started: new FlowsEvent(RED, "flows:started"),
@@ -54,7 +53,7 @@ export default function (RED: NodeAPI): void {
 
   /** After a deploy: deletes what belongs to no node any more. */
   const settle = (): void => {
-    paths.settle();
+    ServedPaths.of(RED.httpNode).settle();
     for (const { nodeId, records } of memories.settle()) {
       const text = translateStatus(RED, "undelivered", { count: records });
       RED.log.warn(`[dimensioner-transaction-in:${nodeId}] ${text}`);
@@ -128,6 +127,7 @@ export default function (RED: NodeAPI): void {
     // While the flows stop and start, some of the nodes behind this one do not exist, whatever kind of deploy it is.
     const forget = followFlows(flows, {
       onStarted: () => {
+        ServedPaths.of(RED.httpNode).check();
         receiver.resume();
         stored?.open();
       },
@@ -136,7 +136,7 @@ export default function (RED: NodeAPI): void {
         sender.stopping();
       },
     });
-    const leave = serveWebhook(RED, paths, {
+    const leave = servePath(RED, {
       path: webhook.path,
       handle: (request, response) => {
         receiver

@@ -63,6 +63,36 @@ describe("the evidence page in Node-RED", () => {
       }),
     ));
 
+  it("says that a webhook or an http in node has a part of its path, until that is gone", () =>
+    withFolder((folder) =>
+      withNodeRed({}, async (nodeRed) => {
+        const page = store("store", folder, { path: "p", credentials: { logins: await logins() } });
+        const tab = { id: "tab", type: "tab", label: "Dock" };
+        const other = (more: object): object => ({ id: "other", z: "tab", wires: [[]], ...more });
+        const httpIn = (url: string): object => other({ type: "http in", method: "get", url });
+        const problem = /The evidence page is not served: path used by another node/;
+        for (const node of [httpIn("/p/api/more"), httpIn("/P"), httpIn("p/:id")]) {
+          const said = nodeRed.nextLine(problem);
+          await nodeRed.deploy([tab, page, node]);
+          await said;
+          const served = nodeRed.nextLine(/The evidence page is served at/);
+          await nodeRed.deploy([tab, page, httpIn("/pp")], "nodes");
+          await served;
+        }
+        const said = nodeRed.nextLine(/\[dimensioner-transaction-in:other\] path used by another node/);
+        await nodeRed.deploy([
+          tab,
+          page,
+          other({ type: "dimensioner-transaction-in", path: "p/transaction", secretIn: "none" }),
+        ]);
+        await said;
+        const own = await fetch(`${nodeRed.url}/p/`);
+        assert.equal(own.status, 200);
+        await nodeRed.deploy([tab, page, httpIn("/*splat")]);
+        assert.equal((await fetch(`${nodeRed.url}/p/`)).status, 200, "one that takes the rest is no problem");
+      }),
+    ));
+
   it("reads posts itself, also where the editor has the same root, and keeps its login to its own path", () =>
     withFolder((folder) =>
       withNodeRed({}, async (nodeRed) => {

@@ -8,9 +8,8 @@ import type { LoginMemory } from "../../evidence-page/login-requests.ts";
 import { readPageUrl } from "../../rules/addresses.ts";
 import { readPath } from "../../rules/names.ts";
 import type { Store } from "../../store/store.ts";
-import { WebhookPaths } from "../../webhook/paths.ts";
 import { openOrExplain } from "../config/config-node.ts";
-import { FlowsEvent } from "../config/flows-event.ts";
+import { FlowsEvent, followFlows } from "../config/flows-event.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { sourceOf } from "../evidence/evidence-work.ts";
 import { LeasedStore } from "../evidence/leased-store.ts";
@@ -18,7 +17,8 @@ import { LogThrottle } from "../status/log-throttle.ts";
 import { translateError, translateStatus } from "../status/translate.ts";
 import { packagesFolderOf } from "../store/packages-folder.ts";
 import type { StoreNode } from "../store/store-choice.ts";
-import { serveWebhook } from "../webhook/serve-webhook.ts";
+import { servePath } from "../web/serve-path.ts";
+import { ServedPaths } from "../web/served-paths.ts";
 import type { PackageLinks } from "../store/package-links.ts";
 import { readAccess, type AccessSettings } from "./page-access.ts";
 
@@ -38,14 +38,15 @@ interface ServedPage {
 /** The evidence pages of all stores. */
 export class StorePages {
   readonly #RED: NodeAPI;
-  readonly #paths = new WebhookPaths();
   readonly #started: FlowsEvent;
+  readonly #stopping: FlowsEvent;
   /** By the id of the config node, so that a deploy ends no session and forgets no failed login. */
   readonly #memories = new Map<string, LoginMemory>();
 
   constructor(RED: NodeAPI) {
     this.#RED = RED;
     this.#started = new FlowsEvent(RED, "flows:started");
+    this.#stopping = new FlowsEvent(RED, "flows:stopping");
   }
 
   /**
@@ -85,7 +86,7 @@ export class StorePages {
         }
       },
     });
-    const leave = serveWebhook(this.#RED, this.#paths, {
+    const leave = servePath(this.#RED, {
       path: { base: given.path, takesPart: false, takesAll: true },
       handle: (request, response) => void page.handle(request, response, given.path),
       onServed: () => {
@@ -93,9 +94,17 @@ export class StorePages {
         links.begin(given.url ?? path);
         node.log(translateStatus(this.#RED, "evidencePage", { path }));
       },
-      onProblem: (problem) => this.#sayOff(node, translateStatus(this.#RED, problem)),
+      onProblem: (problem) => {
+        links.end();
+        this.#sayOff(node, translateStatus(this.#RED, problem));
+      },
     });
+    const forget = followFlows(
+      { started: this.#started, stopping: this.#stopping },
+      { onStarted: () => ServedPaths.of(this.#RED.httpNode).check(), onStopping: () => undefined },
+    );
     node.on("close", (done: () => void) => {
+      forget();
       leave();
       links.end();
       page.close();
@@ -117,7 +126,7 @@ export class StorePages {
 
   /** After a deploy: what belongs to no node any more is given up. */
   #settle(): void {
-    this.#paths.settle();
+    ServedPaths.of(this.#RED.httpNode).settle();
     for (const id of this.#memories.keys()) {
       if (this.#RED.nodes.getNode(id) === null) {
         this.#memories.delete(id);

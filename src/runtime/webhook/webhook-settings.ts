@@ -1,6 +1,6 @@
 import { phrase } from "../../errors/interpolation.ts";
 import { headerNameProblem, readPath } from "../../rules/names.ts";
-import type { WebhookPath } from "../../webhook/paths.ts";
+import type { ServedPath } from "../web/served-paths.ts";
 import type { SecretRule, WebhookRules } from "../../webhook/receiver.ts";
 import { SettingsReader } from "../config/settings.ts";
 
@@ -21,7 +21,7 @@ const settings = new SettingsReader("webhook");
 export function readWebhook(
   given: WebhookSettings,
   secret: string,
-): { readonly path: WebhookPath; readonly rules: Omit<WebhookRules, "instrumentOf"> } {
+): { readonly path: ServedPath; readonly rules: Omit<WebhookRules, "instrumentOf"> } {
   const { dedupeMs, queueLimit, onlyOk } = given;
   const path = readPath(given.path);
   if ("problem" in path) {

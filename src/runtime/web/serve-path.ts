@@ -1,33 +1,29 @@
 import type { NodeAPI } from "node-red";
-import type { Handler, WebhookPath, WebhookPaths } from "../../webhook/paths.ts";
+import { ServedPaths, type Handler, type ServedPath } from "./served-paths.ts";
 
-interface ServedWebhook {
-  readonly path: WebhookPath;
+interface Served {
+  readonly path: ServedPath;
   readonly handle: Handler;
   readonly onServed: () => void;
   /**
-   * Called with the reason why the path is not served; if another node has it, it is served as soon as that one is
-   * gone.
+   * Called with the reason why the path is not served, or not alone; if another node has it, it is served as soon as that
+   * one is gone.
    */
   readonly onProblem: (problem: "noWebServer" | "pathTaken") => void;
 }
 
 /**
- * Serves a webhook where Node-RED serves the paths of flows, behind the site's own middleware; returns a function that
+ * Serves a webhook or a page where Node-RED serves the paths of flows, behind the site's own middleware; returns a function that
  * ends that.
  */
-export function serveWebhook(
-  RED: NodeAPI,
-  paths: WebhookPaths,
-  { path, handle, onServed, onProblem }: ServedWebhook,
-): () => void {
+export function servePath(RED: NodeAPI, { path, handle, onServed, onProblem }: Served): () => void {
   // A site can disable all paths of flows.
   const root: unknown = RED.settings.httpNodeRoot;
   if (root === false) {
     onProblem("noWebServer");
     return () => undefined;
   }
-  return paths.claim({
+  return ServedPaths.of(RED.httpNode).claim({
     path,
     app: RED.httpNode,
     handlers: [...middleware(RED), handle],

@@ -11,8 +11,8 @@ export interface WebApp {
   path(): string;
 }
 
-/** The path of a webhook, below the root of the application. */
-export interface WebhookPath {
+/** A path of a webhook or a page, below the root of the application. */
+export interface ServedPath {
   /** "dimensioner/transaction": the joined parts, without a slash at either end. */
   readonly base: string;
   /** Whether one more part, the secret, may follow. */
@@ -22,7 +22,7 @@ export interface WebhookPath {
 }
 
 /** The part behind the base in the path of a request; undefined if there is none. */
-export function partBehind({ base }: WebhookPath, url: string | undefined): string | undefined {
+export function partBehind({ base }: ServedPath, url: string | undefined): string | undefined {
   const parts = (url ?? "")
     .replace(/[?#].*$/, "")
     .split("/")
@@ -36,27 +36,43 @@ export function partBehind({ base }: WebhookPath, url: string | undefined): stri
 }
 
 interface Claim {
-  readonly path: WebhookPath;
+  readonly path: ServedPath;
   readonly app: WebApp;
   readonly handlers: readonly Handler[];
   readonly onServed: () => void;
   readonly onTaken: () => void;
   isLeaving?: boolean;
+  /** Whether another node of the flows has a part of it, as far as was told. */
+  isShared?: boolean;
   /** Removes the route; only there while the claim is served. */
   remove?: () => void;
 }
 
+/** Where the paths of an application are kept: nodes of all types have to see the same. */
+const ofApp = Symbol("paths of @dimflow/node-red-dimensioner");
+
 /**
- * Serves webhooks on an express application, each path once: a second claim to a path is notified, and served as soon
+ * Serves webhooks and pages on an express application, each path once: a second claim to a path is notified, and served as soon
  * as the first one has ended. A claim that was given up is still served until another one needs its path or `settle` is
  * called, so that its handlers can ask senders to repeat the request; without a route the response would be that there
  * is no such address. No route is left when a claim has ended.
  */
-export class WebhookPaths {
+export class ServedPaths {
   #claims: Claim[] = [];
 
+  /** The paths of this application. A site that serves no paths of flows may have none. */
+  static of(app: WebApp | undefined): ServedPaths {
+    if (app === undefined) {
+      return new ServedPaths();
+    }
+    const known = propertyOf(app, ofApp);
+    const paths = known instanceof ServedPaths ? known : new ServedPaths();
+    Reflect.set(app, ofApp, paths);
+    return paths;
+  }
+
   /** Claims a path. Returns a function that gives the claim up. */
-  claim(claim: Omit<Claim, "isLeaving" | "remove">): () => void {
+  claim(claim: Omit<Claim, "isLeaving" | "isShared" | "remove">): () => void {
     const own: Claim = { ...claim };
     this.#claims.push(own);
     this.#serve(own);
@@ -73,6 +89,42 @@ export class WebhookPaths {
     for (const waiting of this.#claims.filter(({ remove }) => remove === undefined)) {
       this.#serve(waiting);
     }
+  }
+
+  /**
+   * To be called when the flows have started: tells the claims whose path an http in node has too, of which one of the two
+   * gets no requests, and those of which that is no longer so.
+   */
+  check(): void {
+    for (const claim of this.#claims.filter(({ remove, isLeaving }) => remove !== undefined && !isLeaving)) {
+      const isShared = this.#isShared(claim);
+      if (isShared !== (claim.isShared ?? false)) {
+        claim.isShared = isShared;
+        (isShared ? claim.onTaken : claim.onServed)();
+      }
+    }
+  }
+
+  #isShared({ app, path }: Claim): boolean {
+    const route = routeOf(path);
+    const own = new Set(this.#claims.map((claim) => String(routeOf(claim.path))));
+    let isBefore = true;
+    for (const layer of layersOf(app)) {
+      const there = propertyOf(layer, "route");
+      if (there === undefined) {
+        continue;
+      }
+      const given = propertyOf(there, "path");
+      if (given instanceof RegExp && own.has(String(given))) {
+        isBefore &&= String(given) !== String(route);
+        continue;
+      }
+      // One that takes everything is no problem as long as it comes later.
+      if ((typeof given === "string" && route.test(given)) || (isBefore && matches(layer, `/${path.base}`))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   #serve(own: Claim): void {
@@ -100,11 +152,11 @@ export class WebhookPaths {
 }
 
 /** Case makes no difference, as for the routes of http in nodes. */
-function overlap(one: WebhookPath, other: WebhookPath): boolean {
+function overlap(one: ServedPath, other: ServedPath): boolean {
   return covers(one, other) || covers(other, one);
 }
 
-function covers({ base, takesPart, takesAll }: WebhookPath, other: WebhookPath): boolean {
+function covers({ base, takesPart, takesAll }: ServedPath, other: ServedPath): boolean {
   const [own, given] = [base.toLowerCase(), other.base.toLowerCase()];
   if (takesAll === true && given.startsWith(`${own}/`)) {
     return true;
@@ -113,7 +165,7 @@ function covers({ base, takesPart, takesAll }: WebhookPath, other: WebhookPath):
 }
 
 /** A regular expression: in a path that is text, express would interpret some characters. */
-function routeOf({ base, takesPart, takesAll }: WebhookPath): RegExp {
+function routeOf({ base, takesPart, takesAll }: ServedPath): RegExp {
   const literal = base.replace(/[.~-]/g, "\\$&");
   if (takesAll === true) {
     return new RegExp(`^/${literal}(?:/.*)?$`, "i");
@@ -177,8 +229,14 @@ function layersOf(app: WebApp): unknown[] {
   return Array.isArray(stack) ? stack : [];
 }
 
+/** Whether a layer of a router takes this path. */
+function matches(layer: unknown, path: string): boolean {
+  const match = propertyOf(layer, "match");
+  return typeof match === "function" && Reflect.apply(match, layer, [path]) === true;
+}
+
 /** Reads a property of an object or a function; routers and applications are functions. */
-function propertyOf(value: unknown, name: string): unknown {
+function propertyOf(value: unknown, name: string | symbol): unknown {
   return (typeof value === "object" && value !== null) || typeof value === "function"
     ? Reflect.get(value, name)
     : undefined;
