@@ -149,7 +149,7 @@ export const phrases = {
   lastPart: "the last part",
   period:
     "it must be a day such as 2026-11-22, a month such as 2026-11, two of these separated by a slash, today, yesterday, or the most recent hours or days, such as 24h or 7d.",
-  size: "it must be three sides such as 33.5 x 21 x 12.5 cm, a weight such as 1.27 kg, or both with a comma between them.",
+  size: "it must be three sides such as 33.5 x 21 x 12.5 cm, a weight such as 1.27 kg, or both, separated by a comma.",
   partsMissing: "__count__ of __total__ parts",
   recordMissing:
     "the transaction (no record of this measurement has arrived; the webhook's records must arrive at a transaction in node with the same store)",
