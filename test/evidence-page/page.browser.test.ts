@@ -174,6 +174,7 @@ describe("the evidence page, in Node-RED 4.1 and 5.0", () => {
       await page.locator(".media .thumb").first().click();
       await page.locator("#viewer-title", { hasText: hostile }).waitFor();
       await page.keyboard.press("Escape");
+      await page.locator("#viewer").waitFor({ state: "hidden" });
       const injected = await page.evaluate(`[window.hacked, document.querySelectorAll("img[src=x]").length]`);
       assert.deepEqual(injected, [undefined, 0]);
 

@@ -12,12 +12,20 @@ import { EvidencePage } from "../../src/evidence-page/evidence-page.ts";
 import type { LoginMemory } from "../../src/evidence-page/login-requests.ts";
 import { databaseOf, newDatabases } from "../archive/store.ts";
 
+/** A request that waits before it opens the store. */
+export interface Held {
+  readonly arrived: Promise<void>;
+  release(): void;
+}
+
 export interface Served {
   /** The address of the page, with a slash at its end. */
   readonly url: string;
   readonly page: EvidencePage;
   /** What the log would say. */
   readonly problems: readonly unknown[];
+  /** Holds the next request that opens the store for this operation. */
+  hold(operation: string): Held;
   /** Sends a request as the page in a browser does. */
   ask(path: string, init?: RequestInit): Promise<Response>;
   post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
@@ -36,16 +44,29 @@ export async function withPage(
 ): Promise<void> {
   const lease = await newDatabases().open(databaseOf(root));
   const problems: unknown[] = [];
+  const holds = new Map<string, () => Promise<void>>();
+  const hold = (operation: string): Held => {
+    const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    holds.set(operation, () => {
+      holds.delete(operation);
+      arrived.resolve();
+      return released.promise;
+    });
+    return { arrived: arrived.promise, release: released.resolve };
+  };
   const page = new EvidencePage({
     rules,
     memory,
-    open: async (operation) => ({
-      database: lease.database,
-      root: await openRoot(root, plainDisk),
-      disk: plainDisk,
-      operation,
-      databaseFile: databaseOf(root),
-    }),
+    open: async (operation) => {
+      await holds.get(operation)?.();
+      return {
+        database: lease.database,
+        root: await openRoot(root, plainDisk),
+        disk: plainDisk,
+        operation,
+        databaseFile: databaseOf(root),
+      };
+    },
     say: (error) => error.message,
     onProblem: (error) => problems.push(error),
   });
@@ -61,6 +82,7 @@ export async function withPage(
       url,
       page,
       problems,
+      hold,
       ask,
       post: (path, given = {}, headers = {}) =>
         ask(path, {
