@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { freePort } from "../support/servers.ts";
 
 import { readArguments } from "../../src/simulator/cli-arguments.ts";
 
@@ -111,12 +112,8 @@ describe("simulator: command line", () => {
   });
 
   it("says once that nobody takes the webhook's records, goes on, and delivers them as soon as somebody does", async () => {
-    const server = createHttpServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    assert.ok(typeof address === "object" && address !== null);
-    const { port } = address;
-    await new Promise((resolve) => server.close(resolve));
+    const server = createHttpServer();
+    const port = await freePort();
     const origin = `http://127.0.0.1:${port}`;
     const sim = run(
       ...anyPorts,

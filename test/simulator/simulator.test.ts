@@ -4,6 +4,7 @@ import { get } from "node:http";
 import { connect, createServer } from "node:net";
 
 import { startSimulator } from "../../src/simulator/index.ts";
+import { freePort } from "../support/servers.ts";
 import { cloudGet, jsonOf, measure, measureRequest, useSimulators, video } from "./support.ts";
 
 describe("simulator", () => {
@@ -134,18 +135,17 @@ describe("simulator", () => {
   });
 
   it("leaves nothing open when a port is taken", async () => {
-    const taken = createServer().listen(0, "127.0.0.1");
+    const port = await freePort();
+    const taken = createServer().listen(port, "127.0.0.1");
     await once(taken, "listening");
-    const address = taken.address();
-    assert.ok(typeof address === "object" && address !== null);
-    await assert.rejects(startSimulator({ ports: { cloud: address.port } }), /EADDRINUSE/);
+    await assert.rejects(startSimulator({ ports: { cloud: port } }), /EADDRINUSE/);
     await new Promise((resolve) => taken.close(resolve));
-    const sim = await start({ ports: { cloud: address.port } });
-    assert.equal(sim.cloud.port, address.port);
+    const sim = await start({ ports: { cloud: port } });
+    assert.equal(sim.cloud.port, port);
   });
 
   it("comes back on its port when somebody held it meanwhile", async () => {
-    const sim = await start();
+    const sim = await start({ ports: { newer: await freePort() } });
     sim.newer.setPower(false);
     const squatter = createServer().listen(sim.newer.port, "127.0.0.1");
     await once(squatter, "listening");
