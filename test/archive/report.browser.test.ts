@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
 import { exportPackages } from "../../src/index.ts";
 import { faultsOfPage } from "../simulator/browser-page.ts";
+import { longestWaitMs } from "../support/browser.ts";
 import { sharedBrowser } from "../support/shared-browser.ts";
 import { readZip } from "./read-zip.ts";
 import { databaseOf } from "./store.ts";
@@ -82,6 +83,7 @@ describe("the evidence report in a browser", () => {
 
   async function withPage(body: (page: Page, problems: string[]) => Promise<void>): Promise<void> {
     const context = await (await sharedBrowser()).newContext({ viewport: { width: 1200, height: 900 } });
+    context.setDefaultTimeout(longestWaitMs);
     try {
       const page = await context.newPage();
       const problems: string[] = [];

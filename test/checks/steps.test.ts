@@ -144,7 +144,7 @@ function pidIn(line = ""): number {
 
 /** True as soon as there is no such process, or one that has ended and has not been waited for. */
 async function isGone(pid: number): Promise<boolean> {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 1_200; tries++) {
     try {
       process.kill(pid, 0);
     } catch {
