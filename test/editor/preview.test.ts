@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { untilUsable } from "../support/browser.ts";
 import { startServer, type RawServer } from "../support/servers.ts";
 import { openBothEditors, type OpenEditor, type BothEditors } from "./both-editors.ts";
 import { closeDialog, faultsOfDialog, fill, openDialog } from "./dialog.ts";
@@ -186,7 +187,7 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", () => {
         assert.equal((await kept(openEditor, id)).status, 204, id);
       }
       await page.reload();
-      await page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
+      await untilUsable(page);
       await openDialog(page, "image");
       await page.getByText("No image since the last deploy.").waitFor();
       await closeDialog(page, "cancel");

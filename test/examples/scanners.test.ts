@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import type { Browser } from "playwright-core";
 import { openEditorEvents } from "../../tools/demo/editor-events.ts";
 import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
+import { longestWaitMs } from "../support/browser.ts";
 import { freePort } from "../support/servers.ts";
 import { sharedBrowser } from "../support/shared-browser.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
@@ -108,6 +109,7 @@ describe("the examples 07 and 08: scanners, in one Node-RED", () => {
 
     it("shows each scan with its result, and a hostile one as text", async () => {
       const page = await browser.newPage();
+      page.setDefaultTimeout(longestWaitMs);
       const problems: string[] = [];
       page.on("pageerror", (error) => problems.push(error.message));
       page.on("dialog", (dialog) => problems.push(dialog.message()));
@@ -140,6 +142,7 @@ describe("the examples 07 and 08: scanners, in one Node-RED", () => {
 
     it("gets each key of a scan, right after the page has loaded and wherever the focus is", async () => {
       const page = await browser.newPage();
+      page.setDefaultTimeout(longestWaitMs);
       const measures = async (where: string, prepare: () => Promise<unknown>): Promise<void> => {
         const measured = run.simulator.nextRequest(({ path }) => path === "/api/v1/measure");
         await prepare();

@@ -124,7 +124,8 @@ function editorStorage({ language = "en-US", dark = false }: EditorOptions): Rec
   return { "editor-language": language, "view-dark-theme": dark ? "dark" : "light" };
 }
 
-async function untilUsable(page: Page): Promise<void> {
+/** Waits until the flows are on the canvas and nothing moves any more. */
+export async function untilUsable(page: Page): Promise<void> {
   await page.locator("#red-ui-header-button-deploy").waitFor({ state: "visible" });
   await page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
   await standStill(page);
