@@ -153,7 +153,7 @@ export const migrations: readonly (readonly string[])[] = [
     `ALTER TABLE packages ADD COLUMN middle_mm INTEGER`,
     `ALTER TABLE packages ADD COLUMN shortest_mm INTEGER`,
     `ALTER TABLE packages ADD COLUMN weight_g INTEGER`,
-    `CREATE INDEX packages_size ON packages (longest_mm, middle_mm, shortest_mm, archived_at)`,
+    `CREATE INDEX packages_size ON packages (longest_mm, middle_mm, shortest_mm, weight_g, archived_at)`,
     `CREATE INDEX packages_weight ON packages (weight_g, archived_at)`,
   ],
 ];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { appendFile, cp, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { plainDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { makeTimestamp } from "../../src/archive/evidence/make-timestamp.ts";
 import { TimestampFolder } from "../../src/archive/maintenance/timestamp-folder.ts";
@@ -234,6 +235,43 @@ describe("archive: time stamps from OpenSSL", () => {
         `timestamp ${location}: the manifest that was time-stamped, that of ${path}, is missing or has been changed`,
       ]);
     }));
+
+  it("names a changed picture, manifest, time stamp and report, each in words", () =>
+    withFolder((to) =>
+      withFolder(async (root) => {
+        const [first = "", second = ""] = await fillArchive(root, ["m0", "m1", "m2"]);
+        const { location } = await stamp(root);
+        const options = { database: databaseOf(root), by: "all", to } as const;
+        const { path } = await exportPackages(root, options);
+        for (const { name, content } of await readZip(path)) {
+          await mkdir(dirname(join(to, "x", name)), { recursive: true });
+          await writeFile(join(to, "x", name), content);
+        }
+        await appendFile(join(to, "x", "report.html"), "<p>nothing is wrong</p>");
+        const sums = spawnSync("sha256sum", ["-c", "SHA256SUMS"], { cwd: join(to, "x"), encoding: "utf8" });
+        if (sums.error === undefined) {
+          assert.deepEqual(sums.stdout.match(/^.*: FAILED$/gm), ["report.html: FAILED"]);
+        }
+
+        const picture = (await readdir(join(root, first))).find((name) => name.endsWith(".jpg")) ?? "";
+        await appendFile(join(root, first, picture), "changed");
+        const manifest = join(root, second, "manifest.json");
+        await writeFile(manifest, (await readFile(manifest, "utf8")).replace("ORDER-1", "ORDER-2"));
+        await writeFile(join(root, location, "response.tsr"), fixture("rsa-sha256.tsr"));
+        const { said } = await verify(root);
+        for (const expected of [
+          new RegExp(`^changed ${first}/${picture}: `),
+          new RegExp(`^changed ${second}/manifest.json: the manifest differs`),
+          /^timestamp .*: the time stamp of the package .* is not the original one$/,
+        ]) {
+          assert.equal(
+            said.filter((one) => expected.test(one)).length,
+            1,
+            `${expected} in\n${said.join("\n")}`,
+          );
+        }
+      }),
+    ));
 
   it("names a signer whose certificate leads to none of the given roots", () =>
     withFolder(async (root) => {

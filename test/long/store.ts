@@ -13,6 +13,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { searchIndex } from "../../src/archive/evidence/search.ts";
+import { readSize } from "../../src/archive/evidence/size.ts";
 import type { Database } from "../../src/store/database.ts";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
@@ -77,6 +78,23 @@ async function measureIndex(packages: number, openLimitMs?: number): Promise<voi
     await searchIndex(database, { by: "text", value: text }, 100);
     report(`find what begins with “${text}” in ${ofIndex}`, performance.now() - startedAtText, "ms", 50);
   }
+  // The carton that a fifth of all parcels have, any other, one that none has, and weights.
+  for (const text of [
+    "40x30x20 cm",
+    "33.5x21x12.5",
+    "12x11x10 in",
+    "99x98x97.5 cm",
+    "1.27 kg",
+    "40x30x20 cm, 7 kg",
+  ]) {
+    const sizes = readSize(text) ?? [];
+    const startedAtSize = performance.now();
+    await searchIndex(database, { by: "size", sizes }, 24);
+    report(`find the size “${text}” in ${ofIndex}`, performance.now() - startedAtSize, "ms", 50);
+  }
+  const startedAtAll = performance.now();
+  await searchIndex(database, { by: "all" }, 24);
+  report(`find the newest in ${ofIndex}`, performance.now() - startedAtAll, "ms", 50);
   await release();
   await rm(file);
 }
@@ -88,11 +106,13 @@ function fillIndex(file: string, packages: number): void {
   database.exec(`WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ${packages})
     INSERT INTO packages (package_id, job_key, store_id, location, manifest_sha256, transaction_id,
       transaction_reference, custom_reference_1, barcode_reference, device, measured_at, archived_at, legal_for_trade, complete,
-      files, bytes, measurement_sha256, raw_sha256, previous_sha256)
+      files, bytes, measurement_sha256, raw_sha256, previous_sha256, longest_mm, middle_mm, shortest_mm, weight_g)
     SELECT lower(hex(randomblob(16))), lower(hex(randomblob(32))), 'store', '2026-11-22/ORDER-' || n, lower(hex(randomblob(32))),
       lower(hex(randomblob(16))), 'ORDER-' || n, 'CUSTOMER-' || (n % 1000), '4006381' || n, 'Dock ' || (n % 40),
       strftime('%Y-%m-%dT%H:%M:%fZ', 1700000000 + n, 'unixepoch'), strftime('%Y-%m-%dT%H:%M:%fZ', 1700000001 + n, 'unixepoch'),
-      1, 1, 4, 5000000, lower(hex(randomblob(32))), lower(hex(randomblob(32))), lower(hex(randomblob(32)))
+      1, 1, 4, 5000000, lower(hex(randomblob(32))), lower(hex(randomblob(32))), lower(hex(randomblob(32))),
+      iif(n % 5 = 0, 400, 300 + abs(random() % 600)), iif(n % 5 = 0, 300, 150 + abs(random() % 150)),
+      iif(n % 5 = 0, 200, 20 + abs(random() % 130)), 100 + abs(random() % 30000)
     FROM numbers`);
   database.exec("PRAGMA journal_mode = WAL");
   database.close();
