@@ -33,9 +33,9 @@ describe("the API, fact by fact", () => {
     const sim = opened(await startSimulator(options));
     const flow = await TestFlow.start(
       [
-        { id: "device", type: "dimensioner-device", address: sim.newer.origin, timeout: 5 },
+        { id: "device", type: "dimensioner-device", address: sim.newer.origin, timeout: 60 },
         { id: "old", type: "dimensioner-device", address: sim.earlier.origin, generation: "earlier" },
-        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 5 },
+        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 60 },
         { id: "measure", z: "tab", type: "dimensioner-measure", device: "device" },
         { id: "older measure", z: "tab", type: "dimensioner-measure", device: "old" },
         { id: "video", z: "tab", type: "dimensioner-fetch-video", device: "device", wait: 0 },

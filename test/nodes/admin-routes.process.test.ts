@@ -78,7 +78,7 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
     return first;
   };
   const testDevice = async (given: object): Promise<Answer> => {
-    const values = { id: "new", z: "", address: "", generation: "newer", timeout: "5" };
+    const values = { id: "new", z: "", address: "", generation: "newer", timeout: "60" };
     return onlyLine(await read(await post("device", { ...values, ...given })));
   };
   const testCloud = async (given: object): Promise<Answer> => {

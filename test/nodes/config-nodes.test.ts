@@ -115,13 +115,12 @@ describe("config nodes", () => {
     afterEach(() => sim.close());
 
     it("is shown nowhere, whatever goes wrong", async () => {
-      flow = await TestFlow.start(
-        [
-          { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout: 1 },
-          { id: "node", z: "tab", type: "dimensioner-media-list", cloud: "cloud" },
-        ],
-        { cloud: { token: ` Bearer ${token}\n` } },
-      );
+      const nodesWith = (timeout: number) => [
+        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, timeout },
+        { id: "node", z: "tab", type: "dimensioner-media-list", cloud: "cloud" },
+      ];
+      const credentials = { cloud: { token: ` Bearer ${token}\n` } };
+      flow = await TestFlow.start(nodesWith(60), credentials);
       const seen: unknown[] = [];
       sim.cloud.addMedia("1", { contentType: "image/jpeg", bytes: Buffer.from("x") });
       assert.equal(
@@ -129,6 +128,8 @@ describe("config nodes", () => {
         undefined,
         "pasted with its scheme and a line end",
       );
+      // Only what is to fail may be impatient.
+      await flow.deploy(nodesWith(1), credentials);
       for (const fault of [
         { kind: "status", status: 401 },
         { kind: "status", status: 302, headers: { location: "http://127.0.0.1:1/" } },
