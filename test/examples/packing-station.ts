@@ -6,6 +6,7 @@ import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { connected, readExample, together, type FlowNode } from "../../tools/demo/examples.ts";
 import { bundledNode } from "../../tools/test/node-binaries.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { freePort } from "../support/servers.ts";
 
 const dashboard = "@flowfuse/node-red-dashboard";
 const repository = join(import.meta.dirname, "..", "..");
@@ -52,13 +53,14 @@ export async function startStation({ major, settings = {}, more = [] }: StationO
     const installed = dirname(createRequire(import.meta.url).resolve(`${dashboard}/package.json`));
     await symlink(installed, join(userDir, "node_modules", dashboard), "dir");
     const nodePath = bundledNode(repository, nodeOf[major])?.path ?? process.execPath;
-    const options = { major, nodePath, userDir, env: { DIMENSIONER_ARCHIVE: archive } } as const;
+    // Nobody else is given this port while nothing listens on it.
+    const [uiPort, env] = [await freePort(), { DIMENSIONER_ARCHIVE: archive }];
+    const options = { major, nodePath, userDir, env, settings: { uiPort } } as const;
     let nodeRed = await startNodeRed(options);
     closers.push(() => nodeRed.stop());
     const restart = async () => {
-      const uiPort = Number(new URL(nodeRed.url).port);
       await nodeRed.kill();
-      nodeRed = await startNodeRed({ ...options, settings: { uiPort } });
+      nodeRed = await startNodeRed(options);
     };
     const url = `${nodeRed.url}/dimensioner/transaction`;
     const webhook = { url, header: { name: "x-webhook-secret", value: "simulator" } };

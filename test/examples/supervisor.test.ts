@@ -59,11 +59,12 @@ describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`,
       .filter({ hasText: "1 Parcels" })
       .waitFor();
     const row = page.page.locator("tbody tr", { hasText: "ORDER-1" });
-    await row.filter({ hasText: "saved" }).waitFor();
+    await row.filter({ hasText: "confirmed" }).filter({ hasText: "saved" }).waitFor();
     assert.match(
       (await row.innerText()).replace(/\s+/g, " "),
       /dock-1 ANNA ORDER-1 33\.5 .* confirmed saved/,
     );
+    await page.page.locator("canvas").nth(1).waitFor();
     assert.equal(await page.page.locator("canvas").count(), 2);
     await station.close();
   });
