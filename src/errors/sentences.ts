@@ -3,6 +3,7 @@ import { billing } from "./billing-sentences.ts";
 import { connections } from "./connection-sentences.ts";
 import { files } from "./file-sentences.ts";
 import { nodes } from "./node-sentences.ts";
+import { postgres } from "./postgres-sentences.ts";
 import { refusals } from "./refusal-sentences.ts";
 import { responses } from "./response-sentences.ts";
 import type { Sentence, Wording } from "./sentence.ts";
@@ -19,6 +20,7 @@ const entries = {
   ...responses,
   ...files,
   ...stores,
+  ...postgres,
   ...scans,
   ...billing,
   ...nodes,

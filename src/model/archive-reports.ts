@@ -106,7 +106,7 @@ export interface PruneReport {
 
 /** Something that a rebuild could not put into the index. */
 export interface NotIndexed {
-  readonly kind: "archive" | "copy" | "damaged" | "unreadable";
+  readonly kind: "archive" | "copy" | "damaged" | "refused" | "unreadable";
   /** Below the folder of packages, with slashes. */
   readonly path: string;
   /** A sentence for people. */

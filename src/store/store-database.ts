@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import type { Database, Row, Statement } from "./database.ts";
 import { migrations } from "./schema.ts";
 import { settledWithin } from "./settled-within.ts";
 import { SqliteDatabase, type SqliteOptions } from "./sqlite-database.ts";
 import { failureError, unansweredError } from "./sqlite-failures.ts";
+import { identifyStore } from "./store-identity.ts";
 
 export type StoreDatabaseOptions = Omit<SqliteOptions, "migrations" | "mustExist">;
 
@@ -93,15 +93,8 @@ async function openIdentified(
 ): Promise<Identified> {
   const database = await SqliteDatabase.open({ ...options, migrations, mustExist }, signal);
   try {
-    const [, rows = []] = await database.transaction([
-      {
-        sql: `INSERT INTO store (store_id, folder, created_at)
-          SELECT ?, NULL, ? WHERE NOT EXISTS (SELECT 1 FROM store)`,
-        values: [randomUUID(), new Date().toISOString()],
-      },
-      { sql: "SELECT store_id FROM store" },
-    ]);
-    return { database, storeId: String(rows[0]?.["store_id"]) };
+    const { storeId } = await identifyStore(database);
+    return { database, storeId };
   } catch (error) {
     await database.close();
     throw error;

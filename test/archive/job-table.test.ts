@@ -10,7 +10,8 @@ import {
   type JobState,
 } from "../../src/archive/jobs/table/job-states.ts";
 import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
-import { openTestDatabase, testClock, type TestDatabase } from "../store/support.ts";
+import { describeDatabases } from "../store/databases.ts";
+import { testClock, type TestDatabase } from "../store/support.ts";
 
 const intent: Intent = {
   origin: "https://cloud.example",
@@ -62,7 +63,7 @@ const item = (path: string): StoredItem => ({
 const jobStates = Object.keys(meanings) as readonly JobState[];
 const placed = { path: "2026-11-22/ORDER-1-905865", sha256: "b".repeat(64) };
 
-describe("the jobs of a store", () => {
+describeDatabases("the jobs of a store", (open) => {
   let test: TestDatabase;
   const clock = testClock();
   const table = () => new JobTable(test.database, clock.now);
@@ -96,7 +97,7 @@ describe("the jobs of a store", () => {
   };
 
   beforeEach(async () => {
-    test = await openTestDatabase();
+    test = await open();
   });
   afterEach(() => test.close());
 

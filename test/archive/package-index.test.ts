@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";
 import { searchIndex, type Query } from "../../src/archive/evidence/search.ts";
 import { indexPackage, PackageIndex } from "../../src/archive/packages/package-index.ts";
-import { openTestDatabase, type TestDatabase } from "../store/support.ts";
+import { describeDatabases } from "../store/databases.ts";
+import { type TestDatabase } from "../store/support.ts";
 
 function manifestOf(job: string, more: Partial<Manifest> = {}): Manifest {
   return {
@@ -38,7 +39,7 @@ function manifestOf(job: string, more: Partial<Manifest> = {}): Manifest {
   };
 }
 
-describe("the index of a store's packages", () => {
+describeDatabases("the index of a store's packages", (open) => {
   let test: TestDatabase;
   const index = () => new PackageIndex(test.database);
   const add = (job: string, more: Partial<Manifest> = {}, key = `key of ${job}`) =>
@@ -51,7 +52,7 @@ describe("the index of a store's packages", () => {
     );
 
   beforeEach(async () => {
-    test = await openTestDatabase();
+    test = await open();
   });
   afterEach(() => test.close());
 
@@ -107,7 +108,7 @@ describe("the index of a store's packages", () => {
       {
         sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
           INSERT INTO packages (package_id, job_key, location, manifest_sha256, transaction_reference, archived_at, complete, files, bytes)
-          SELECT 'p' || i, i, i, i, 'MANY-' || (3000 - i), strftime('%Y-%m-%dT%H:%M:%fZ', 1700000000 + i, 'unixepoch'), 1, 1, 1
+          SELECT 'p' || i, i, i, i, 'MANY-' || (3000 - i), 'time ' || (10000 + i), 1, 1, 1
           FROM n`,
       },
     ]);

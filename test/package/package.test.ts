@@ -11,7 +11,7 @@ import { packAndInstall, packageName, repository, type Packed } from "./packed.t
 
 const largestPackedBytes = 1_700_000;
 /** With all that npm installs for it. */
-const largestInstalledBytes = 10_500_000;
+const largestInstalledBytes = 11_500_000;
 
 describe(`the packed package on Node ${process.versions.node} and Node-RED ${nodeRedMajor}`, () => {
   let packed: Packed;
@@ -37,7 +37,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     }
   });
 
-  it("is smaller than 1.7 MB, and installed with its dependencies than 10.5 MB", async () => {
+  it("is smaller than 1.7 MB, and installed with its dependencies than 11.5 MB", async () => {
     assert.ok(packed.tarball.size < largestPackedBytes, `${packed.tarball.size} bytes packed`);
     const installedBytes = await bytesIn(join(packed.userDir, "node_modules"));
     assert.ok(installedBytes < largestInstalledBytes, `${installedBytes} bytes installed`);
@@ -62,15 +62,29 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     );
   });
 
-  it("brings the four packages that it needs, with what they need, and nothing else", async () => {
+  it("brings the five packages that it needs, with what they need, and nothing else", async () => {
     const modules = await readdir(join(packed.userDir, "node_modules"));
     assert.deepEqual(modules.filter((name) => !name.startsWith(".")).toSorted(), [
       "@dimflow",
       "@peculiar",
       "asn1js",
+      "pg",
+      "pg-cloudflare",
+      "pg-connection-string",
+      "pg-int8",
+      "pg-pool",
+      "pg-protocol",
+      "pg-types",
+      "pgpass",
+      "postgres-array",
+      "postgres-bytea",
+      "postgres-date",
+      "postgres-interval",
       "re2js",
+      "split2",
       "undici",
       "valibot",
+      "xtend",
     ]);
   });
 

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Inbox } from "../../src/store/inbox.ts";
-import { openTestDatabase, testClock, type TestDatabase } from "./support.ts";
+import { describeDatabases } from "./databases.ts";
+import { testClock, type TestDatabase } from "./support.ts";
 
 const hourMs = 3_600_000;
 
 const record = (id: string | number, more: object = {}) =>
   decodeTransactionRecord({ id, errorCode: 0, transactionReference: `ORDER-${id}`, ...more });
 
-describe("the inbox of a store", () => {
+describeDatabases("the inbox of a store", (open) => {
   let test: TestDatabase;
   let clock: ReturnType<typeof testClock>;
   const inbox = (runId = "run 1", nodeId = "node 1") =>
@@ -17,7 +18,7 @@ describe("the inbox of a store", () => {
     (await one.unsent(0, 100)).records.map(({ record: { transactionId } }) => transactionId);
 
   beforeEach(async () => {
-    test = await openTestDatabase();
+    test = await open();
     clock = testClock();
   });
   afterEach(() => test.close());

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Database, Statement } from "../../src/store/database.ts";
 import { migrations } from "../../src/store/schema.ts";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
 import { SqliteThreads } from "../../src/store/sqlite-threads.ts";
@@ -8,32 +9,57 @@ import { SqliteThreads } from "../../src/store/sqlite-threads.ts";
 /** Shared by the tests of a process: most of the time that a database needs to open goes to the start of its thread. */
 export const testThreads = new SqliteThreads();
 
-/** A database with the store's schema, in a folder of its own. */
+/** A database with the store's schema, which only one test uses. */
 export interface TestDatabase {
-  readonly file: string;
-  readonly database: SqliteDatabase;
-  /** Closes the database and opens the same file again. */
-  reopen(): Promise<SqliteDatabase>;
+  readonly database: Database;
+  /** Returns the steps in which the database would run some statements. */
+  explain(statements: readonly Statement[]): Promise<readonly string[]>;
+  /** Closes the database and opens the same one again. */
+  reopen(): Promise<Database>;
   close(): Promise<void>;
 }
 
+/** A SQLite database in a folder of its own. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), "store-"));
   const file = join(folder, "store.sqlite");
-  let database = await SqliteDatabase.open({ file, migrations, threads: testThreads });
+  const open = () => SqliteDatabase.open({ file, migrations, threads: testThreads });
+  return reopening(open, {
+    remove: () => rm(folder, { recursive: true }),
+    explain: (statements) =>
+      statements.map(({ sql, values }) => ({ sql: `EXPLAIN QUERY PLAN ${sql}`, values: values ?? [] })),
+  });
+}
+
+interface Kind {
+  /** Removes the closed database. */
+  remove(): Promise<void>;
+  /** The statements that explain others. */
+  explain(statements: readonly Statement[]): readonly Statement[];
+}
+
+/** A database that can be closed and opened again. */
+export async function reopening(
+  open: () => Promise<Database>,
+  { remove, explain }: Kind,
+): Promise<TestDatabase> {
+  let database = await open();
   return {
-    file,
     get database() {
       return database;
     },
+    async explain(statements) {
+      const rows = await database.transaction(explain(statements));
+      return rows.flat().map((row) => String(row["detail"] ?? row["QUERY PLAN"]));
+    },
     async reopen() {
       await database.close();
-      database = await SqliteDatabase.open({ file, migrations, threads: testThreads });
+      database = await open();
       return database;
     },
     async close() {
       await database.close();
-      await rm(folder, { recursive: true });
+      await remove();
     },
   };
 }

@@ -25,7 +25,8 @@ about all together, the result of their verification, and the SHA-256 of every f
 you can run it while Node-RED is writing. A package that is not as it was archived is exported, too: the reports say so
 first. The ZIP gets its name only when it is complete, and nothing is overwritten.
 
-  --database <file>   the store's database, or the folder that contains it; required
+  --database <file>   the store's database, the folder that contains it, or the address of an index in PostgreSQL:
+                      postgres://user@host:5432/name; required
   --by <what>         reference, transactionId, barcode, packageId, text, size, period or all; reference by default
   --value <text>      what is looked up; of a size a text such as 33.5x21x12.5 cm, of a period 2026-11-22 or 7d
   --to <folder>       the folder in which the ZIP is saved, outside of the packages; required

@@ -22,9 +22,9 @@ left alone. Each deletion is logged in .dimensioner-archive/pruned.jsonl before 
 Node-RED is writing, and stop it and run it again at any time.
 
   --older-than <age>  the age from which packages are deleted; required
-  --database <file>   the store's database, or the folder that contains it: the rows of all deleted packages are
-                      removed from its index, also while Node-RED has it open. If the database cannot be written, the
-                      rows are removed by the next run
+  --database <file>   the store's database, the folder that contains it, or the address of an index in PostgreSQL:
+                      the rows of all deleted packages are removed from it, also while Node-RED has it open. If the
+                      database cannot be written, the rows are removed by the next run
   --dry-run           only print what would be deleted
   --json              print one JSON object per line, the last one with the totals
   -h, --help          print this text

@@ -21,7 +21,11 @@ database is intact, it adds what is missing from the index and changes nothing e
 Node-RED first: the command fails while another process has the database open. You can stop it and run it again at any
 time: a new database gets its name only when it is complete.
 
-  --database <file>  the database, in the folder dimensioner of Node-RED's user directory; required
+In PostgreSQL, Node-RED need not be stopped. The tables are created in the schema dimensioner, and each run adds what is
+missing. The password comes from the environment variable PGPASSWORD or from a password file (PGPASSFILE).
+
+  --database <file>  the database, in the folder dimensioner of Node-RED's user directory; required. Or the address of a
+                     PostgreSQL database for an index that other programs can query: postgres://user@host:5432/name
   --json             print one JSON object instead of text
   -h, --help         print this text
 

@@ -21,7 +21,8 @@ also finds packages that are missing, compares each row of the index with its pa
 It lists everything that it could not check. It only reads, and you can run it while Node-RED is writing.
 
   --database <file>   the store's database, in the folder dimensioner of Node-RED's user directory; or that folder, for
-                      all databases in it whose store has this folder of packages. Can be given more than once
+                      all databases in it whose store has this folder of packages; or the address of an index in
+                      PostgreSQL: postgres://user@host:5432/name. Can be given more than once
   --timestamp-roots <file>
                       a PEM file with the root certificates that you trust, to check who signed time stamps
   --json              print one JSON object instead of text

@@ -1,13 +1,13 @@
-import { ToolDatabase } from "../../store/tool-database.ts";
 import { plainDisk } from "../archive-disk.ts";
 import { findDatabases } from "../maintenance/find-databases.ts";
+import { openForTool } from "../maintenance/index-source.ts";
 import { openRoot } from "./open-package.ts";
 import type { EvidenceSource } from "./packages.ts";
 
 /** Where the packages of a store are, for a program that does not own its database. */
 export interface StorePlace {
   readonly folder: string;
-  /** The file of the store's database, or the folder that holds it. */
+  /** The file of the store's database, the folder that holds it, or the address of a PostgreSQL database. */
   readonly database: string;
   /** For errors. */
   readonly operation: string;
@@ -20,7 +20,7 @@ export async function withSource<T>(
 ): Promise<T> {
   const root = await openRoot(folder, plainDisk);
   const [file = given] = await findDatabases(given, root);
-  const database = await ToolDatabase.open({ as: "read", file });
+  const database = await openForTool(file, "read");
   try {
     return await work({ database, root, disk: plainDisk, operation });
   } finally {

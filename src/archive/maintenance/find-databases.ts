@@ -2,15 +2,20 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { systemCode } from "../../media/disk.ts";
+import { isPostgresUrl } from "../../store/postgres-address.ts";
 import { IndexReader } from "./index-reader.ts";
 
 const facts = { surface: "store", operation: "database" } as const;
 
 /**
  * Finds the databases of a path: the file itself or, in a folder such as the one in Node-RED's user directory, the
- * databases whose store has this folder of packages, and damaged ones. Rejects with ERR_STORE if there is none.
+ * databases whose store has this folder of packages, and damaged ones. Rejects with ERR_STORE if there is none. The
+ * address of a PostgreSQL database names one.
  */
 export async function findDatabases(given: string, root: string): Promise<readonly string[]> {
+  if (isPostgresUrl(given)) {
+    return [given];
+  }
   const found = await stat(given).catch((error: unknown) => {
     throw systemCode(error) === "ENOENT"
       ? new DimensionerError("storeMissing", facts, { path: given })

@@ -1,3 +1,4 @@
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { NotIndexed } from "../../model/archive-reports.ts";
 import type { Database, Statement } from "../../store/database.ts";
 import { manifestFileName, plainDisk } from "../archive-disk.ts";
@@ -22,7 +23,7 @@ export class IndexWriter {
     this.#database = database;
   }
 
-  /** Adds a package; returns those that turned out to be copies. */
+  /** Adds a package. Returns those that the index does not list. */
   async put(one: WalkedPackage): Promise<readonly NotIndexed[]> {
     const before = this.#waiting.get(one.manifest.job);
     if (before !== undefined) {
@@ -32,21 +33,38 @@ export class IndexWriter {
     return this.#waiting.size < packagesAtOnce ? [] : await this.write();
   }
 
-  /** Writes the waiting packages in one transaction. */
+  /** Writes the waiting packages in one transaction. Returns those that the index does not list. */
   async write(): Promise<readonly NotIndexed[]> {
     const packages = [...this.#waiting.values()];
     this.#waiting = new Map();
     const copies = await this.#findCopies(packages);
-    const statements = packages
-      .filter(({ path }) => !copies.has(path))
-      .flatMap(({ path, sha256, manifest }) => [
-        ...indexPackage(keysOfManifest(manifest), { path, sha256 }, manifest),
-        ...noteMeasurementOf(manifest),
-      ]);
-    if (statements.length > 0) {
-      await this.#database.transaction(statements);
+    const originals = packages.filter(({ path }) => !copies.has(path));
+    const refused = await this.#insert(originals);
+    return [...[...copies].map(([path, original]) => explainCopy(path, original)), ...refused];
+  }
+
+  /** If the database refuses them, one by one: it may refuse the values of one package only. */
+  async #insert(packages: readonly WalkedPackage[]): Promise<readonly NotIndexed[]> {
+    const [only, ...more] = packages;
+    if (only === undefined) {
+      return [];
     }
-    return [...copies].map(([path, original]) => explainCopy(path, original));
+    try {
+      await this.#database.transaction(packages.flatMap(statementsOf));
+      return [];
+    } catch (error) {
+      if (!isDimensionerError(error) || error.sentence !== "postgresFailed") {
+        throw error;
+      }
+      if (more.length === 0) {
+        return [{ kind: "refused", path: only.path, problem: error.message }];
+      }
+    }
+    const refused: NotIndexed[] = [];
+    for (const one of packages) {
+      refused.push(...(await this.#insert([one])));
+    }
+    return refused;
   }
 
   /** Returns, by path, the packages whose rows name another path at which they exist. */
@@ -71,6 +89,13 @@ export class IndexWriter {
     const found = await loadManifestWithin(this.#root, `${location}/${manifestFileName}`, plainDisk);
     return typeof found === "object" && found.manifest.job === job;
   }
+}
+
+function statementsOf({ path, sha256, manifest }: WalkedPackage): readonly Statement[] {
+  return [
+    ...indexPackage(keysOfManifest(manifest), { path, sha256 }, manifest),
+    ...noteMeasurementOf(manifest),
+  ];
 }
 
 /** So that no other measurement is given the package's transaction. */

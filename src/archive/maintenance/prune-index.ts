@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import type { Row, Statement } from "../../store/database.ts";
-import { ToolDatabase } from "../../store/tool-database.ts";
+import type { Database, Row, Statement } from "../../store/database.ts";
 import { manifestFileName, plainDisk, stateFolderName } from "../archive-disk.ts";
 import { findDatabases } from "./find-databases.ts";
 import { IndexReader } from "./index-reader.ts";
+import { openForTool } from "./index-source.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
 import { PruneLog, type PrunedLine } from "./prune-log.ts";
 
@@ -31,7 +31,7 @@ async function pruneIndex(root: string, file: string, signal: AbortSignal | unde
   } finally {
     await index.close();
   }
-  const database = await ToolDatabase.open({ as: "write", file });
+  const database = await openForTool(file, "write");
   let removed = 0;
   try {
     for await (const { entries } of new PruneLog(join(root, stateFolderName)).read(0)) {
@@ -46,11 +46,7 @@ async function pruneIndex(root: string, file: string, signal: AbortSignal | unde
   return removed;
 }
 
-async function removeRows(
-  database: ToolDatabase,
-  root: string,
-  lines: readonly PrunedLine[],
-): Promise<number> {
+async function removeRows(database: Database, root: string, lines: readonly PrunedLine[]): Promise<number> {
   const listed = await database.transaction(
     lines.map(({ path, sha256 }) => ({
       sql: "SELECT package_id, location, manifest_sha256 FROM packages WHERE location = ? AND manifest_sha256 = ?",

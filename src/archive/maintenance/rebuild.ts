@@ -3,17 +3,26 @@ import { resolve } from "node:path";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { systemCode } from "../../media/disk.ts";
 import type { ArchiveNote, ArchiveProgress, NotIndexed, RebuildReport } from "../../model/archive-reports.ts";
+import type { Database } from "../../store/database.ts";
+import { isPostgresUrl, readPostgresUrl } from "../../store/postgres-address.ts";
+import { PostgresDatabase } from "../../store/postgres-database.ts";
+import { migrations } from "../../store/schema.ts";
 import { StoreDatabase } from "../../store/store-database.ts";
+import { identifyStore } from "../../store/store-identity.ts";
 import { ToolDatabase } from "../../store/tool-database.ts";
+import { manifestFileName, plainDisk } from "../archive-disk.ts";
 import { filesOf } from "../packages/manifest.ts";
+import { PackageIndex } from "../packages/package-index.ts";
+import { isFolder } from "./find-databases.ts";
 import { IndexReader } from "./index-reader.ts";
 import { IndexWriter } from "./index-writer.ts";
 import { findLeftovers } from "./leftovers.ts";
+import { loadManifestWithin } from "./load-manifest-within.ts";
 import { damagedManifest, findPlace, walkPackages, type WalkEntry } from "./walk-packages.ts";
 import { beginDatabase, type NewDatabase } from "./new-database.ts";
 
 export interface RebuildOptions {
-  /** The database's file. */
+  /** The database's file, or the address of a PostgreSQL database. */
   readonly database: string;
   /** Aborting ends the run between two packages with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -64,6 +73,10 @@ export class Rebuild {
    */
   async *run(): AsyncGenerator<NotIndexed> {
     const { root } = await findPlace(this.#folder);
+    if (isPostgresUrl(this.#options.database)) {
+      yield* this.#fillPostgres(root, this.#options.database);
+      return;
+    }
     const file = await this.#findFile();
     const lock = await ToolDatabase.open({ as: "lock", file });
     try {
@@ -78,6 +91,25 @@ export class Rebuild {
       }
     } finally {
       await lock.close();
+    }
+  }
+
+  /** Other programs may use the database meanwhile, and see the packages as they come. */
+  async *#fillPostgres(root: string, url: string): AsyncGenerator<NotIndexed> {
+    const address = readPostgresUrl(url);
+    const database = await PostgresDatabase.open({ address, migrations, access: "create" });
+    try {
+      const { folder, storeId } = await identifyStore(database);
+      const isOther = folder !== null && !(await isFolder(folder, root));
+      if (isOther && !(await holdsNewest(root, database, storeId))) {
+        throw otherFolderError(address.name, folder);
+      }
+      this.#made = { isNew: database.isNew, movedTo: null };
+      await database.transaction([{ sql: "UPDATE store SET folder = ?", values: [root] }]);
+      yield* this.#putAll(root, database);
+      this.#notes.push(...(await findLeftovers(root)));
+    } finally {
+      await database.close();
     }
   }
 
@@ -110,7 +142,7 @@ export class Rebuild {
     this.#notes.push({ kind: "not-known", path: movedTo ?? fresh.file, text: unknowable });
   }
 
-  async *#putAll(root: string, database: StoreDatabase): AsyncGenerator<NotIndexed> {
+  async *#putAll(root: string, database: Database): AsyncGenerator<NotIndexed> {
     const writer = new IndexWriter(root, database);
     for await (const entry of walkPackages(root, root)) {
       this.#options.signal?.throwIfAborted();
@@ -127,7 +159,7 @@ export class Rebuild {
 
   *#counted(problems: readonly NotIndexed[]): Generator<NotIndexed> {
     this.#notIndexed += problems.length;
-    this.#packages -= problems.filter(({ kind }) => kind === "copy").length;
+    this.#packages -= problems.filter(({ kind }) => kind === "copy" || kind === "refused").length;
     yield* problems;
   }
 
@@ -157,10 +189,9 @@ async function isWholeDatabase(file: string, root: string): Promise<boolean> {
     try {
       await index.check();
       const { folder } = index;
-      const isOther = folder !== null && (await realpath(folder).catch(() => folder)) !== root;
+      const isOther = folder !== null && !(await isFolder(folder, root));
       if (isOther && (await index.count("")).packages > 0) {
-        const facts = { surface: "store", operation: "rebuild" } as const;
-        throw new DimensionerError("storeOtherFolder", facts, { path: file, name: folder });
+        throw otherFolderError(file, folder);
       }
       return true;
     } finally {
@@ -172,6 +203,21 @@ async function isWholeDatabase(file: string, root: string): Promise<boolean> {
     }
     throw error;
   }
+}
+
+/** Whether a folder contains the newest package that an index lists, as after a move of all packages. */
+async function holdsNewest(root: string, database: Database, storeId: string): Promise<boolean> {
+  const newest = await new PackageIndex(database).last(storeId);
+  if (newest === undefined) {
+    return true;
+  }
+  const found = await loadManifestWithin(root, `${newest.path}/${manifestFileName}`, plainDisk);
+  return typeof found === "object" && found.sha256 === newest.sha256;
+}
+
+function otherFolderError(path: string, folder: string): DimensionerError {
+  const facts = { surface: "store", operation: "rebuild" } as const;
+  return new DimensionerError("storeOtherFolder", facts, { path, name: folder });
 }
 
 function explain(entry: Exclude<WalkEntry, { kind: "package" }>): readonly NotIndexed[] {

@@ -10,13 +10,14 @@ import { JobTable } from "../../../src/archive/jobs/table/job-table.ts";
 import { TransactionFinder } from "../../../src/archive/find/transaction-finder.ts";
 import { Inbox } from "../../../src/store/inbox.ts";
 import { RecordArrivals } from "../../../src/store/record-arrivals.ts";
-import { openTestDatabase, type TestDatabase } from "../../store/support.ts";
+import { describeDatabases } from "../../store/databases.ts";
+import { type TestDatabase } from "../../store/support.ts";
 import { at, box, measured, received, tag } from "./support.ts";
 
 const guid = "5F1C0D3E-0000-4000-8000-000000000001";
 const tagged = measured("A", 0, { tag, customReference2: tag });
 
-describe("the finder of transactions", () => {
+describeDatabases("the finder of transactions", (openDatabase) => {
   let test: TestDatabase;
   let arrivals: RecordArrivals;
   let finder: TransactionFinder;
@@ -27,7 +28,7 @@ describe("the finder of transactions", () => {
     finder = new TransactionFinder({ database: test.database, arrivals, now: () => now });
   };
   beforeEach(async () => {
-    test = await openTestDatabase();
+    test = await openDatabase();
     now = at(0);
     open();
   });
@@ -153,11 +154,11 @@ describe("the finder of transactions", () => {
       WHERE jobs.transaction_id <> '' OR measurements.transaction_id IS NOT NULL OR handled_by IS NOT NULL`;
     const given = async () => (await test.database.transaction([{ sql }]))[0];
 
-    const refuse = "CREATE TRIGGER refuse BEFORE UPDATE ON records BEGIN SELECT RAISE(ABORT, 'refused'); END";
-    await test.database.transaction([{ sql: refuse }]);
+    // The record cannot be marked as handled without one of the columns.
+    await test.database.transaction([{ sql: "ALTER TABLE records RENAME COLUMN scan TO other" }]);
     await assert.rejects(give("job A", one), { code: "ERR_STORE" });
     assert.deepEqual(await given(), []);
-    await test.database.transaction([{ sql: "DROP TRIGGER refuse" }]);
+    await test.database.transaction([{ sql: "ALTER TABLE records RENAME COLUMN other TO scan" }]);
 
     assert.deepEqual([await give("job B", two), await give("job A", one)], [true, false]);
     assert.deepEqual(await given(), [{ job: guid, measurement: guid.toLowerCase(), record: "job B" }]);
@@ -228,18 +229,15 @@ describe("the finder of transactions", () => {
   });
 
   it("asks indexes only", async () => {
-    const asked = situationStatements(tagged);
-    const plans = await test.database.transaction(
-      asked.map(({ sql, values = [] }) => ({ sql: `EXPLAIN QUERY PLAN ${sql}`, values })),
-    );
-    const steps = plans.flat().map((row) => String(row["detail"]));
+    const steps = await test.explain(situationStatements(tagged));
     assert.deepEqual(
-      steps.filter((step) => step.startsWith("SCAN")),
+      steps.filter((step) => /^SCAN|Seq Scan/.test(step)),
       [],
       steps.join("\n"),
     );
     assert.ok(
-      steps.some((step) => step.includes("records_reference (transaction_reference=? AND received_at>?")),
+      steps.some((step) => step.includes("records_reference")),
+      steps.join("\n"),
     );
   });
 

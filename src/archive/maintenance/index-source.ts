@@ -1,0 +1,99 @@
+import { stat } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
+import type { Database, Row } from "../../store/database.ts";
+import { isPostgresUrl, readPostgresUrl } from "../../store/postgres-address.ts";
+import { PostgresDatabase } from "../../store/postgres-database.ts";
+import { noTablesError } from "../../store/postgres-failures.ts";
+import { migrations } from "../../store/schema.ts";
+import { failureError } from "../../store/sqlite-failures.ts";
+import { readLog } from "../../store/sqlite-log.ts";
+import { ToolDatabase } from "../../store/tool-database.ts";
+
+/** The database of a store, opened by a program that is not its owner. */
+export interface IndexSource {
+  readonly database: Database;
+  /** The row of the table `store`. */
+  readonly store: Row;
+  /** Rejects with ERR_STORE where the database is damaged. */
+  check(): Promise<void>;
+}
+
+/** Opens the database of a store for reading: a file, or a PostgreSQL database by its address. Rejects with ERR_STORE. */
+export function openIndexSource(given: string): Promise<IndexSource> {
+  return isPostgresUrl(given) ? openPostgres(given) : openFile(given);
+}
+
+/**
+ * Opens the database of a store for a program that is not its owner, while its owner may have it open. Rejects with
+ * ERR_STORE, and with ERR_CONFIG for an address that is none.
+ */
+export function openForTool(given: string, as: "read" | "write"): Promise<Database> {
+  return isPostgresUrl(given)
+    ? PostgresDatabase.open({ address: readPostgresUrl(given), migrations, access: as })
+    : ToolDatabase.open({ as, file: given });
+}
+
+async function openPostgres(given: string): Promise<IndexSource> {
+  const database = await openForTool(given, "read");
+  try {
+    const [[store] = []] = await database.transaction([{ sql: "SELECT * FROM store" }]);
+    if (store === undefined) {
+      throw noTablesError(readPostgresUrl(given).name);
+    }
+    return { database, store, check: async () => undefined };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function openFile(file: string): Promise<IndexSource> {
+  const database = await ToolDatabase.open({ as: "read", file });
+  try {
+    const [version = {}] = await database.select("PRAGMA user_version");
+    if (Number(version["user_version"]) > migrations.length) {
+      throw failureError(file, { reason: "newer-schema" });
+    }
+    const tables = await database.select(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('store', 'packages', 'jobs', 'records')",
+    );
+    const [store] = tables.length === 4 ? await database.select("SELECT * FROM store") : [];
+    if (store === undefined) {
+      // A store's tables may be in a log that SQLite cannot read any more.
+      await checkFile(file, database);
+      throw failureError(file, { reason: "foreign" });
+    }
+    return { database, store, check: () => checkFile(file, database) };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function checkFile(file: string, database: ToolDatabase): Promise<void> {
+  const [result = {}] = await database.select("PRAGMA integrity_check(1)");
+  const said = String(Object.values(result)[0]);
+  const problem = said === "ok" ? await findLogDamage(`${file}-wal`) : said;
+  if (problem !== undefined) {
+    throw failureError(file, { reason: "damaged", message: problem });
+  }
+}
+
+/** Node-RED may be writing the log: damage has to be found again, with nothing written in between. */
+async function findLogDamage(log: string): Promise<string | undefined> {
+  for (;;) {
+    const before = await stateOf(log);
+    if (!readLog(log).isDamaged) {
+      return undefined;
+    }
+    await setTimeout(100);
+    if ((await stateOf(log)) === before) {
+      return "checksum mismatch in the write-ahead log";
+    }
+  }
+}
+
+async function stateOf(file: string): Promise<string> {
+  const { size, mtimeNs } = await stat(file, { bigint: true }).catch(() => ({ size: 0n, mtimeNs: 0n }));
+  return `${size} ${mtimeNs}`;
+}

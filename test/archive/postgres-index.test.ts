@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
+import type { NotIndexed } from "../../src/model/archive-reports.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { postgresOptions } from "../store/databases.ts";
+import { copiesOfArchive, verify } from "./packages.ts";
+import { bundle, runChild } from "./processes.ts";
+
+describe("archive: an index in PostgreSQL", () => {
+  const archive = copiesOfArchive(["m0", "m1", "m2"]);
+  let url: string;
+  let query: (sql: string) => Promise<Record<string, unknown>[]>;
+
+  async function rebuild(root: string) {
+    const notIndexed: NotIndexed[] = [];
+    const report = await rebuildIndex(root, { database: url, onNotIndexed: (one) => notIndexed.push(one) });
+    return { report, notIndexed };
+  }
+  const withIndex = (body: (root: string, file: string) => Promise<void>) =>
+    archive.withArchive(async (root, file) => {
+      await rebuild(root);
+      await body(root, file);
+    });
+
+  beforeEach(async () => {
+    const { address } = await postgresOptions();
+    const server = await sharedPostgres();
+    ({ url } = address);
+    query = (sql) => server.run(sql, url.split("/").at(-1));
+  });
+
+  it("has the rows that the store's own index has, and is completed by a second run", async () => {
+    await archive.withArchive(async (root, file) => {
+      const { report, notIndexed } = await rebuild(root);
+      assert.deepEqual([report.database, report.packages, notIndexed], ["made", 3, []]);
+      const again = await rebuild(root);
+      assert.deepEqual([again.report.database, again.report.packages], ["completed", 3]);
+      const { report: verified, said } = await verify(root, [file, url]);
+      assert.deepEqual([verified.verdict, said], ["ok", []]);
+    });
+  });
+
+  it("finds what is missing, what was changed, and what it does not list yet", async () => {
+    await withIndex(async (root) => {
+      await query(
+        "UPDATE dimensioner.packages SET transaction_reference = 'ORDER-9' WHERE transaction_id = 'm0'",
+      );
+      await rm(join(root, archive.paths[2] ?? ""), { recursive: true });
+      assert.deepEqual((await verify(root, url)).said.toSorted(), [
+        `index ${archive.paths[0]}`,
+        `missing-package ${archive.paths[2]}`,
+      ]);
+      await query("DELETE FROM dimensioner.packages");
+      assert.deepEqual(
+        (await verify(root, url)).report.unchecked.map(({ kind }) => kind),
+        ["later-packages"],
+      );
+    });
+  });
+
+  it("follows an archive that was moved, and refuses another one", async () => {
+    await withIndex(async (root) => {
+      const [moved, other] = [`${root}-moved`, join(root, "other")];
+      await rename(root, moved);
+      try {
+        await verify(moved, url);
+        assert.equal((await rebuild(moved)).report.packages, 3);
+        assert.deepEqual(await query("SELECT folder FROM dimensioner.store"), [{ folder: moved }]);
+      } finally {
+        await rename(moved, root);
+      }
+      await mkdir(join(other, ".dimensioner-archive"), { recursive: true });
+      const refused = { code: "ERR_STORE", sentence: "storeOtherFolder" };
+      await assert.rejects(rebuildIndex(other, { database: url }), refused);
+    });
+  });
+
+  it("forgets the packages that dimensioner-prune deletes", async () => {
+    await withIndex(async (root) => {
+      const report = await pruneArchive(root, { before: new Date(Date.now() + 1_000), database: url });
+      assert.deepEqual([report.deleted, report.rowsRemoved, report.rowsKept], [3, 3, null]);
+      assert.deepEqual(await query("SELECT * FROM dimensioner.packages"), []);
+    });
+  });
+
+  it("takes all packages but one whose values PostgreSQL refuses, and says which", async () => {
+    await archive.withArchive(async (root) => {
+      await rebuild(root);
+      await query("DELETE FROM dimensioner.packages");
+      await query("ALTER TABLE dimensioner.packages ADD CHECK (transaction_id <> 'm1')");
+      const { report, notIndexed } = await rebuild(root);
+      assert.deepEqual(
+        [report.packages, notIndexed.map(({ kind, path }) => [kind, path])],
+        [2, [["refused", archive.paths[1]]]],
+      );
+      assert.equal((await query("SELECT 1 FROM dimensioner.packages")).length, 2);
+    });
+  });
+
+  it("answers the queries of docs/postgresql.md, also those of the role that it makes there", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../docs/postgresql.md"), "utf8");
+    const statements = [...page.matchAll(/```sql\n(.*?)```/gs)].flatMap(([, sql = ""]) =>
+      sql.split(";\n").filter(Boolean),
+    );
+    const isQuery = (sql: string): boolean => sql.startsWith("SELECT");
+    await withIndex(async () => {
+      await query(
+        "UPDATE dimensioner.packages SET transaction_reference = 'ORDER-4711', complete = 0 WHERE transaction_id = 'm1'",
+      );
+      for (const sql of statements.filter((one) => !isQuery(one) && !one.startsWith("CREATE SCHEMA"))) {
+        await query(sql);
+      }
+      const rows: number[] = [];
+      for (const sql of statements.filter(isQuery)) {
+        rows.push((await query(`SET ROLE warehouse_reader; ${sql}`)).length);
+      }
+      assert.deepEqual(rows, [1, 0, 0, 1]);
+      await assert.rejects(
+        query("SET ROLE warehouse_reader; DELETE FROM dimensioner.packages"),
+        /permission denied/,
+      );
+    });
+  });
+
+  it("is used by the command lines, which take the password from the environment and from nowhere else", async () => {
+    const { password } = (await sharedPostgres()).admin;
+    const run = async (name: string, ...args: string[]) =>
+      runChild(await bundle(`src/archive/cli/${name}-cli.ts`), args);
+    await archive.withArchive(async (root) => {
+      const rebuilt = await run("rebuild", root, "--database", url);
+      assert.deepEqual([rebuilt.code, rebuilt.stderr], [0, ""]);
+      assert.match(rebuilt.stdout, /: a new database lists 3 packages /);
+      const verified = await run("verify", root, "--database", url, "--json");
+      assert.deepEqual([verified.code, verified.stderr], [0, ""]);
+      assert.equal(JSON.parse(verified.stdout).verdict, "ok");
+      const exported = await run("export", root, "--database", url, "--by", "all", "--to", join(root, ".."));
+      assert.equal(exported.code, 0, exported.stderr);
+      await rm(exported.stdout.slice(0, exported.stdout.indexOf(": ")));
+      const pruned = await run("prune", root, "--database", url, "--older-than", "1d");
+      assert.equal(pruned.code, 0, pruned.stderr);
+      const open = url.replace("@", `:${encodeURIComponent(password)}@`);
+      const refused = await run("rebuild", root, "--database", open);
+      assert.deepEqual([refused.code, refused.stdout], [2, ""]);
+      assert.match(refused.stderr, /contains a password/);
+      assert.ok(!refused.stderr.includes(password) && !refused.stderr.includes(encodeURIComponent(password)));
+    });
+  });
+});
