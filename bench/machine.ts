@@ -17,7 +17,7 @@ export interface Machine {
 export function describeMachine(): Machine {
   const require = createRequire(import.meta.url);
   const versionIn = (manifest: string) => (require(manifest) as { version: string }).version;
-  // The first one, because results of another version of this package are not kept beside new ones.
+  // This package is part of it, because `merge` drops results of another version of this package.
   const versions: Record<string, string> = { "this package": versionIn("../package.json") };
   for (const { nodeRedVersion, node } of findRuntimes()) {
     versions[`Node-RED ${nodeRedVersion.replace(/\.\d+$/, "")}`] =

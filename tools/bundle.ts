@@ -35,8 +35,8 @@ for (const command of Object.values(bin)) {
 }
 
 /**
- * The modules of all nodes in one file, since Node-RED would need longer to find and to read 260 of them than to run them. What
- * programs, processes and threads begin with keeps its path, and shares its modules with the nodes.
+ * The modules of all nodes in one file, since Node-RED would need longer to find and to read 260 of them than to run them. The
+ * module with which a program, a process or a thread begins keeps its path, and shares its modules with the nodes.
  */
 async function modules(): Promise<void> {
   const nodes = Object.values(nodeRed.nodes).map((file) => ({ file, name: basename(file, ".js") }));

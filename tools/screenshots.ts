@@ -16,7 +16,7 @@ import { smaller } from "./screenshots/smaller.ts";
 import { deviceDialog, flow, imageOnCanvas, pickerDialog, simulatorPage } from "./screenshots/views.ts";
 
 const folder = join(import.meta.dirname, "..", "docs", "screenshots");
-/** In this order: the simulator's page comes while its list of requests is that of the runs and nothing else. */
+/** The order matters: when the simulator's page is shown, its list has the requests of the runs and no others. */
 const views = {
   simulator: simulatorPage,
   flow,

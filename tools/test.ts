@@ -6,9 +6,9 @@
  * `N passed, N failed`.
  *
  * Every suite runs on Node.js 24 with Node-RED 5. On the oldest Node.js, with Node-RED 4.1, runs what could fail there alone:
- * what starts Node-RED or runs inside of it, what is installed of the package, and what leans on a part of Node.js itself, which is
- * SQLite, the file system, sockets and processes. What computes, and what repeats the same code in other orders and with other
- * faults, comes to the same on both: on the oldest it runs in `npm run test:long`.
+ * what starts Node-RED or runs inside of it, what is installed of the package, and what uses Node.js directly: SQLite, the file
+ * system, sockets and processes. Tests that compute, and those that run the same code in many orders or with many faults, have the
+ * same result on both: on the oldest they run in `npm run test:long`.
  */
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -18,23 +18,24 @@ import { conclude, StepRunner, sum } from "./test/steps.ts";
 const root = dirname(import.meta.dirname);
 const scripts = await TestScripts.in(root);
 
-// Only for what looks at the sources from close by: counting takes time, and the other tests pass nothing that these do not.
+// Only for the scripts that test the sources directly: counting takes time, and the other scripts run no code that these
+// do not run.
 const coverage = { NODE_V8_COVERAGE: join(root, "coverage", "raw") };
-// What ends soon, then the longest first, so that none is left alone at the end.
+// The short scripts, then the longest first, so that no long one runs alone at the end.
 const steps = [
   ...["lint", "check:format", "check:unused", "check:package"].map((name) => scripts.check(name)),
   scripts.suite("test:browser"),
-  // Waits for most of its time.
+  // This script waits for most of its time.
   scripts.suite("test:load"),
   ...scripts.suiteOnOldest("test:platform", "--ignore", "test/attacks/webhook-memory.process.test.ts"),
   scripts.suite("test:sources", coverage),
   scripts.suite("test:installed"),
-  // What measures memory takes long, and measures our own code: on the oldest it runs in test:long.
+  // The test of memory takes long, and measures our own code: on the oldest Node.js it runs in test:long.
   ...scripts.suiteOnOldest("test:nodes", "--ignore", "test/nodes/memory.test.ts"),
   scripts.suite("test:pages"),
   scripts.suite("test:archive", coverage),
   scripts.suite("test:nodes", coverage),
-  // Waits for tests to hang.
+  // This script waits for tests that hang.
   scripts.suite("test:mutations"),
   scripts.suite("test:stations"),
   // Neither the demo, nor what is packed of a clone, nor the pages of Dashboard differ between versions of Node.js; the shift at
@@ -48,7 +49,7 @@ await rm(join(root, "coverage"), { recursive: true, force: true });
 const runner = new StepRunner(root);
 const outcomes = [await runner.runAll([scripts.check("build")], 1)];
 if (outcomes[0]?.failed === 0) {
-  // Two thirds of a suite are waiting: six keep two cores busy.
+  // A suite waits for two thirds of its time, so six suites keep two cores busy.
   outcomes.push(await runner.runAll(steps, 6));
   outcomes.push(await runner.runAll([scripts.check("check:coverage")], 1));
 }

@@ -33,7 +33,7 @@ function findNode() {
   const platform = `${process.platform}-${process.arch}`;
   const bundled = join(root, "node_modules", `node-24-${platform}`, "bin", "node");
   if (existsSync(bundled)) {
-    // Said once: a script within a script is run as `npm run --silent`.
+    // Printed once: a script within a script is run as `npm run --silent`.
     if (process.env["npm_config_loglevel"] !== "silent") {
       console.error(
         `Your Node.js is ${ownVersion}; this runs on the ${versionOf(bundled)} that npm ci has installed.`,

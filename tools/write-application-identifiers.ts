@@ -5,7 +5,7 @@
  *   node tools/with-node.mjs tools/write-application-identifiers.ts 2026-01-27
  *   node tools/with-node.mjs tools/write-application-identifiers.ts path/to/gs1-syntax-dictionary.txt
  *
- * Another file to write to can be named behind it. Run the tests in test/scan afterwards: they name every rule of the table that
+ * A second argument names another file to write to. Run the tests in test/scan afterwards: they name every rule of the table that
  * the parser does not check.
  */
 import { readFile, writeFile } from "node:fs/promises";

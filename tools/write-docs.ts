@@ -1,7 +1,7 @@
 /**
  * Writes what is made from the schemas, the error sentences and the layers: src/model/shapes.ts and src/library/messages.ts, the types
  * that users see, the JSON Schemas, and the pages that tools/write-docs/pages.ts lists.
- * Run it after a change of those; a test holds them equal.
+ * Run it after a change of those; a test checks that the files agree with them.
  *
  *   npm run write:docs
  */

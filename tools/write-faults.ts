@@ -1,6 +1,6 @@
 /**
- * Writes docs/faults.md from the tables of the fault matrix, once the results of a run bear them out. A test holds the
- * page and the tables equal.
+ * Writes docs/faults.md from the tables of the fault matrix, if the results of a run agree with them. A test checks
+ * that the page agrees with the tables.
  *
  *   npm run test:unit -- 'test/matrix/*.test.ts'
  *   npm run write:faults

@@ -1,6 +1,6 @@
 /**
  * Writes the sentences and status texts of the sources into the English catalog, where translators find them. Run it
- * after a change of src/errors/*-sentences.ts, src/errors/phrases.ts or src/runtime/status/status-texts.ts; a test holds them equal.
+ * after a change of src/errors/*-sentences.ts, src/errors/phrases.ts or src/runtime/status/status-texts.ts; a test checks that they agree.
  *
  *   npm run write:texts
  */

@@ -6,7 +6,7 @@ export interface CodeRow {
   /** Node.js and its version. */
   readonly runtime: string;
   readonly kind: string;
-  /** By processor time of one core. */
+  /** Scans per second of processor time. */
   readonly perSecond: number;
 }
 
@@ -32,7 +32,7 @@ const codeKinds: Readonly<Record<string, string>> = {
   "plain text": "]C0ORDER-2026-004711\r\n",
 };
 
-/** Reads each kind again and again. The best of the rounds counts: other programs only take the caches away. */
+/** Reads each kind again and again. The fastest round counts: other programs can only make a round slower. */
 export function measureCodes({ rounds, scansEach }: CodeSizes, progress: Progress): CodeRow[] {
   const today = new Date();
   const best = new Map<string, number>();

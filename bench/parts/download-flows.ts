@@ -9,7 +9,7 @@ import type { Contender } from "./contender.ts";
 export const flowNames = { ours: "this package", core: "core http request + file" } as const;
 
 /** A Node-RED that takes more memory is ended, because other programs on the computer need some too. */
-const longestMemoryBytes = 8e9;
+const mostMemoryBytes = 8e9;
 
 interface Places {
   readonly cloud: string;
@@ -60,7 +60,7 @@ class FlowContender implements Contender {
       });
       return { seconds: ms / 1000, memoryBytes: peakRssBytes - idleBytes };
     } catch (error) {
-      throw guard.exceeded ? new Error(`it was ended at ${longestMemoryBytes / 1e9} GB of memory`) : error;
+      throw guard.exceeded ? new Error(`it was ended at ${mostMemoryBytes / 1e9} GB of memory`) : error;
     } finally {
       guard.end();
     }
@@ -108,7 +108,7 @@ const core: readonly FlowNode[] = [
 
 /** Ends a Node-RED that takes too much memory; does nothing where memory cannot be read. */
 function guardMemory(nodeRed: NodeRed) {
-  const limit = Math.min(longestMemoryBytes, freemem() * 0.6);
+  const limit = Math.min(mostMemoryBytes, freemem() * 0.6);
   const guard = { exceeded: false, end: () => clearInterval(timer) };
   const timer = setInterval(() => {
     if (residentBytes(nodeRed.pid) > limit) {

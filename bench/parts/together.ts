@@ -139,7 +139,7 @@ class RecordPoster {
     this.#timer = setInterval(() => {
       for (const due = (performance.now() - startedAt) / this.#everyMs; sent < due; sent++) {
         const post = this.#post();
-        // It is awaited when all have been sent.
+        // `stop` awaits the posts; until then a failed one must not end the process.
         post.catch(() => undefined);
         this.#posts.push(post);
       }

@@ -41,7 +41,7 @@ export function scanSection(rows: readonly ScanRow[]): string {
   );
 }
 
-/** A second and a core. */
+/** The target: scans per second on one core. */
 export const codesWanted = 200_000;
 
 export function codesSection(rows: readonly CodeRow[]): string {
@@ -66,13 +66,13 @@ export function heapEach(rows: readonly DeviceRow[], row: DeviceRow): { idle: nu
       };
 }
 
-/** What the devices add to the start. */
+/** How much longer Node-RED takes to start with the devices. */
 export function startMore(rows: readonly DeviceRow[], row: DeviceRow): number | null {
   const none = rows.find(({ runtime, devices }) => runtime === row.runtime && devices === 0);
   return none === undefined ? null : row.startMs - none.startMs;
 }
 
-/** Calls/s to so many devices as a part of those to sixteen. */
+/** The calls per second to this number of devices, as a fraction of those to sixteen. */
 export function keptOfSixteen(
   rows: readonly DeviceRow[],
   row: DeviceRow,

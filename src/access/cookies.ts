@@ -8,7 +8,7 @@ export function readToken({ headers }: IncomingMessage): string | undefined {
   const values = cookies
     .filter((cookie) => cookie.startsWith(`${cookieName}=`))
     .map((cookie) => cookie.slice(cookieName.length + 1));
-  // Two of them: another page of this host has set one. Neither is trusted.
+  // If there are two, another page of this host has set one. Neither is trusted.
   return values.length === 1 ? values[0] : undefined;
 }
 
@@ -26,7 +26,7 @@ function attributes(request: IncomingMessage, path: string): string {
   return `Path=${path}; HttpOnly; SameSite=Strict${isEncrypted(request) ? "; Secure" : ""}`;
 }
 
-/** A proxy that encrypts says so. Who claims it without one only keeps the own browser from sending the cookie. */
+/** A proxy that encrypts sets the header. A client that sets it by itself only keeps its own browser from sending the cookie. */
 function isEncrypted({ socket, headers }: IncomingMessage): boolean {
   return Reflect.get(socket, "encrypted") === true || headers["x-forwarded-proto"] === "https";
 }

@@ -71,7 +71,7 @@ function keysOf(name: string, address: string): readonly [Key, ...Key[]] {
   ];
 }
 
-/** An IPv4 address, or the first 64 bits of an IPv6 address: one household has all addresses of these. */
+/** An IPv4 address, or the first 64 bits of an IPv6 address: one household has all addresses that begin with them. */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");
   const mapped = plain.replace(/^::ffff:/i, "");

@@ -40,8 +40,8 @@ export class PasswordChecks {
   #waiting = 0;
 
   /**
-   * Whether the password is that of the hash. Without a hash it is not, and takes the same time, which does not tell whether
-   * there is such a login. "busy": too many wait already.
+   * Whether the password is that of the hash. Without a hash the answer is no and takes the same time, so that the time does
+   * not tell whether there is such a login. "busy": too many wait already.
    */
   async check(password: string, hash: string | undefined): Promise<boolean | "busy"> {
     if (this.#waiting >= mostWaiting) {
@@ -84,7 +84,7 @@ function memoryOf({ log2N, r, p }: Parameters): number {
   return 128 * r * (2 ** log2N + p + 2);
 }
 
-/** Passwords that look alike are alike, however a keyboard composes their characters. */
+/** A password is normalized first, because keyboards compose the same characters in different ways. */
 function derive(password: string, salt: Buffer, { log2N, r, p }: Parameters): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const options = { N: 2 ** log2N, r, p, maxmem: mostMemoryBytes };

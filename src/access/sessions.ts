@@ -9,7 +9,7 @@ const tokenBytes = 32;
 
 interface Session {
   readonly name: string;
-  /** Of the hash of the password: another password ends the session. */
+  /** The digest of the password's hash: a change of the password ends the session. */
   readonly mark: string;
   readonly beganAt: number;
   seenAt: number;

@@ -56,7 +56,7 @@ export class EvidencePage {
     this.#options = options;
   }
 
-  /** Ends what runs; requests from now on are asked to come again. */
+  /** Ends the requests that run; those that come later are refused with a time after which to try again. */
   close(): void {
     this.#closing.abort();
   }
@@ -102,7 +102,7 @@ export class EvidencePage {
   async #answerApi(asked: Asked): Promise<void> {
     const { method } = asked.request;
     if (method === "POST") {
-      // The first of all guards: what a browser sends along by itself must not help another site.
+      // The first check: another site must not make use of the cookie that a browser sends by itself.
       if (!isFromOwnPage(asked.request)) {
         throw new Refusal(403, "otherSite");
       }

@@ -32,8 +32,8 @@ export const exportBody = v.strictObject({
 });
 
 /**
- * The exports of an evidence page. A download is a request that reads, which any site can cause; so it is asked for by a post
- * first, and what that returns is good for one download of the same person.
+ * The exports of an evidence page. A download is a request that reads, which any site can cause; so a post has to ask
+ * for it first, and returns an ID that is good for one download by the same person.
  */
 export class Exports {
   readonly #asked = new Map<string, AskedExport>();

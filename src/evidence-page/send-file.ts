@@ -69,7 +69,7 @@ async function* blocksOf(file: FileHandle, { first, last }: ByteRange): AsyncGen
     const block = Buffer.allocUnsafe(Math.min(blockBytes, last - at + 1));
     const { bytesRead } = await file.read(block, 0, block.length, at);
     if (bytesRead === 0) {
-      // It was cut meanwhile. The connection ends before the length that was promised.
+      // The file was shortened meanwhile. The connection ends before the length that was promised.
       throw new Error("the file is shorter than it was");
     }
     at += bytesRead;

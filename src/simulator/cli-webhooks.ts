@@ -36,8 +36,8 @@ function problemOf(origin: string, answers: readonly (number | null)[]): string 
 }
 
 /**
- * Says in one line when nobody takes the webhook's records, once until that changes. A server with several addresses
- * takes them when one of its addresses does: hardly anybody deploys both examples.
+ * Prints one line when a server does not accept the webhook's records, and another one when that has changed. A server
+ * with several addresses accepts them if one of its addresses does: hardly anybody deploys both examples.
  */
 export function webhookReporter(
   urls: readonly string[],

@@ -110,7 +110,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-// A process that runs for weeks beside Node-RED: without this V8 lets garbage grow to several times of what is in use.
+// This process may run for weeks beside Node-RED: without the flag V8 lets garbage grow to several times of what is in use.
 setFlagsFromString("--optimize-for-size");
 
 // The reader of the output has ended, as in `dimensioner-simulator | head`: continue without it.

@@ -55,7 +55,7 @@ export async function verify(
   return { report, findings, said };
 }
 
-/** Changes a database as nobody should, while it is closed. */
+/** Changes a closed database with SQL that this package would never run. */
 export function changeDatabase(file: string, sql: string): void {
   const database = new DatabaseSync(file);
   try {

@@ -129,7 +129,7 @@ export async function mediaFolder(root: string, job: string): Promise<string | u
   return folders.find((folder) => existsSync(folder));
 }
 
-/** All packages below a root by their folder's path; asserts that each is whole and that nothing else lies about. */
+/** All packages below a root by their folder's path; asserts that each is whole and that there is nothing else. */
 export async function readPackages(root: string): Promise<Map<string, Manifest>> {
   const packages = new Map<string, Manifest>();
   const walk = async (folder: string, path: string): Promise<void> => {

@@ -5,7 +5,7 @@ import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts
 const monitor = pathToFileURL(join(import.meta.dirname, "monitor-child.ts")).href;
 const said = /^monitor (\d+)$/;
 
-/** A Node-RED that tells of its memory. */
+/** A Node-RED that reports its memory. */
 export function startMonitored(flows: readonly object[]): Promise<NodeRed> {
   const env = { NODE_OPTIONS: `--import ${monitor} --expose-gc` };
   return startNodeRed({ major: nodeRedMajor, flows, env });
@@ -14,7 +14,7 @@ export function startMonitored(flows: readonly object[]): Promise<NodeRed> {
 /** The bytes that are in use when `act` has ended. */
 export async function usedAfter(nodeRed: NodeRed, act: () => Promise<unknown>): Promise<number> {
   await act();
-  // The first one may have been read before the end.
+  // The memory in the first report may have been read before the end.
   await nodeRed.nextLine(said);
   return Number(said.exec(await nodeRed.nextLine(said))?.[1]);
 }

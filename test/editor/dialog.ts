@@ -114,7 +114,7 @@ export async function problemOf(page: Page, property: string, prefix = "#node-in
   return (await line.count()) > 0 && (await line.isVisible()) ? ((await line.textContent()) ?? "") : "";
 }
 
-/** Faults that a person would see or a screen reader would stumble over, in the dialog that is open. */
+/** Faults of the open dialog that a person would see, or that a screen reader would read out. */
 export function faultsOfDialog(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const form = [...document.querySelectorAll(".dimensioner-form")].pop();

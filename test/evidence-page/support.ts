@@ -104,7 +104,7 @@ export function cookieOf(response: Response): string {
   return (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
 }
 
-/** What every answer says: no cache, no frame, no guessing of types, no foreign content. */
+/** Asserts the headers of every response: no cache, no frame, no guessing of types, no foreign content. */
 export function assertGuarded(response: Response): void {
   const header = (name: string): string => response.headers.get(name) ?? "";
   assert.equal(header("cache-control"), "no-store");

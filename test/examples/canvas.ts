@@ -5,7 +5,7 @@ import type { NodeRed } from "../support/node-red.ts";
 /** An object, an absolute path that is cut before the part that differs, or a value that is not there. */
 const unreadable = /^(?:[{[/]|[A-Za-z]:\\|undefined|null|NaN)/;
 
-/** Sees to it that somebody who looks at the canvas and the log of a Node-RED while flows run can make sense of both. */
+/** Watches the statuses and the log of a Node-RED, which have to be readable and without errors while flows run. */
 export async function watchCanvas({ url, logs }: NodeRed): Promise<{ check(): void; close(): void }> {
   const wrong = new Set<string>();
   const events = await openEditorEvents(
@@ -18,7 +18,7 @@ export async function watchCanvas({ url, logs }: NodeRed): Promise<{ check(): vo
     () => undefined,
   );
   return {
-    /** What goes to a Catch node is not in the log; what is there, nobody has caught. */
+    /** An error in the log has reached no Catch node: those that do are not logged. */
     check() {
       assert.deepEqual([...wrong], []);
       assert.deepEqual(

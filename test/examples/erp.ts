@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FlowNode } from "../../tools/demo/examples.ts";
 
-/** An ERP that is told of each parcel by a POST to /<what has become of it>/<reference>. */
+/** An ERP that receives a POST to /<what has become of the parcel>/<reference> for each parcel. */
 export class Erp {
-  /** What it was told: “confirmed ORDER-1”. */
+  /** The posts that it has received: “confirmed ORDER-1”. */
   readonly told: string[] = [];
   readonly #server = createServer((request, response) => {
     this.told.push(decodeURIComponent((request.url ?? "").slice(1).replace("/", " ")));

@@ -2,16 +2,16 @@ import { EventEmitter, once } from "node:events";
 import { openEditorEvents, type EditorEvents } from "../../tools/demo/editor-events.ts";
 import type { FlowNode } from "../../tools/demo/examples.ts";
 
-/** What the debug nodes of an example say, as “name: text”. */
+/** What the debug nodes of an example print, as “name: text”. */
 export class Listener {
   readonly #heard: string[] = [];
   readonly #events = new EventEmitter();
   #editorEvents: EditorEvents | undefined;
 
   async open(url: string, nodes: readonly FlowNode[]): Promise<void> {
-    // The log's warnings come the same way: they are not of a debug node.
-    const speakers = nodes.filter(({ type }) => type === "debug");
-    const names = new Map(speakers.map(({ id, name = id }) => [id, name]));
+    // Warnings of the log arrive in the same way, but not from a debug node.
+    const debugNodes = nodes.filter(({ type }) => type === "debug");
+    const names = new Map(debugNodes.map(({ id, name = id }) => [id, name]));
     this.#editorEvents = await openEditorEvents(
       url,
       (event) => {
@@ -24,7 +24,7 @@ export class Listener {
     );
   }
 
-  /** The next thing that is said. */
+  /** The next output of a debug node. */
   async next(): Promise<string> {
     while (this.#heard.length === 0) {
       await once(this.#events, "heard");

@@ -19,22 +19,22 @@ export interface ExamplesRun {
   readonly simulator: Simulator;
   readonly nodeRed: NodeRed;
   readonly archive: string;
-  /** Presses a button of one example; resolves with what the awaited debug nodes said, fails when another one speaks. */
+  /** Presses a button of one example; resolves with what the awaited debug nodes said, fails when another one prints something. */
   press(example: string, button: string, until: readonly string[]): Promise<Map<string, string>>;
-  /** Ends all; fails where a status was unreadable or an error stood in the log. */
+  /** Ends everything; fails if a status was unreadable or the log has an error. */
   close(): Promise<void>;
 }
 
 export interface ExamplesOptions {
   /** Changes what a test cannot use as it is shipped, a fixed port for instance. */
   readonly adapt?: (node: FlowNode) => FlowNode;
-  /** One that holds what the examples need beside this package. */
+  /** A user folder with what the examples need beside this package. */
   readonly userDir?: string;
-  /** False: nobody has said where to save. */
+  /** False: the environment names no folder for the archive. */
   readonly withArchive?: boolean;
 }
 
-/** Starts them, with what a user would enter: the secret of the webhook, and the folder of the archive. */
+/** Starts the examples, with what a user would enter: the secret of the webhook, and the folder of the archive. */
 export async function startExamples(
   examples: readonly string[],
   { adapt = (node) => node, userDir, withArchive = true }: ExamplesOptions = {},

@@ -16,7 +16,7 @@ export class Shift {
   readonly #simulator: Simulator;
   /** Parcels of which the screen has asked what the device has done. */
   readonly asked = new Set<string>();
-  /** Where the screen said something that was not so. */
+  /** What the screen showed that was not true. */
   readonly wrong: string[] = [];
   /** From Enter until the screen shows that a parcel is recorded, in milliseconds. */
   readonly delays: number[] = [];

@@ -18,7 +18,7 @@ export interface Shown {
 
 type ContextOptions = NonNullable<Parameters<Browser["newContext"]>[0]>;
 
-/** Runs in the page: reports what it shows whenever that changes, and what it sounds. */
+/** Runs in the page: reports what it shows whenever that changes, and the sounds that it plays. */
 const observer = `(() => {
   let enteredAt = 0;
   let last = "";

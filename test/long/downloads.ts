@@ -21,9 +21,9 @@ import { evenDisk } from "../../bench/parts/downloads.ts";
 import { startServer } from "../../bench/server-process.ts";
 import { CloudClient, saveToFile } from "../../src/index.ts";
 
-/** With one sync at the end, and memory that is left to the garbage collector, it is 0.7 to 0.9; now 0.3 to 0.4. */
+/** The ratio is 0.3 to 0.4. With one sync at the end, and memory that is left to the garbage collector, it was 0.7 to 0.9. */
 const mostOfBaseline = 0.6;
-/** Left to the garbage collector it is 62 to 106 MB; now 25 to 35 MB. */
+/** A download takes 25 to 35 MB. With memory that is left to the garbage collector, it took 62 to 106 MB. */
 const mostMemoryMb = 52;
 
 interface Order {
@@ -59,7 +59,7 @@ async function serveDownloads(cloudUrl: string, folder: string): Promise<void> {
   process.send?.("ready");
 }
 
-/** The next thing that a process says. */
+/** The next message of a process. */
 async function hear<T>(child: ChildProcess): Promise<T> {
   const [said, signal] = (await Promise.race([once(child, "message"), once(child, "exit")])) as [T, unknown];
   assert.ok(

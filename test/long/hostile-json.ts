@@ -1,4 +1,4 @@
-/** Many more deep, wide and huge values than a `npm test` throws:  npm run test:long -- hostile-json */
+/** Many more deep, wide and huge values than `npm test` sends:  npm run test:long -- hostile-json */
 import { throwHostileValues } from "../attacks/hostile-rounds.ts";
 
 const seed = Math.floor(Math.random() * 2 ** 31);

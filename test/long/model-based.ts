@@ -8,7 +8,7 @@ import { openEnvironment, tryMany } from "../model-based/model.ts";
 
 const [minutes = "10"] = process.argv.slice(2);
 const until = performance.now() + Number(minutes) * 60_000;
-/** A seed that is given is played once. */
+/** With a given seed, its sequences run once. */
 const given = process.env["MODEL_SEED"];
 const lastAt = given === undefined ? until : 0;
 const sequencesEach = 250;
@@ -17,7 +17,7 @@ let passed = 0;
 let failed = 0;
 do {
   const seed = Number(given ?? randomInt(2 ** 31));
-  // A runtime of its own now and then: Node-RED and the simulator remember what they have seen.
+  // A new runtime from time to time, because Node-RED and the simulator keep what they have received.
   const environment = await openEnvironment();
   const withinMs = Math.max(1_000, until - performance.now());
   const { runs, failure } = await tryMany(environment, {

@@ -52,7 +52,7 @@ const measure = (surface: SurfaceName, path: string): ActionNode => ({
 
 const media = { transactionId: "905865" } as const;
 
-/** Of downloads into the message nothing can be left behind: those are tried in the sources. */
+/** Downloads into the message leave no file behind, so they are tested with the sources only. */
 const toFile = { kind: "download", savesFile: true } as const;
 
 /** Every node that a message makes act or ask, by the operation behind it. */

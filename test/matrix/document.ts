@@ -97,7 +97,7 @@ function renderFamily(family: Family): string {
   return `## ${family.title}\n\n${unpadded(`${header}\n${lines.join("\n")}`)}${archive}`;
 }
 
-/** What differs in its number alone is said once: "status 405, 409". */
+/** Names that differ only in the status become one: "status 405, 409". */
 function joinStatuses(all: readonly string[]): string[] {
   const names = new Map<string, string[]>();
   for (const name of all) {
@@ -108,7 +108,7 @@ function joinStatuses(all: readonly string[]): string[] {
   return [...names].map(([key, statuses]) => key.replace("…", statuses.join(", ")));
 }
 
-/** What a job of the archive makes of it. */
+/** How an archive job behaves under these faults. */
 function archiveOf({ rows }: Family): string {
   const media = operations.find(({ operation }) => operation === "media");
   const met = Object.entries(rows).flatMap(([name, row]) => {

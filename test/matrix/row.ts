@@ -58,7 +58,7 @@ export interface Row {
   readonly given?: readonly Given[];
   /** The peer's response byte by byte, instead of the simulator's; downloads only. */
   readonly script?: readonly Step[];
-  /** It needs something that one flow cannot have for each of its nodes. */
+  /** The row needs something that one flow cannot have for each of its nodes. */
   readonly sourcesOnly?: true;
   /** How long to wait for a video that is not there yet. */
   readonly waitMs?: number;

@@ -1,5 +1,5 @@
 /**
- * A process of its own that saves one file, for the tests that need another user, a mount or a violent death.
+ * A process of its own that saves one file, for the tests that need another user, a mount or a kill.
  * Argument: JSON with folder, filename, ifExists, bytes, and perhaps stallAfter: so many bytes come, then no more.
  * Prints one line of JSON: the saved file, or code and sentence of the error; "stalled" where it stalls.
  */

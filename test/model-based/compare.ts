@@ -26,7 +26,7 @@ export interface Command {
 interface Arrival {
   readonly route: CommandRoute;
   readonly label: string;
-  /** What the machine said of it; null: it never heard of it. */
+  /** The device's reply; null if the device did not receive the request. */
   readonly reply: Reply | null;
   readonly change: Change;
 }
@@ -36,7 +36,7 @@ const allRoutes = Object.values(routes);
 
 /**
  * Compares what the senders were told with the requests that arrived and with the state of the simulated devices: each
- * request belongs to one command, in the order of its machine's queue; it ended as its sender was told; and a model that
+ * request belongs to one command, in the order of its device's queue; it ended as its sender was told; and a model that
  * knows only the requests has the state of the simulator. `overtakes`: a video was read, which only delays start and cancel.
  */
 export function compareWithModel(
@@ -94,7 +94,7 @@ function arrive(request: RequestRecord, state: ModelState): Arrival | undefined 
   const reference = query.get("transactionreference");
   const label = labelOf(route, reference ?? "");
   const isUnreachable = route.queue === "remote" && !state.isOn;
-  if (!isHeard(request) || isUnreachable) {
+  if (!isReceived(request) || isUnreachable) {
     return { route, label, reply: null, change: (same) => same };
   }
   const change: Change = (before) => {
@@ -105,8 +105,8 @@ function arrive(request: RequestRecord, state: ModelState): Arrival | undefined 
   return { route, label, reply, change };
 }
 
-/** The names of the faults say whether the machine does what is asked. */
-function isHeard({ outcome, statusCode }: RequestRecord): boolean {
+/** Whether the device receives the request, by the name of the fault. */
+function isReceived({ outcome, statusCode }: RequestRecord): boolean {
   if (!outcome.startsWith("fault:")) {
     return true;
   }

@@ -1,6 +1,6 @@
 import type { Mode } from "../../src/simulator/index.ts";
 
-/** What there is to know of the devices, written down a second time and far simpler than the simulator does it. */
+/** The state of the devices, in a model that is far simpler than the simulator and shares no code with it. */
 export interface DeviceState {
   readonly mode: Mode;
   readonly isTableEmpty: boolean;
@@ -18,7 +18,7 @@ export interface DeviceState {
 
 export type Action = "cancel" | "earlier-measure" | "measure" | "start" | "stop";
 
-/** What the machine says of it. */
+/** The device's reply to an action. */
 export type Reply = "done" | "failed" | "refused";
 
 export const firstState: DeviceState = {

@@ -7,7 +7,7 @@ import type { NodeName } from "./steps.ts";
 export const timeoutMs = 1_000;
 export const transactionId = "905865";
 
-/** What a node has a machine do, and the queue in which that waits; reads have none. */
+/** The command that a node sends to a device, and the queue in which it waits; reads have none. */
 export interface CommandRoute {
   readonly action: Action;
   readonly queue: "earlier" | "local" | "remote";
@@ -59,7 +59,7 @@ export function flowOf(sim: Simulator, folder: string, edition: number): FlowNod
   const measure = { z: "tab", type: "dimensioner-measure" };
   return [
     { id: "device", type: "dimensioner-device", name: "A", address: sim.newer.origin, ...rules },
-    // The same machine by another name: both share its queue.
+    // The same device by another name: both share its queue.
     { id: "device-b", type: "dimensioner-device", name: "B", address: sim.newer.origin, ...rules },
     {
       id: "device-earlier",

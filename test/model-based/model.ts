@@ -12,7 +12,7 @@ export interface OpenEnvironment extends ScenarioEnvironment {
   close(): Promise<void>;
 }
 
-/** A Node-RED runtime and a simulator, for one play after the other. */
+/** A Node-RED runtime and a simulator, for one sequence after the other. */
 export async function openEnvironment(): Promise<OpenEnvironment> {
   const sim = await startSimulator({ mode: "video-with-measurement" });
   const flow = await TestFlow.start([]);
@@ -48,10 +48,10 @@ export interface Tried {
   readonly failure: string | undefined;
 }
 
-/** So long the shortest sequence that fails is looked for. */
+/** How long the shortest failing sequence is searched for. */
 const shrinkMs = 40_000;
 
-/** Plays random sequences; a failing one is cut down to what matters. */
+/** Runs random sequences; a failing one is reduced to the steps that make it fail. */
 export async function tryMany(
   environment: ScenarioEnvironment,
   { seed, runs, withinMs, path }: Tries,

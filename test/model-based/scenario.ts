@@ -19,7 +19,7 @@ export interface ScenarioEnvironment {
   readonly folder: string;
 }
 
-/** So long after its deadline even a busy machine has ended a message. */
+/** This long after its deadline, even a busy computer has ended a message. */
 const patienceMs = 60_000;
 
 /** One sequence of steps in a flow that is deployed for it, with everything that has to hold all along. */
@@ -36,7 +36,7 @@ export class Scenario {
   #imageIdentifier = "none";
   /** What went out before its turn. */
   #overlap: string | undefined;
-  /** What the flow had seen before this play. */
+  /** How many ends the flow had seen before this sequence. */
   #endsBefore = 0;
   #sentBefore = 0;
 
@@ -65,7 +65,7 @@ export class Scenario {
         await this.#do(step);
       }
       await this.#settle();
-      // Nobody waits any more: whatever is still on its way has to show up before the accounts are closed.
+      // Every message has ended. A deploy brings out whatever is still on its way, before everything is checked once more.
       await this.#deploy("full");
       await this.#settle();
       await this.#assertFiles();
@@ -207,7 +207,7 @@ export class Scenario {
     return this.#messages.filter(({ ended }) => ended === undefined);
   }
 
-  /** Waits until all has ended, and holds it against everything that has to hold. */
+  /** Waits until every message has ended, and asserts everything that has to hold. */
   async #settle(): Promise<void> {
     const until = performance.now() + timeoutMs * (this.#open().length + 1) + patienceMs;
     while (this.#open().length > 0) {

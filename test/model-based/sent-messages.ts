@@ -18,13 +18,13 @@ export interface SentMessage {
   mayBeCancelled: boolean;
 }
 
-/** What Node-RED's hooks have seen since the play began. */
+/** What Node-RED's hooks have seen since the sequence began. */
 export interface Seen {
   readonly ends: readonly End[];
   readonly sent: readonly Sent[];
 }
 
-/** It has ended once: in one output before its node began to close, or in one honest error. */
+/** Asserts that a message has ended once: in one output before its node began to close, or in one error that is true. */
 export function assertEnd(one: SentMessage, seen: Seen): void {
   const isMine = (msgId: unknown, nodeId: string): boolean => msgId === one.id && nodeId === idOf(one.to);
   const ends = seen.ends.filter(({ msgId, nodeId }) => isMine(msgId, nodeId));
@@ -50,7 +50,7 @@ export function assertEnd(one: SentMessage, seen: Seen): void {
   }
 }
 
-/** What an error says of itself, beside the outcome that the accounts hold against what arrived. */
+/** Asserts what an error says, apart from its outcome, which `compareWithModel` compares with the requests. */
 function assertError(one: SentMessage, error: NodeError): void {
   const { outcome } = error.cause;
   assert.equal(
@@ -64,7 +64,7 @@ function assertError(one: SentMessage, error: NodeError): void {
     assert.ok(one.mayBeCancelled, `${one.to} was cancelled by nobody`);
   }
   if (error.code === "ERR_TIMEOUT") {
-    // Early by nothing but what timers round.
+    // Timers round, so a deadline can pass a few milliseconds early.
     assert.ok(one.endedAt - one.sentAt > timeoutMs - 5, `${one.to} was given up before its deadline`);
   }
 }

@@ -21,7 +21,7 @@ export const nodeNames = [
 ] as const;
 export type NodeName = (typeof nodeNames)[number];
 
-/** Faults by name; the name ends in what the machine does of the request. */
+/** Faults by name; the end of the name says what the device does of the request. */
 export const faults = {
   "reset, done": { kind: "reset", acts: true },
   "reset, not done": { kind: "reset", acts: false },
@@ -78,7 +78,7 @@ const sudden = oneof(
 const step = oneof(
   { weight: 4, arbitrary: sudden },
   { weight: 12, arbitrary: record({ do: constant("send"), to: oneOf(nodeNames) } as const) },
-  // Bursts to one machine fill its queue.
+  // Bursts to one device fill its queue.
   {
     weight: 8,
     arbitrary: record({
@@ -107,7 +107,7 @@ const step = oneof(
   },
 );
 
-/** A machine that takes its time, so that what comes next finds commands that wait. */
+/** A slow device, so that the next steps meet commands that wait. */
 const burst = tuple(
   constantFrom("slow answer, done", "silence, done", "slow answer, done"),
   array(oneOf<NodeName>(["measure", "measure-b", "start", "cancel", "video"]), {

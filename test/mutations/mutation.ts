@@ -40,7 +40,7 @@ const copied = [
   "package.json",
   "tsconfig.base.json",
 ];
-/** A test that hangs has noticed as well: nobody needs to wait as long as for a slow machine. */
+/** A test that hangs has noticed the mutation as well, so this limit is shorter than one for a slow computer. */
 const longestTestMs = 20_000;
 
 /**

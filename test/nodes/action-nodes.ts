@@ -9,7 +9,7 @@ export interface ActionNode {
   readonly properties: Readonly<Record<string, unknown>>;
   /** Makes the simulator ready and returns a message that succeeds. */
   readonly message: (sim: Simulator) => Promise<Message>;
-  /** Whether a message makes the machine act. */
+  /** Whether a message makes the device act. */
   readonly acts: boolean;
   /** Path of the one request that a message causes, as far as it is always the same. */
   readonly path: string;

@@ -1,6 +1,6 @@
 /**
  * A process that uses a database beside the test's own, started with `fork`: it says what it did, one message each, and ends
- * when its parent lets go of it.
+ * when its parent disconnects.
  *
  * own: opens the database as Node-RED does.  write: the same, and says the number of each transaction that is durable.
  * leave: opens it, and has nothing else to do.

@@ -48,11 +48,11 @@ export interface Operation<TOptions> {
 
 export interface CommandOperation extends Operation<CommandOptions> {
   readonly kind: "measure" | "video";
-  /** How often the simulated machine has done it. */
+  /** How often the simulated device has executed the command. */
   done(sim: Simulator): number;
 }
 
-/** Every call that acts on a machine. */
+/** Every call that acts on a device. */
 export const commands: readonly CommandOperation[] = [
   {
     surface: "newer",

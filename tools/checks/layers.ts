@@ -1,5 +1,5 @@
 /**
- * The layers of the sources. tools/checks/imports.ts holds the sources to them, and docs/development/layers.md is generated
+ * The layers of the sources. tools/checks/imports.ts checks the sources against them, and docs/development/layers.md is generated
  * from them.
  */
 

@@ -113,7 +113,7 @@ export class FlowBuilder {
     };
   }
 
-  /** The other end of as many links. */
+  /** The node at which this number of links end, one from each Link Out node with this name. */
   linkIn(to: string, links: number, at: Place, target: readonly string[]) {
     const ids = Array.from({ length: links }, (_, index) => this.idOf(`${to} ${index + 1}`));
     return this.node("link in", to, at, { links: ids }, target);

@@ -38,12 +38,12 @@ export interface DemoEnvironment {
 export interface DemoPage {
   readonly url: string;
   readonly name: string;
-  /** Another one with each start. */
+  /** A new one for each start. */
   readonly password: string;
 }
 
 export interface DemoOptions {
-  /** An existing folder; without it a temporary one, gone with close(). */
+  /** An existing folder; without it a temporary one, which close() removes. */
   readonly archive: string | undefined;
   /** What lies on the table; null leaves it empty. */
   readonly parcel: string | null;
@@ -78,7 +78,7 @@ export async function startDemo({
     const nodeRed = await startOnUsualPort({
       major: 5,
       userDir,
-      // Who tries something in the demo finds every node of Node-RED in the palette, and those of the packing station.
+      // The palette has every node of Node-RED, and those of the packing station, so that people can try them.
       settings: { nodesExcludes: [], ...settings },
       dashboard: true,
       env: { DIMENSIONER_ARCHIVE: archiveFolder, NODE_OPTIONS: endWithParentOption() },
@@ -90,7 +90,7 @@ export async function startDemo({
     const { newer, earlier, cloud } = simulator;
     const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
     const [flow = [], ...others] = await Promise.all(
-      examples.map(async (start) => connected(await readExample(start), origins).map(impatient)),
+      examples.map(async (start) => connected(await readExample(start), origins).map(withShortSettle)),
     );
     const page = {
       url: `${nodeRed.url}/evidence/`,
@@ -140,8 +140,8 @@ async function archiveIn(folder: string, given: string | undefined): Promise<str
 }
 
 /**
- * Starts Node-RED on its usual port, or on a free one if another program uses that, also if it comes while this one
- * starts.
+ * Starts Node-RED on its usual port, or on a free one if another program uses that, even if the other one takes the
+ * port while this one starts.
  */
 async function startOnUsualPort(options: NodeRedOptions): Promise<NodeRed> {
   const start = (uiPort: number) => startNodeRed({ ...options, settings: { uiPort, ...options.settings } });
@@ -198,7 +198,7 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 /** The same node; a package is complete two seconds after the last medium, since the simulator is never slow. */
-function impatient(node: FlowNode): FlowNode {
+function withShortSettle(node: FlowNode): FlowNode {
   return "settle" in node ? { ...node, settle: "2" } : node;
 }
 

@@ -3,7 +3,7 @@ import { newValuesOf, type Property, type PropertyTable } from "../../src/proper
 
 /**
  * The `defaults` of a type's registration as source text, each property with its value: the flow library and the scorecard
- * read them from the page. What checks them stands in src/editor/fields.ts.
+ * read them from the page. The functions that check them are in src/editor/fields.ts.
  */
 export function writeDefaults(type: string, table: PropertyTable): string {
   const values = newValuesOf(table);

@@ -36,7 +36,7 @@ export async function takeDashboards(browser: Browser, demo: DemoEnvironment, sa
       demo.simulator.newer.setParcel(parcel);
       await scan(station, code);
       await phase(station, "recording");
-      // The same code counts once for a while.
+      // Not by another scan: the station ignores a repeated scan of the same code for a while.
       await station.locator('[data-test="measure"]').click();
       await phase(station, "measured");
       await station.locator('[data-test="billable"]').waitFor();

@@ -126,7 +126,7 @@ interface Box {
   readonly height: number;
 }
 
-/** What holds these nodes and what else is open, with some of the canvas around it, and nothing beyond the canvas. */
+/** The box around these nodes and the other elements, with a margin, but nothing beyond the canvas. */
 async function around(page: Page, ids: readonly string[], others: readonly string[] = []): Promise<Box> {
   const marginPx = 40;
   const boxOf = async (selector: string): Promise<Box> => {

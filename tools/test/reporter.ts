@@ -40,7 +40,7 @@ export default function ProgressReporter(
   });
   runner.on("fail", (test, error: unknown) => {
     total.failed++;
-    // With its causes.
+    // Prints the causes of the error as well.
     const text = inspect(error, { depth: 3 }).replace(/^/gm, "     ");
     console.log(`FAIL ${nameOf(test) ?? ""}: ${test.fullTitle()}\n${text}`);
   });
@@ -51,7 +51,7 @@ export default function ProgressReporter(
     setTimeout(() => {
       const open = process.getActiveResourcesInfo().join(", ");
       console.log(`FAIL All tests have ended, but the process has not. Something is left open: ${open}.`);
-      // After mocha's own listener, which sets what the tests have come to.
+      // After mocha's own listener, which sets the exit code by the number of failures.
       process.once("exit", () => (process.exitCode = 1));
       process.exit();
     }, longestRestMs).unref();

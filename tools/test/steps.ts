@@ -2,12 +2,12 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-/** A command that checks something. It is told apart by its name in everything that it prints. */
+/** A command that checks something. Each line that it prints begins with its name. */
 export interface Step {
   readonly name: string;
   readonly command: readonly [file: string, ...args: string[]];
   readonly env?: Readonly<Record<string, string>>;
-  /** After that it is ended, with everything that it has started. */
+  /** After this time the command is ended, with everything that it has started. */
   readonly timeoutMs: number;
 }
 
@@ -31,7 +31,7 @@ interface StepTime {
 }
 
 const indent = "     ";
-/** So much of its output explains why a step has failed that names no test. */
+/** How many lines of its output explain the failure of a step that names no failed test. */
 const explainingLines = 40;
 
 /** Runs commands, and ends them all, with what they have started, when a signal ends this process. */
@@ -49,7 +49,7 @@ export class StepRunner {
     }
   }
 
-  /** Runs steps, `atOnce` of them at the same time, prints what they print, and adds up what came of them. */
+  /** Runs steps, `atOnce` of them at the same time, prints what they print, and adds up their outcomes. */
   async runAll(steps: readonly Step[], atOnce: number): Promise<Outcome> {
     const outcomes: Outcome[] = [];
     const waiting = steps.values();
@@ -62,7 +62,7 @@ export class StepRunner {
         const verdict = failed > 0 ? "not ok" : "ok";
         const failures = failuresIn(step.name, outcome.failures);
         const line = `${verdict} ${step.name}: ${passed} passed, ${failed} failed (${seconds.toFixed(1)} s)`;
-        // Together, so that who sees only a part of a long log sees what has failed beside the verdict.
+        // In one piece, so that a reader of a part of a long log sees the failures next to the verdict.
         console.log([line, ...linesOf(failures)].join("\n"));
         outcomes.push({ ...outcome, failures, times: [{ name: step.name, seconds }] });
       }
@@ -189,6 +189,6 @@ function end(child: ChildProcess): void {
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // It has ended just now.
+    // The child has ended by itself meanwhile.
   }
 }

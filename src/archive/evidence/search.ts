@@ -3,7 +3,7 @@ import { readIndexed, type IndexedPackage } from "../packages/package-index.ts";
 import type { Period } from "./period.ts";
 import type { Range, SoughtSize } from "./size.ts";
 
-/** A question to the index. A text is compared as it is written, and in capital and small letters. */
+/** A search in the index. A text is compared as it is written, and in capital and small letters. */
 export type Query =
   | { readonly by: "reference" | "transactionId" | "barcode" | "packageId" | "text"; readonly value: string }
   | { readonly by: "period"; readonly period: Period }

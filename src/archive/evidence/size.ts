@@ -19,7 +19,7 @@ const weightPattern = new RegExp(`^${number}\\s*(g|kg|oz|lb)$`, "i");
 const bothPattern = /^(.+?)[,;\s]+(\d[\d.,]*\s*(?:g|kg|oz|lb))$/i;
 /** Without a unit, people mean the one of their device. */
 const usualUnits = ["cm", "in"] as const;
-/** What is written in metres or pounds is not meant as roughly as it says. */
+/** The largest tolerances: a size of 1 m or 1 lb is meant more exactly than to a whole unit. */
 const mostMm = 25;
 const mostGrams = 500;
 
@@ -40,7 +40,7 @@ export function readSize(text: string): readonly SoughtSize[] | undefined {
   return sizes.length === 0 ? undefined : sizes;
 }
 
-/** In each unit that may be meant. */
+/** The sides in each unit that may be meant. */
 function readSides(text: string): (readonly [Range, Range, Range])[] {
   const [, one = "", other = "", third = "", unit] = sizePattern.exec(text) ?? [];
   if (third === "") {
@@ -75,6 +75,6 @@ function readNumber(text: string): Written {
 
 function rangeOf({ value, step }: Written, convert: (value: number) => number, most: number): Range {
   const [middle, tolerance] = [convert(value), Math.min(convert(step), most)];
-  // The index has whole numbers, and binary fractions are a little beside what they stand for.
+  // The index has whole numbers, and binary fractions differ a little from the decimal ones.
   return { from: Math.round(middle - tolerance), to: Math.round(middle + tolerance) };
 }

@@ -146,7 +146,7 @@ async function* joined(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   yield Buffer.concat(waiting);
 }
 
-/** An abort ends it with ERR_CANCELLED, at whatever it was. */
+/** Does the work; after an abort, each of its errors becomes ERR_CANCELLED. */
 async function endCancelled<T>(
   { signal }: Pick<ExportOptions, "signal">,
   work: (facts: ExportFacts) => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * The texts of the evidence report in English. The catalogs translate each under `report.<key>`, and a test holds them
- * equal.
+ * The texts of the evidence report in English. The catalogs translate each under `report.<key>`, and a test checks
+ * that the English one agrees with them.
  */
 export const reportTexts = {
   title: "Evidence report",

@@ -38,7 +38,7 @@ export function createWords(lang: string, texts: Readonly<Record<string, string>
   };
 }
 
-/** What people call a package: its reference, or what comes next to it. */
+/** What people call a package: its reference or, without one, an ID. */
 export function nameOf(one: Evidence): string {
   return (
     one.transactionReference ??

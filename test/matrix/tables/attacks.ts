@@ -1,6 +1,6 @@
 import type { OtherTest } from "./other-tests.ts";
 
-/** What somebody does who means harm, or a machine that has gone mad; each in test/attacks. */
+/** What an attacker or a faulty device does; each has a test in test/attacks. */
 export const attacks: Readonly<Record<string, OtherTest>> = {
   "responses, posts and messages with deep, wide and huge values": {
     holds:

@@ -105,7 +105,7 @@ export const connection: Rows = {
     acts: 1,
     timeoutMs: shortMs,
     ...timeout,
-    // An answer without a body is whole with its head.
+    // A response without a body is complete with its head.
     video: succeeds,
   },
   "the headers arrive one byte at a time": {

@@ -11,7 +11,7 @@ const tokenRefused = { cloud: refused("ERR_UNAUTHORIZED", 401) };
 const tokenRefusedRead = { cloud: failsAtOnce("ERR_UNAUTHORIZED", 401) };
 const timedOut = { cloud: outcomeUnknown("ERR_DEVICE_TIMEOUT", 504) };
 
-/** What a healthy machine does that a flow may not expect. */
+/** What a device without a fault does that a flow may not expect. */
 export const deviceBehaviour: Rows = {
   "measure in Video Only": {
     given: [{ mode: "video-only" }],

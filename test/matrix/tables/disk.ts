@@ -7,17 +7,17 @@ export interface DiskRow {
   readonly folder?: "missing" | "a file" | "a link to a folder";
   readonly filename?: string;
   readonly ifExists?: IfExists;
-  /** What the name holds before. */
+  /** What is under the file's name before. */
   readonly there?: "other content" | "the same content";
   /** A link of this name in the folder that leads out of it. */
   readonly link?: string;
-  /** The system's answer to a call of the disk; in the sources alone. */
+  /** The code with which a call to the disk fails; tested with the sources only, not with the nodes. */
   readonly refuses?: { readonly call: string; readonly code: string };
   readonly code?: ErrorCode;
   readonly retryable?: boolean;
-  /** Requests at the socket: what cannot be right is not asked for. 1. */
+  /** How many requests reach the peer: none if the name is not valid. Default 1. */
   readonly requests?: number;
-  /** Where the file is afterwards, below the folder; "video.mp4". */
+  /** Where the file is afterwards, below the folder. Default "video.mp4". */
   readonly saved?: string;
 }
 

@@ -8,7 +8,7 @@ const rest: Step = { from: "asked", asks: "rest" };
 
 const row = (script: readonly Step[], download: Ending = {}): Row => ({ script, download });
 
-/** Cut at byte 1,000, then a rest that says of itself what is not so: from the start, then. */
+/** A download is cut at byte 1,000, and its rest comes with a wrong Content-Range: the download starts again. */
 const wrongRange = (range: string): Row =>
   row([cut, { from: 1_000, range, asks: "rest" }, { version: 2, asks: "whole" }], { requests: 3 });
 

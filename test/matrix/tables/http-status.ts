@@ -37,7 +37,7 @@ const redirected = (code: number, location: string): Row => {
   };
 };
 
-/** The wait that the peer asks for, and what it is taken for. */
+/** The wait that the peer asks for, and the shortest and longest duration of the read. */
 const retryAfter = (value: string, [shortest, longest]: readonly [number, number]): Row => ({
   faults: [{ kind: "status", status: 503, headers: { "retry-after": value } }],
   passes: true,
@@ -45,7 +45,7 @@ const retryAfter = (value: string, [shortest, longest]: readonly [number, number
   takesMs: [shortest, longest],
 });
 
-/** Answers that say no, or send somewhere else. */
+/** Responses that refuse the request, or redirect it. */
 export const httpStatus: Rows = {
   ...Object.fromEntries(
     [300, 301, 302, 303, 307, 308].map((code): [string, Row] => [
@@ -144,7 +144,7 @@ export const httpStatus: Rows = {
   },
 };
 
-/** Nobody asked on a condition. */
+/** Status 304 is for conditional requests only, and no client here sends one. */
 function refusedByAll304(): Omit<Row, "faults"> {
   const { faults: _, ...row } = refusedByAll(304);
   return { ...row, download: failsAtOnce("ERR_HTTP", 304) };

@@ -11,7 +11,7 @@ export interface Family {
   readonly rows: Rows;
 }
 
-/** All that can be said of single operations. */
+/** All rows, which are about single operations. */
 export const families: readonly Family[] = [
   { title: "The connection", rows: connection },
   { title: "The status of the response", rows: httpStatus },

@@ -21,7 +21,7 @@ const listsOnly = (ending: Ending): Record<string, Ending> => ({
   "terminal list": ending,
 });
 
-/** What comes is not what was promised. */
+/** Responses whose content is not what the API promises. */
 export const payload: Rows = {
   "a server that does not use HTTP": {
     faults: [{ kind: "not-http", text: "SSH-2.0-OpenSSH_9.2\r\n" }],

@@ -1,7 +1,7 @@
 import { outcomeUnknown, succeeds } from "../endings.ts";
 import type { Ending, Row, Rows } from "../row.ts";
 
-/** Executed, and the device says that nothing came of it. */
+/** The command was executed, and the device reports that it could not measure. */
 const failed: Ending = { code: "ERR_MEASURE_FAILED", outcome: "failed", retryable: false };
 
 const parcel = { errorCode: 0, errorMessage: "-", length: 10.3, width: 12.1, height: 14.5 };

@@ -11,9 +11,9 @@ interface Actor {
 
 interface Send {
   readonly to: string;
-  /** So many at once; 1. */
+  /** How many messages are sent at once. Default 1. */
   readonly count?: number;
-  /** So long after the ones before. */
+  /** How long after the messages before. */
   readonly afterMs?: number;
   readonly msg?: Readonly<Record<string, unknown>>;
 }
@@ -42,15 +42,15 @@ export interface Scenario {
   /** Paths in the order in which they arrive, or how many requests. */
   readonly requests: number | readonly string[];
   readonly acts: number;
-  /** Names of the files that are there in the end; none. */
+  /** Names of the files that are there in the end. Default none. */
   readonly files?: readonly string[];
-  /** What the integrator is told of it. */
+  /** The explanation in docs/faults.md. */
   readonly says: string;
 }
 
 const measure = { node: { type: "dimensioner-measure" } } as const;
 const slowMeasure = { path: "/api/v1/measure", fault: { kind: "delay", ms: 300 } } as const;
-/** Until what happens meanwhile has happened. */
+/** A measure that is still running when the reset comes. */
 const heldMeasure = { path: "/api/v1/measure", times: 0, fault: { kind: "delay", ms: 600_000 } } as const;
 const silentMeasure = { path: "/api/v1/measure", times: 0, fault: { kind: "silence", acts: false } } as const;
 

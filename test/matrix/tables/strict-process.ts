@@ -29,7 +29,7 @@ export const strictRows: readonly string[] = [
   "nothing after half of the body",
 ];
 
-/** And what a disk may do, by the rows of its own table. */
+/** The same for rows of the table of disks. */
 export const strictDiskRows: readonly string[] = [
   "the folder is missing, such as a share that is not mounted",
   "a file has the name of the folder",
