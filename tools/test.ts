@@ -27,7 +27,12 @@ const steps = [
   scripts.suite("test:browser"),
   // This script waits for most of its time.
   scripts.suite("test:load"),
-  ...scripts.suiteOnOldest("test:platform", "--ignore", "test/attacks/webhook-memory.process.test.ts"),
+  // PostgreSQL is a process of its own, and its driver is JavaScript alone.
+  ...scripts.suiteOnOldest(
+    "test:platform",
+    "--ignore",
+    "test/{attacks/webhook-memory.process,store/postgres-database}.test.ts",
+  ),
   scripts.suite("test:sources", coverage),
   scripts.suite("test:installed"),
   // The test of memory takes long, and measures our own code: on the oldest Node.js it runs in test:long.
