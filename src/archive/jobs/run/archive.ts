@@ -239,6 +239,9 @@ export class Archive implements JobStore {
         movedAside.push(path);
       }
     }
+    if (movedAside.length > 0) {
+      await this.work.syncAside();
+    }
     return movedAside;
   }
 }
