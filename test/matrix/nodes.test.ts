@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
 import { inspect } from "node:util";
 import { failedTexts } from "../../src/runtime/status/status-texts.ts";
 import { TestFlow } from "../support/flow.ts";
@@ -11,6 +10,7 @@ import { chosen, titleOf } from "./chosen-rows.ts";
 import { checkCount } from "./expected.ts";
 import { nodesOf, prepareNodeCases, type NodeCase } from "./node-cases.ts";
 import { keepResults } from "./results.ts";
+import { onReusedConnection } from "./reused-connection.ts";
 import { endingOf, type Row } from "./row.ts";
 import { lookInto } from "./sources.ts";
 import { add, nothing, type Count } from "./count.ts";
@@ -64,15 +64,16 @@ describe("real nodes under every fault", () => {
 async function runCase(flow: TestFlow, { node, row, peer, folder, id }: NodeCase): Promise<Count> {
   const ending = endingOf(row, node);
   assert.ok(ending !== undefined);
-  await peer.arm();
-  if (row.warm === true) {
+  const run = () => flow.start(id, node.message(peer));
+  const first = async (): Promise<void> => {
     const { error } = await flow.run(id, node.message(peer));
     assert.equal(error, undefined);
     await rmAll(folder);
-    await turn();
-    await peer.again();
+  };
+  if (row.warm !== true) {
+    await peer.arm();
   }
-  const { msgId, error } = await flow.start(id, node.message(peer));
+  const { msgId, error } = await (row.warm === true ? onReusedConnection(peer, first, run) : run());
   const { code, outcome, retryable } = ending;
   const isWell = code === undefined;
   assert.deepEqual(

@@ -136,6 +136,9 @@ async function openSimulatedPeer(
     },
     requestsTo: (path) =>
       sim.requests.slice(before.requests).filter((request) => request.path.startsWith(path)).length,
+    get metFault() {
+      return sim.requests.slice(before.requests).some(({ outcome }) => outcome.startsWith("fault:"));
+    },
     async acts() {
       await Promise.all(scans);
       return actsOf(sim) - before.acts;

@@ -18,6 +18,8 @@ export interface Peer {
   readonly requests: number;
   /** The number of those whose path begins like this. */
   requestsTo(path: string): number;
+  /** Whether one of these requests was met by a fault. */
+  readonly metFault: boolean;
   /** The number of acts of all devices since. */
   acts(): Promise<number>;
   /** The content of a successful download. */

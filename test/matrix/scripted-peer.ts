@@ -37,6 +37,7 @@ export async function openScriptedPeer({ script = [] }: Row, opened: Opened): Pr
       return requests;
     },
     requestsTo: () => requests,
+    metFault: false,
     acts: async () => 0,
     content: () => fileOf(good.version ?? 1),
     complaints: () => complaints,

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import type { Download } from "../../src/model/download.ts";
@@ -22,6 +21,7 @@ import { endingOf, type PlainEnding, type Row } from "./row.ts";
 import { add, nothing, type Count } from "./count.ts";
 import { openRowResources, openPeer, type AskedOperation } from "./open-peer.ts";
 import type { Peer } from "./peer.ts";
+import { onReusedConnection } from "./reused-connection.ts";
 
 /** A running operation and the inspection of its result. */
 interface RunningOperation {
@@ -149,16 +149,22 @@ async function runCase(
   // A short deadline is for operations that are to miss it; others must succeed on a busy computer.
   const { timeoutMs = longMs } = isWell && row.timeoutMs === shortMs ? {} : row;
   const clients = opened(connectClients(peer.origins, timeoutMs, peer.tls));
-  const trial = await tried.begin(clients, peer, row, opened);
-  await peer.arm();
+  let trial = await tried.begin(clients, peer, row, opened);
+  let since = 0;
+  const run = (): Promise<unknown> => {
+    since = performance.now();
+    return trial.run();
+  };
   if (row.warm === true) {
-    await trial.run();
-    // One turn later undici considers the connection free.
-    await turn();
-    await peer.again();
+    const first = async (): Promise<void> => {
+      trial = await tried.begin(clients, peer, row, opened);
+      await trial.run();
+    };
+    await settle(onReusedConnection(peer, first, run), ending, tried, peer);
+  } else {
+    await peer.arm();
+    await settle(run(), ending, tried, peer);
   }
-  const since = performance.now();
-  await settle(trial.run(), ending, tried, peer);
   const took = performance.now() - since;
   // Downloads may last as long as bytes come.
   const [shortest, longest] = takesMs ?? [0, tried.kind === "download" ? Infinity : timeoutMs + graceMs];
