@@ -81,6 +81,11 @@ export const nodes = {
     text: "The flow was stopped or redeployed before this was archived. The job is saved and continues automatically; do not send the message again.",
     hint: "When the job is done, this node sends a message with msg.resumed.",
   },
+  cancelledTaken: {
+    code: "ERR_CANCELLED",
+    text: "Another Node-RED with the same store has taken over this job, because this one had no connection to the database for too long. The job continues there; do not send the message again.",
+    hint: "When the job is done, the node there sends a message with msg.resumed. Check this computer's connection to the database.",
+  },
   archiveFull: {
     code: "ERR_QUEUE_FULL",
     text: "The archive __path__ has too many open jobs (limit: __limit__). Nothing was accepted; send the message again when some of them are done.",

@@ -16,6 +16,18 @@ export interface Condition {
 }
 
 /**
+ * In a statement, the database's own time after a duration such as `60 seconds`, which is the value of its `?`: the clocks
+ * of several computers differ.
+ */
+export const databaseTime = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)";
+
+/**
+ * At the end of a subquery, locks the rows that it selects, and leaves out those that another transaction has locked. SQLite runs one
+ * transaction at a time and reads a comment.
+ */
+export const skipLocked = "/* FOR UPDATE SKIP LOCKED */";
+
+/**
  * The database of a store: jobs, records and the index of packages. The statements are plain SQL that SQLite and
  * PostgreSQL both understand, so that either can be behind this interface.
  */

@@ -11,7 +11,7 @@ import {
   schemaName,
 } from "./postgres-failures.ts";
 import { prepareTables, type TableOptions } from "./postgres-schema.ts";
-import { numberMarks, toPostgres } from "./postgres-sql.ts";
+import { translateStatement, toPostgres } from "./postgres-sql.ts";
 import { settledWithin } from "./settled-within.ts";
 
 export interface PostgresOptions extends TableOptions {
@@ -199,6 +199,9 @@ async function run(client: PoolClient, statements: readonly Statement[]): Promis
 }
 
 async function runOne(client: PoolClient, { sql, values = [] }: Statement): Promise<Row[]> {
-  const { rows } = await client.query<Record<string, SqlValue>>(numberMarks(sql), values.map(toPostgres));
+  const { rows } = await client.query<Record<string, SqlValue>>(
+    translateStatement(sql),
+    values.map(toPostgres),
+  );
   return rows;
 }

@@ -1,12 +1,19 @@
-import type { SqlValue } from "./database.ts";
+import { databaseTime, skipLocked, type SqlValue } from "./database.ts";
+
+/** As a statement can use an index with it, it is the time at which the statement begins. */
+const postgresTime = `to_char(timezone('UTC', statement_timestamp()) + CAST(? AS INTERVAL),
+  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') COLLATE "C"`;
 
 /**
  * Returns a statement of the store as PostgreSQL writes it: each `?` that is not within a text becomes `$1`, `$2` and
  * so on.
  */
-export function numberMarks(sql: string): string {
+export function translateStatement(sql: string): string {
+  const translated = sql
+    .replaceAll(databaseTime, postgresTime)
+    .replaceAll(skipLocked, "FOR UPDATE SKIP LOCKED");
   let last = 0;
-  return sql.replace(/'[^']*'|\?/g, (found) => (found === "?" ? `$${(last += 1)}` : found));
+  return translated.replace(/'[^']*'|\?/g, (found) => (found === "?" ? `$${(last += 1)}` : found));
 }
 
 /** The types of the store's columns, which the schema names as SQLite does. */

@@ -156,4 +156,14 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE INDEX packages_size ON packages (longest_mm, middle_mm, shortest_mm, weight_g, archived_at)`,
     `CREATE INDEX packages_weight ON packages (weight_g, archived_at)`,
   ],
+  [
+    `CREATE TABLE workers (
+      worker_id TEXT PRIMARY KEY,
+      host TEXT NOT NULL,
+      begun_at TEXT NOT NULL,
+      lease_until TEXT
+    )`,
+    `ALTER TABLE jobs ADD COLUMN worker_id TEXT`,
+    `CREATE INDEX jobs_worker ON jobs (worker_id, node_id) WHERE state NOT IN ('reported', 'failed')`,
+  ],
 ];

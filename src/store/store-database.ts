@@ -4,6 +4,7 @@ import { settledWithin } from "./settled-within.ts";
 import { SqliteDatabase, type SqliteOptions } from "./sqlite-database.ts";
 import { failureError, unansweredError } from "./sqlite-failures.ts";
 import { identifyStore } from "./store-identity.ts";
+import type { Worker } from "./worker-lease.ts";
 
 export type StoreDatabaseOptions = Omit<SqliteOptions, "migrations" | "mustExist">;
 
@@ -32,6 +33,11 @@ export class StoreDatabase implements Database {
 
   get opened(): SqliteDatabase["opened"] {
     return this.#current.opened;
+  }
+
+  /** A file has one owner, and its jobs and packages belong to whichever process that is. */
+  get worker(): Worker {
+    return { id: this.storeId, isAlone: true };
   }
 
   async transaction(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {

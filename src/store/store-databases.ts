@@ -5,14 +5,15 @@ import { settledWithin } from "./settled-within.ts";
 import { unansweredError } from "./sqlite-failures.ts";
 import { SqliteThreads } from "./sqlite-threads.ts";
 import { StoreDatabase, type StoreDatabaseOptions } from "./store-database.ts";
+import type { Worker } from "./worker-lease.ts";
 
 /** A use of a database; the last one to release it closes it. */
 export interface DatabaseLease {
   readonly database: Database;
   /** Notifies of the records that this process puts into it. */
   readonly arrivals: RecordArrivals;
-  /** The id of the store, created with its database. */
-  readonly storeId: string;
+  /** What this process is to the database. */
+  readonly worker: Worker;
   /** Resolves within a few seconds, also when the disk hangs; may be called twice. */
   release(): Promise<void>;
 }
@@ -57,7 +58,7 @@ export class StoreDatabases {
       let released: Promise<void> | undefined;
       const release = (): Promise<void> => (released ??= this.#leave(path, shared));
       const { arrivals } = shared;
-      return { database, arrivals, storeId: database.storeId, release };
+      return { database, arrivals, worker: database.worker, release };
     } catch (error) {
       await this.#leave(path, shared);
       throw error;

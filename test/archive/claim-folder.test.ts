@@ -5,7 +5,7 @@ import { stateFolderName } from "../../src/archive/archive-disk.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { MemoryDatabases } from "./memory-databases.ts";
 import { storeIn } from "./store.ts";
-import { intentOf, mediumOf, openArchive, readPackages, type Opened } from "./support.ts";
+import { type Opened, intentOf, mediumOf, openArchive, readPackages, until, workFolders } from "./support.ts";
 
 describe("archive: a store whose settings name another folder than before", () => {
   async function withStore(
@@ -111,6 +111,7 @@ describe("archive: a store whose settings name another folder than before", () =
     await withStore(async ({ open, before, now }) => {
       const archive = await open(before);
       await archiveOne(archive, "1");
+      await until(async () => (await workFolders(before)).length === 0, "the work folder is gone");
       await cp(before, now, { recursive: true });
       await archiveOne(archive, "2");
       await archive.close();

@@ -66,8 +66,8 @@ const placed = { path: "2026-11-22/ORDER-1-905865", sha256: "b".repeat(64) };
 describeDatabases("the jobs of a store", (open) => {
   let test: TestDatabase;
   const clock = testClock();
-  const table = () => new JobTable(test.database, clock.now);
-  const earlier = () => new EarlierJobs(test.database, clock.now);
+  const table = () => new JobTable(test.database, "worker", clock.now);
+  const earlier = () => new EarlierJobs(test.database, "worker", clock.now);
   const accept = (id: string, items: Map<string, StoredItem> = new Map()) =>
     table().accept({ id, node: "node 1", key: "key", intent, items });
 

@@ -56,7 +56,7 @@ async function makeMany(count: number): Promise<Made> {
   const statements = [];
   let previous: Manifest["previous"] = null;
   for (let index = 0; index < count; index += 1) {
-    const text: string = writeManifest(manifestOf(index, lease.storeId, previous));
+    const text: string = writeManifest(manifestOf(index, lease.worker.id, previous));
     const manifest = readManifest(text);
     assert.ok(manifest !== undefined);
     const [path, sha256] = [`day-${index % 7}/${index}`, sha256Of(text)];

@@ -15,7 +15,7 @@ export class MemoryDatabases {
   async open(file: string): Promise<DatabaseLease> {
     const { memory, storeId } = this.#open.get(file) ?? this.#make(file);
     return {
-      storeId,
+      worker: { id: storeId, isAlone: true },
       arrivals: new RecordArrivals(),
       database: {
         transaction: async (statements) => memory.run(statements),

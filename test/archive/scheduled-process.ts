@@ -2,6 +2,7 @@ import { Archive } from "../../src/archive/jobs/run/archive.ts";
 import { JobRunner } from "../../src/archive/jobs/job-runner.ts";
 import type { RunnerOptions } from "../../src/archive/jobs/run/runner-options.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
+import type { Worker } from "../../src/store/worker-lease.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { withFolder } from "../media/support.ts";
 import type { MemoryDatabase } from "./memory-databases.ts";
@@ -44,6 +45,8 @@ interface ProcessOptions extends Pick<RunnerOptions, "cloud" | "device" | "onWar
   readonly scheduler: Scheduler;
   readonly simulated: SimulatedProcess;
   readonly settleMs?: number;
+  /** The only process on the database where it is not given. */
+  readonly worker?: Worker;
 }
 
 /** Opens the archive of a process whose database and disk do each step when the scheduler says so. */
@@ -51,7 +54,8 @@ export async function openScheduled(options: ProcessOptions) {
   const { root, scheduler, simulated, cloud, device, onWarning, settleMs } = options;
   const database = scheduledDatabase(options.database, scheduler, simulated);
   const arrivals = new RecordArrivals();
-  const lease = { database, arrivals, storeId: "store", release: async () => undefined };
+  const { worker = { id: "store", isAlone: true } } = options;
+  const lease = { database, arrivals, worker, release: async () => undefined };
   const disk = scheduledDisk(scheduler, simulated);
   const settle = settleMs === undefined ? {} : { settleMs };
   const { archive } = await Archive.open(root, lease, { disk, ...settle });

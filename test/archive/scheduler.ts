@@ -8,6 +8,7 @@ import type { VirtualClock } from "./virtual-clock.ts";
 interface Waiting {
   readonly name: string;
   readonly go: () => void;
+  readonly simulated: SimulatedProcess | undefined;
 }
 
 /** Chooses one of `count` steps. */
@@ -16,6 +17,8 @@ export type Choose = (count: number) => number;
 /** A process that the test simulates: it must do nothing after its end. */
 export interface SimulatedProcess {
   hasEnded: boolean;
+  /** While it is suspended, or after it was killed, none of its steps runs. */
+  isStopped?: boolean;
 }
 
 /** Turns of the event loop without any step, after which no further step is to be expected. */
@@ -48,7 +51,7 @@ export class Scheduler {
     if (simulated?.hasEnded === true) {
       this.tooLate.push(name);
     }
-    await new Promise<void>((resolve) => this.#waiting.push({ name, go: resolve }));
+    await new Promise<void>((resolve) => this.#waiting.push({ name, go: resolve, simulated }));
     try {
       return await work();
     } finally {
@@ -64,7 +67,7 @@ export class Scheduler {
     const state = { isSettled: false };
     const settle = (): void => void (state.isSettled = true);
     promise.then(settle, settle);
-    for (let idle = 0; !state.isSettled || this.#waiting.length > 0 || this.#underWay > 0;) {
+    for (let idle = 0; !state.isSettled || this.#runnable().length > 0 || this.#underWay > 0;) {
       if (this.#underWay > 0) {
         idle = 0;
         await new Promise<void>((resolve) => (this.#onEnd = resolve));
@@ -76,7 +79,7 @@ export class Scheduler {
         continue;
       }
       const timers = this.#clock.isDueSoon ? 1 : 0;
-      const count = this.#waiting.length + timers;
+      const count = this.#runnable().length + timers;
       if (count > 0) {
         idle = 0;
         this.#next(this.#choose(count));
@@ -92,13 +95,18 @@ export class Scheduler {
     this.#waiting.length = 0;
   }
 
+  #runnable(): readonly Waiting[] {
+    return this.#waiting.filter(({ simulated }) => simulated?.isStopped !== true);
+  }
+
   #next(index: number): void {
-    const [next] = this.#waiting.splice(index, 1);
+    const next = this.#runnable()[index];
     if (next === undefined) {
       this.log.push("a timer");
       this.#clock.fireNext();
       return;
     }
+    this.#waiting.splice(this.#waiting.indexOf(next), 1);
     this.log.push(next.name);
     this.#underWay += 1;
     next.go();

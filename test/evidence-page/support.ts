@@ -41,7 +41,6 @@ export async function withPage(
   rules: AccessRules,
   body: (served: Served) => Promise<void>,
   memory = newMemory(),
-  timestampRoots = "",
 ): Promise<void> {
   const lease = await newDatabases().open(databaseOf(root));
   const problems: unknown[] = [];
@@ -66,7 +65,6 @@ export async function withPage(
         disk: plainDisk,
         operation,
         databaseFile: databaseOf(root),
-        timestampRoots,
       };
     },
     say: (error) => error.message,

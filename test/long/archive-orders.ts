@@ -6,10 +6,11 @@
 import { assert, asyncProperty, gen, nat } from "fast-check";
 import { runFindingOrder } from "../archive/finding-orders.ts";
 import { runOrder } from "../archive/interleavings.ts";
+import { runWorkerOrder } from "../archive/worker-orders.ts";
 import { runWebhookOrder } from "../webhook/webhook-orders.ts";
 
 const [numRuns, seed] = [Number(process.argv[2] ?? 3_000), Number(process.argv[3] ?? Date.now())];
-for (const run of [runOrder, runFindingOrder, runWebhookOrder]) {
+for (const run of [runOrder, runFindingOrder, runWorkerOrder, runWebhookOrder]) {
   await assert(
     asyncProperty(gen(), async (choose) => {
       await run((count) => choose(nat, { max: count - 1 }));

@@ -34,10 +34,10 @@ describe("the databases of stores", () => {
 
   it("gives a store an id that it keeps, and another store another one", async () => {
     const first = await open();
-    assert.match(first.storeId, /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    assert.match(first.worker.id, /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     await first.release();
-    assert.equal((await open()).storeId, first.storeId);
-    assert.notEqual((await open(join(folder, "other.sqlite"))).storeId, first.storeId);
+    assert.equal((await open()).worker.id, first.worker.id);
+    assert.notEqual((await open(join(folder, "other.sqlite"))).worker.id, first.worker.id);
   });
 
   it("opens several at once in a folder that does not exist yet, as at the first start", async () => {
@@ -45,7 +45,7 @@ describe("the databases of stores", () => {
     for (let round = 0; round < 25; round += 1) {
       const files = ["one", "two"].map((store) => join(folder, `start-${round}`, `${store}.sqlite`));
       const opened = await Promise.all(files.map((path) => databases.open(path)));
-      assert.equal(new Set(opened.map(({ storeId }) => storeId)).size, files.length);
+      assert.equal(new Set(opened.map(({ worker }) => worker.id)).size, files.length);
       await Promise.all(opened.map((lease) => lease.release()));
     }
   });

@@ -154,7 +154,7 @@ describe("a webhook's records in a store", () => {
       return {
         database,
         arrivals: new RecordArrivals(),
-        storeId: "store",
+        worker: { id: "store", isAlone: true },
         release: async () => {
           leases -= 1;
           released.emit("release");

@@ -149,7 +149,7 @@ class WebhookRun {
     await this.#scheduler.schedule("open the database", () => undefined);
     const release = async (): Promise<void> => undefined;
     const database = { ...this.#database, transaction: this.#transaction };
-    return { database, arrivals: new RecordArrivals(), storeId: "store", release };
+    return { database, arrivals: new RecordArrivals(), worker: { id: "store", isAlone: true }, release };
   }
 
   /** The database counts as hung before it is chosen to answer, if it may hang. */

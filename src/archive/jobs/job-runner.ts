@@ -8,6 +8,7 @@ import { JobScheduler } from "./run/job-scheduler.ts";
 import { JobTroubles } from "./steps/job-troubles.ts";
 import type { JobWork } from "./steps/job-work.ts";
 import { MessageJobs, type Part } from "./accept/message-jobs.ts";
+import { isTaken } from "./table/is-taken.ts";
 import type { OpenJob } from "./table/open-job.ts";
 import type { ExistingPackage } from "./seal/existing-packages.ts";
 import type { ArchiveWarning, RunnerOptions } from "./run/runner-options.ts";
@@ -186,6 +187,10 @@ export class JobRunner implements SubmissionOwner {
   }
 
   async #end({ job }: RunningJob, error?: DimensionerError): Promise<void> {
+    if (isTaken(error)) {
+      this.#archive.leave(job);
+      return;
+    }
     const path = await this.#archive.end(job, error);
     // This error says it itself.
     if (path !== null && error?.sentence !== "partsIncomplete") {

@@ -12,6 +12,7 @@ import type { RunningJob } from "../../archive/jobs/run/running-job.ts";
 import type { Submission } from "../../archive/jobs/accept/submission.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import type { Store } from "../../store/store.ts";
+import { leaseSeconds } from "../../store/worker-lease.ts";
 
 interface Session {
   readonly lease: ArchiveLease;
@@ -35,6 +36,7 @@ interface SessionOptions extends Omit<RunnerOptions, "concurrency"> {
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
+const takeOverEveryMs = 5_000;
 /** Node-RED waits 15 s for a node to close. */
 const closeTimeoutMs = 10_000;
 /** If the archive was not opened by then, its disk hangs; it has nothing to finish. */
@@ -167,7 +169,31 @@ export class ArchiveSession {
     onFindings(lease.findings);
     if (!this.#closing.signal.aborted) {
       this.#resumeAll(runner, most).catch(onResumeError);
+      if (!lease.archive.isAlone) {
+        void this.#takeOver({ lease, runner }, most);
+      }
     }
     return { lease, runner };
+  }
+
+  /** Takes over the jobs of other workers that have stopped, until the node closes. */
+  async #takeOver({ lease: { archive }, runner }: Session, concurrency: number): Promise<void> {
+    const { node, isMine, onFindings } = this.#options;
+    const { signal } = this.#closing;
+    for (let pauseMs = 0; !signal.aborted;) {
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      try {
+        const { damagedJobs } = await archive.takeOver({ node, isMine });
+        if (damagedJobs.length > 0) {
+          onFindings({ movedAside: [], damagedJobs });
+        }
+        this.#dropsResumed = false;
+        await this.#resumeAll(runner, concurrency);
+        pauseMs = takeOverEveryMs;
+      } catch {
+        // The others could not renew their leases either, and do so first.
+        pauseMs = leaseSeconds * 1000;
+      }
+    }
   }
 }

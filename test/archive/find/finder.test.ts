@@ -148,7 +148,7 @@ describeDatabases("the finder of transactions", (openDatabase) => {
     const [one, two] = [await look(tagged), await look(second)];
     assert.ok("claim" in one && "claim" in two);
     const give = (id: string, found: typeof one) =>
-      new JobTable(test.database).found({ id, intent: { billable: null, scan: null } }, found);
+      new JobTable(test.database, "worker").found({ id, intent: { billable: null, scan: null } }, found);
     const sql = `SELECT jobs.transaction_id AS job, measurements.transaction_id AS measurement, handled_by AS record
       FROM jobs JOIN measurements USING (job_id) LEFT JOIN records ON handled_by = job_id
       WHERE jobs.transaction_id <> '' OR measurements.transaction_id IS NOT NULL OR handled_by IS NOT NULL`;

@@ -5,6 +5,7 @@ import { diskFacts } from "../../archive-disk.ts";
 import type { Archive } from "../run/archive.ts";
 import type { Intent, StoredItem } from "../../packages/intent.ts";
 import { answerOf, keysOfJob } from "../table/job-keys.ts";
+import { isTaken } from "../table/is-taken.ts";
 import type { OpenJob } from "../table/open-job.ts";
 import type { RunningJob } from "../run/running-job.ts";
 import { Sequences, type Sequence } from "./sequences.ts";
@@ -99,7 +100,7 @@ export class MessageJobs {
           outputFolders,
           signal,
         });
-        if (!(await this.#archive.addItems(running.job, items))) {
+        if (!(await this.#add(running.job, items))) {
           await this.#remove(id, items.values());
           throw new DimensionerError("partTooLate", diskFacts, { count: part.index + 1 });
         }
@@ -123,6 +124,18 @@ export class MessageJobs {
       throw isDimensionerError(error) && error.sentence === "cancelledKept"
         ? new DimensionerError("cancelledClose", diskFacts)
         : error;
+    }
+  }
+
+  /** Adds media to a job; returns false if it accepts none any more, here or anywhere. */
+  async #add(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
+    try {
+      return await this.#archive.addItems(job, items);
+    } catch (error) {
+      if (isTaken(error)) {
+        return false;
+      }
+      throw error;
     }
   }
 

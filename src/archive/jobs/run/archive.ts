@@ -5,6 +5,7 @@ import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../..
 import { TransactionFinder } from "../../find/transaction-finder.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { claimFolder } from "./claim-folder.ts";
+import { AbandonedJobs, type Taker } from "../table/abandoned-jobs.ts";
 import { EarlierJobs } from "../table/earlier-jobs.ts";
 import { JobEndings, type EndError } from "../seal/job-endings.ts";
 import type { JobStore } from "../steps/job-store.ts";
@@ -14,6 +15,7 @@ import { factsOf, resumed, type OpenJob } from "../table/open-job.ts";
 import { OpenJobs, type OpenJobLimits } from "../table/open-jobs.ts";
 import { Sealing } from "../seal/sealing.ts";
 import { WorkFolders } from "../seal/work-folders.ts";
+import { tidyEndedWorkers, tidyWork } from "./tidy-work.ts";
 import type { Intent, StoredItem } from "../../packages/intent.ts";
 import { PackageIndex } from "../../packages/package-index.ts";
 
@@ -35,6 +37,8 @@ export interface OpeningFindings {
 
 /** How long jobs that have ended can be looked up in the database. */
 const keepEndedDays = 30;
+/** How many jobs are taken over at once: others may take some as well. */
+const mostTaken = 50;
 
 /**
  * The archive of one store: its open jobs, their work folders, and their packages. All nodes of the process that use
@@ -52,22 +56,26 @@ export class Archive implements JobStore {
   readonly active = new ActiveJobs();
   readonly #lease: DatabaseLease;
   readonly #endings: JobEndings;
+  readonly #abandoned: AbandonedJobs;
+  /** The ids of the open jobs that this process has, or still ends. */
+  readonly #present = new Set<string>();
   readonly #atWork = new Set<Promise<unknown>>();
 
   private constructor(folder: string, lease: DatabaseLease, parts: ArchiveParts, last: LastPackage) {
     const stateFolder = join(folder, stateFolderName);
-    const { storeId, database, arrivals } = lease;
+    const { worker, database, arrivals } = lease;
     this.folder = folder;
     this.disk = parts.disk;
     this.#lease = lease;
     this.openJobs = new OpenJobs(folder, parts.limits);
-    this.work = new WorkFolders(stateFolder, storeId, parts.disk);
-    this.jobs = new JobTable(database);
+    this.work = new WorkFolders(stateFolder, worker, parts.disk);
+    this.jobs = new JobTable(database, worker.id);
+    this.#abandoned = new AbandonedJobs(database, worker.id);
     this.#endings = new JobEndings(this.jobs, this.work);
     this.finder = new TransactionFinder({ database, arrivals, settleMs: parts.settleMs });
     const index = new PackageIndex(database);
     const { disk, work, jobs } = this;
-    this.sealing = new Sealing({ folder, storeId, disk, work, jobs, index, last });
+    this.sealing = new Sealing({ folder, chain: worker.id, disk, work, jobs, index, last });
   }
 
   /**
@@ -80,22 +88,32 @@ export class Archive implements JobStore {
     parts: ArchiveParts,
   ): Promise<{ archive: Archive; findings: OpeningFindings }> {
     const path = await checkRoot(folder, parts.disk, diskFacts);
-    const last = await new PackageIndex(lease.database).last(lease.storeId);
+    const { database, worker } = lease;
+    const last = await new PackageIndex(database).last(worker.id);
     const archive = new Archive(path, lease, parts, last);
     try {
-      await claimFolder(path, lease, { workFolder: archive.work.root, last, disk: parts.disk });
+      await claimFolder(path, lease, { workFolder: archive.work.claimed, last, disk: parts.disk });
       await archive.work.prepare();
-      const earlier = new EarlierJobs(lease.database);
+      const earlier = new EarlierJobs(database, worker.id);
       const { jobs, damaged } = await earlier.unfinished();
       const open = jobs.map(resumed);
       await archive.#recoverSealing(open);
       open.forEach((job) => archive.#take(job));
-      const movedAside = await archive.#tidy(damaged, earlier);
+      const { idle } = archive.openJobs;
+      const movedAside = await tidyWork(archive.work, earlier, new Set([...idle.ids, ...damaged]));
+      if (!worker.isAlone) {
+        movedAside.push(...(await tidyEndedWorkers(archive.work, earlier)));
+      }
       await earlier.removeEnded(keepEndedDays);
       return { archive, findings: { movedAside, damagedJobs: damaged } };
     } catch (error) {
       throw asFileError(error, join(path, stateFolderName), path);
     }
+  }
+
+  /** Whether no other process can work on the jobs of the store. */
+  get isAlone(): boolean {
+    return this.#lease.worker.isAlone;
   }
 
   /**
@@ -118,6 +136,7 @@ export class Archive implements JobStore {
     this.openJobs.add(textBytes);
     try {
       const acceptedAt = await this.jobs.accept({ id, ...given });
+      this.#present.add(id);
       return {
         id,
         ...given,
@@ -176,9 +195,38 @@ export class Archive implements JobStore {
    */
   end(job: OpenJob, error?: EndError): Promise<string | null> {
     this.openJobs.remove(job.textBytes);
-    const ended = this.#endings.end(job, error);
+    const ended = this.#endings.end(job, error).finally(() => this.#present.delete(job.id));
     this.track(ended);
     return ended;
+  }
+
+  /**
+   * To be called when the error of a job that another worker has taken over was sent. Its folder stays, because that
+   * worker may be about to take the media; it is removed after the job has ended.
+   */
+  leave(job: OpenJob): void {
+    this.openJobs.remove(job.textBytes);
+    this.#present.delete(job.id);
+  }
+
+  /**
+   * Takes over jobs of workers that have stopped, as far as there is room for them; `resume` of the node's runner
+   * continues with them. `count` is how many there were. Rejects with ERR_STORE.
+   */
+  async takeOver(taker: Taker): Promise<{ readonly count: number; readonly damagedJobs: readonly string[] }> {
+    const most = Math.min(this.openJobs.room, mostTaken);
+    if (this.isAlone || most === 0) {
+      return { count: 0, damagedJobs: [] };
+    }
+    const { jobs, damaged } = await this.#abandoned.take(taker, most);
+    // This process may have had the job before, and still be at work on it: then it is not the time yet.
+    const early = jobs.filter(({ id }) => this.#present.has(id));
+    const taken = jobs.filter(({ id }) => !this.#present.has(id));
+    taken.map(resumed).forEach((job) => this.#take(job));
+    if (early.length > 0) {
+      await this.#abandoned.giveBack(early.map(({ id }) => id));
+    }
+    return { count: taken.length, damagedJobs: damaged };
   }
 
   /** Keeps the archive open until this work has settled, also if a close no longer waits for it. */
@@ -194,6 +242,10 @@ export class Archive implements JobStore {
     while (this.#atWork.size > 0) {
       await Promise.all(this.#atWork);
     }
+    if (!this.isAlone) {
+      // If the database cannot be reached, they are free when the lease ends.
+      await this.#abandoned.giveBack().catch(() => undefined);
+    }
     await this.#lease.release();
   }
 
@@ -204,6 +256,7 @@ export class Archive implements JobStore {
   }
 
   #take(job: OpenJob): void {
+    this.#present.add(job.id);
     this.openJobs.add(job.textBytes);
     this.openJobs.idle.add(job);
   }
@@ -218,31 +271,6 @@ export class Archive implements JobStore {
         await this.sealing.recover(job);
       }
     }
-  }
-
-  /**
-   * Removes the folders of jobs that have ended, and moves aside those of unknown jobs and those with media that are
-   * nowhere else.
-   */
-  async #tidy(damaged: readonly string[], earlier: EarlierJobs): Promise<string[]> {
-    const open = new Set([...this.openJobs.idle.ids, ...damaged]);
-    const others = (await this.work.list()).filter((name) => !open.has(name));
-    const ended = await earlier.withoutMedia(others);
-    const movedAside: string[] = [];
-    for (const name of others) {
-      if (ended.has(name)) {
-        await this.work.remove(name);
-        continue;
-      }
-      const path = await this.work.moveAside(name);
-      if (path !== null) {
-        movedAside.push(path);
-      }
-    }
-    if (movedAside.length > 0) {
-      await this.work.syncAside();
-    }
-    return movedAside;
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ErrorCode } from "../../../errors/codes.ts";
+import { isTaken } from "../table/is-taken.ts";
 import type { JobTable } from "../table/job-table.ts";
 import type { OpenJob } from "../table/open-job.ts";
 import type { WorkFolders } from "./work-folders.ts";
@@ -8,11 +9,6 @@ import type { WorkFolders } from "./work-folders.ts";
 export interface EndError {
   readonly code: ErrorCode;
   readonly message: string;
-}
-
-/** Where an attempt has moved the media of a job: the next attempt does not find them in the work folder any more. */
-interface Moved {
-  path: string | null;
 }
 
 const firstDelayMs = 1_000;
@@ -36,12 +32,12 @@ export class JobEndings {
    */
   async end(job: OpenJob, error?: EndError): Promise<string | null> {
     const { signal } = this.#stopping;
-    const moved: Moved = { path: null };
     for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
       try {
-        return await (job.placed === null ? this.#fail(job, error, moved) : this.#report(job));
-      } catch {
-        if (signal.aborted) {
+        return await (job.placed === null ? this.#fail(job, error) : this.#report(job));
+      } catch (thrown) {
+        // The folder of a job that another worker has is taken by that one.
+        if (isTaken(thrown) || signal.aborted) {
           return null;
         }
         // A stop ends the pause, and one last attempt follows.
@@ -64,17 +60,12 @@ export class JobEndings {
   async #fail(
     { id, items }: OpenJob,
     error: EndError = { code: "ERR_CANCELLED", message: "" },
-    moved: Moved,
   ): Promise<string | null> {
     await this.#jobs.failed(id, error);
     // Media that cannot be downloaded again are kept.
     const isOnlyThere = [...items.values()].some(({ source }) => source !== "cloud");
     if (isOnlyThere) {
-      moved.path ??= await this.#work.moveAside(id);
-      if (moved.path !== null) {
-        await this.#work.syncAside();
-      }
-      return moved.path;
+      return await this.#work.moveAside(id);
     }
     await this.#work.remove(id);
     return null;

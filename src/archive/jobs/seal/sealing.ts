@@ -31,7 +31,8 @@ export type Judge = (packages: readonly ExistingPackage[]) => Completeness;
 
 interface SealingParts {
   readonly folder: string;
-  readonly storeId: string;
+  /** The id of the worker, which its packages name: each worker has a chain of its own. */
+  readonly chain: string;
   readonly disk: ArchiveDisk;
   readonly work: WorkFolders;
   readonly jobs: JobTable;
@@ -136,7 +137,9 @@ export class Sealing {
       const place = { root: folder, parts: job.intent.folder, disk };
       const found = await seekPackage(place, (manifest) => manifest.job === job.id);
       if (found !== undefined) {
-        this.#follow(found, found.manifest);
+        if (found.manifest.store === this.#parts.chain) {
+          this.#follow(found, found.manifest);
+        }
         return await this.#finish(job, this.#result(found));
       }
     }
@@ -164,7 +167,7 @@ export class Sealing {
     completeness: Completeness,
     addition: Addition,
   ): Promise<Archived> {
-    const { work, storeId } = this.#parts;
+    const { work, chain } = this.#parts;
     if (stored === undefined) {
       throw new DimensionerError("jobDamaged", diskFacts, { value: job.id });
     }
@@ -178,7 +181,7 @@ export class Sealing {
     const { id, acceptedAt, intent, transactionId } = job;
     const content = {
       job: id,
-      store: storeId,
+      store: chain,
       acceptedAt,
       transactionId,
       legacyTransactionId,

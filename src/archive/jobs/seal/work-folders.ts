@@ -1,7 +1,9 @@
 import { dirname, join } from "node:path";
 import { systemCode } from "../../../media/disk.ts";
 import { syncFolder } from "../../../media/target-folder.ts";
+import type { Worker } from "../../../store/worker-lease.ts";
 import { asFileError, diskFacts, makeStateFolder, removeTree, type ArchiveDisk } from "../../archive-disk.ts";
+import { takeFolders } from "./take-folders.ts";
 
 const mediaName = "media";
 const packageName = "package";
@@ -9,31 +11,39 @@ const asideName = "aside";
 
 /**
  * The folders of the media of unfinished packages. They are in the store's folder, so that a rename can move them to
- * their place, and separate from those of any other store with the same folder.
+ * their place, and separate from those of any other worker and store with the same folder.
  *
  * A job's media are in `media`. Sealing moves exactly those that the manifest names into `package`; a file that is not
  * named can never get into a package.
  */
 export class WorkFolders {
   readonly #stateFolder: string;
-  readonly #storeId: string;
+  readonly #worker: Worker;
   readonly #disk: ArchiveDisk;
 
-  constructor(stateFolder: string, storeId: string, disk: ArchiveDisk) {
+  constructor(stateFolder: string, worker: Worker, disk: ArchiveDisk) {
     this.#stateFolder = stateFolder;
-    this.#storeId = storeId;
+    this.#worker = worker;
     this.#disk = disk;
   }
 
-  /** The folder of this store's work folders. */
+  /** The folder of this worker's work folders. */
   get root(): string {
-    return join(this.#stateFolder, "work", this.#storeId);
+    return join(this.#all, this.#worker.id);
+  }
+
+  /** The folder that is there if the media of open jobs are. */
+  get claimed(): string {
+    return this.#worker.isAlone ? this.root : this.#all;
+  }
+
+  get #all(): string {
+    return join(this.#stateFolder, "work");
   }
 
   /** Creates the folder of all work folders. */
   async prepare(): Promise<void> {
-    const work = join(this.#stateFolder, "work");
-    for (const folder of [this.#stateFolder, work, this.root]) {
+    for (const folder of [this.#stateFolder, this.#all, this.root]) {
       if (await makeStateFolder(folder, this.#disk)) {
         await syncFolder(dirname(folder), this.#disk, diskFacts);
       }
@@ -43,6 +53,33 @@ export class WorkFolders {
   /** The ids of the jobs that have a folder. */
   async list(): Promise<string[]> {
     return this.#disk.readdir(this.root);
+  }
+
+  /** The names of the folders of all workers, also of other stores. */
+  async workers(): Promise<string[]> {
+    return (await this.#disk.readdir(this.#all)).filter((name) => name !== this.#worker.id);
+  }
+
+  /** The work folders of another worker, whose lease has ended. */
+  ofWorker(id: string): WorkFolders {
+    return new WorkFolders(this.#stateFolder, { id, isAlone: false }, this.#disk);
+  }
+
+  /** When something was last added to the folder of a job; now, if it is gone. */
+  async changedAtMs(jobId: string): Promise<number> {
+    try {
+      return (await this.#disk.lstat(this.#jobFolder(jobId))).mtimeMs;
+    } catch (error) {
+      if (systemCode(error) === "ENOENT") {
+        return Date.now();
+      }
+      throw error;
+    }
+  }
+
+  /** Removes the folder of this worker's work folders if there is nothing in it. */
+  async removeRoot(): Promise<void> {
+    await this.#disk.rmdir(this.root).catch(() => undefined);
   }
 
   /** The folder of a job's media until they are sealed. */
@@ -59,6 +96,24 @@ export class WorkFolders {
     } catch (error) {
       // The store's folder is missing: all folders below it are created here.
       throw asFileError(error, path, dirname(this.#stateFolder));
+    }
+  }
+
+  /**
+   * Takes what other workers have of a job, and keeps its media. A worker that was only suspended does not find its folder
+   * any more: it can change nothing, nor place a package. Throws ERR_FILE.
+   */
+  async takeOver(jobId: string, isMedium: (name: string) => boolean): Promise<void> {
+    if (this.#worker.isAlone) {
+      return;
+    }
+    const [folder, media] = [this.#jobFolder(jobId), this.of(jobId)];
+    const parts = { folder, media, make: () => this.make(jobId), sync: () => this.sync(jobId) };
+    const others = (await this.workers()).map((worker) => join(this.#all, worker, jobId));
+    try {
+      await takeFolders(others, { ...parts, isMedium }, this.#disk);
+    } catch (error) {
+      throw asFileError(error, media, dirname(this.#stateFolder));
     }
   }
 
@@ -110,7 +165,7 @@ export class WorkFolders {
 
   /**
    * Moves a folder that belongs to no open job aside, where nothing deletes it. Returns its path; null if there is
-   * nothing in it, or it is gone. `syncAside` makes it durable.
+   * nothing in it, or it is gone.
    */
   async moveAside(name: string): Promise<string | null> {
     if (await this.#removeEmpty(name)) {
@@ -124,6 +179,7 @@ export class WorkFolders {
       const target = number === 1 ? this.asidePath(name) : `${this.asidePath(name)}-${number}`;
       try {
         await this.#disk.rename(this.#jobFolder(name), target);
+        await syncFolder(aside, this.#disk, diskFacts);
         return target;
       } catch (error) {
         // A part that was too late may have left another folder of the same job.
@@ -132,11 +188,6 @@ export class WorkFolders {
         }
       }
     }
-  }
-
-  /** Makes what was moved aside durable. */
-  async syncAside(): Promise<void> {
-    await syncFolder(join(this.#stateFolder, asideName), this.#disk, diskFacts);
   }
 
   /** The path to which `moveAside` moves it, the first time. */

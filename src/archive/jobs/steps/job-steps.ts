@@ -72,6 +72,10 @@ async function attempt(running: StepJob, ask: () => Promise<void>): Promise<bool
  */
 async function prepare(running: StepJob, work: JobWork): Promise<Move> {
   const { job, root } = running;
+  if (running.isUnchecked) {
+    const names = new Set([...job.items.values()].map(({ path }) => path));
+    await root.work.takeOver(job.id, (name) => names.has(name));
+  }
   if (job.state !== "accepted") {
     const archived = await root.sealing.recover(job);
     if (archived !== undefined) {

@@ -1,4 +1,5 @@
 import { isDimensionerError } from "../../../errors/dimensioner-error.ts";
+import { isTaken } from "../table/is-taken.ts";
 
 /**
  * Whether a failure can disappear without another message: a connection, a token or a disk may come back. Such a job
@@ -17,8 +18,9 @@ export function isRetryableJob(error: unknown): boolean {
     case "ERR_BAD_RESPONSE":
     // A config node can be corrected, and its deploy aborts what was running.
     case "ERR_CONFIG":
-    case "ERR_CANCELLED":
       return true;
+    case "ERR_CANCELLED":
+      return !isTaken(error);
     // Somebody can repair a damaged or newer database, like a disk, but not a damaged row.
     case "ERR_STORE":
       return error.sentence !== "jobDamaged";

@@ -1,14 +1,8 @@
-import type { Database, Row } from "../../../store/database.ts";
+import type { Database } from "../../../store/database.ts";
 import { removeOldMeasurements } from "../../find/measurement-table.ts";
-import { listOf, readJob, type StoredJob } from "./job-rows.ts";
+import { endedWorkers } from "../../../store/worker-lease.ts";
+import { listOf, readWithMedia, type TakenJobs } from "./job-rows.ts";
 import { endStates, unfinished } from "./job-states.ts";
-
-/** The open jobs at a start. */
-export interface Unfinished {
-  readonly jobs: readonly StoredJob[];
-  /** Ids of jobs whose row is not what was written. They stay as they are, with their files. */
-  readonly damaged: readonly string[];
-}
 
 const mostRemoved = 1_000;
 const dayMs = 24 * 3_600_000;
@@ -16,30 +10,35 @@ const dayMs = 24 * 3_600_000;
 /** The jobs that earlier runs have left in the database of a store. All methods reject with ERR_STORE. */
 export class EarlierJobs {
   readonly #database: Database;
+  readonly #worker: string;
   readonly #now: () => Date;
 
-  constructor(database: Database, now: () => Date = () => new Date()) {
+  constructor(database: Database, worker: string, now: () => Date = () => new Date()) {
     this.#database = database;
+    this.#worker = worker;
     this.#now = now;
   }
 
-  /** Reads all jobs to be resumed after a restart, the oldest first. */
-  async unfinished(): Promise<Unfinished> {
+  /** Reads all jobs of this worker to be resumed after a restart, the oldest first. */
+  async unfinished(): Promise<TakenJobs> {
     const states = listOf(unfinished);
-    const [jobs = [], media = []] = await this.#database.transaction([
-      { sql: `SELECT * FROM jobs WHERE state IN (${states}) ORDER BY accepted_at, job_id` },
+    const [, rows = [], media = []] = await this.#database.transaction([
       {
-        sql: `SELECT * FROM job_media WHERE job_id IN (SELECT job_id FROM jobs WHERE state IN (${states}))
-          ORDER BY added_order`,
+        // Earlier versions had one worker.
+        sql: `UPDATE jobs SET worker_id = ? WHERE worker_id IS NULL AND state IN (${states})`,
+        values: [this.#worker],
+      },
+      {
+        sql: `SELECT * FROM jobs WHERE worker_id = ? AND state IN (${states}) ORDER BY accepted_at, job_id`,
+        values: [this.#worker],
+      },
+      {
+        sql: `SELECT * FROM job_media WHERE job_id IN
+          (SELECT job_id FROM jobs WHERE worker_id = ? AND state IN (${states})) ORDER BY added_order`,
+        values: [this.#worker],
       },
     ]);
-    const items = new Map<string, Row[]>(jobs.map((row) => [String(row["job_id"]), []]));
-    media.forEach((row) => items.get(String(row["job_id"]))?.push(row));
-    const read = jobs.map((row) => readJob(row, items.get(String(row["job_id"])) ?? []));
-    return {
-      jobs: read.filter((one) => typeof one !== "string"),
-      damaged: read.filter((one) => typeof one === "string"),
-    };
+    return readWithMedia(rows, media);
   }
 
   /**
@@ -55,6 +54,29 @@ export class EarlierJobs {
       })),
     );
     return new Set(rows.flat().map((row) => String(row["job_id"])));
+  }
+
+  /** Returns which of these jobs are open, whichever worker has them. */
+  async open(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#database.transaction(
+      ids.map((id) => ({
+        sql: `SELECT job_id FROM jobs WHERE job_id = ? AND state IN (${listOf(unfinished)})`,
+        values: [id],
+      })),
+    );
+    return new Set(rows.flat().map((row) => String(row["job_id"])));
+  }
+
+  /** Returns which of these names are ids of workers of this database whose lease has ended. */
+  async endedWorkers(names: readonly string[]): Promise<string[]> {
+    const ended = endedWorkers(0);
+    const rows = await this.#database.transaction(
+      names.map((name) => ({
+        sql: `SELECT worker_id FROM workers WHERE worker_id = ? AND (lease_until IS NULL OR worker_id IN (${ended.sql}))`,
+        values: [name, ...ended.values],
+      })),
+    );
+    return rows.flat().map((row) => String(row["worker_id"]));
   }
 
   /** Removes jobs that ended more than `days` ago; the index keeps their packages. */

@@ -37,19 +37,25 @@ export function listOf(states: readonly JobState[]): string {
   return states.map((state) => `'${state}'`).join(", ");
 }
 
+/** A job that a worker has. */
+export type OwnJob = readonly [jobId: string, workerId: string];
+
+/** The condition for a job that the worker still has; its values are an `OwnJob`. */
+export const ofWorker = "job_id = ? AND worker_id = ?";
+
 /**
  * Inserts a medium only while the job accepts some: a later one must never get into a package that is being sealed.
  */
-export function insertItem(jobId: string, slot: string, item: StoredItem): Statement {
+export function insertItem(job: OwnJob, slot: string, item: StoredItem): Statement {
   return {
     sql: `INSERT INTO job_media (job_id, slot, path, source, content_id, description, content_type_announced,
         content_type_found, bytes, sha256, url)
       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS
-        (SELECT 1 FROM jobs WHERE job_id = ? AND state IN (${listOf(openToParts)}))
+        (SELECT 1 FROM jobs WHERE ${ofWorker} AND state IN (${listOf(openToParts)}))
       ON CONFLICT (job_id, slot) DO UPDATE SET path = excluded.path, bytes = excluded.bytes, sha256 = excluded.sha256
       RETURNING slot`,
     values: [
-      jobId,
+      job[0],
       slot,
       item.path,
       item.source,
@@ -60,13 +66,13 @@ export function insertItem(jobId: string, slot: string, item: StoredItem): State
       item.bytes,
       item.sha256,
       item.url,
-      jobId,
+      ...job,
     ],
   };
 }
 
 /** Reads the job of a row, or returns its id if the row is not what was written. */
-export function readJob(row: Row, media: readonly Row[]): StoredJob | string {
+function readJob(row: Row, media: readonly Row[]): StoredJob | string {
   const id = String(row["job_id"]);
   const intent = readIntent(row);
   const state = unfinished.find((one) => one === row["state"]);
@@ -87,6 +93,26 @@ export function readJob(row: Row, media: readonly Row[]): StoredJob | string {
     waitedMs: Number(row["waited_ms"]),
     openMs: Number(row["open_ms"]),
     placed: path === null || manifest === null ? null : { path, sha256: manifest },
+  };
+}
+
+/** Jobs that this worker continues with. */
+export interface TakenJobs {
+  readonly jobs: readonly StoredJob[];
+  /** Ids of jobs whose row is not what was written. They stay as they are, with their files. */
+  readonly damaged: readonly string[];
+}
+
+/** Reads jobs with their media, in the order in which they were accepted. */
+export function readWithMedia(rows: readonly Row[], media: readonly Row[]): TakenJobs {
+  const items = new Map<string, Row[]>(rows.map((row) => [String(row["job_id"]), []]));
+  media.forEach((row) => items.get(String(row["job_id"]))?.push(row));
+  const read = rows.map((row) => readJob(row, items.get(String(row["job_id"])) ?? []));
+  return {
+    jobs: read
+      .filter((one) => typeof one !== "string")
+      .sort((one, other) => one.acceptedAt.getTime() - other.acceptedAt.getTime()),
+    damaged: read.filter((one) => typeof one === "string"),
   };
 }
 

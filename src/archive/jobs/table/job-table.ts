@@ -1,12 +1,22 @@
-import type { Database, SqlValue, Statement } from "../../../store/database.ts";
+import { DimensionerError } from "../../../errors/dimensioner-error.ts";
+import type { Database, Row, SqlValue, Statement } from "../../../store/database.ts";
 import { markHandled, markUnhandled } from "../../../store/handled-records.ts";
 import type { IntentTexts, PlacedPackage, StoredItem } from "../../packages/intent.ts";
 import { legacyIdStatement } from "../../find/measurement-table.ts";
 import type { FoundTransaction } from "../../find/transaction-finder.ts";
 import { noteMeasurement } from "./searches.ts";
-import { insertItem, listOf, readIntent, readItems, type StoredJob } from "./job-rows.ts";
+import {
+  insertItem,
+  listOf,
+  ofWorker,
+  readIntent,
+  readItems,
+  type OwnJob,
+  type StoredJob,
+} from "./job-rows.ts";
 import { statesBefore, type JobState } from "./job-states.ts";
 import { sha256Of } from "../../../model/sha256.ts";
+import { diskFacts } from "../../archive-disk.ts";
 
 /** A job that accepts no further media. */
 export interface SealedJob {
@@ -20,13 +30,20 @@ export interface SealedJob {
 /** The job that handles a record, with what is known of the parcel. */
 type HandlingJob = Parameters<typeof markHandled>[1];
 
-/** The jobs of a store's archive nodes. All methods reject with ERR_STORE. */
+/**
+ * The jobs of a store's archive nodes, for one worker: a job that another worker has taken over is never changed. All
+ * methods reject with ERR_STORE, and those that return a promise of a change with ERR_CANCELLED (`cancelledTaken`) if
+ * another worker has the job.
+ */
 export class JobTable {
   readonly #database: Database;
+  readonly #worker: string;
   readonly #now: () => Date;
 
-  constructor(database: Database, now: () => Date = () => new Date()) {
+  /** `worker`: the id of the worker that accepts the jobs, or has taken them over. */
+  constructor(database: Database, worker: string, now: () => Date = () => new Date()) {
     this.#database = database;
+    this.#worker = worker;
     this.#now = now;
   }
 
@@ -40,8 +57,9 @@ export class JobTable {
     const { transactionId } = job.intent;
     await this.#database.transaction([
       {
-        sql: `INSERT INTO jobs (job_id, node_id, job_key, state, accepted_at, changed_at, transaction_id, intent, intent_sha256)
-          VALUES (?, ?, ?, 'accepted', ?, ?, ?, ?, ?)`,
+        sql: `INSERT INTO jobs
+            (job_id, node_id, job_key, state, accepted_at, changed_at, transaction_id, intent, intent_sha256, worker_id)
+          VALUES (?, ?, ?, 'accepted', ?, ?, ?, ?, ?, ?)`,
         values: [
           job.id,
           job.node,
@@ -51,9 +69,10 @@ export class JobTable {
           transactionId,
           intent,
           sha256Of(intent),
+          this.#worker,
         ],
       },
-      ...[...job.items].map(([slot, item]) => insertItem(job.id, slot, item)),
+      ...[...job.items].map(([slot, item]) => insertItem(this.#own(job.id), slot, item)),
       ...(transactionId === null ? [] : [markHandled(transactionId, job, at)]),
       ...noteMeasurement(job, at),
     ]);
@@ -66,7 +85,7 @@ export class JobTable {
    */
   async withdraw(id: string, transactionId: string | null): Promise<void> {
     await this.#database.transaction([
-      { sql: "DELETE FROM jobs WHERE job_id = ?", values: [id] },
+      { sql: `DELETE FROM jobs WHERE ${ofWorker}`, values: this.#own(id) },
       ...(transactionId === null ? [] : [markUnhandled(transactionId, id)]),
     ]);
   }
@@ -79,12 +98,12 @@ export class JobTable {
     const [, given = []] = await this.#database.transaction([
       claim,
       {
-        sql: `UPDATE jobs SET transaction_id = ? WHERE job_id = ? AND ${isClaimed.sql} RETURNING job_id`,
-        values: [transactionId, job.id, ...isClaimed.values],
+        sql: `UPDATE jobs SET transaction_id = ? WHERE ${ofWorker} AND ${isClaimed.sql} RETURNING job_id`,
+        values: [transactionId, ...this.#own(job.id), ...isClaimed.values],
       },
       markHandled(transactionId, job, this.#now(), isClaimed),
     ]);
-    return given.length > 0;
+    return await this.#isChanged(job.id, given);
   }
 
   /**
@@ -94,24 +113,25 @@ export class JobTable {
   async addItems(id: string, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
     const [, ...added] = await this.#database.transaction([
       this.#beginCollecting(id),
-      ...[...items].map(([slot, item]) => insertItem(id, slot, item)),
+      ...[...items].map(([slot, item]) => insertItem(this.#own(id), slot, item)),
     ]);
-    return added.every((rows) => rows.length > 0);
+    const refused = added.find((rows) => rows.length === 0);
+    return refused === undefined || (await this.#isChanged(id, refused));
   }
 
   /** Removes media that are not on the disk any more. */
   async removeItems(id: string, slots: readonly string[]): Promise<void> {
     await this.#database.transaction(
       slots.map((slot) => ({
-        sql: "DELETE FROM job_media WHERE job_id = ? AND slot = ?",
-        values: [id, slot],
+        sql: `DELETE FROM job_media WHERE job_id IN (SELECT job_id FROM jobs WHERE ${ofWorker}) AND slot = ?`,
+        values: [...this.#own(id), slot],
       })),
     );
   }
 
   async setCount(id: string, count: number): Promise<void> {
     await this.#database.transaction([
-      { sql: "UPDATE jobs SET part_count = ? WHERE job_id = ?", values: [count, id] },
+      { sql: `UPDATE jobs SET part_count = ? WHERE ${ofWorker}`, values: [count, ...this.#own(id)] },
     ]);
   }
 
@@ -119,8 +139,8 @@ export class JobTable {
   async setTimes(id: string, waitedMs: number, openMs: number): Promise<void> {
     await this.#database.transaction([
       {
-        sql: "UPDATE jobs SET waited_ms = ?, open_ms = ? WHERE job_id = ?",
-        values: [Math.round(waitedMs), Math.round(openMs), id],
+        sql: `UPDATE jobs SET waited_ms = ?, open_ms = ? WHERE ${ofWorker}`,
+        values: [Math.round(waitedMs), Math.round(openMs), ...this.#own(id)],
       },
     ]);
   }
@@ -132,7 +152,7 @@ export class JobTable {
 
   /** Returns a job to collecting: its package could not be placed, or was deleted. */
   async collect(id: string): Promise<void> {
-    await this.#database.transaction([this.#move(id, "collecting")]);
+    await this.#moveTo(id, "collecting");
   }
 
   /**
@@ -140,11 +160,13 @@ export class JobTable {
    * measurement.
    */
   async seal(id: string, measurement: string | null): Promise<SealedJob | undefined> {
-    const [[moved] = [], media = [], [given] = []] = await this.#database.transaction([
+    const [rows = [], media = [], [given] = []] = await this.#database.transaction([
       this.#move(id, "sealing", {}, "intent, intent_sha256"),
       { sql: "SELECT * FROM job_media WHERE job_id = ? ORDER BY added_order", values: [id] },
       ...(measurement === null ? [] : [legacyIdStatement(measurement)]),
     ]);
+    await this.#isChanged(id, rows);
+    const [moved] = rows;
     const legacyId = given?.["legacy_id"];
     return moved === undefined
       ? undefined
@@ -155,22 +177,21 @@ export class JobTable {
         };
   }
 
-  /** Notes that the package has its final name, with its row in the index, in one transaction. */
+  /**
+   * Notes that the package has its final name, with its row in the index, in one transaction. Even if another worker has
+   * the job by now, the package is there, and its row is the same whoever writes it.
+   */
   async archived(id: string, key: string, placed: PlacedPackage, index: readonly Statement[]): Promise<void> {
-    await this.#database.transaction([
-      this.#move(id, "archived", { job_key: key, location: placed.path, manifest_sha256: placed.sha256 }),
-      ...index,
-    ]);
+    const also = { job_key: key, location: placed.path, manifest_sha256: placed.sha256 };
+    await this.#moveTo(id, "archived", also, index);
   }
 
   async reported(id: string): Promise<void> {
-    await this.#database.transaction([this.#move(id, "reported")]);
+    await this.#moveTo(id, "reported");
   }
 
   async failed(id: string, error: { readonly code: string; readonly message: string }): Promise<void> {
-    await this.#database.transaction([
-      this.#move(id, "failed", { error_code: error.code, error_message: error.message }),
-    ]);
+    await this.#moveTo(id, "failed", { error_code: error.code, error_message: error.message });
   }
 
   /** Marks the webhook's records of a transaction as handled by an existing job, or by its package. */
@@ -188,9 +209,19 @@ export class JobTable {
 
   #beginCollecting(id: string): Statement {
     return {
-      sql: "UPDATE jobs SET state = 'collecting', changed_at = ? WHERE job_id = ? AND state = 'accepted'",
-      values: [this.#now().toISOString(), id],
+      sql: `UPDATE jobs SET state = 'collecting', changed_at = ? WHERE ${ofWorker} AND state = 'accepted'`,
+      values: [this.#now().toISOString(), ...this.#own(id)],
     };
+  }
+
+  async #moveTo(
+    id: string,
+    state: JobState,
+    also: Readonly<Record<string, SqlValue>> = {},
+    others: readonly Statement[] = [],
+  ): Promise<void> {
+    const [moved = []] = await this.#database.transaction([this.#move(id, state, also), ...others]);
+    await this.#isChanged(id, moved);
   }
 
   #move(
@@ -202,8 +233,30 @@ export class JobTable {
     const columns = Object.keys(also).map((column) => `${column} = ?, `);
     return {
       sql: `UPDATE jobs SET ${columns.join("")}state = ?, changed_at = ?
-        WHERE job_id = ? AND state IN (${listOf(statesBefore[state])}) RETURNING ${returned}`,
-      values: [...Object.values(also), state, this.#now().toISOString(), id],
+        WHERE ${ofWorker} AND state IN (${listOf(statesBefore[state])}) RETURNING ${returned}`,
+      values: [...Object.values(also), state, this.#now().toISOString(), ...this.#own(id)],
     };
+  }
+
+  /** The values of `ofWorker`. */
+  #own(id: string): OwnJob {
+    return [id, this.#worker];
+  }
+
+  /**
+   * Returns whether a statement has changed a job, by the rows that it returned. If none, it is of another state than the
+   * statement expects, or another worker has it, and then this rejects.
+   */
+  async #isChanged(id: string, rows: readonly Row[]): Promise<boolean> {
+    if (rows.length > 0) {
+      return true;
+    }
+    const [found = []] = await this.#database.transaction([
+      { sql: "SELECT worker_id FROM jobs WHERE job_id = ?", values: [id] },
+    ]);
+    if (found.some((row) => row["worker_id"] !== this.#worker)) {
+      throw new DimensionerError("cancelledTaken", diskFacts);
+    }
+    return false;
   }
 }

@@ -42,6 +42,11 @@ export class OpenJobs {
     return textBytes;
   }
 
+  /** How many more jobs there may be. */
+  get room(): number {
+    return this.#bytes < this.#limits.bytes ? Math.max(0, this.#limits.jobs - this.#count) : 0;
+  }
+
   /** Counts a new open job. */
   add(textBytes: number): void {
     this.#count += 1;

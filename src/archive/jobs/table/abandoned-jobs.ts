@@ -1,0 +1,115 @@
+import { skipLocked, type Condition, type Database, type Row } from "../../../store/database.ts";
+import { endedWorkers, forgetIdleWorkers } from "../../../store/worker-lease.ts";
+import { listOf, readWithMedia, type TakenJobs } from "./job-rows.ts";
+import { resumed, type OpenJob } from "./open-job.ts";
+import { endStates } from "./job-states.ts";
+
+/** Who takes jobs over. */
+export interface Taker {
+  /** The node whose jobs it takes at once. */
+  readonly node: string;
+  /** Whether the node takes a job of a node that no worker seems to have any more. */
+  readonly isMine: (job: OpenJob) => boolean;
+}
+
+/** The worker of a job that its worker has given back. */
+const nobody = "";
+
+const isOpen = `state NOT IN (${listOf(endStates)})`;
+/** As long as a worker may have the node of a job, it is left to that one. */
+const othersAfterSeconds = 600;
+const othersEveryMs = 60_000;
+const pageRows = 100;
+
+/**
+ * The jobs of workers whose lease has ended, in a database that several workers share. Several may take at the same time: each
+ * job goes to one of them. Methods reject with ERR_STORE.
+ */
+export class AbandonedJobs {
+  readonly #database: Database;
+  readonly #worker: string;
+  #othersAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(database: Database, worker: string) {
+    this.#database = database;
+    this.#worker = worker;
+  }
+
+  /** Takes over jobs of a node, and from time to time those of nodes that are gone; no more than `most`. */
+  async take({ node, isMine }: Taker, most: number): Promise<TakenJobs> {
+    const own = await this.#take({ sql: "node_id = ?", values: [node] }, most);
+    if (own.jobs.length > 0 || performance.now() - this.#othersAtMs < othersEveryMs) {
+      return own;
+    }
+    this.#othersAtMs = performance.now();
+    await this.#database.transaction([forgetIdleWorkers()]);
+    const others = await this.#findOthers(node, isMine, most);
+    return others.length === 0 ? own : await this.#take(idIn(others), most);
+  }
+
+  /** Gives back jobs of this worker, or all of them: another one takes them at once. */
+  async giveBack(ids?: readonly string[]): Promise<void> {
+    const which = ids === undefined ? { sql: "TRUE", values: [] } : idIn(ids);
+    await this.#database.transaction([
+      {
+        sql: `UPDATE jobs SET worker_id = ? WHERE worker_id = ? AND ${isOpen} AND ${which.sql}`,
+        values: [nobody, this.#worker, ...which.values],
+      },
+    ]);
+  }
+
+  async #take(which: Condition, most: number): Promise<TakenJobs> {
+    const ended = endedWorkers(0);
+    const [rows = []] = await this.#database.transaction([
+      {
+        sql: `UPDATE jobs SET worker_id = ? WHERE job_id IN
+          (SELECT job_id FROM jobs WHERE worker_id IN (${ended.sql} UNION ALL SELECT '${nobody}') AND ${which.sql}
+            AND ${isOpen} LIMIT ? ${skipLocked}) RETURNING *`,
+        values: [this.#worker, ...ended.values, ...which.values, most],
+      },
+    ]);
+    if (rows.length === 0) {
+      return { jobs: [], damaged: [] };
+    }
+    const ids = idIn(rows.map(idOf));
+    const [media = []] = await this.#database.transaction([
+      { sql: `SELECT * FROM job_media WHERE ${ids.sql} ORDER BY added_order`, values: ids.values },
+    ]);
+    return readWithMedia(rows, media);
+  }
+
+  /** Finds the jobs of other nodes that this one takes. */
+  async #findOthers(node: string, isMine: Taker["isMine"], most: number): Promise<string[]> {
+    const ended = endedWorkers(othersAfterSeconds);
+    const found: string[] = [];
+    for (let after = ""; found.length < most;) {
+      const [rows = []] = await this.#database.transaction([
+        {
+          sql: `SELECT * FROM jobs WHERE worker_id IN (${ended.sql}) AND node_id <> ? AND ${isOpen} AND job_id > ?
+            ORDER BY job_id LIMIT ?`,
+          values: [...ended.values, node, after, pageRows],
+        },
+      ]);
+      const { jobs } = readWithMedia(rows, []);
+      found.push(
+        ...jobs
+          .map(resumed)
+          .filter(isMine)
+          .map(({ id }) => id),
+      );
+      if (rows.length < pageRows) {
+        break;
+      }
+      after = rows.map(idOf).at(-1) ?? "";
+    }
+    return found.slice(0, most);
+  }
+}
+
+function idIn(ids: readonly string[]): Condition {
+  return { sql: `job_id IN (${ids.map(() => "?").join(", ")})`, values: ids };
+}
+
+function idOf(row: Row): string {
+  return String(row["job_id"]);
+}

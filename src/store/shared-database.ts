@@ -1,0 +1,57 @@
+import type { Database, Row, Statement } from "./database.ts";
+import { PostgresDatabase, type PostgresOptions } from "./postgres-database.ts";
+import { migrations } from "./schema.ts";
+import { settledWithin } from "./settled-within.ts";
+import { identifyStore } from "./store-identity.ts";
+import { WorkerLease } from "./worker-lease.ts";
+
+export interface SharedDatabaseOptions extends Omit<PostgresOptions, "access" | "migrations"> {
+  /** How long the jobs of a process that has stopped without a word are left alone. */
+  readonly leaseSeconds?: number;
+}
+
+/** A lease that cannot be given back ends by itself. */
+const endWithinMs = 5_000;
+
+/** The database of a store on a PostgreSQL server, which this process works on together with others. */
+export class SharedDatabase implements Database {
+  /** The same for all that work on the store. */
+  readonly storeId: string;
+  readonly worker: WorkerLease;
+  readonly #database: PostgresDatabase;
+  #closing: Promise<void> | undefined;
+
+  private constructor(database: PostgresDatabase, storeId: string, worker: WorkerLease) {
+    this.#database = database;
+    this.storeId = storeId;
+    this.worker = worker;
+  }
+
+  /** Connects, makes the tables where they are missing, and begins a lease. Rejects with ERR_STORE. */
+  static async open({ leaseSeconds, ...options }: SharedDatabaseOptions): Promise<SharedDatabase> {
+    const database = await PostgresDatabase.open({ ...options, migrations, access: "create" });
+    try {
+      const { storeId } = await identifyStore(database);
+      const seconds = leaseSeconds === undefined ? {} : { seconds: leaseSeconds };
+      return new SharedDatabase(database, storeId, await WorkerLease.begin(database, seconds));
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
+  transaction(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+    return this.#database.transaction(statements);
+  }
+
+  /** Ends the lease, so that others take over at once what is open, and disconnects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await settledWithin(this.worker.end(), endWithinMs);
+    await this.#database.close();
+  }
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { databaseTime, type Condition, type Database, type Statement } from "./database.ts";
+
+/** What a process is to a database that it has open. */
+export interface Worker {
+  /** The jobs of the worker have it in their rows, and its packages in their manifests. */
+  readonly id: string;
+  /** Whether no other process can have the database open. */
+  readonly isAlone: boolean;
+}
+
+/** How long the jobs of a worker that has stopped without a word are left alone. */
+export const leaseSeconds = 60;
+/** A renewal may fail twice before the lease ends. */
+const renewals = 3;
+
+/** Selects the workers whose lease ended at least so many seconds ago, and who may have left something. */
+export function endedWorkers(seconds: number): Condition {
+  return {
+    sql: `SELECT worker_id FROM workers WHERE lease_until <= ${databaseTime}`,
+    values: [inSeconds(-seconds)],
+  };
+}
+
+interface LeaseOptions {
+  readonly seconds?: number;
+}
+
+/**
+ * The lease of a process on its work in a database that several processes use: as long as it is renewed, no other one
+ * takes its jobs. It is in one row for all jobs, because thousands may wait. The clock is that of the database.
+ */
+export class WorkerLease implements Worker {
+  readonly id: string;
+  readonly isAlone = false;
+  readonly #database: Pick<Database, "transaction">;
+  readonly #seconds: number;
+  #timer: NodeJS.Timeout | undefined;
+  #renewing: Promise<void> = Promise.resolve();
+  #hasEnded = false;
+
+  private constructor(database: Pick<Database, "transaction">, id: string, seconds: number) {
+    this.#database = database;
+    this.id = id;
+    this.#seconds = seconds;
+    this.#renewLater();
+  }
+
+  /** Begins the lease of a new worker. Rejects with ERR_STORE. */
+  static async begin(
+    database: Pick<Database, "transaction">,
+    { seconds = leaseSeconds }: LeaseOptions = {},
+  ): Promise<WorkerLease> {
+    const id = randomUUID();
+    await database.transaction([
+      {
+        sql: `INSERT INTO workers (worker_id, host, begun_at, lease_until) VALUES (?, ?, ?, ${databaseTime})`,
+        values: [id, hostname(), new Date().toISOString(), inSeconds(seconds)],
+      },
+    ]);
+    return new WorkerLease(database, id, seconds);
+  }
+
+  /** Ends the lease, so that others take what is left at once. Rejects with ERR_STORE; then it ends by itself. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    clearTimeout(this.#timer);
+    await this.#renewing;
+    await this.#database.transaction([
+      {
+        sql: `UPDATE workers SET lease_until = ${databaseTime} WHERE worker_id = ?`,
+        values: [inSeconds(0), this.id],
+      },
+      forgetIdleWorkers(),
+    ]);
+  }
+
+  #renewLater(): void {
+    const renew = (): void => {
+      this.#renewing = this.#renew();
+    };
+    this.#timer = setTimeout(renew, (this.#seconds * 1000) / renewals);
+    this.#timer.unref();
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      await this.#database.transaction([
+        {
+          sql: `UPDATE workers SET lease_until = ${databaseTime} WHERE worker_id = ?`,
+          values: [inSeconds(this.#seconds), this.id],
+        },
+      ]);
+    } catch {
+      // Whoever uses the database hears of it. The lease may end meanwhile: then others take the jobs.
+    }
+    if (!this.#hasEnded) {
+      this.#renewLater();
+    }
+  }
+}
+
+/** Returns the statement that notes of workers whose lease has ended that none of their jobs is open. */
+export function forgetIdleWorkers(): Statement {
+  return {
+    sql: `UPDATE workers SET lease_until = NULL WHERE lease_until <= ${databaseTime}
+      AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.worker_id = workers.worker_id AND state NOT IN ('reported', 'failed'))`,
+    values: [inSeconds(0)],
+  };
+}
+
+/** A duration as `databaseTime` takes it. */
+function inSeconds(seconds: number): string {
+  return `${seconds} seconds`;
+}

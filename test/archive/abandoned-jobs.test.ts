@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
+import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
+import type { Database } from "../../src/store/database.ts";
+import { endedWorkers, WorkerLease } from "../../src/store/worker-lease.ts";
+import { describeDatabases } from "../store/databases.ts";
+import type { TestDatabase } from "../store/support.ts";
+import { intentOf } from "./support.ts";
+
+describeDatabases("the jobs of a worker that has stopped", (open) => {
+  let test: TestDatabase;
+  let database: Database;
+  let stopped: WorkerLease;
+  let table: JobTable;
+  const leases: WorkerLease[] = [];
+  const taken = { code: "ERR_CANCELLED", sentence: "cancelledTaken" };
+
+  const begin = async (): Promise<WorkerLease> => {
+    const lease = await WorkerLease.begin(database);
+    leases.push(lease);
+    return lease;
+  };
+  const accept = (id: string, node = "node") =>
+    table.accept({ id, node, key: null, intent: intentOf(id), items: new Map() });
+  const sql = async (text: string, values: readonly string[] = []) =>
+    (await database.transaction([{ sql: text, values }]))[0] ?? [];
+  /** The lease of a worker ends so long before now. */
+  const endLease = async ({ id }: WorkerLease, before = "1970-01-01T00:00:00.000Z") =>
+    void (await sql("UPDATE workers SET lease_until = ? WHERE worker_id = ?", [before, id]));
+  const secondsAgo = (seconds: number): string => new Date(Date.now() - seconds * 1000).toISOString();
+  const take = (id: string, node = "node", isMine = false, most = 50) =>
+    new AbandonedJobs(database, id).take({ node, isMine: () => isMine }, most);
+
+  beforeEach(async () => {
+    test = await open();
+    database = test.database;
+    stopped = await begin();
+    table = new JobTable(database, stopped.id);
+  });
+  afterEach(async () => {
+    await Promise.all(leases.splice(0).map((lease) => lease.end()));
+    await test.close();
+  });
+
+  it("are left alone until its lease ends, and then go to one of several that take at the same time", async () => {
+    const ids = Array.from({ length: 30 }, (_, number) => `job-${number}`);
+    await Promise.all(ids.map((id) => accept(id)));
+    const others = [await begin(), await begin(), await begin()];
+    assert.deepEqual((await take(others[0]?.id ?? "")).jobs, []);
+    await endLease(stopped);
+    const found = await Promise.all(others.flatMap(({ id }) => [take(id, "node", false, 8), take(id)]));
+    const got = found.flatMap(({ jobs }) => jobs.map(({ id }) => id));
+    // A transaction that meets another one leaves out what that one has locked.
+    const rest = (await take(others[0]?.id ?? "")).jobs.map(({ id }) => id);
+    assert.deepEqual([...got, ...rest].toSorted(), ids.toSorted());
+  });
+
+  it("are changed by that worker no more, whatever it was about to do", async () => {
+    const placed = { path: "folder", sha256: "a".repeat(64) };
+    const item = { slot: "cloud:1", one: { path: "1.jpg", source: "cloud", contentId: "1" } } as const;
+    const stored = {
+      ...item.one,
+      description: null,
+      contentTypeAnnounced: null,
+      contentTypeFound: null,
+      bytes: 1,
+      sha256: "b".repeat(64),
+      url: null,
+    };
+    await accept("job");
+    await table.addItems("job", new Map([[item.slot, stored]]));
+    await endLease(stopped);
+    const other = await begin();
+    assert.deepEqual(
+      (await take(other.id)).jobs.map(({ id, items }) => [id, [...items.keys()]]),
+      [["job", [item.slot]]],
+    );
+    const before = await sql("SELECT * FROM jobs");
+    await table.setCount("job", 7);
+    await table.setTimes("job", 7, 7);
+    await table.beginCollecting("job");
+    await table.removeItems("job", [item.slot]);
+    await table.withdraw("job", null);
+    for (const change of [
+      () => table.addItems("job", new Map([["cloud:2", stored]])),
+      () => table.seal("job", null),
+      () => table.collect("job"),
+      () => table.archived("job", "key", placed, []),
+      () => table.reported("job"),
+      () => table.failed("job", { code: "ERR_FILE", message: "" }),
+    ]) {
+      await assert.rejects(change, taken);
+    }
+    assert.deepEqual(await sql("SELECT * FROM jobs"), before);
+    assert.deepEqual(await sql("SELECT slot FROM job_media"), [{ slot: item.slot }]);
+    await new JobTable(database, other.id).failed("job", { code: "ERR_FILE", message: "" });
+  });
+
+  it("of a node that no worker has go to a node that takes them, ten minutes later", async () => {
+    await accept("job", "gone");
+    const other = await begin();
+    await endLease(stopped, secondsAgo(500));
+    assert.deepEqual((await take(other.id, "node", true)).jobs, []);
+    await endLease(stopped, secondsAgo(700));
+    assert.deepEqual((await take(other.id, "node", false)).jobs, []);
+    assert.equal((await take(other.id, "node", true)).jobs.length, 1);
+  });
+
+  it("are free at once when it ends its lease or gives them back, and it is remembered only as long as it has some", async () => {
+    const ended = async () =>
+      (await database.transaction([endedWorkers(0)]))[0]?.map((row) => row["worker_id"]) ?? [];
+    await accept("job");
+    const idle = await begin();
+    await idle.end();
+    assert.deepEqual(await ended(), []);
+    await stopped.end();
+    assert.deepEqual(await ended(), [stopped.id]);
+    const [one, two] = [await begin(), await begin()];
+    assert.equal((await take(one.id)).jobs.length, 1);
+    await (await begin()).end();
+    assert.deepEqual(await ended(), []);
+    await new AbandonedJobs(database, one.id).giveBack();
+    assert.equal((await take(two.id)).jobs.length, 1);
+  });
+});
+
+describeDatabases("the lease of a worker", (open) => {
+  it("is renewed as long as the process lives", async () => {
+    const test = await open();
+    const { database } = test;
+    const lease = await WorkerLease.begin(database, { seconds: 0.3 });
+    const until = async () =>
+      String(
+        (await database.transaction([{ sql: "SELECT lease_until FROM workers" }]))[0]?.[0]?.["lease_until"],
+      );
+    const first = await until();
+    while ((await until()) === first) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.match(first, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.ok((await until()) > first);
+    await lease.end();
+    await test.close();
+  });
+});

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
+import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
+import type { Archive } from "../../src/archive/jobs/run/archive.ts";
+import { isDimensionerError, type DimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { MemoryDatabase } from "./memory-databases.ts";
+import { openScheduled, runInOrder } from "./scheduled-process.ts";
+import { cloudOrigin, scheduledCloud, scheduledDevice } from "./scheduled-sources.ts";
+import type { Choose, Scheduler, SimulatedProcess } from "./scheduler.ts";
+import { intentOf, mediumOf, readPackages } from "./support.ts";
+
+const fates = ["goes on", "is suspended", "is killed"] as const;
+const mostTurns = 60;
+
+interface Process {
+  readonly simulated: SimulatedProcess;
+  readonly archive: Archive;
+  readonly runner: JobRunner;
+  close(): Promise<void>;
+}
+
+/**
+ * Runs one order of what two workers of one database do in one folder. The lease of the first one ends at any moment,
+ * whatever it does then: it goes on, or is suspended until the other one has finished, or was killed. Throws if a job
+ * has not ended in one whole package with one row, or one worker has disturbed the other.
+ */
+export async function runWorkerOrder(choose: Choose): Promise<readonly string[]> {
+  return runInOrder(choose, (root, scheduler) => new WorkerRun(root, scheduler, choose).run());
+}
+
+class WorkerRun {
+  readonly #root: string;
+  readonly #scheduler: Scheduler;
+  readonly #choose: Choose;
+  readonly #database = new MemoryDatabase();
+  /** How the messages of the first worker ended. */
+  readonly #ends: ("archived" | DimensionerError)[] = [];
+
+  constructor(root: string, scheduler: Scheduler, choose: Choose) {
+    this.#root = root;
+    this.#scheduler = scheduler;
+    this.#choose = choose;
+  }
+
+  async run(): Promise<void> {
+    const fate = fates[this.#choose(fates.length)] ?? "goes on";
+    const opening = [this.#begin("first"), this.#begin("second")] as const;
+    const [first, second] = await this.#scheduler.runUntil(Promise.all(opening));
+    const submitted = this.#submitAll(first.runner);
+    await this.#scheduler.runUntil(this.#race(first, second, { submitted, fate }));
+    this.#endLease("first");
+    this.#endLease("second");
+    const third = await this.#scheduler.runUntil(this.#begin("third"));
+    await this.#scheduler.runUntil(this.#takeOver(third));
+    await this.#scheduler.runUntil(third.close());
+    // Whoever opens the archive next tidies up.
+    const fourth = await this.#scheduler.runUntil(this.#begin("fourth"));
+    await this.#scheduler.runUntil(fourth.close());
+    await this.#check(fate);
+    // So that nothing stays open: what a killed process had begun.
+    first.simulated.isStopped = false;
+    await this.#scheduler.runUntil(submitted);
+    this.#database.close();
+  }
+
+  async #begin(id: string): Promise<Process> {
+    this.#sql(`INSERT INTO workers VALUES ('${id}', 'test', '', '9999')`);
+    const simulated: SimulatedProcess = { hasEnded: false };
+    const cloud = scheduledCloud(this.#scheduler, simulated);
+    const device = scheduledDevice(this.#scheduler, simulated);
+    const { archive, runner } = await openScheduled({
+      root: this.#root,
+      database: this.#database,
+      scheduler: this.#scheduler,
+      simulated,
+      cloud: () => cloud,
+      device: () => device,
+      worker: { id, isAlone: false },
+    });
+    const close = async (): Promise<void> => {
+      await runner.close();
+      await archive.release();
+    };
+    return { simulated, archive, runner, close };
+  }
+
+  async #race(
+    first: Process,
+    second: Process,
+    { submitted, fate }: { readonly submitted: Promise<void>; readonly fate: (typeof fates)[number] },
+  ): Promise<void> {
+    for (let turns = this.#choose(mostTurns); turns >= 0; turns -= 1) {
+      await this.#scheduler.schedule("wait", () => undefined);
+    }
+    first.simulated.isStopped = fate !== "goes on";
+    this.#endLease("first");
+    await this.#takeOver(second);
+    if (fate !== "is killed") {
+      first.simulated.isStopped = false;
+      await submitted;
+      await first.close();
+    }
+    await second.close();
+  }
+
+  async #submitAll(runner: JobRunner): Promise<void> {
+    const cloud = intentOf("transaction", { origin: cloudOrigin, raw: "{}" });
+    const alone = intentOf("alone", { origin: null });
+    const submissions = [
+      () => runner.submit(cloud),
+      () => runner.submitMedia(alone, [mediumOf("alone 1"), mediumOf("alone 2")], null),
+    ];
+    await Promise.all(
+      submissions.map(async (submit) => {
+        this.#ends.push(await endOf(submit()));
+      }),
+    );
+  }
+
+  async #takeOver({ archive, runner }: Process): Promise<void> {
+    await archive.takeOver({ node: "node", isMine: () => true });
+    for (const submission of runner.resume(() => true)) {
+      const end = await endOf(Promise.resolve(submission));
+      assert.equal(end, "archived");
+    }
+  }
+
+  #endLease(id: string): void {
+    this.#scheduler.log.push(`the lease of ${id} ends`);
+    this.#sql(`UPDATE workers SET lease_until = '' WHERE worker_id = '${id}'`);
+  }
+
+  #sql(sql: string): readonly Readonly<Record<string, unknown>>[] {
+    return this.#database.run([{ sql }])[0] ?? [];
+  }
+
+  async #check(fate: (typeof fates)[number]): Promise<void> {
+    assert.deepEqual(this.#database.openJobs(), []);
+    const packages = await readPackages(this.#root);
+    const ids = [...packages.values()].map(({ transactionId }) => transactionId);
+    const accepted = this.#sql("SELECT transaction_id FROM jobs").map((row) => row["transaction_id"]);
+    assert.deepEqual(ids.toSorted(), accepted.toSorted(), "one package of each job");
+    if (fate !== "is killed") {
+      assert.deepEqual(accepted.toSorted(), ["alone", "transaction"]);
+      assert.equal(this.#ends.length, 2);
+    }
+    for (const { transactionId, items, complete } of packages.values()) {
+      assert.deepEqual([complete, items.length], [true, 2], transactionId ?? "");
+    }
+    for (const end of this.#ends) {
+      assert.ok(end === "archived" || end.sentence === "cancelledTaken", String(end));
+    }
+    const rows = this.#sql("SELECT location FROM packages").map((row) => row["location"]);
+    assert.deepEqual(rows.toSorted(), [...packages.keys()].toSorted(), "one row of each package");
+    await this.#checkWork();
+  }
+
+  /** What is left in the work folders belongs to messages of a killed worker that were not accepted. */
+  async #checkWork(): Promise<void> {
+    const work = join(this.#root, ".dimensioner-archive", "work");
+    const known = new Set(this.#sql("SELECT job_id FROM jobs").map((row) => row["job_id"]));
+    for (const worker of existsSync(work) ? await readdir(work) : []) {
+      const left = (await readdir(join(work, worker))).filter((job) => known.has(job));
+      assert.deepEqual(left, [], `left in the folder of ${worker}`);
+    }
+  }
+}
+
+/** Ends a message as the node does. */
+async function endOf(submitted: Promise<Submission>): Promise<"archived" | DimensionerError> {
+  const submission = await submitted;
+  try {
+    await submission.end();
+    submission.messageSent();
+    return "archived";
+  } catch (error) {
+    assert.ok(isDimensionerError(error), String(error));
+    submission.messageSent(error);
+    return error;
+  }
+}
