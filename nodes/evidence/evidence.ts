@@ -66,6 +66,7 @@ export default function (RED: NodeAPI): void {
         folder: packagesFolderOf(store, operation),
         file: store.file,
         lease: await leased.open(),
+        roots: settings.roots === "" ? store.timestampRoots : settings.roots,
       };
       const change = async () => ({
         reason: await values.required({ field: "reason", value: reason, type: reasonType }),
@@ -121,7 +122,7 @@ export default function (RED: NodeAPI): void {
           return [msg];
         }
         case "verify": {
-          const report = await turns.run(action, job, () => verify(request, job, settings.roots));
+          const report = await turns.run(action, job, () => verify(request, job));
           const { findingCount, packages: count } = report;
           if (findingCount > 0) {
             status.say("failed", "findings", { count: findingCount });
@@ -134,10 +135,7 @@ export default function (RED: NodeAPI): void {
         case "export": {
           const target = await readTarget(job);
           const language = languageFor(RED, settings.language);
-          const { roots } = settings;
-          const made = await turns.run(action, job, () =>
-            exportEvidence(request, job, { target, language, roots }),
-          );
+          const made = await turns.run(action, job, () => exportEvidence(request, job, { target, language }));
           return [putExport(job, made)];
         }
         case "prune": {

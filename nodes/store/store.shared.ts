@@ -13,6 +13,11 @@ export const properties = {
   name: nodeName,
   /** The folder of the packages. It has to exist; nodes that need only the database work without it. */
   folder: { ...folder, types: storeFolderTypes, required: "problem.folder", note: "note.folder" },
+  /**
+   * A PEM file with the root certificates that the signers of time stamps are checked against, for the evidence page and
+   * for evidence nodes that name none; blank: they are not checked.
+   */
+  roots: { kind: "text", default: "", icon: "certificate", note: "note.roots" },
   /** Where the evidence page is served, below the root of the flows; blank: nowhere. */
   path: { kind: "text", default: "", rule: "pagePath", icon: "link", group: page },
   /** The address at which people open the page, for links to packages; blank: links are paths on Node-RED's server. */

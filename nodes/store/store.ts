@@ -26,12 +26,13 @@ export default function (RED: NodeAPI): void {
     this.links = new PackageLinks();
     this.access = openOrExplain(() => {
       const properties = readCurrent(defaults, config);
+      const read = () => new SettingsReader("store").read(table, properties);
       const store = new Store(
         databaseFile(RED, this.id),
         readPackagesFolder(RED, this, properties),
         databases,
+        read().roots,
       );
-      const read = () => new SettingsReader("store").read(table, properties);
       pages.serve(this, store, { links: this.links, read });
       return { store };
     });

@@ -2,13 +2,14 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import * as v from "valibot";
-import { demandPackages, type EvidenceSource } from "../archive/evidence/packages.ts";
+import { demandPackages } from "../archive/evidence/packages.ts";
 import { runInThread } from "../archive/evidence/run-in-thread.ts";
 import type { ExportHead } from "../archive/export/export-packages.ts";
 import type { IndexedPackage } from "../archive/packages/package-index.ts";
 import { withNext } from "../archive/report/neighbours.ts";
 import type { Language } from "../rules/languages.ts";
 import { headersOf, Refusal } from "./answers.ts";
+import type { PageSource } from "./package-requests.ts";
 import type { Turns } from "./turns.ts";
 
 /** An export that somebody has asked for, and not downloaded yet. */
@@ -46,7 +47,7 @@ export class Exports {
 
   /** Looks the packages up. Returns the ID of the export. Throws a Refusal, ERR_NOT_FOUND and ERR_STORE. */
   async ask(
-    source: EvidenceSource,
+    source: PageSource,
     ids: readonly string[],
     about: Pick<AskedExport, "person" | "language">,
   ): Promise<string> {
@@ -86,7 +87,7 @@ export class Exports {
   async #stream(
     response: ServerResponse,
     { packages, language }: AskedExport,
-    source: EvidenceSource,
+    source: PageSource,
     signal: AbortSignal,
   ): Promise<void> {
     const chained = await withNext(source.database, packages);
@@ -105,7 +106,8 @@ export class Exports {
     };
     let sending: Promise<unknown> = Promise.resolve();
     await this.#turns.run(() => {
-      const task = { action: "stream", root: source.root, packages: chained, language, roots: "" } as const;
+      const { root, timestampRoots: roots } = source;
+      const task = { action: "stream", root, packages: chained, language, roots } as const;
       sending = runInThread(task, { signal, onProgress: () => undefined, stream });
       return Promise.race([begun.promise, sending]);
     });
@@ -131,7 +133,7 @@ interface SentExport {
   readonly id: string;
   /** Who downloads it. */
   readonly person: string;
-  readonly open: () => Promise<EvidenceSource>;
+  readonly open: () => Promise<PageSource>;
   readonly signal: AbortSignal;
 }
 

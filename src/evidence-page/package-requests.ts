@@ -16,6 +16,8 @@ import { Refusal } from "./answers.ts";
 /** The packages of a store, and the file of its database. */
 export interface PageSource extends EvidenceSource {
   readonly databaseFile: string;
+  /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
+  readonly timestampRoots: string;
 }
 
 const mostResults = 24;
@@ -99,16 +101,16 @@ export async function changeHoldOf(
   return changed;
 }
 
-/** Hashes the files of a package again, in a thread of their own. */
+/** Hashes the files of a package again, in a thread of their own, and verifies its time stamp. */
 export async function verifyPackage(source: PageSource, id: string, signal: AbortSignal): Promise<object> {
   const packages = await demandPackages(source, { by: "packageId", value: id, limit: 1 });
-  const { first, findings, verdict } = await runInThread(
+  const { first, findings, verdict, notes } = await runInThread(
     {
       action: "verify",
       root: source.root,
       database: source.databaseFile,
       packages,
-      roots: "",
+      roots: source.timestampRoots,
       most: mostFindings,
     },
     { signal, onProgress: () => undefined },
@@ -118,6 +120,8 @@ export async function verifyPackage(source: PageSource, id: string, signal: Abor
     verdict,
     findings: first,
     findingCount: findings,
+    // Undefined, and thus not sent, if the store has never had a time stamp.
+    timestamp: notes[0]?.timestamp,
     verifiedAtUtc: new Date().toISOString(),
     software: `${name} ${version}`,
   };

@@ -25,6 +25,19 @@ export interface Finding {
   readonly problem: string;
 }
 
+/** What the verification of one package can find. Pages and reports have a text for each kind, in each language. */
+export interface PackageFinding extends Finding {
+  readonly kind:
+    | "changed"
+    | "manifest"
+    | "missing"
+    | "missing-package"
+    | "previous-changed"
+    | "stray"
+    | "timestamp"
+    | "unreadable";
+}
+
 /** Something that could not be checked. */
 export interface Unchecked {
   readonly kind:
@@ -48,6 +61,20 @@ export interface ArchiveNote {
   readonly path: string;
   /** A sentence for people. */
   readonly text: string;
+  /** Of a verified package: the earliest valid time stamp that covers it; null if there is none. */
+  readonly timestamp?: CoveringTimestamp | null;
+}
+
+/** A verified time stamp that covers a package. */
+export interface CoveringTimestamp {
+  /** When it was signed, by the clock of its server: ISO 8601, UTC. */
+  readonly atUtc: string;
+  /** The name in the certificate of the signer. */
+  readonly signer: string;
+  /** The name of the root certificate that the signer was checked against; null if none was given. */
+  readonly root: string | null;
+  /** How many manifests lead from the one that was signed to this package; 0: it is this package's own. */
+  readonly links: number;
 }
 
 /** The progress of a command. */

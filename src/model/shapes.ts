@@ -539,6 +539,20 @@ export interface VerifyResult {
     kind: string;
     path: string;
     text: string;
+    /**
+     * Of a package that was verified on its own: the earliest valid time stamp that covers it; null if there is
+     * none.
+     */
+    timestamp?: {
+      /** When it was signed, by the clock of the time stamp server (ISO 8601, UTC). */
+      atUtc: string;
+      /** The name in the certificate of the signer. */
+      signer: string;
+      /** The name of the root certificate that the signer was checked against; null if none was given. */
+      root: string | null;
+      /** How many manifests lead from the one that was signed to this package; 0: it is this package's own. */
+      links: number;
+    } | null;
   }[];
   /** How many packages were checked. */
   packages: number;

@@ -13,11 +13,14 @@ export class Store {
   readonly file: string;
   /** The folder of packages. It was not checked whether it exists: it may be a share that is not mounted. */
   readonly folder: PackagesFolder;
+  /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
+  readonly timestampRoots: string;
   readonly #databases: OpensDatabases;
 
-  constructor(file: string, folder: PackagesFolder, databases: OpensDatabases) {
+  constructor(file: string, folder: PackagesFolder, databases: OpensDatabases, timestampRoots = "") {
     this.file = file;
     this.folder = folder;
+    this.timestampRoots = timestampRoots;
     this.#databases = databases;
   }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { link, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Part } from "../../src/archive/jobs/accept/message-jobs.ts";
@@ -290,6 +291,32 @@ describe("archive: media that messages bring", () => {
       await until(async () => (await workFolders(root)).length === 0, "the work folder is moved");
       const kept = archive.work.asidePath(submission.running?.job.id ?? "");
       assert.deepEqual(await readFile(join(kept, "media", "item.jpg")), pictureOf("x"));
+      await close();
+    });
+  });
+
+  it("tells where media are kept that it has moved aside, if the disk does not make that durable at once", async () => {
+    await withFolder(async (root) => {
+      let refusals = 0;
+      const disk = watchedDisk((call, [path]) => {
+        if (call === "open" && String(path).endsWith("/aside") && refusals === 0) {
+          refusals += 1;
+          throw systemError("EIO");
+        }
+      });
+      const warned = new EventEmitter();
+      const warning = once(warned, "warning");
+      const { runner, archive, close } = await openArchive(root, undefined, {
+        disk,
+        onWarning: (event) => warned.emit("warning", event),
+      });
+      const intent = forMessage("m", { expect: ["video/mp4"] });
+      const submission = await runner.submitMedia(intent, [medium(pictureOf("x"))], null);
+      await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
+      submission.messageSent();
+      const path = archive.work.asidePath(submission.running?.job.id ?? "");
+      assert.deepEqual(await warning, [{ warning: "keptAside", values: { path } }]);
+      assert.equal(refusals, 1);
       await close();
     });
   });

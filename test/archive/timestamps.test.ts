@@ -4,7 +4,7 @@ import { appendFile, cp, mkdir, readdir, readFile, rename, rm, utimes, writeFile
 import { dirname, join } from "node:path";
 import { plainDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { makeTimestamp } from "../../src/archive/evidence/make-timestamp.ts";
-import { TimestampFolder } from "../../src/archive/maintenance/timestamp-folder.ts";
+import { locationOf, TimestampFolder } from "../../src/archive/maintenance/timestamp-folder.ts";
 import { timestampOf } from "../../src/archive/maintenance/package-timestamp.ts";
 import { withSource } from "../../src/archive/evidence/with-source.ts";
 import {
@@ -54,7 +54,11 @@ describe("archive: time stamps from OpenSSL", () => {
     (await readdir(join(root, stampsFolder))).sort();
   const coverOf = async (root: string, path: string) => {
     const placed = { path, sha256: sha256Of(await manifestIn(root, path)) };
-    return timestampOf(root, placed, { disk: plainDisk, roots: certificates("root") });
+    const found = await timestampOf(root, placed, { disk: plainDisk, roots: certificates("root") });
+    return {
+      ...found.timestamp,
+      findings: found.findings.map(({ path: of, problem }) => `${of}: ${problem}`),
+    };
   };
 
   it("is in the report of an export, with the root certificate of its signer", () =>
@@ -145,17 +149,19 @@ describe("archive: time stamps from OpenSSL", () => {
       const paths = await fillArchive(root, ["m0", "m1", "m2"]);
       const made = await stamp(root);
       const [later = ""] = await fillArchive(root, ["m3"]);
-      const links = await Promise.all(paths.map(async (path) => (await coverOf(root, path))?.links));
+      const links = await Promise.all(paths.map(async (path) => (await coverOf(root, path)).links));
       assert.deepEqual(links, [2, 1, 0]);
-      assert.equal((await coverOf(root, paths[0] ?? ""))?.location, made.location);
-      assert.equal(await coverOf(root, later), null);
+      const nameOf = async (path = ""): Promise<string> =>
+        locationOf((await coverOf(root, path)).kept?.name ?? "");
+      assert.equal(await nameOf(paths[0]), made.location);
+      assert.deepEqual(await coverOf(root, later), { findings: [] });
       await stamp(root);
-      assert.equal((await coverOf(root, later))?.links, 0);
-      assert.equal((await coverOf(root, paths[0] ?? ""))?.location, made.location);
+      assert.equal((await coverOf(root, later)).links, 0);
+      assert.equal(await nameOf(paths[0]), made.location);
       // Without the manifest between them, nothing leads from the signed one to the first.
       await rm(join(root, paths[1] ?? ""), { recursive: true });
-      assert.equal(await coverOf(root, paths[0] ?? ""), null);
-      assert.equal((await coverOf(root, paths[2] ?? ""))?.links, 0);
+      assert.deepEqual(await coverOf(root, paths[0] ?? ""), { findings: [] });
+      assert.equal((await coverOf(root, paths[2] ?? "")).links, 0);
     }));
 
   const spoilings: readonly (readonly [
@@ -220,7 +226,9 @@ describe("archive: time stamps from OpenSSL", () => {
         assert.equal(verdict, "wrong");
         assert.deepEqual(said.length, 1, said.join("\n"));
         assert.match(said.join("\n").replace(location, "K").replace(path, "P"), expected);
-        assert.equal(await coverOf(root, path), null);
+        const { links, findings } = await coverOf(root, path);
+        assert.deepEqual([links, findings.length], [undefined, 1], findings.join("\n"));
+        assert.ok(findings[0]?.startsWith(`${location}: the time stamp `), findings[0]);
       }));
   }
 

@@ -239,6 +239,19 @@ describe("the languages", () => {
         );
       });
 
+      if (language === "fr") {
+        it("lets no line begin with a mark that French sets apart", async () => {
+          const apart = /\S* [:;?!»]|« \S*/g;
+          for (const name of names) {
+            for (const kind of ["json", "html"] as const) {
+              const text: string = await readFile(fileOf(name, language, kind), "utf8");
+              assert.deepEqual(text.replace(/<[^>]*>|": /g, "").match(apart), null, `${name}.${kind}`);
+            }
+          }
+          assert.deepEqual((await pageTexts(language)).join("\n").match(apart), null);
+        });
+      }
+
       it("names nodes so that the palette breaks no word of theirs", async () => {
         for (const name of names.filter((one) => !["device", "cloud", "store"].includes(one))) {
           const label = (await catalogOf(name, language)).get("palette") ?? "";

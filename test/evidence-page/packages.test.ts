@@ -1,13 +1,18 @@
 import assert from "node:assert/strict";
 import { appendFile, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import * as v from "valibot";
 import type { Right } from "../../src/access/logins.ts";
 import { rebuildIndex } from "../../src/archive/maintenance/commands.ts";
+import { verification, type Verification } from "../../src/evidence-page/page/shapes.ts";
+import { timestampArchive } from "../../src/index.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { readZip } from "../archive/read-zip.ts";
 import { databaseOf } from "../archive/store.ts";
 import { pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
+import { hasOpenSsl, startAuthority } from "../timestamp/authority.ts";
+import { fixtures } from "../timestamp/fixtures.ts";
 import { withPage, type Served } from "./support.ts";
 
 interface Shown {
@@ -209,6 +214,52 @@ describe("the packages on the evidence page", () => {
       assert.equal(findingCount, 1);
       assert.match(findings[0]?.problem ?? "", /\w/);
     }));
+
+  it("say what time stamp covers them, and who signed it if the store names root certificates", async function () {
+    if (!hasOpenSsl) {
+      this.skip();
+    }
+    const authority = await startAuthority();
+    try {
+      await withFolder(async (root) => {
+        await fillArchive(root, ["a1", "a2"]);
+        const roots = join(fixtures, "root.crt");
+        const made = await timestampArchive(root, {
+          database: databaseOf(root),
+          server: authority.url,
+          roots,
+        });
+        await fillArchive(root, ["a3"]);
+        const verify = async (id: string, rootsFile = roots): Promise<Verification> => {
+          let found: unknown;
+          await withPage(
+            root,
+            rulesFor("read"),
+            async (served) => {
+              const [one] = await search(served, id);
+              const path = `api/packages/${encodeURIComponent(one?.packageId ?? "")}/verify`;
+              found = await (await served.post(path, {}, headers)).json();
+            },
+            undefined,
+            rootsFile,
+          );
+          return v.parse(verification, found);
+        };
+        const { atUtc, signer } = made;
+        assert.deepEqual((await verify("a1")).timestamp, { atUtc, signer, root: "Example Root", links: 1 });
+        assert.deepEqual((await verify("a1", "")).timestamp, { atUtc, signer, root: null, links: 1 });
+        assert.equal((await verify("a3")).timestamp, null);
+        await rm(join(root, made.location, "response.tsr"));
+        const { timestamp, findings } = await verify("a1");
+        assert.deepEqual(
+          [timestamp, findings.map(({ kind, path }) => [kind, path])],
+          [null, [["timestamp", made.location]]],
+        );
+      });
+    } finally {
+      await authority.close();
+    }
+  });
 
   it("are exported as a case to the person who has asked for it, once, and whoever may read may export", () =>
     serve(["a1", "a2", "b1"], async (served, root, paths) => {

@@ -41,6 +41,7 @@ export async function withPage(
   rules: AccessRules,
   body: (served: Served) => Promise<void>,
   memory = newMemory(),
+  timestampRoots = "",
 ): Promise<void> {
   const lease = await newDatabases().open(databaseOf(root));
   const problems: unknown[] = [];
@@ -65,6 +66,7 @@ export async function withPage(
         disk: plainDisk,
         operation,
         databaseFile: databaseOf(root),
+        timestampRoots,
       };
     },
     say: (error) => error.message,

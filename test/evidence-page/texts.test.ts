@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { PackageFinding } from "../../src/model/archive-reports.ts";
 import { chooseLanguage, languages } from "../../src/evidence-page/page-files.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -45,6 +46,24 @@ describe("the texts of the evidence page", () => {
       .filter((key) => key.startsWith("reason."))
       .map((key) => key.slice("reason.".length));
     assert.deepEqual(texts.toSorted(), [...known].toSorted());
+  });
+
+  it("have one for each kind of what a verification finds, and no others", async () => {
+    const kinds = {
+      changed: true,
+      manifest: true,
+      missing: true,
+      "missing-package": true,
+      "previous-changed": true,
+      stray: true,
+      timestamp: true,
+      unreadable: true,
+    } satisfies Readonly<Record<PackageFinding["kind"], true>>;
+    const texts = Object.keys(await textsOf("en-US")).filter((key) => key.startsWith("finding."));
+    assert.deepEqual(
+      texts,
+      Object.keys(kinds).map((kind) => `finding.${kind}`),
+    );
   });
 
   it("are those that the browser prefers", () => {

@@ -41,7 +41,7 @@ describe("dimensioner-evidence: time stamps", () => {
     const store = storeId(folder);
     const node = { z: "tab", type: "dimensioner-evidence", store, action: "msg", by: "all", roots, ...more };
     return [
-      storeNode(folder),
+      { ...storeNode(folder), roots },
       {
         id: "archive",
         z: "tab",
@@ -51,7 +51,8 @@ describe("dimensioner-evidence: time stamps", () => {
         layout: "{transactionId}",
       },
       { id: "evidence", ...node, server: authority.url, user: "user" },
-      { id: "one", ...node, by: "transactionId" },
+      // The certificates of the store.
+      { id: "one", ...node, by: "transactionId", roots: "" },
       { id: "unset", ...node },
     ];
   };

@@ -90,6 +90,8 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
     `module.exports = ${JSON.stringify(settingsFor(userDir, dashboard, options.settings))};\n`,
   );
 
+  await writeFile(join(userDir, ".config.users.json"), JSON.stringify(editorSettings));
+
   const child = spawn(
     options.nodePath ?? process.execPath,
     [redScript(options.major), "--settings", settingsFile, "--userDir", userDir],
@@ -153,6 +155,13 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
     throw error;
   }
 }
+
+/**
+ * What the users of the editor have set there: no tips. Node-RED shows the first one a second after it has read these
+ * settings, and throws if that is before it has built the sidebar, as on a busy machine.
+ */
+const withoutTips = { editor: { view: { "view-show-tips": false } } };
+const editorSettings = { _: withoutTips, admin: withoutTips };
 
 function settingsFor(
   userDir: string,

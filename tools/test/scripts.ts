@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { bundledNode, runningNode, type NodeBinary } from "./node-binaries.ts";
 import type { Step } from "./steps.ts";
 
@@ -14,6 +15,8 @@ export class TestScripts {
   readonly #npm: string;
   readonly #reporter: string;
   readonly #compileCache: string;
+  /** For a Node.js that does not keep in the cache what it has removed the types from. */
+  readonly #withStrippedTypes: NonNullable<Step["env"]>;
 
   private constructor(root: string, npm: string, compileCache: string) {
     const running = runningNode();
@@ -23,6 +26,8 @@ export class TestScripts {
     this.#npm = npm;
     this.#reporter = join(root, "tools", "test", "reporter.ts");
     this.#compileCache = compileCache;
+    const preload = pathToFileURL(join(root, "tools", "test", "strip-types-once.mjs"));
+    this.#withStrippedTypes = { NODE_OPTIONS: `--import=${preload.href}` };
   }
 
   /** Finds each Node.js below `root`, and makes a folder for compiled code that is there until this process ends. */
@@ -31,7 +36,7 @@ export class TestScripts {
     if (npm === undefined) {
       throw new Error("Run this as an npm script: it starts npm scripts.");
     }
-    // Hundreds of processes and threads begin with the same sources: where Node.js can, it strips their types and compiles them once.
+    // Hundreds of processes and threads begin with the same sources, which are stripped of their types and compiled once.
     const compileCache = await mkdtemp(join(tmpdir(), "compile-cache-"));
     process.once("exit", () => rmSync(compileCache, { recursive: true, force: true }));
     return new TestScripts(root, npm, compileCache);
@@ -50,7 +55,9 @@ export class TestScripts {
   /** The same on the oldest Node.js, where there is one. */
   suiteOnOldest(name: string, ...args: readonly string[]): Step[] {
     const node = this.oldest;
-    return node === undefined ? [] : [this.#step(name, node, {}, `--reporter=${this.#reporter}`, ...args)];
+    return node === undefined
+      ? []
+      : [this.#step(name, node, this.#withStrippedTypes, `--reporter=${this.#reporter}`, ...args)];
   }
 
   /** tools/with-node.mjs takes the Node.js that npm runs on. */

@@ -93,7 +93,33 @@ const finding = v.object({
   problem: described("A sentence for people.", v.string()),
 });
 
-const note = v.object({ kind: v.string(), path: v.string(), text: v.string() });
+const note = v.object({
+  kind: v.string(),
+  path: v.string(),
+  text: v.string(),
+  timestamp: v.exactOptional(
+    described(
+      "Of a package that was verified on its own: the earliest valid time stamp that covers it; null if there is none.",
+      v.nullable(
+        v.object({
+          atUtc: described(
+            "When it was signed, by the clock of the time stamp server (ISO 8601, UTC).",
+            v.string(),
+          ),
+          signer: described("The name in the certificate of the signer.", v.string()),
+          root: described(
+            "The name of the root certificate that the signer was checked against; null if none was given.",
+            text,
+          ),
+          links: described(
+            "How many manifests lead from the one that was signed to this package; 0: it is this package's own.",
+            count,
+          ),
+        }),
+      ),
+    ),
+  ),
+});
 
 export const verifyResult = described(
   "The result of a verification.",

@@ -6,7 +6,7 @@ import { asFileError, stateFolderName } from "../archive-disk.ts";
 import { openPackage, type OpenedPackage } from "./open-package.ts";
 import type { EvidenceSource } from "./packages.ts";
 import { PackageIndex } from "../packages/package-index.ts";
-import { locationOf, TimestampFolder, type KeptTimestamp } from "../maintenance/timestamp-folder.ts";
+import { locationOf, timeOf, TimestampFolder, type KeptTimestamp } from "../maintenance/timestamp-folder.ts";
 import { readRoots } from "../maintenance/timestamp-roots.ts";
 
 /** What signs time stamps. */
@@ -66,8 +66,12 @@ export async function makeTimestamp(
     received: new Date().toISOString(),
     server: authority.url,
   };
-  const time = about.received.replaceAll(/[:.-]/g, "");
-  const made = { name: `${time}-${request.nonce.toString(16)}`, about, request: der, response };
+  const made = {
+    name: `${timeOf(about.received)}-${request.nonce.toString(16)}`,
+    about,
+    request: der,
+    response,
+  };
   try {
     await kept.keep(made);
   } catch (error) {

@@ -1,8 +1,8 @@
 import type { ArchiveNote, ArchiveProgress, Finding, VerifyReport } from "../../model/archive-reports.ts";
-import { plainDisk } from "../archive-disk.ts";
+import { coveringTimestamp, explainTimestamp, timestampsIn } from "../maintenance/covering-timestamps.ts";
 import { checkIndexed } from "../maintenance/indexed-check.ts";
 import type { CheckedTotals } from "../maintenance/package-check.ts";
-import { TimestampFolder } from "../maintenance/timestamp-folder.ts";
+import type { PackageTimestamp } from "../maintenance/package-timestamp.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 
 export interface VerifyPackagesOptions {
@@ -14,8 +14,8 @@ export interface VerifyPackagesOptions {
 }
 
 /**
- * Verifies some packages of the index: each file against its manifest, each manifest against the index, and the
- * manifest before it against what this one says of it. The whole archive is checked by `verifyArchive`.
+ * Verifies some packages of the index: each file against its manifest, each manifest against the index, the
+ * manifest before it against what this one says of it, and the time stamps that cover it. The whole archive is checked by `verifyArchive`.
  */
 export async function verifyPackages(
   root: string,
@@ -28,10 +28,24 @@ export async function verifyPackages(
     findings += 1;
     onFinding(finding);
   };
+  const sought = await timestampsIn(root, timestampRoots, signal);
+  const notes: ArchiveNote[] = [];
+  // One time stamp covers many packages.
+  const named = new Set<string>();
   for (const placed of packages) {
     signal.throwIfAborted();
     for await (const finding of checkIndexed(root, placed, totals, signal)) {
       report(finding);
+    }
+    const found = await sought?.(placed);
+    for (const finding of found?.findings ?? []) {
+      if (!named.has(finding.path)) {
+        named.add(finding.path);
+        report(finding);
+      }
+    }
+    if (found !== undefined) {
+      notes.push(noteOf(placed, found.timestamp));
     }
     const { packages: done, bytes } = totals;
     onProgress({ packages: done, bytes, expectedPackages: packages.length, expectedBytes: null });
@@ -40,27 +54,13 @@ export async function verifyPackages(
     verdict: findings > 0 ? "wrong" : "ok",
     findings,
     unchecked: [],
-    notes: await noteTimestamps(root, packages, timestampRoots, signal),
+    notes,
     ...totals,
     expected: packages.length,
   };
 }
 
-/** Says for each package which verified time stamp covers it. What reads them is loaded only if there are some. */
-async function noteTimestamps(
-  root: string,
-  packages: readonly PlacedPackage[],
-  timestampRoots: string | undefined,
-  signal: AbortSignal,
-): Promise<ArchiveNote[]> {
-  const notes: ArchiveNote[] = [];
-  if (await new TimestampFolder(root, plainDisk).hasAny()) {
-    const { explainTimestamp, readRoots, timestampOf } = await import("../maintenance/package-timestamp.ts");
-    const roots = await readRoots(timestampRoots);
-    for (const one of packages) {
-      const found = await timestampOf(root, one, { disk: plainDisk, roots, signal });
-      notes.push({ kind: "timestamp", path: one.path, text: explainTimestamp(found) });
-    }
-  }
-  return notes;
+function noteOf({ path }: PlacedPackage, found: PackageTimestamp | null): ArchiveNote {
+  const timestamp = found === null ? null : coveringTimestamp(found);
+  return { kind: "timestamp", path, text: explainTimestamp(found), timestamp };
 }

@@ -2,7 +2,7 @@ import type { ArchiveProgress, Finding } from "../../model/archive-reports.ts";
 import type { VerifyResult } from "../../model/shapes.ts";
 import { packageVersion } from "../../package/package-files.ts";
 import type { CheckedTotals } from "../maintenance/package-check.ts";
-import { timestampsIn } from "../report/covering-timestamps.ts";
+import { timestampsIn } from "../maintenance/covering-timestamps.ts";
 import { readReportTexts } from "../report/catalogs.ts";
 import type { Language } from "../../rules/languages.ts";
 import { titleOf } from "../report/package-section.ts";
@@ -111,7 +111,7 @@ async function finish(
 }
 
 function resultOf(packages: readonly ExportedPackage[], verifiedAt: Date): VerifyResult {
-  const findings: Finding[] = packages.flatMap((one) => one.findings);
+  const findings = distinct(packages.flatMap((one) => one.findings));
   const { name, version } = packageVersion();
   return {
     verdict: findings.length > 0 ? "wrong" : "ok",
@@ -124,6 +124,11 @@ function resultOf(packages: readonly ExportedPackage[], verifiedAt: Date): Verif
     verifiedAtUtc: verifiedAt.toISOString(),
     software: `${name} ${version}`,
   };
+}
+
+/** One time stamp covers many packages, and is named once. */
+function distinct(findings: readonly Finding[]): Finding[] {
+  return [...new Map(findings.map((one) => [`${one.kind} ${one.path} ${one.problem}`, one])).values()];
 }
 
 function totalsOf(packages: readonly ExportedPackage[]): CheckedTotals {

@@ -1,4 +1,4 @@
-import type { Finding } from "../../model/archive-reports.ts";
+import type { PackageFinding } from "../../model/archive-reports.ts";
 import { manifestFileName, plainDisk } from "../archive-disk.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
@@ -11,7 +11,7 @@ export async function* checkIndexed(
   { path, sha256 }: PlacedPackage,
   totals: CheckedTotals,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<PackageFinding> {
   const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, plainDisk).catch(sayUnreadable);
   if (typeof found === "string") {
     totals.packages += 1;

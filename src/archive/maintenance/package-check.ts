@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { systemCode } from "../../media/disk.ts";
-import type { Finding } from "../../model/archive-reports.ts";
+import type { PackageFinding } from "../../model/archive-reports.ts";
 import { diskFacts, holdName, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
 import { filesOf } from "../packages/manifest.ts";
 import { hashFile, type FoundFile } from "../packages/package-files.ts";
@@ -20,7 +20,7 @@ export async function* checkPackage(
   disk: ArchiveDisk,
   totals: CheckedTotals,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<PackageFinding> {
   totals.packages += 1;
   const files = filesOf(manifest);
   for (const file of files) {
@@ -63,7 +63,7 @@ async function readFile(
 function compare(
   file: ManifestFile,
   found: FoundFile | string | undefined,
-): Omit<Finding, "path"> | undefined {
+): Omit<PackageFinding, "path"> | undefined {
   if (found === undefined) {
     return { kind: "missing", problem: "the file is not there" };
   }

@@ -1,23 +1,35 @@
 import type { X509Certificate } from "node:crypto";
-import { ProblemError } from "../../errors/interpolation.ts";
+import type { PackageFinding } from "../../model/archive-reports.ts";
 import type { VerifiedTimestamp } from "../../timestamp/verify.ts";
 import { manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
 import type { FoundManifest } from "../packages/package-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
-import { verifyKept } from "./timestamp-check.ts";
-import { TimestampFolder, locationOf, type AboutTimestamp } from "./timestamp-folder.ts";
+import { tryVerify } from "./timestamp-check.ts";
+import {
+  TimestampFolder,
+  locationOf,
+  timeOf,
+  type AboutTimestamp,
+  type KeptTimestamp,
+} from "./timestamp-folder.ts";
 
 export { readRoots } from "./timestamp-roots.ts";
 
 /** A verified time stamp that covers a package. */
 export interface PackageTimestamp extends VerifiedTimestamp {
-  /** Its folder below the folder of packages, with slashes. */
-  readonly location: string;
-  /** The package whose manifest was time-stamped: this one, or a later one of the chain. */
-  readonly about: AboutTimestamp;
+  /** As it is kept; it is for the manifest of this package, or of a later one of the chain. */
+  readonly kept: KeptTimestamp;
   /** How many manifests lead from that one to this package, each naming the one before it; 0: it is this package. */
   readonly links: number;
+}
+
+/** What was found when a package's time stamp was looked for. */
+export interface SoughtTimestamp {
+  /** The earliest valid one that covers the package. */
+  readonly timestamp: PackageTimestamp | null;
+  /** What is wrong with those that were made between the package and that one. */
+  readonly findings: readonly PackageFinding[];
 }
 
 export interface PackageTimestampOptions {
@@ -29,60 +41,60 @@ export interface PackageTimestampOptions {
 
 /**
  * Finds the earliest time stamp that covers a package: one of its own manifest, or of a later one that leads back to it.
- * Every manifest on that way is read and hashed. Null if there is none, also if a package on the way was pruned.
+ * Every manifest on that way is read and hashed. There is none if a package on the way was pruned.
  */
 export async function timestampOf(
   root: string,
   { path, sha256 }: PlacedPackage,
   { disk, roots, signal }: PackageTimestampOptions,
-): Promise<PackageTimestamp | null> {
+): Promise<SoughtTimestamp> {
+  const findings: PackageFinding[] = [];
   const own = await loadManifestWithin(root, `${path}/${manifestFileName}`, disk);
   if (typeof own === "string" || own.sha256 !== sha256) {
-    return null;
+    return { timestamp: null, findings };
   }
   const { archived } = own.manifest.times;
   const folder = new TimestampFolder(root, disk);
+  const add = (name: string, problem: string): void => {
+    findings.push({ kind: "timestamp", path: locationOf(name), problem });
+  };
+  const names = new Set(await folder.names());
+  const lost = new Set<string>();
+  for await (const { timestamp: name } of folder.logged()) {
+    if (!names.has(name)) {
+      lost.add(name);
+    }
+  }
   const interrupted = new Set<string | null>();
-  for (const name of await folder.names()) {
-    const kept = await folder.read(name);
-    if (kept === undefined || kept.about.archived < archived || interrupted.has(kept.about.store)) {
+  // A name begins with the time at which its time stamp was received.
+  const later = [...names, ...lost].filter((name) => name >= timeOf(archived)).toSorted();
+  for (const name of later) {
+    const kept = lost.has(name) ? "missing" : await folder.read(name);
+    if (kept === "missing") {
+      add(name, "the time stamp is missing");
+      continue;
+    }
+    if (kept === undefined) {
+      add(name, "the time stamp cannot be read: a file of it is missing or damaged");
       continue;
     }
     const { about } = kept;
-    const verified = tryVerify(() => verifyKept(kept, roots));
-    if (verified === undefined) {
+    if (about.archived < archived || interrupted.has(about.store)) {
+      continue;
+    }
+    const verified = tryVerify(kept, roots);
+    if (typeof verified === "string") {
+      add(name, `the time stamp of the package ${about.package} is not valid: ${verified}`);
       continue;
     }
     const links = await countLinks(root, about, { sha256, archived }, { disk, signal });
     if (links !== null) {
-      return { ...verified, location: locationOf(name), about, links };
+      return { timestamp: { ...verified, kept, links }, findings };
     }
     // The way back from a later time stamp of this store leads through the same gap.
     interrupted.add(about.store);
   }
-  return null;
-}
-
-/** Says in English what a time stamp shows of a package. */
-export function explainTimestamp(found: PackageTimestamp | null): string {
-  if (found === null) {
-    return "no valid time stamp covers this package";
-  }
-  const { at, signer, root, links, location } = found;
-  const checked = root === null ? "not checked against a root certificate" : `root certificate: “${root}”`;
-  const way = links === 0 ? "" : ` through the chain of ${links} later package${links === 1 ? "" : "s"}`;
-  return `the time stamp ${location} covers this package${way}: ${at.toISOString()}, signed by “${signer}” (${checked})`;
-}
-
-function tryVerify(verify: () => VerifiedTimestamp): VerifiedTimestamp | undefined {
-  try {
-    return verify();
-  } catch (error) {
-    if (error instanceof ProblemError) {
-      return undefined;
-    }
-    throw error;
-  }
+  return { timestamp: null, findings };
 }
 
 /** Goes back along the chain until it meets the package; null if the chain ends or breaks before. */

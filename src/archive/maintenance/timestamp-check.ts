@@ -19,7 +19,7 @@ interface Checked extends VerifiedTimestamp {
 }
 
 /** Verifies a kept time stamp for the SHA-256 of a manifest. Throws a ProblemError. */
-export function verifyKept(
+function verifyKept(
   { about, request, response }: KeptTimestamp,
   roots: readonly X509Certificate[],
 ): VerifiedTimestamp {
@@ -92,7 +92,11 @@ async function isChanged(folder: TimestampFolder, name: string, sha256: string):
   return kept !== undefined && sha256Of(kept.response) !== sha256;
 }
 
-function tryVerify(kept: KeptTimestamp, roots: readonly X509Certificate[]): VerifiedTimestamp | string {
+/** What is wrong with it, as a text. */
+export function tryVerify(
+  kept: KeptTimestamp,
+  roots: readonly X509Certificate[],
+): VerifiedTimestamp | string {
   try {
     return verifyKept(kept, roots);
   } catch (error) {

@@ -68,6 +68,11 @@ export function locationOf(name: string): string {
   return `${stateFolderName}/${folderName}/${name}`;
 }
 
+/** The time in the name of a time stamp that was received then; names sort by it. */
+export function timeOf(iso: string): string {
+  return iso.replaceAll(/[:.-]/g, "");
+}
+
 /**
  * The time stamps of an archive: a folder for each, in the archive's own folder, with the exact request and response.
  * A folder gets its name when it is complete, and is never changed. A log has the hash of each response.

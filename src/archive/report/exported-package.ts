@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Finding } from "../../model/archive-reports.ts";
+import type { PackageFinding } from "../../model/archive-reports.ts";
 import { parseFields, recordLimits } from "../../model/parse-json.ts";
 import { manifestFileName, measurementFileName, plainDisk, holdName } from "../archive-disk.ts";
 import { checkIndexed } from "../maintenance/indexed-check.ts";
@@ -9,7 +9,7 @@ import { filesOf, type Manifest } from "../packages/manifest.ts";
 import { mostMeasurementBytes } from "../packages/measurement-fields.ts";
 import { fileContent, measure, unchanged, type Content, type ExportFacts, type Measured } from "./content.ts";
 import type { PackageTimestamp } from "../maintenance/package-timestamp.ts";
-import type { FindTimestamp } from "./covering-timestamps.ts";
+import type { FindTimestamp } from "../maintenance/covering-timestamps.ts";
 import type { ChainedPackage } from "./neighbours.ts";
 import type { ZipNames } from "./zip-names.ts";
 
@@ -40,7 +40,7 @@ export interface ExportedPackage {
   readonly manifest: Manifest | null;
   /** SHA-256 of the manifest that is there. */
   readonly sha256: string | null;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly PackageFinding[];
   /** How much was checked. */
   readonly totals: Readonly<CheckedTotals>;
   readonly files: readonly ExportedFile[];
@@ -64,13 +64,19 @@ const mostUnlistedFiles = 1_000;
 export async function collectPackage(
   root: string,
   indexed: ChainedPackage,
-  { names, facts, findTimestamp }: { names: ZipNames; facts: ExportFacts; findTimestamp: FindTimestamp },
+  {
+    names,
+    facts,
+    findTimestamp,
+  }: { names: ZipNames; facts: ExportFacts; findTimestamp: FindTimestamp | undefined },
 ): Promise<ExportedPackage> {
   const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
-  const findings: Finding[] = [];
+  const findings: PackageFinding[] = [];
   for await (const finding of checkIndexed(root, indexed, totals, facts.signal)) {
     findings.push(finding);
   }
+  const sought = await findTimestamp?.(indexed);
+  findings.push(...(sought?.findings ?? []));
   const found = await loadManifestWithin(root, `${indexed.path}/${manifestFileName}`, plainDisk);
   const opened: Opened = typeof found === "string" ? { manifest: null, sha256: null } : found;
   const files = found === "none" ? [] : await collectFiles(root, indexed, opened, { findings, names, facts });
@@ -84,7 +90,7 @@ export async function collectPackage(
     measurement: await readMeasurement(files),
     before: await findBefore(root, opened),
     after: await findAfter(root, indexed, opened),
-    timestamp: await findTimestamp(indexed),
+    timestamp: sought?.timestamp ?? null,
   };
 }
 
@@ -92,7 +98,7 @@ async function collectFiles(
   root: string,
   indexed: ChainedPackage,
   { manifest }: Opened,
-  { findings, names, facts }: { findings: readonly Finding[]; names: ZipNames; facts: ExportFacts },
+  { findings, names, facts }: { findings: readonly PackageFinding[]; names: ZipNames; facts: ExportFacts },
 ): Promise<ExportedFile[]> {
   const folder = join(root, indexed.path);
   const listed = new Map(

@@ -1,4 +1,4 @@
-import type { Finding } from "../../model/archive-reports.ts";
+import type { PackageFinding } from "../../model/archive-reports.ts";
 import type { ExportedPackage, Neighbour } from "./exported-package.ts";
 import { figureOf, unitOf } from "../packages/measurement-fields.ts";
 import type { PackageTimestamp } from "../maintenance/package-timestamp.ts";
@@ -61,7 +61,7 @@ export function banners(one: ExportedPackage, texts: ReportTexts): Html[] {
   return shown;
 }
 
-const sayings: Readonly<Partial<Record<Finding["kind"], ReportTextKey>>> = {
+const sayings: Readonly<Record<PackageFinding["kind"], ReportTextKey>> = {
   changed: "foundChanged",
   missing: "foundMissing",
   unreadable: "foundUnreadable",
@@ -69,12 +69,12 @@ const sayings: Readonly<Partial<Record<Finding["kind"], ReportTextKey>>> = {
   manifest: "foundManifest",
   "missing-package": "foundPackage",
   "previous-changed": "foundPrevious",
+  timestamp: "foundTimestamp",
 };
 
-function sayFinding({ kind, path, problem }: Finding, location: string, texts: ReportTexts): string {
-  const saying = sayings[kind];
+function sayFinding({ kind, path }: PackageFinding, location: string, texts: ReportTexts): string {
   const name = path.startsWith(`${location}/`) ? path.slice(location.length + 1) : path;
-  return saying === undefined ? `${name}: ${problem}` : texts.text(saying, { name });
+  return texts.text(sayings[kind], { name });
 }
 
 /** The measured values, the billable weight, and whether they may be used for trade. */

@@ -22,6 +22,7 @@ export const reportTexts = {
     "manifest.json: this is not the manifest that was archived, or it cannot be read. Nothing that this report shows about this package is proven.",
   foundPackage: "The package is missing: its folder or its manifest is gone.",
   foundPrevious: "The manifest of the package that was archived before this one has changed.",
+  foundTimestamp: "__name__: this time stamp is missing, or it is not valid.",
   notShown: "Not shown, because this file is not what was archived.",
 
   // What was measured.

@@ -56,10 +56,14 @@ export const found = v.array(evidence);
 
 export const verification = v.object({
   verdict: v.string(),
-  findings: v.array(v.object({ path: v.string(), problem: v.string() })),
+  findings: v.array(v.object({ kind: v.string(), path: v.string(), problem: v.string() })),
   findingCount: v.number(),
   verifiedAtUtc: v.string(),
   software: v.string(),
+  /** Null if no valid one covers the package; undefined if the store has none. */
+  timestamp: v.optional(
+    v.nullable(v.object({ atUtc: v.string(), signer: v.string(), root: text, links: v.number() })),
+  ),
 });
 export type Verification = v.InferOutput<typeof verification>;
 

@@ -39,6 +39,16 @@ export function Verify({ id, shared: { words, fail } }: VerifyProps): VNode {
     };
     return words.say(result.findingCount === 0 ? "verified" : "wrong", values);
   }
+  function sayTimestamp(timestamp: NonNullable<Verification["timestamp"]> | null): string {
+    if (timestamp === null) {
+      return words.say("timestampNone");
+    }
+    const { atUtc, signer: name, root } = timestamp;
+    const values = { at: words.time(atUtc), name };
+    return root === null
+      ? words.say("timestampUnchecked", values)
+      : words.say("timestampChecked", { ...values, root });
+  }
   const kind = isRunning || result === undefined ? "none" : result.findingCount === 0 ? "good" : "broken";
   return (
     <section class="verify" aria-labelledby="verify-title">
@@ -48,12 +58,15 @@ export function Verify({ id, shared: { words, fail } }: VerifyProps): VNode {
       </p>
       {!isRunning && result !== undefined && result.findings.length > 0 && (
         <ul>
-          {result.findings.map(({ path, problem }) => (
-            <li key={`${path} ${problem}`}>
-              <b>{path}</b>: {problem}
+          {result.findings.map((finding) => (
+            <li key={`${finding.path} ${finding.problem}`}>
+              <b>{finding.path}</b>: {words.sayFinding(finding)}
             </li>
           ))}
         </ul>
+      )}
+      {!isRunning && result?.timestamp !== undefined && (
+        <p id="timestamp">{sayTimestamp(result.timestamp)}</p>
       )}
       <button type="button" id="verify" aria-disabled={isRunning} onClick={() => !isRunning && void verify()}>
         {words.say("verify")}

@@ -9,6 +9,8 @@ export interface Words {
   say(key: TextKey, values?: Readonly<Record<string, string | number>>): string;
   /** The text for a reason of the server; one that is newer than this page is shown as it is. */
   sayReason(reason: string): string;
+  /** What a verification has found; `problem` is English, for a kind that is newer than this page. */
+  sayFinding(finding: { readonly kind: string; readonly problem: string }): string;
   time(iso: string): string;
   bytes(count: number): string;
 }
@@ -20,6 +22,7 @@ export function createWords(lang: string, texts: Readonly<Record<string, string>
   return {
     lang,
     say,
+    sayFinding: ({ kind, problem }) => texts[`finding.${kind}`] ?? problem,
     sayReason: (reason) => texts[`reason.${reason}`] ?? reason,
     time(iso) {
       const at = new Date(iso);

@@ -76,7 +76,11 @@ export class StorePages {
         const operation = { operation: name, surface: "store", acts: false } as const;
         const folder = packagesFolderOf(store, operation);
         const lease = await leased.open();
-        return { ...(await sourceOf({ operation, folder, lease })), databaseFile: store.file };
+        return {
+          ...(await sourceOf({ operation, folder, lease })),
+          databaseFile: store.file,
+          timestampRoots: store.timestampRoots,
+        };
       },
       say: (error) => this.#say(error),
       onProblem: (error) => {

@@ -23,18 +23,20 @@ export interface EvidenceRequest extends Sought {
   /** The store's database. */
   readonly file: string;
   readonly lease: DatabaseLease;
+  /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
+  readonly roots: string;
 }
 
 const progressEveryMs = 250;
 const dayMs = 24 * 3_600_000;
 
 /**
- * Verifies packages or, by `all`, the whole archive with its index; and their time stamps, with the certificates in the
- * file `roots`, if it is not blank.
+ * Verifies packages or, by `all`, the whole archive with its index; and their time stamps.
  */
-export async function verify(request: EvidenceRequest, job: Job, roots: string): Promise<VerifyResult> {
+export async function verify(request: EvidenceRequest, job: Job): Promise<VerifyResult> {
   const source = await sourceOf(request);
   const { root } = source;
+  const { roots } = request;
   const packages = request.by === "all" ? null : await demandPackages(source, request);
   const { first, findings, ...report } = await runInThread(
     { action: "verify", root, database: request.file, packages, roots, most: request.limit },
@@ -76,13 +78,13 @@ export function stateOf({ folder, lease }: EvidenceRequest): Promise<StoreState>
 export async function exportEvidence(
   request: EvidenceRequest,
   job: Job,
-  options: { readonly language: Language; readonly target: ExportTarget; readonly roots: string },
+  options: { readonly language: Language; readonly target: ExportTarget },
 ): Promise<ExportResult> {
   const source = await sourceOf(request);
   const found = await demandPackages(source, request);
   const packages = await withNext(source.database, found);
   return runInThread(
-    { action: "export", root: source.root, packages, ...options },
+    { action: "export", root: source.root, packages, roots: request.roots, ...options },
     { signal: job.signal, onProgress: showProgress(job, "bytes") },
   );
 }

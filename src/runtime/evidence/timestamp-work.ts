@@ -12,8 +12,6 @@ import { sourceOf, type EvidenceRequest } from "./evidence-work.ts";
 export interface TimestampSettings {
   readonly server: string;
   readonly user: string;
-  /** The file of the root certificates; blank: none. */
-  readonly roots: string;
   /** IDs of core nodes; blank: none. */
   readonly tls: string;
   readonly proxy: string;
@@ -24,7 +22,7 @@ export async function timestamp(
   RED: NodeAPI,
   request: EvidenceRequest,
   { signal }: Job,
-  { server, user, roots, tls, proxy }: TimestampSettings,
+  { server, user, tls, proxy }: TimestampSettings,
   password: string | undefined,
 ): Promise<TimestampResult> {
   const reader = new SettingsReader("node", request.operation);
@@ -40,7 +38,7 @@ export async function timestamp(
   try {
     // Loaded only now: Node-RED loads this package when it starts, and few flows use time stamps.
     const { makeTimestamp } = await import("../../archive/evidence/make-timestamp.ts");
-    return await makeTimestamp(await sourceOf(request), authority, { roots, signal });
+    return await makeTimestamp(await sourceOf(request), authority, { roots: request.roots, signal });
   } finally {
     await authority.close();
   }

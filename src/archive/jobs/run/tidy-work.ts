@@ -51,5 +51,8 @@ async function tidy(
       movedAside.push(path);
     }
   }
+  if (movedAside.length > 0) {
+    await work.syncAside();
+  }
   return movedAside;
 }

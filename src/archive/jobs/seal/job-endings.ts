@@ -11,6 +11,11 @@ export interface EndError {
   readonly message: string;
 }
 
+/** Where an attempt has moved the media of a job: the next attempt does not find them in the work folder any more. */
+interface Moved {
+  path: string | null;
+}
+
 const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
 
@@ -32,9 +37,10 @@ export class JobEndings {
    */
   async end(job: OpenJob, error?: EndError): Promise<string | null> {
     const { signal } = this.#stopping;
+    const moved: Moved = { path: null };
     for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
       try {
-        return await (job.placed === null ? this.#fail(job, error) : this.#report(job));
+        return await (job.placed === null ? this.#fail(job, error, moved) : this.#report(job));
       } catch (thrown) {
         // The folder of a job that another worker has is taken by that one.
         if (isTaken(thrown) || signal.aborted) {
@@ -60,12 +66,17 @@ export class JobEndings {
   async #fail(
     { id, items }: OpenJob,
     error: EndError = { code: "ERR_CANCELLED", message: "" },
+    moved: Moved,
   ): Promise<string | null> {
     await this.#jobs.failed(id, error);
     // Media that cannot be downloaded again are kept.
     const isOnlyThere = [...items.values()].some(({ source }) => source !== "cloud");
     if (isOnlyThere) {
-      return await this.#work.moveAside(id);
+      moved.path ??= await this.#work.moveAside(id);
+      if (moved.path !== null) {
+        await this.#work.syncAside();
+      }
+      return moved.path;
     }
     await this.#work.remove(id);
     return null;

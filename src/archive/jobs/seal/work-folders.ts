@@ -165,7 +165,7 @@ export class WorkFolders {
 
   /**
    * Moves a folder that belongs to no open job aside, where nothing deletes it. Returns its path; null if there is
-   * nothing in it, or it is gone.
+   * nothing in it, or it is gone. `syncAside` makes it durable.
    */
   async moveAside(name: string): Promise<string | null> {
     if (await this.#removeEmpty(name)) {
@@ -179,7 +179,6 @@ export class WorkFolders {
       const target = number === 1 ? this.asidePath(name) : `${this.asidePath(name)}-${number}`;
       try {
         await this.#disk.rename(this.#jobFolder(name), target);
-        await syncFolder(aside, this.#disk, diskFacts);
         return target;
       } catch (error) {
         // A part that was too late may have left another folder of the same job.
@@ -188,6 +187,11 @@ export class WorkFolders {
         }
       }
     }
+  }
+
+  /** Makes what was moved aside durable. */
+  async syncAside(): Promise<void> {
+    await syncFolder(join(this.#stateFolder, asideName), this.#disk, diskFacts);
   }
 
   /** The path to which `moveAside` moves it, the first time. */

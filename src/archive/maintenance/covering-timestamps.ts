@@ -1,0 +1,41 @@
+import type { CoveringTimestamp } from "../../model/archive-reports.ts";
+import { plainDisk } from "../archive-disk.ts";
+import type { PlacedPackage } from "../packages/intent.ts";
+import type { PackageTimestamp, SoughtTimestamp } from "./package-timestamp.ts";
+import { locationOf, TimestampFolder } from "./timestamp-folder.ts";
+
+/** Finds the time stamp that covers a package, and what is wrong with others. */
+export type FindTimestamp = (placed: PlacedPackage) => Promise<SoughtTimestamp>;
+
+/**
+ * Returns what finds the time stamps of an archive. `rootsFile` has the certificates that are trusted, in PEM form. What
+ * reads time stamps is loaded only if there are some; undefined if there have never been any. Throws ERR_CONFIG for a file that cannot be used.
+ */
+export async function timestampsIn(
+  root: string,
+  rootsFile: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<FindTimestamp | undefined> {
+  if (!(await new TimestampFolder(root, plainDisk).hasAny())) {
+    return undefined;
+  }
+  const { readRoots, timestampOf } = await import("./package-timestamp.ts");
+  const roots = await readRoots(rootsFile);
+  return (placed) => timestampOf(root, placed, { disk: plainDisk, roots, signal });
+}
+
+/** What a message and a page say of a time stamp. */
+export function coveringTimestamp({ at, signer, root, links }: PackageTimestamp): CoveringTimestamp {
+  return { atUtc: at.toISOString(), signer, root, links };
+}
+
+/** Says in English what a time stamp shows of a package. */
+export function explainTimestamp(found: PackageTimestamp | null): string {
+  if (found === null) {
+    return "no valid time stamp covers this package";
+  }
+  const { at, signer, root, links, kept } = found;
+  const checked = root === null ? "not checked against a root certificate" : `root certificate: “${root}”`;
+  const way = links === 0 ? "" : ` through the chain of ${links} later package${links === 1 ? "" : "s"}`;
+  return `the time stamp ${locationOf(kept.name)} covers this package${way}: ${at.toISOString()}, signed by “${signer}” (${checked})`;
+}
