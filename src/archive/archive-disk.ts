@@ -6,7 +6,36 @@ import { phrase, ProblemError, problemOf } from "../errors/interpolation.ts";
 import { diskError, fileError, systemCode, type Disk, type TransferFacts } from "../media/disk.ts";
 
 /** The functions of node:fs/promises that the archive uses. Tests pass another one that is slow or fails. */
-export type ArchiveDisk = Disk & Pick<typeof fsPromises, "readlink" | "rmdir" | "utimes">;
+export type ArchiveDisk = Disk & Pick<typeof fsPromises, "opendir" | "readlink" | "rmdir" | "utimes">;
+
+/** What reading a package asks of an open file. */
+export interface ReadFile {
+  stat(): Promise<{ readonly size: number; isFile(): boolean }>;
+  read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ readonly bytesRead: number; readonly buffer: Buffer }>;
+  readFile(): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+/** What reading a package asks about a file or a folder. */
+export interface EntryFacts {
+  readonly size: number;
+  isDirectory(): boolean;
+  isFile(): boolean;
+}
+
+/** The functions of node:fs/promises by which packages are read. A bucket has them as well. */
+export interface ReadDisk {
+  open(path: string, flags: number): Promise<ReadFile>;
+  lstat(path: string): Promise<EntryFacts>;
+  readdir(path: string): Promise<string[]>;
+  opendir(path: string): Promise<AsyncIterable<{ readonly name: string; isDirectory(): boolean }>>;
+  realpath(path: string): Promise<string>;
+}
 
 /** The file system for the command-line tools, which may wait for the disk. */
 export const plainDisk: ArchiveDisk = fsPromises;
@@ -100,7 +129,7 @@ export async function removeTree(path: string, disk: ArchiveDisk): Promise<void>
   }
 }
 
-export async function exists(path: string, disk: ArchiveDisk): Promise<boolean> {
+export async function exists(path: string, disk: Pick<ReadDisk, "lstat">): Promise<boolean> {
   try {
     await disk.lstat(path);
     return true;

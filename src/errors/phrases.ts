@@ -181,6 +181,11 @@ export const phrases = {
   bytesOnDisk: "only __bytes__ of __total__ bytes are on the disk",
   diskTakesNothing: "the disk accepts no more data",
   lineEndless: "a line of the log has no end",
+  bucketNotS3: "its answer is not that of a store that is compatible with S3",
+  bucketNoRanges: "it ignores which part of an object is asked for",
+  bucketLostParts: "it has lost parts of an upload",
+  bucketCutShort: "the connection ended before the object was complete",
+  bucketReplaced: "the object was replaced or deleted while it was being read",
   holderUnknown: "unknown",
   holderProcess: "process __process__ on __computer__",
 } as const;

@@ -1,5 +1,6 @@
 import type { Outcome, Surface } from "./details.ts";
 import { billing } from "./billing-sentences.ts";
+import { buckets } from "./bucket-sentences.ts";
 import { connections } from "./connection-sentences.ts";
 import { files } from "./file-sentences.ts";
 import { nodes } from "./node-sentences.ts";
@@ -21,6 +22,7 @@ const entries = {
   ...files,
   ...stores,
   ...postgres,
+  ...buckets,
   ...scans,
   ...billing,
   ...nodes,

@@ -155,6 +155,28 @@ export interface RebuildReport {
   readonly notes: readonly ArchiveNote[];
 }
 
+/** Something that could not be copied to a bucket. */
+export interface NotCopied {
+  /** Below the folder of packages, with slashes. */
+  readonly path: string;
+  /** A sentence for people. */
+  readonly problem: string;
+}
+
+/** The result of copying packages to a bucket. */
+export interface CopyReport {
+  /** Packages that are in the bucket now and were not before. */
+  readonly copied: number;
+  /** Packages that an earlier run had copied. */
+  readonly alreadyThere: number;
+  /** Each of them was given to `onNotCopied`. */
+  readonly failed: number;
+  /** Sent to the bucket. */
+  readonly bytes: number;
+  /** Uploads of earlier runs that were never completed, and were ended now; null if the store does not list them. */
+  readonly endedUploads: number | null;
+}
+
 /** What packages are looked up by; `text` is the beginning of a reference, a barcode or a transaction ID, `size` sides or a weight. */
 export type PackageLookup =
   | "all"
@@ -204,4 +226,11 @@ export interface RebuildIndexOptions extends ArchiveOptions {
   readonly database: string;
   /** What could not be put into the index; a promise is waited for. */
   readonly onNotIndexed?: ((one: NotIndexed) => unknown) | undefined;
+}
+
+export interface CopyArchiveOptions extends ArchiveOptions {
+  /** How many days nobody without a special right can delete the copies, in a bucket with Object Lock. */
+  readonly retainDays?: number | undefined;
+  /** What was not copied, as it is found; a promise is waited for. */
+  readonly onNotCopied?: ((one: NotCopied) => unknown) | undefined;
 }

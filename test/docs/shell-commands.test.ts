@@ -13,6 +13,7 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
 };
 /** What a computer has without us. */
 const elsewhere = [
+  "aws",
   "cd",
   "curl",
   "mkdir",

@@ -90,7 +90,7 @@ describe("the tables of the pages", () => {
         "node-red"
       ].nodes,
     );
-    const bins = ["export", "prune", "rebuild", "simulator", "timestamp", "verify"].map(
+    const bins = ["copy", "export", "prune", "rebuild", "simulator", "timestamp", "verify"].map(
       (name) => `dimensioner-${name}`,
     );
     for (const { path, text } of pages) {

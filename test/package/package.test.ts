@@ -62,12 +62,13 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     );
   });
 
-  it("brings the five packages that it needs, with what they need, and nothing else", async () => {
+  it("brings the six packages that it needs, with what they need, and nothing else", async () => {
     const modules = await readdir(join(packed.userDir, "node_modules"));
     assert.deepEqual(modules.filter((name) => !name.startsWith(".")).toSorted(), [
       "@dimflow",
       "@peculiar",
       "asn1js",
+      "aws4fetch",
       "pg",
       "pg-cloudflare",
       "pg-connection-string",

@@ -124,7 +124,7 @@ export const layers: readonly Layer[] = [
   },
   {
     name: "src/archive",
-    may: ["src/store", "src/timestamp", "src/media", packageFiles, ...shapes],
+    may: ["src/store", "src/s3", "src/timestamp", "src/media", packageFiles, ...shapes],
     modules: withoutNodeRed,
     note: "uses the cloud and time stamp servers only through its own interfaces",
   },
@@ -133,6 +133,12 @@ export const layers: readonly Layer[] = [
     may: shapes,
     modules: withoutNodeRed,
     note: "reads and verifies time stamps (RFC 3161); pure functions, loaded only when they are needed",
+  },
+  {
+    name: "src/s3",
+    may: shapes,
+    modules: withoutNodeRed,
+    note: "the client of object stores, loaded only when a bucket is named",
   },
   {
     name: "src/store",

@@ -18,7 +18,8 @@ const help = `Usage: dimensioner-verify <folder> [--database <file>]… [--times
 Verifies the packages of the archive node in a folder, one of its subfolders or a single package: each file against its
 manifest, each manifest against the next one, and that the folders contain nothing else. With the store's database, it
 also finds packages that are missing, compares each row of the index with its package, and checks the database itself.
-It lists everything that it could not check. It only reads, and you can run it while Node-RED is writing.
+It lists everything that it could not check. It only reads, and you can run it while Node-RED is writing. Instead of a
+folder, it verifies a copy in a bucket: s3://bucket/prefix, as dimensioner-copy --help describes.
 
   --database <file>   the store's database, in the folder dimensioner of Node-RED's user directory; or that folder, for
                       all databases in it whose store has this folder of packages; or the address of an index in

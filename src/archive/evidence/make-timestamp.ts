@@ -6,6 +6,7 @@ import { asFileError, stateFolderName } from "../archive-disk.ts";
 import { openPackage, type OpenedPackage } from "./open-package.ts";
 import type { EvidenceSource } from "./packages.ts";
 import { PackageIndex } from "../packages/package-index.ts";
+import { keepTimestamp } from "../maintenance/keep-timestamp.ts";
 import { locationOf, timeOf, TimestampFolder, type KeptTimestamp } from "../maintenance/timestamp-folder.ts";
 import { readRoots } from "../maintenance/timestamp-roots.ts";
 
@@ -73,7 +74,7 @@ export async function makeTimestamp(
     response,
   };
   try {
-    await kept.keep(made);
+    await keepTimestamp(root, made, disk);
   } catch (error) {
     throw asFileError(error, `${root}/${stateFolderName}`);
   }

@@ -1,4 +1,4 @@
-import type { ArchiveDisk } from "../archive-disk.ts";
+import type { ReadDisk } from "../archive-disk.ts";
 import type { PrunedPackages } from "./pruned-packages.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
@@ -6,7 +6,7 @@ import type { SeenPackages } from "./seen-packages.ts";
 export interface CheckParts {
   /** The folder of packages, without links. */
   readonly root: string;
-  readonly disk: ArchiveDisk;
+  readonly disk: ReadDisk;
   readonly seen: SeenPackages;
   /** Undefined if there is no log of deleted packages. */
   readonly pruned: PrunedPackages | undefined;

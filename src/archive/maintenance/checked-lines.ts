@@ -1,7 +1,6 @@
-import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { phrase, ProblemError } from "../../errors/interpolation.ts";
-import { writeWhole, type ArchiveDisk } from "../archive-disk.ts";
+import { writeWhole, type ArchiveDisk, type ReadFile } from "../archive-disk.ts";
 
 const newline = 0x0a;
 const readBytes = 1024 * 1024;
@@ -48,7 +47,7 @@ export function decodeLine(text: string): unknown {
  * of the file. Each result has the position where they end. Text behind the last newline is not a line.
  */
 export async function* readLines(
-  file: FileHandle,
+  file: ReadFile,
   from: number,
 ): AsyncGenerator<{ lines: readonly string[]; end: number }> {
   let rest: Buffer = Buffer.alloc(0);

@@ -2,6 +2,8 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type {
   ArchiveOptions,
   ArchiveProgress,
+  CopyArchiveOptions,
+  CopyReport,
   PruneArchiveOptions,
   PruneReport,
   RebuildIndexOptions,
@@ -9,6 +11,7 @@ import type {
   VerifyArchiveOptions,
   VerifyReport,
 } from "../../model/archive-reports.ts";
+import { Copying } from "./copy.ts";
 import { pruneIndexes } from "./prune-index.ts";
 import { Pruning } from "./prune.ts";
 import { Rebuild } from "./rebuild.ts";
@@ -60,6 +63,18 @@ export async function rebuildIndex(
     await onNotIndexed?.(one);
   });
   return rebuild.report();
+}
+
+export async function copyArchive(
+  folder: string,
+  to: string,
+  { retainDays, onNotCopied, onProgress, signal }: CopyArchiveOptions,
+): Promise<CopyReport> {
+  const copying = new Copying(folder, to, { retainDays, signal });
+  await watched("copy", copying, { onProgress, signal }, async (one) => {
+    await onNotCopied?.(one);
+  });
+  return copying.report();
 }
 
 /** The packages are deleted even if the database fails: then their rows stay until the next run. */

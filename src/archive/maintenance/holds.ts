@@ -1,10 +1,14 @@
-import { holdName, manifestFileName } from "../archive-disk.ts";
+import { holdName, manifestFileName, plainDisk } from "../archive-disk.ts";
 import { filesOf, type Manifest } from "../packages/manifest.ts";
 import { straysOf, walkPackages, type WalkedPackage } from "./walk-packages.ts";
 
 /** The names in a package that its manifest does not name. */
 export function straysIn({ folder, manifest }: WalkedPackage): AsyncGenerator<string> {
-  return straysOf(folder, new Set([manifestFileName, ...filesOf(manifest).map(({ path }) => path)]));
+  return straysOf(
+    folder,
+    new Set([manifestFileName, ...filesOf(manifest).map(({ path }) => path)]),
+    plainDisk,
+  );
 }
 
 /**

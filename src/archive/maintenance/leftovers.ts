@@ -1,19 +1,18 @@
-import { opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemCode } from "../../media/disk.ts";
 import type { ArchiveNote } from "../../model/archive-reports.ts";
-import { exists, plainDisk, stateFolderName } from "../archive-disk.ts";
+import { exists, stateFolderName, type ReadDisk } from "../archive-disk.ts";
 
 /**
  * Finds what the state folder of an archive contains besides the log of deleted packages: work on open jobs, by store,
  * and folders that were moved aside. `known` is the only store that still has a database; undefined if that is not
  * known.
  */
-export async function findLeftovers(root: string, known?: string): Promise<ArchiveNote[]> {
+export async function findLeftovers(root: string, disk: ReadDisk, known?: string): Promise<ArchiveNote[]> {
   const state = join(root, stateFolderName);
   const notes: ArchiveNote[] = [];
-  for (const store of await foldersIn(join(state, "work"))) {
-    const jobs = (await foldersIn(join(state, "work", store))).length;
+  for (const store of await foldersIn(join(state, "work"), disk)) {
+    const jobs = (await foldersIn(join(state, "work", store), disk)).length;
     if (jobs > 0) {
       const text = `the media of ${count(jobs, "open job")} of the store ${store} are here; ${
         known === undefined || known === store
@@ -28,12 +27,12 @@ export async function findLeftovers(root: string, known?: string): Promise<Archi
     ["given-up", "earlier-version", "media of jobs that version 0.1 gave up"],
     ["trash", "trash", "deleted packages that the next dimensioner-prune removes"],
   ] as const) {
-    const entries = (await foldersIn(join(state, name))).length;
+    const entries = (await foldersIn(join(state, name), disk)).length;
     if (entries > 0) {
       notes.push({ kind, path: `${stateFolderName}/${name}`, text: `${count(entries, "folder")}: ${text}` });
     }
   }
-  if (await exists(join(state, "journal.jsonl"), plainDisk)) {
+  if (await exists(join(state, "journal.jsonl"), disk)) {
     const text = "the journal of version 0.1, which is no longer used and can be deleted";
     notes.push({ kind: "earlier-version", path: `${stateFolderName}/journal.jsonl`, text });
   }
@@ -41,10 +40,10 @@ export async function findLeftovers(root: string, known?: string): Promise<Archi
 }
 
 /** The names of the folders in a folder, without links. */
-async function foldersIn(folder: string): Promise<string[]> {
+async function foldersIn(folder: string, disk: ReadDisk): Promise<string[]> {
   const names: string[] = [];
   try {
-    for await (const entry of await opendir(folder)) {
+    for await (const entry of await disk.opendir(folder)) {
       if (entry.isDirectory()) {
         names.push(entry.name);
       }

@@ -1,6 +1,6 @@
 import { dirname, join, sep } from "node:path";
 import { systemCode } from "../../media/disk.ts";
-import type { ArchiveDisk } from "../archive-disk.ts";
+import type { ReadDisk } from "../archive-disk.ts";
 import { loadManifest, type FoundManifest } from "../packages/package-files.ts";
 
 /**
@@ -10,7 +10,7 @@ import { loadManifest, type FoundManifest } from "../packages/package-files.ts";
 export async function loadManifestWithin(
   root: string,
   path: string,
-  disk: ArchiveDisk,
+  disk: Pick<ReadDisk, "open" | "realpath">,
 ): Promise<FoundManifest | "damaged" | "none"> {
   if (path.split(/[/\\]/).includes("..") || /^(?:[/\\]|[a-z]:)/i.test(path) || path.includes("\0")) {
     return "none";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { systemCode } from "../../media/disk.ts";
 import type { PackageFinding } from "../../model/archive-reports.ts";
-import { diskFacts, holdName, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
+import { diskFacts, holdName, manifestFileName, type ReadDisk } from "../archive-disk.ts";
 import { filesOf } from "../packages/manifest.ts";
 import { hashFile, type FoundFile } from "../packages/package-files.ts";
 import { straysOf, type WalkedPackage } from "./walk-packages.ts";
@@ -17,7 +18,7 @@ export interface CheckedTotals {
 /** Checks each file of a package against its manifest, and its folder for files that do not belong there. */
 export async function* checkPackage(
   { path, folder, manifest }: WalkedPackage,
-  disk: ArchiveDisk,
+  disk: ReadDisk,
   totals: CheckedTotals,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<PackageFinding> {
@@ -34,12 +35,15 @@ export async function* checkPackage(
   }
   const named = new Set([manifestFileName, ...files.map((file) => file.path)]);
   try {
-    for await (const name of straysOf(folder, named)) {
+    for await (const name of straysOf(folder, named, disk)) {
       if (!holdName.test(name)) {
         yield { kind: "stray", path: below(path, name), problem: "this does not belong to the package" };
       }
     }
   } catch (error) {
+    if (isDimensionerError(error)) {
+      throw error;
+    }
     yield { kind: "unreadable", path, problem: sayUnreadable(error) };
   }
 }
@@ -49,13 +53,17 @@ type ManifestFile = ReturnType<typeof filesOf>[number];
 /** The length and hash of a file, undefined if it is missing, or why it cannot be read. */
 async function readFile(
   path: string,
-  disk: ArchiveDisk,
+  disk: ReadDisk,
   signal: AbortSignal | undefined,
 ): Promise<FoundFile | string | undefined> {
   try {
     return await hashFile(path, disk, { ...diskFacts, signal });
   } catch (error) {
     signal?.throwIfAborted();
+    // A bucket that fails would fail for each of its files.
+    if (isDimensionerError(error)) {
+      throw error;
+    }
     return sayUnreadable(error);
   }
 }

@@ -1,7 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import type { PackageFinding } from "../../model/archive-reports.ts";
 import type { VerifiedTimestamp } from "../../timestamp/verify.ts";
-import { manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
+import { manifestFileName, type ReadDisk } from "../archive-disk.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
 import type { FoundManifest } from "../packages/package-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
@@ -33,7 +33,7 @@ export interface SoughtTimestamp {
 }
 
 export interface PackageTimestampOptions {
-  readonly disk: ArchiveDisk;
+  readonly disk: ReadDisk;
   /** The root certificates that the signers are checked against. */
   readonly roots: readonly X509Certificate[];
   readonly signal?: AbortSignal | undefined;
@@ -102,7 +102,7 @@ async function countLinks(
   root: string,
   from: AboutTimestamp,
   to: { readonly sha256: string; readonly archived: string },
-  { disk, signal }: { readonly disk: ArchiveDisk; readonly signal: AbortSignal | undefined },
+  { disk, signal }: { readonly disk: ReadDisk; readonly signal: AbortSignal | undefined },
 ): Promise<number | null> {
   let next: { readonly path: string; readonly sha256: string } | null = {
     path: `${from.package}/${manifestFileName}`,

@@ -5,7 +5,7 @@ import { findDatabases } from "./find-databases.ts";
 import { IndexReader } from "./index-reader.ts";
 import { openForTool } from "./index-source.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
-import { PruneLog, type PrunedLine } from "./prune-log.ts";
+import { readPruneLog, type PrunedLine } from "./prune-log.ts";
 
 /** How many lines of the log are looked up in one transaction. */
 const linesAtOnce = 500;
@@ -34,7 +34,7 @@ async function pruneIndex(root: string, file: string, signal: AbortSignal | unde
   const database = await openForTool(file, "write");
   let removed = 0;
   try {
-    for await (const { entries } of new PruneLog(join(root, stateFolderName)).read(0)) {
+    for await (const { entries } of readPruneLog(join(root, stateFolderName), plainDisk, 0)) {
       for (let first = 0; first < entries.length; first += linesAtOnce) {
         signal?.throwIfAborted();
         removed += await removeRows(database, root, entries.slice(first, first + linesAtOnce));

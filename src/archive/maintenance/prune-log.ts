@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { systemCode } from "../../media/disk.ts";
-import { plainDisk, pruneLogName, type ArchiveDisk } from "../archive-disk.ts";
+import { plainDisk, pruneLogName, type ReadDisk } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
 import { addLine, decodeLine, readLines } from "./checked-lines.ts";
 
@@ -24,46 +24,49 @@ export type PrunedLine = v.InferOutput<typeof prunedLine>;
 /** The log of packages that were deleted because of their age: one line with a checksum for each. */
 export class PruneLog {
   readonly #path: string;
-  readonly #disk: ArchiveDisk;
 
-  constructor(stateFolder: string, disk: ArchiveDisk = plainDisk) {
+  constructor(stateFolder: string) {
     this.#path = join(stateFolder, pruneLogName);
-    this.#disk = disk;
   }
 
   /** Adds a line; resolves when it is on the disk. */
   async add(entry: PrunedLine): Promise<void> {
-    await addLine(this.#path, entry, this.#disk);
+    await addLine(this.#path, entry, plainDisk);
   }
+}
 
-  /**
-   * Reads the log, some lines at a time, from a position on: 0, or where an earlier reading has ended. A line with a
-   * wrong checksum is skipped.
-   */
-  async *read(from: number): AsyncGenerator<{ entries: readonly PrunedLine[]; end: number }> {
-    const { size } = await this.#disk.lstat(this.#path).catch((error: unknown) => {
-      if (systemCode(error) === "ENOENT") {
-        return { size: 0 };
-      }
-      throw error;
-    });
-    if (size <= from) {
-      return;
+/**
+ * Reads the log, some lines at a time, from a position on: 0, or where an earlier reading has ended. A line with a
+ * wrong checksum is skipped.
+ */
+export async function* readPruneLog(
+  stateFolder: string,
+  disk: ReadDisk,
+  from: number,
+): AsyncGenerator<{ entries: readonly PrunedLine[]; end: number }> {
+  const path = join(stateFolder, pruneLogName);
+  const { size } = await disk.lstat(path).catch((error: unknown) => {
+    if (systemCode(error) === "ENOENT") {
+      return { size: 0 };
     }
-    const file = await openPlain(this.#path, this.#disk);
-    if (file === undefined) {
-      return;
+    throw error;
+  });
+  if (size <= from) {
+    return;
+  }
+  const file = await openPlain(path, disk);
+  if (file === undefined) {
+    return;
+  }
+  try {
+    for await (const { lines, end } of readLines(file, from)) {
+      const entries = lines.flatMap((text) => {
+        const entry = v.safeParse(prunedLine, decodeLine(text), { abortEarly: true });
+        return entry.success ? [entry.output] : [];
+      });
+      yield { entries, end };
     }
-    try {
-      for await (const { lines, end } of readLines(file, from)) {
-        const entries = lines.flatMap((text) => {
-          const entry = v.safeParse(prunedLine, decodeLine(text), { abortEarly: true });
-          return entry.success ? [entry.output] : [];
-        });
-        yield { entries, end };
-      }
-    } finally {
-      await file.close();
-    }
+  } finally {
+    await file.close();
   }
 }

@@ -1,5 +1,5 @@
-import type { ArchiveDisk } from "../archive-disk.ts";
-import { PruneLog } from "./prune-log.ts";
+import type { ReadDisk } from "../archive-disk.ts";
+import { readPruneLog } from "./prune-log.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
 /**
@@ -7,12 +7,14 @@ import type { SeenPackages } from "./seen-packages.ts";
  * new lines at each further one: each line is read once, however many packages are missing.
  */
 export class PrunedPackages {
-  readonly #log: PruneLog;
+  readonly #stateFolder: string;
+  readonly #disk: ReadDisk;
   readonly #seen: SeenPackages;
   #readTo = 0;
 
-  constructor(stateFolder: string, disk: ArchiveDisk, seen: SeenPackages) {
-    this.#log = new PruneLog(stateFolder, disk);
+  constructor(stateFolder: string, disk: ReadDisk, seen: SeenPackages) {
+    this.#stateFolder = stateFolder;
+    this.#disk = disk;
     this.#seen = seen;
   }
 
@@ -22,7 +24,7 @@ export class PrunedPackages {
       return true;
     }
     const before = this.#readTo;
-    for await (const { entries, end } of this.#log.read(before)) {
+    for await (const { entries, end } of readPruneLog(this.#stateFolder, this.#disk, before)) {
       this.#readTo = end;
       for (const entry of entries) {
         await this.#seen.addPruned(entry.sha256);

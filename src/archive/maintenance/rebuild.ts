@@ -107,7 +107,7 @@ export class Rebuild {
       this.#made = { isNew: database.isNew, movedTo: null };
       await database.transaction([{ sql: "UPDATE store SET folder = ?", values: [root] }]);
       yield* this.#putAll(root, database);
-      this.#notes.push(...(await findLeftovers(root)));
+      this.#notes.push(...(await findLeftovers(root, plainDisk)));
     } finally {
       await database.close();
     }
@@ -117,7 +117,7 @@ export class Rebuild {
     const database = await StoreDatabase.open({ file });
     try {
       yield* this.#putAll(root, database);
-      this.#notes.push(...(await findLeftovers(root)));
+      this.#notes.push(...(await findLeftovers(root, plainDisk)));
     } finally {
       await database.close();
     }
@@ -133,7 +133,7 @@ export class Rebuild {
     } finally {
       await (isWhole ? this.#finish(fresh) : fresh.discard());
     }
-    this.#notes.push(...(await findLeftovers(root, storeId)));
+    this.#notes.push(...(await findLeftovers(root, plainDisk, storeId)));
   }
 
   async #finish(fresh: NewDatabase): Promise<void> {

@@ -1,27 +1,18 @@
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as v from "valibot";
 import { systemCode } from "../../media/disk.ts";
-import { syncFolder } from "../../media/target-folder.ts";
-import { sha256Of } from "../../model/sha256.ts";
-import {
-  diskFacts,
-  exists,
-  makeStateFolder,
-  removeTree,
-  stateFolderName,
-  writeDurably,
-  type ArchiveDisk,
-} from "../archive-disk.ts";
-import { addLine, decodeLine, readLines } from "./checked-lines.ts";
+import { exists, stateFolderName, type ReadDisk } from "../archive-disk.ts";
+import { decodeLine, readLines } from "./checked-lines.ts";
 import { openPlain } from "../packages/package-files.ts";
 
-const folderName = "timestamps";
-const logName = "timestamps.jsonl";
-const files = { about: "timestamp.json", request: "request.tsq", response: "response.tsr" } as const;
-/** A folder that is being written is hidden; what a kill leaves of it goes when it is this old. */
-const unfinishedPrefix = ".unfinished-";
-const unfinishedMs = 24 * 3_600_000;
+/** In the folder `.dimensioner-archive`. */
+export const timestampsName = "timestamps";
+export const timestampLogName = "timestamps.jsonl";
+export const timestampFiles = {
+  about: "timestamp.json",
+  request: "request.tsq",
+  response: "response.tsr",
+} as const;
 /** The files are much smaller; a longer one is damage, and must not fill the memory. */
 const mostBytes = 512 * 1024;
 
@@ -65,7 +56,7 @@ export type LoggedTimestamp = v.InferOutput<typeof logLine>;
 
 /** The path of a time stamp below the folder of packages, with slashes. */
 export function locationOf(name: string): string {
-  return `${stateFolderName}/${folderName}/${name}`;
+  return `${stateFolderName}/${timestampsName}/${name}`;
 }
 
 /** The time in the name of a time stamp that was received then; names sort by it. */
@@ -80,49 +71,20 @@ export function timeOf(iso: string): string {
 export class TimestampFolder {
   readonly #state: string;
   readonly #folder: string;
-  readonly #disk: ArchiveDisk;
+  readonly #disk: ReadDisk;
 
-  constructor(root: string, disk: ArchiveDisk) {
+  constructor(root: string, disk: ReadDisk) {
     this.#state = join(root, stateFolderName);
-    this.#folder = join(this.#state, folderName);
+    this.#folder = join(this.#state, timestampsName);
     this.#disk = disk;
-  }
-
-  /** Keeps a time stamp; resolves when it is on the disk. Throws the system's error; then nothing is kept. */
-  async keep({ name, about, request, response }: KeptTimestamp): Promise<void> {
-    const disk = this.#disk;
-    await makeStateFolder(this.#state, disk);
-    if (await makeStateFolder(this.#folder, disk)) {
-      await syncFolder(this.#state, disk, diskFacts);
-    }
-    await this.#removeUnfinished();
-    const unfinished = join(this.#folder, `${unfinishedPrefix}${randomUUID()}`);
-    try {
-      await disk.mkdir(unfinished);
-      await writeDurably(join(unfinished, files.request), request, disk);
-      await writeDurably(join(unfinished, files.response), response, disk);
-      const text = `${JSON.stringify({ schemaVersion: 1, ...about }, null, 2)}\n`;
-      await writeDurably(join(unfinished, files.about), text, disk);
-      await syncFolder(unfinished, disk, diskFacts);
-      await disk.rename(unfinished, join(this.#folder, name));
-    } catch (error) {
-      await removeTree(unfinished, disk).catch(() => undefined);
-      throw error;
-    }
-    await syncFolder(this.#folder, disk, diskFacts);
-    // Only now: a line without its time stamp is reported as a loss.
-    const line = {
-      at: about.received,
-      timestamp: name,
-      package: about.package,
-      response: sha256Of(response),
-    };
-    await addLine(join(this.#state, logName), line satisfies LoggedTimestamp, disk);
   }
 
   /** Whether there are time stamps, or there have been some. */
   async hasAny(): Promise<boolean> {
-    return (await exists(this.#folder, this.#disk)) || (await exists(join(this.#state, logName), this.#disk));
+    return (
+      (await exists(this.#folder, this.#disk)) ||
+      (await exists(join(this.#state, timestampLogName), this.#disk))
+    );
   }
 
   /** The names of all time stamps, the earliest first. */
@@ -136,9 +98,9 @@ export class TimestampFolder {
     const read = (file: string): Promise<Buffer | undefined> =>
       this.#readFile(join(this.#folder, name, file));
     const [text, request, response] = [
-      await read(files.about),
-      await read(files.request),
-      await read(files.response),
+      await read(timestampFiles.about),
+      await read(timestampFiles.request),
+      await read(timestampFiles.response),
     ];
     const about = v.safeParse(aboutFile, parse(text));
     return about.success && request !== undefined && response !== undefined
@@ -148,7 +110,7 @@ export class TimestampFolder {
 
   /** The lines of the log; one with a wrong checksum is skipped. */
   async *logged(): AsyncGenerator<LoggedTimestamp> {
-    const file = await openPlain(join(this.#state, logName), this.#disk);
+    const file = await openPlain(join(this.#state, timestampLogName), this.#disk);
     if (file === undefined) {
       return;
     }
@@ -187,29 +149,6 @@ export class TimestampFolder {
       return size > mostBytes ? undefined : await file.readFile();
     } finally {
       await file.close();
-    }
-  }
-
-  /** When a folder has changed; infinite if it has got its name meanwhile, as that of another process does. */
-  async #changedAtMs(path: string): Promise<number> {
-    try {
-      return (await this.#disk.lstat(path)).mtimeMs;
-    } catch (error) {
-      if (systemCode(error) === "ENOENT") {
-        return Infinity;
-      }
-      throw error;
-    }
-  }
-
-  async #removeUnfinished(): Promise<void> {
-    for (const name of await this.#readFolder()) {
-      if (name.startsWith(unfinishedPrefix)) {
-        const path = join(this.#folder, name);
-        if ((await this.#changedAtMs(path)) < Date.now() - unfinishedMs) {
-          await removeTree(path, this.#disk);
-        }
-      }
     }
   }
 }

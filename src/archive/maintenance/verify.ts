@@ -7,7 +7,7 @@ import type {
   Unchecked,
   VerifyReport,
 } from "../../model/archive-reports.ts";
-import { plainDisk, stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
+import { stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
 import { checkChain } from "./chain-check.ts";
 import { checkComplete } from "./incomplete-check.ts";
 import { findDatabases, isFolder } from "./find-databases.ts";
@@ -17,20 +17,14 @@ import { findLeftovers } from "./leftovers.ts";
 import { checkMeasurements } from "./measurement-check.ts";
 import type { CheckParts } from "./check-parts.ts";
 import { checkPackage, sayUnreadable, type CheckedTotals } from "./package-check.ts";
+import { openPlace, type OpenedPlace } from "./open-place.ts";
 import { PrunedPackages } from "./pruned-packages.ts";
 import { seenOf } from "./seen-package.ts";
 import { SeenPackages } from "./seen-packages.ts";
 import { checkSupplements } from "./supplement-check.ts";
 import { TimestampFolder } from "./timestamp-folder.ts";
 import { checkOthers, checkUnlisted } from "./unlisted-check.ts";
-import {
-  damagedManifest,
-  findPlace,
-  walkPackages,
-  type Place,
-  type WalkedPackage,
-  type WalkEntry,
-} from "./walk-packages.ts";
+import { damagedManifest, walkPackages, type WalkedPackage, type WalkEntry } from "./walk-packages.ts";
 
 /** If this many files and folders belong to no package, and no package was found, the folder is not an archive. */
 const mostStrays = 1_000;
@@ -48,7 +42,7 @@ export interface VerifyOptions {
 
 /** What all steps of one verification use. */
 interface Work extends CheckParts {
-  readonly place: Place;
+  readonly place: OpenedPlace;
   /** The path of the checked folder, with a slash at the end; empty for the folder of packages itself. */
   readonly below: string;
   readonly indexes: IndexReader[];
@@ -66,7 +60,7 @@ export class Verification {
   readonly #totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   readonly #unchecked: Unchecked[] = [];
   readonly #notes: ArchiveNote[] = [];
-  readonly #opened: IndexReader[] = [];
+  readonly #opened: { close(): Promise<void> }[] = [];
   #expected: { packages: number; bytes: number } | null = null;
 
   constructor(folder: string, options: VerifyOptions = {}) {
@@ -98,10 +92,15 @@ export class Verification {
   }
 
   async *run(): AsyncGenerator<Finding> {
-    const { disk = plainDisk, databases = [] } = this.#options;
-    const place = await findPlace(this.#folder, disk);
-    const { root, start, hasState } = place;
-    const seen = await SeenPackages.open();
+    const { databases = [] } = this.#options;
+    const place = await openPlace(this.#folder, this.#options);
+    const { root, start, hasState, disk } = place;
+    this.#opened.push(place);
+    const seen = await SeenPackages.open().catch(async (error: unknown) => {
+      await place.close();
+      throw error;
+    });
+    this.#opened.push(seen);
     try {
       const pruned = hasState ? new PrunedPackages(join(root, stateFolderName), disk, seen) : undefined;
       const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
@@ -117,16 +116,16 @@ export class Verification {
       yield* this.#checkIndexes(work);
       if (hasState) {
         yield* this.#checkTimestamps(work);
-        this.#notes.push(...(await findLeftovers(root)));
+        this.#notes.push(...(await findLeftovers(root, disk)));
       }
     } finally {
-      await Promise.all([seen, ...this.#opened].map((one) => one.close()));
+      await Promise.all(this.#opened.map((one) => one.close()));
     }
   }
 
   async *#openIndexes(given: string, work: Work): AsyncGenerator<Finding> {
     try {
-      for (const file of await findDatabases(given, work.root)) {
+      for (const file of await findDatabases(given, work.place.location)) {
         yield* this.#openIndex(file, work);
       }
     } catch (error) {
@@ -134,7 +133,7 @@ export class Verification {
     }
   }
 
-  async *#openIndex(file: string, { root, below, indexes }: Work): AsyncGenerator<Finding> {
+  async *#openIndex(file: string, { place, below, indexes }: Work): AsyncGenerator<Finding> {
     try {
       const index = await IndexReader.open(file);
       this.#opened.push(index);
@@ -143,7 +142,7 @@ export class Verification {
       const { packages, bytes } = await index.count(below);
       const { packages: before = 0, bytes: bytesBefore = 0 } = this.#expected ?? {};
       this.#expected = { packages: packages + before, bytes: bytes + bytesBefore };
-      if (index.folder !== null && !(await isFolder(index.folder, root))) {
+      if (index.folder !== null && !(await isFolder(index.folder, place.location))) {
         const text = `the store of this database last used the folder ${index.folder}`;
         this.#notes.push({ kind: "other-folder", path: file, text });
       }

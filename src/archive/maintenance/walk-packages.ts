@@ -1,5 +1,5 @@
-import { opendir } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { systemCode } from "../../media/disk.ts";
 import { checkRoot } from "../../media/target-folder.ts";
 import {
@@ -10,6 +10,7 @@ import {
   plainDisk,
   stateFolderName,
   type ArchiveDisk,
+  type ReadDisk,
 } from "../archive-disk.ts";
 import { loadManifest, type FoundManifest } from "../packages/package-files.ts";
 
@@ -58,9 +59,10 @@ export async function findPlace(folder: string, disk: ArchiveDisk = plainDisk): 
   }
 }
 
-async function findRoot(start: string, disk: ArchiveDisk): Promise<Place> {
+/** Finds the archive of a folder without links. Throws ERR_STORE, or the system's error. */
+export async function findRoot(start: string, disk: ReadDisk): Promise<Place> {
   for (let at = start; ; at = dirname(at)) {
-    if (await exists(join(at, stateFolderName), disk)) {
+    if (await hasStateFolder(at, start, disk)) {
       return { root: at, start, hasState: true };
     }
     if (dirname(at) === at) {
@@ -69,11 +71,23 @@ async function findRoot(start: string, disk: ArchiveDisk): Promise<Place> {
   }
 }
 
+/** The rights in a bucket may end with the prefix that was named: what is above it is not part of the archive then. */
+async function hasStateFolder(folder: string, start: string, disk: ReadDisk): Promise<boolean> {
+  try {
+    return await exists(join(folder, stateFolderName), disk);
+  } catch (error) {
+    if (folder !== start && isDimensionerError(error) && error.sentence === "bucketDenied") {
+      return false;
+    }
+    throw error;
+  }
+}
+
 /** Walks through a folder in the disk's own order, keeping only the path to the present entry. No link is followed. */
 export async function* walkPackages(
   root: string,
   folder: string,
-  disk: ArchiveDisk = plainDisk,
+  disk: ReadDisk = plainDisk,
 ): AsyncGenerator<WalkEntry> {
   const path = relative(root, folder).split(sep).join("/");
   try {
@@ -87,7 +101,7 @@ export async function* walkPackages(
     if (found !== "none") {
       return;
     }
-    for await (const entry of await opendir(folder)) {
+    for await (const entry of await disk.opendir(folder)) {
       const entryPath = path === "" ? entry.name : `${path}/${entry.name}`;
       if (entry.name === stateFolderName) {
         continue;
@@ -102,6 +116,10 @@ export async function* walkPackages(
       }
     }
   } catch (error) {
+    // A bucket that fails would fail for each of its packages.
+    if (isDimensionerError(error)) {
+      throw error;
+    }
     // Deleted by a pruner during the walk.
     if (systemCode(error) === "ENOENT") {
       return;
@@ -111,8 +129,12 @@ export async function* walkPackages(
 }
 
 /** The names in a package that its manifest does not name. */
-export async function* straysOf(folder: string, named: ReadonlySet<string>): AsyncGenerator<string> {
-  for await (const entry of await opendir(folder)) {
+export async function* straysOf(
+  folder: string,
+  named: ReadonlySet<string>,
+  disk: ReadDisk,
+): AsyncGenerator<string> {
+  for await (const entry of await disk.opendir(folder)) {
     if (!named.has(entry.name)) {
       yield entry.name;
     }

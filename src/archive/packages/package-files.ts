@@ -1,13 +1,18 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
-import { systemCode, throwIfAborted, type Disk, type TransferFacts } from "../../media/disk.ts";
+import { systemCode, throwIfAborted, type TransferFacts } from "../../media/disk.ts";
+import type { ReadDisk, ReadFile } from "../archive-disk.ts";
 import { largestManifestBytes, readManifest, type Manifest } from "./manifest.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
 const blockBytes = 1024 * 1024;
 /** A file may be replaced by a link or a pipe: neither is followed or waited for. */
 const plainRead = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** A disk whose files are of one kind. */
+interface OpensFiles<File extends ReadFile> extends Pick<ReadDisk, "open"> {
+  open(path: string, flags: number): Promise<File>;
+}
 
 /** The length and hash of a file. */
 export interface FoundFile {
@@ -24,7 +29,7 @@ export interface FoundManifest {
 /** Hashes a file in blocks. Undefined if it is missing or not a regular file. */
 export async function hashFile(
   path: string,
-  disk: Disk,
+  disk: OpensFiles<ReadFile>,
   facts?: TransferFacts,
 ): Promise<FoundFile | undefined> {
   const file = await openPlain(path, disk);
@@ -54,7 +59,10 @@ export async function hashFile(
 }
 
 /** "none" if there is no such file, "damaged" if it is not a valid manifest. */
-export async function loadManifest(path: string, disk: Disk): Promise<FoundManifest | "damaged" | "none"> {
+export async function loadManifest(
+  path: string,
+  disk: OpensFiles<ReadFile>,
+): Promise<FoundManifest | "damaged" | "none"> {
   const file = await openPlain(path, disk);
   if (file === undefined) {
     return "none";
@@ -75,8 +83,12 @@ export async function loadManifest(path: string, disk: Disk): Promise<FoundManif
   }
 }
 
-export async function openPlain(path: string, disk: Disk): Promise<FileHandle | undefined> {
-  let file: FileHandle;
+/** Undefined if there is no regular file at this path. */
+export async function openPlain<const File extends ReadFile>(
+  path: string,
+  disk: OpensFiles<File>,
+): Promise<File | undefined> {
+  let file: File;
   try {
     file = await disk.open(path, plainRead);
   } catch (error) {

@@ -1,0 +1,107 @@
+import type { Readable } from "node:stream";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
+import { phrase, ProblemError } from "../../errors/interpolation.ts";
+import type { Bucket, OpenedObject } from "../../s3/bucket.ts";
+import type { ReadFile } from "../archive-disk.ts";
+
+/** How often in a row a connection may break before a single byte has arrived. */
+const mostTries = 5;
+
+/**
+ * An object that is read like a file. What is read from the beginning to the end comes with one request; after a broken
+ * connection the rest is requested, if the object is still the same.
+ */
+export class BucketFile implements ReadFile {
+  readonly #bucket: Bucket;
+  readonly #key: string;
+  readonly #opened: OpenedObject;
+  #body: Readable;
+  #blocks: AsyncIterator<Buffer, unknown>;
+  #position = 0;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(bucket: Bucket, key: string, opened: OpenedObject) {
+    this.#bucket = bucket;
+    this.#key = key;
+    this.#opened = opened;
+    this.#body = opened.body;
+    this.#blocks = blocksOf(opened.body);
+  }
+
+  stat(): Promise<{ readonly size: number; isFile(): boolean }> {
+    return Promise.resolve({ size: this.#opened.bytes, isFile: () => true });
+  }
+
+  async read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ bytesRead: number; buffer: Buffer }> {
+    let bytesRead = 0;
+    if (position < this.#opened.bytes && position !== this.#position) {
+      await this.#reopen(position);
+    }
+    while (bytesRead < length && this.#position < this.#opened.bytes && position < this.#opened.bytes) {
+      if (this.#rest.length === 0) {
+        this.#rest = await this.#next();
+      }
+      const taken = this.#rest.copy(buffer, offset + bytesRead, 0, length - bytesRead);
+      this.#rest = this.#rest.subarray(taken);
+      this.#position += taken;
+      bytesRead += taken;
+    }
+    return { bytesRead, buffer };
+  }
+
+  async readFile(): Promise<Buffer> {
+    const whole = Buffer.alloc(this.#opened.bytes);
+    const { bytesRead } = await this.read(whole, 0, whole.length, 0);
+    return whole.subarray(0, bytesRead);
+  }
+
+  close(): Promise<void> {
+    this.#body.destroy();
+    return Promise.resolve();
+  }
+
+  /** The next bytes; never empty. */
+  async #next(): Promise<Buffer> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const next: IteratorResult<Buffer, unknown> = await this.#blocks.next();
+        if (next.done !== true && next.value.length > 0) {
+          return next.value;
+        }
+        if (next.done === true) {
+          throw new ProblemError(phrase("bucketCutShort"));
+        }
+      } catch (error) {
+        if (isDimensionerError(error) || tries === mostTries) {
+          throw this.#bucket.explain("read", error);
+        }
+        await this.#bucket.pauseAfter(tries);
+        await this.#reopen(this.#position);
+      }
+    }
+  }
+
+  async #reopen(position: number): Promise<void> {
+    this.#body.destroy();
+    const opened = await this.#bucket.read(this.#key, position, this.#opened.etag);
+    if (opened === undefined) {
+      throw this.#bucket.explain("read", new ProblemError(phrase("bucketReplaced")));
+    }
+    this.#body = opened.body;
+    this.#blocks = blocksOf(opened.body);
+    this.#position = position;
+    this.#rest = Buffer.alloc(0);
+  }
+}
+
+function blocksOf(body: Readable): AsyncIterator<Buffer, unknown> {
+  // A destroyed stream reports an error to nobody, which would end the process.
+  body.on("error", () => undefined);
+  const blocks: AsyncIterable<Buffer, unknown> = body;
+  return blocks[Symbol.asyncIterator]();
+}

@@ -1,0 +1,67 @@
+import type { Sentence } from "./sentence.ts";
+
+/** Errors of a bucket of an S3-compatible object store. */
+export const buckets = {
+  bucketAddress: {
+    code: "ERR_CONFIG",
+    text: "“__value__” is not the address of a bucket. Write it as s3://bucket/prefix?endpoint=https://s3.example.com&region=eu-central-1.",
+    hint: "What is missing in the address comes from the environment: AWS_ENDPOINT_URL_S3 and AWS_REGION. The credentials must not be in it.",
+  },
+  bucketCredentials: {
+    code: "ERR_CONFIG",
+    text: "There are no credentials for the bucket. Set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE for a profile with keys.",
+    hint: "In a container or a virtual machine at AWS, those of its role are used.",
+  },
+  bucketUnreachable: {
+    code: "ERR_STORE",
+    text: "The object store __host__ cannot be reached: __problem__. Check the endpoint and the network.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+  bucketMissing: {
+    code: "ERR_STORE",
+    text: "__host__ has no bucket __name__. Check its name, the endpoint and the region, or create it.",
+    hint: "Buckets are not created automatically.",
+    retryable: true,
+  },
+  bucketDenied: {
+    code: "ERR_STORE",
+    text: "The object store denies access to __path__: __problem__. Check the access key and its rights.",
+    hint: "Listing the bucket and reading its objects must be allowed; to copy packages there, also writing them.",
+    retryable: true,
+  },
+  bucketExpired: {
+    code: "ERR_STORE",
+    text: "The credentials for __path__ have expired. Log in again, or get new ones.",
+    hint: "Temporary credentials from environment variables cannot be renewed by this program.",
+    retryable: true,
+  },
+  bucketClock: {
+    code: "ERR_STORE",
+    text: "The object store refuses requests because its clock and that of this computer differ by about __count__ min. Set the clock of this computer.",
+    hint: "Requests are signed with the time. A time server keeps the clock right.",
+    retryable: true,
+  },
+  bucketRegion: {
+    code: "ERR_STORE",
+    text: "The bucket __name__ is in the region __value__. Specify that region.",
+    hint: "The region is a part of the address, or the environment variable AWS_REGION.",
+  },
+  bucketBusy: {
+    code: "ERR_STORE",
+    text: "The object store __host__ was too busy to serve a request, also when it was repeated: __problem__. Try again later.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+  bucketNoLock: {
+    code: "ERR_STORE",
+    text: "The bucket __name__ cannot protect objects from being deleted: __problem__. Nothing was stored. Use a bucket with Object Lock, or store without a retention time.",
+    hint: "Object Lock is enabled when a bucket is created, or later together with versioning.",
+  },
+  bucketFailed: {
+    code: "ERR_STORE",
+    text: "The object store __host__ reports an error for __path__: __problem__. Check that it is compatible with S3.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+} as const satisfies Record<string, Sentence>;

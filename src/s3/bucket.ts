@@ -1,0 +1,239 @@
+import type { Readable } from "node:stream";
+import { phrase, ProblemError } from "../errors/interpolation.ts";
+import type { BucketAddress } from "./bucket-address.ts";
+import { bucketError, BucketRefusal } from "./failures.ts";
+import { BucketRequests, type BucketOptions, type BucketRequest } from "./requests.ts";
+import {
+  endUpload,
+  sha256Header,
+  storeObject,
+  type Stored,
+  type StoreOptions,
+  type UploadSource,
+} from "./store-object.ts";
+import { childrenOf, childText, readXml, type XmlElement } from "./xml.ts";
+
+/** What a bucket says of an object. */
+export interface ObjectHead {
+  readonly bytes: number;
+  /** Changes with the content; blank if the store has none. */
+  readonly etag: string;
+  /** SHA-256 of the content, lower-case hexadecimal, as its writer has noted it; undefined if it has not. */
+  readonly sha256: string | undefined;
+}
+
+/** An object that is being read. */
+export interface OpenedObject extends ObjectHead {
+  /** From the position that was asked for to the end. The caller has to consume or destroy it. */
+  readonly body: Readable;
+}
+
+/** An entry of a listing. */
+export interface ListedObject {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+/**
+ * The objects of one bucket, by their whole keys. All methods reject with ERR_STORE, with ERR_CONFIG if there are no
+ * credentials, and with the reason of an aborted signal.
+ */
+export class Bucket {
+  readonly address: BucketAddress;
+  readonly #requests: BucketRequests;
+  readonly #signal: AbortSignal | undefined;
+  /** False when the store has said that it knows no conditions for writing. */
+  #hasConditions = true;
+
+  private constructor(requests: BucketRequests, signal: AbortSignal | undefined) {
+    this.address = requests.address;
+    this.#requests = requests;
+    this.#signal = signal;
+  }
+
+  /** Sends nothing yet. Aborting the signal ends everything that runs. */
+  static async open(address: BucketAddress, options: BucketOptions = {}): Promise<Bucket> {
+    return new Bucket(await BucketRequests.open(address, options), options.signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#requests.close();
+  }
+
+  /** Waits before another attempt to read on. */
+  async pauseAfter(tries: number): Promise<void> {
+    await this.#explained("read", () => this.#requests.pauseAfter(tries));
+  }
+
+  /** Undefined if there is no such object. */
+  async head(key: string): Promise<ObjectHead | undefined> {
+    return await this.#explained("read", async () => {
+      const response = await this.#orNone({ method: "HEAD", key });
+      await response?.body.dump();
+      return response === undefined ? undefined : headOf(response.headers);
+    });
+  }
+
+  /** Opens an object from a position on. Undefined if there is none, or none with the `etag` any more. */
+  async read(key: string, from = 0, etag = ""): Promise<OpenedObject | undefined> {
+    return await this.#explained("read", async () => {
+      const headers = {
+        ...(from === 0 ? {} : { range: `bytes=${from}-` }),
+        ...(etag === "" ? {} : { "if-match": etag }),
+      };
+      const response = await this.#orNone({ method: "GET", key, headers });
+      if (response === undefined) {
+        return undefined;
+      }
+      if (from > 0 && response.statusCode !== 206) {
+        await response.body.dump();
+        throw new ProblemError(phrase("bucketNoRanges"));
+      }
+      const { bytes, ...head } = headOf(response.headers);
+      return { ...head, bytes: bytes + from, body: response.body };
+    });
+  }
+
+  /** Lists all objects whose keys begin with a text, in the order of their keys; each page has up to 1,000. */
+  async *list(prefix: string, most?: number): AsyncGenerator<readonly ListedObject[]> {
+    const common = {
+      "list-type": "2",
+      "encoding-type": "url",
+      prefix,
+      ...(most === undefined ? {} : { "max-keys": String(most) }),
+    };
+    for (let token: string | undefined = ""; token !== undefined;) {
+      const query: BucketRequest["query"] =
+        token === "" ? common : { ...common, "continuation-token": token };
+      const page: Page = await this.#explained("read", async () =>
+        pageOf(await this.#askXml({ method: "GET", key: "", query })),
+      );
+      yield page.objects;
+      token = page.next;
+    }
+  }
+
+  /**
+   * Stores an object, with its SHA-256 beside it. With `isNew`, an existing object is not replaced if the store can
+   * tell; stores that cannot replace it. `changed`: the content is not what its SHA-256 says, and nothing was stored.
+   */
+  async store(key: string, source: UploadSource, options: StoreOptions = {}): Promise<Stored> {
+    return await this.#explained("write", async () => {
+      if (options.isNew === true && this.#hasConditions) {
+        try {
+          return await storeObject(this.#requests, key, source, options);
+        } catch (error) {
+          if (!(error instanceof BucketRefusal) || error.code !== "NotImplemented") {
+            throw error;
+          }
+          this.#hasConditions = false;
+        }
+      }
+      return await storeObject(this.#requests, key, source, { ...options, isNew: false });
+    });
+  }
+
+  /**
+   * Ends the uploads below a prefix that were begun before a time and never completed. Returns how many there were;
+   * null if the store does not list them.
+   */
+  async endUploads(prefix: string, beforeMs: number): Promise<number | null> {
+    try {
+      return await this.#endUploads(prefix, beforeMs);
+    } catch (error) {
+      if (error instanceof BucketRefusal && (error.status === 405 || error.status === 501)) {
+        return null;
+      }
+      throw this.explain("write", error);
+    }
+  }
+
+  async #endUploads(prefix: string, beforeMs: number): Promise<number> {
+    let ended = 0;
+    for (let marks: Record<string, string> | undefined = {}; marks !== undefined;) {
+      const query = { uploads: "", prefix, ...marks };
+      const page = await this.#askXml({ method: "GET", key: "", query });
+      for (const upload of childrenOf(page, "Upload")) {
+        const [key = "", uploadId = ""] = [childText(upload, "Key"), childText(upload, "UploadId")];
+        if (Date.parse(childText(upload, "Initiated") ?? "") < beforeMs) {
+          await endUpload(this.#requests, key, uploadId);
+          ended += 1;
+        }
+      }
+      const next = childText(page, "NextKeyMarker");
+      const isMore = childText(page, "IsTruncated") === "true" && next !== undefined;
+      const uploadMark = childText(page, "NextUploadIdMarker") ?? "";
+      marks = isMore ? { "key-marker": next, "upload-id-marker": uploadMark } : undefined;
+    }
+    return ended;
+  }
+
+  /** Sends a request whose answer is XML. */
+  async #askXml(request: BucketRequest): Promise<XmlElement> {
+    const { text } = await this.#requests.sendForText(request);
+    const root = readXml(text);
+    if (root === undefined) {
+      throw new ProblemError(phrase("bucketNotS3"));
+    }
+    return root;
+  }
+
+  /** Undefined for an object that is not there, or not with the right ETag. */
+  async #orNone(request: BucketRequest): Promise<Awaited<ReturnType<BucketRequests["send"]>> | undefined> {
+    try {
+      return await this.#requests.send(request);
+    } catch (error) {
+      const isNone =
+        error instanceof BucketRefusal &&
+        (error.status === 412 || (error.status === 404 && error.code !== "NoSuchBucket"));
+      if (isNone) {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  /** The ERR_STORE for an error of this bucket, or the reason of an abort. */
+  explain(operation: string, error: unknown): unknown {
+    return this.#signal?.aborted === true ? this.#signal.reason : bucketError(this.address, operation, error);
+  }
+
+  async #explained<T>(operation: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw this.explain(operation, error);
+    }
+  }
+}
+
+function headOf(headers: Readonly<Record<string, string | string[] | undefined>>): ObjectHead {
+  const sha256 = headers[sha256Header];
+  return {
+    bytes: Number(headers["content-length"]),
+    etag: String(headers["etag"] ?? ""),
+    sha256: typeof sha256 === "string" ? sha256 : undefined,
+  };
+}
+
+interface Page {
+  readonly objects: readonly ListedObject[];
+  /** What asks for the next page; undefined for the last one. */
+  readonly next: string | undefined;
+}
+
+function pageOf(answer: XmlElement): Page {
+  // Some stores do not encode keys, and do not say so.
+  const isEncoded = childText(answer, "EncodingType") === "url";
+  return {
+    objects: childrenOf(answer, "Contents").map((one) => {
+      const key = childText(one, "Key") ?? "";
+      return {
+        key: isEncoded ? decodeURIComponent(key.replaceAll("+", " ")) : key,
+        bytes: Number(childText(one, "Size")),
+      };
+    }),
+    next:
+      childText(answer, "IsTruncated") === "true" ? childText(answer, "NextContinuationToken") : undefined,
+  };
+}

@@ -1,0 +1,109 @@
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { ProblemError, problemOf, type Values } from "../errors/interpolation.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
+import type { BucketAddress } from "./bucket-address.ts";
+import { childText, readXml } from "./xml.ts";
+
+/** The answer of an object store that has refused a request, or could not serve it. */
+export class BucketRefusal extends Error {
+  readonly status: number;
+  /** S3's own, such as `NoSuchBucket`; blank if the answer has none. */
+  readonly code: string;
+  /** The time of the store's clock; NaN if it has not said it. */
+  readonly storeTimeMs: number;
+  /** The bucket's region, where that is what was wrong. */
+  readonly region: string | undefined;
+
+  constructor(status: number, headers: Readonly<Record<string, unknown>>, text: string) {
+    const xml = readXml(text);
+    const code = childText(xml, "Code") ?? "";
+    const said = childText(xml, "Message");
+    super([code === "" ? `HTTP ${status}` : code, said].filter(Boolean).join(": "));
+    this.status = status;
+    this.code = code;
+    this.storeTimeMs = Date.parse(String(headers["date"]));
+    const region = headers["x-amz-bucket-region"] ?? childText(xml, "Region");
+    this.region = typeof region === "string" ? region : undefined;
+  }
+}
+
+const sentenceOfCode: ReadonlyMap<string, SentenceKey> = new Map([
+  ["NoSuchBucket", "bucketMissing"],
+  ["RequestTimeTooSkewed", "bucketClock"],
+  ["ExpiredToken", "bucketExpired"],
+  ["ExpiredTokenException", "bucketExpired"],
+  ["TokenRefreshRequired", "bucketExpired"],
+  ["PermanentRedirect", "bucketRegion"],
+  ["AuthorizationHeaderMalformed", "bucketRegion"],
+]);
+
+/** The request was too slow, or another one for the same object ran at the same time. */
+const passingCodes: ReadonlySet<string> = new Set([
+  "ConditionalRequestConflict",
+  "OperationAborted",
+  "RequestTimeout",
+]);
+const busyStatus: ReadonlySet<number> = new Set([429, 503]);
+const brokenStatus: ReadonlySet<number> = new Set([500, 502, 504]);
+
+/** Whether the same request may succeed a moment later. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof BucketRefusal) {
+    return isBroken(error) || isBusy(error) || passingCodes.has(error.code);
+  }
+  return !(error instanceof DimensionerError || error instanceof ProblemError);
+}
+
+/** Whether temporary credentials have ended. */
+export function isExpired(error: unknown): boolean {
+  return error instanceof BucketRefusal && sentenceOf(error) === "bucketExpired";
+}
+
+/** Creates the ERR_STORE for a request that has failed for good. */
+export function bucketError(address: BucketAddress, operation: string, error: unknown): DimensionerError {
+  if (error instanceof DimensionerError) {
+    return error;
+  }
+  const facts = { surface: "store", operation, cause: error } as const;
+  const values: Values = { path: address.name, name: address.bucket, host: address.origin };
+  if (error instanceof ProblemError) {
+    return new DimensionerError("bucketFailed", facts, { ...values, problem: error.problem });
+  }
+  if (!(error instanceof BucketRefusal)) {
+    return new DimensionerError("bucketUnreachable", facts, { ...values, problem: problemOf(error) });
+  }
+  const offMs = Math.abs(Date.now() - error.storeTimeMs);
+  const count = Number.isNaN(offMs) ? 15 : Math.max(1, Math.round(offMs / 60_000));
+  const problem = problemOf(error);
+  return new DimensionerError(sentenceOf(error), facts, {
+    ...values,
+    problem,
+    count,
+    value: error.region ?? "?",
+  });
+}
+
+function sentenceOf(error: BucketRefusal): SentenceKey {
+  const known = sentenceOfCode.get(error.code);
+  if (known === "bucketRegion" || (known === undefined && error.status === 301)) {
+    return error.region === undefined ? "bucketFailed" : "bucketRegion";
+  }
+  if (known !== undefined) {
+    return known;
+  }
+  if (/object lock/i.test(error.message)) {
+    return "bucketNoLock";
+  }
+  if (error.status === 401 || error.status === 403) {
+    return "bucketDenied";
+  }
+  return isBusy(error) ? "bucketBusy" : "bucketFailed";
+}
+
+function isBusy({ status, code }: BucketRefusal): boolean {
+  return busyStatus.has(status) || code === "SlowDown";
+}
+
+function isBroken({ status, code }: BucketRefusal): boolean {
+  return brokenStatus.has(status) || code === "InternalError";
+}

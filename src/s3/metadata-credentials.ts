@@ -1,0 +1,103 @@
+import { readFile } from "node:fs/promises";
+import * as v from "valibot";
+import type { Environment, Credentials } from "./credentials.ts";
+
+const answer = v.object({
+  AccessKeyId: v.string(),
+  SecretAccessKey: v.string(),
+  Token: v.optional(v.string()),
+  Expiration: v.optional(v.string()),
+});
+
+/** These answer at once or, on a computer without them, never. */
+const answersWithinMs = 2_000;
+const containerOrigin = "http://169.254.170.2";
+const machineOrigin = "http://169.254.169.254";
+const rolePath = "/latest/meta-data/iam/security-credentials/";
+/** Plain HTTP is allowed only to where it does not leave the computer: the addresses of ECS and EKS, and loopback. */
+const localHosts: ReadonlySet<string> = new Set([
+  "169.254.170.2",
+  "169.254.170.23",
+  "[fd00:ec2::23]",
+  "127.0.0.1",
+  "[::1]",
+  "localhost",
+]);
+
+/**
+ * Asks for the credentials of the role that this container has (ECS, EKS), or this virtual machine (EC2). Undefined if
+ * there is none.
+ */
+export async function fetchCredentials(environment: Environment): Promise<Credentials | undefined> {
+  const relative = environment["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"];
+  const full = environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"];
+  const container = relative ? `${containerOrigin}${relative}` : full;
+  if (container) {
+    const token = await readToken(environment);
+    const headers = token === undefined ? undefined : { authorization: token };
+    return isAllowed(container) ? decode(await ask(container, { headers })) : undefined;
+  }
+  return environment["AWS_EC2_METADATA_DISABLED"] === "true"
+    ? undefined
+    : ofMachine(environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] ?? machineOrigin);
+}
+
+async function readToken(environment: Environment): Promise<string | undefined> {
+  const file = environment["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"];
+  return file ? (await readFile(file, "utf8")).trim() : environment["AWS_CONTAINER_AUTHORIZATION_TOKEN"];
+}
+
+async function ofMachine(origin: string): Promise<Credentials | undefined> {
+  const ttl = { "x-aws-ec2-metadata-token-ttl-seconds": "300" };
+  const token = await ask(`${origin}/latest/api/token`, { method: "PUT", headers: ttl });
+  if (token === undefined) {
+    return undefined;
+  }
+  const headers = { "x-aws-ec2-metadata-token": token };
+  const role = (await ask(`${origin}${rolePath}`, { headers }))?.split("\n")[0]?.trim();
+  return role ? decode(await ask(`${origin}${rolePath}${role}`, { headers })) : undefined;
+}
+
+function isAllowed(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  return url?.protocol === "https:" || (url?.protocol === "http:" && localHosts.has(url.hostname));
+}
+
+/** Undefined if nothing answers, or not with what was asked for. */
+async function ask(
+  url: string,
+  init: { readonly method?: string; readonly headers?: Record<string, string> | undefined },
+): Promise<string | undefined> {
+  try {
+    const { method = "GET", headers = {} } = init;
+    const signal = AbortSignal.timeout(answersWithinMs);
+    const response = await fetch(url, { method, headers, redirect: "error", signal });
+    return response.ok ? await response.text() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(text: string | undefined): Credentials | undefined {
+  const decoded = v.safeParse(answer, parse(text));
+  if (!decoded.success) {
+    return undefined;
+  }
+  const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, Token, Expiration } = decoded.output;
+  const expiresAtMs = Date.parse(Expiration ?? "");
+  return {
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: Token,
+    ...(Number.isNaN(expiresAtMs) ? {} : { expiresAtMs }),
+  };
+}
+
+function parse(text: string | undefined): unknown {
+  try {
+    const value: unknown = JSON.parse(text ?? "");
+    return value;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,242 @@
+import assert from "node:assert/strict";
+import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { copyArchive } from "../../src/archive/maintenance/commands.ts";
+import type { CopyReport, NotCopied } from "../../src/model/archive-reports.ts";
+import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
+import { startStub, type BucketStub } from "../support/s3-stub.ts";
+import { withFolder } from "../media/support.ts";
+import { copiesOfArchive, verify } from "./packages.ts";
+import { bundle, runChild } from "./processes.ts";
+
+async function copy(root: string, to: string): Promise<{ report: CopyReport; notCopied: NotCopied[] }> {
+  const notCopied: NotCopied[] = [];
+  const report = await copyArchive(root, to, { onNotCopied: (one) => notCopied.push(one) });
+  return { report, notCopied };
+}
+
+describe("archive: copying to a bucket", () => {
+  useCredentials();
+  const archive = copiesOfArchive(["m0", "m1", "m2"]);
+
+  for (const [name, start] of Object.entries(s3Servers)) {
+    describe(`of ${name}`, () => {
+      let server: BucketServer;
+      before(async () => {
+        server = await start();
+      });
+      after(() => server.close());
+
+      it("makes a copy that can be verified, also with the database, and sends nothing twice", () =>
+        archive.withArchive(async (root, file) => {
+          const to = server.url("dock 4/ü");
+          const first = await copy(root, to);
+          assert.deepEqual(first.notCopied, []);
+          assert.deepEqual([first.report.copied, first.report.alreadyThere], [3, 0]);
+          const { report, findings } = await verify(to, [file]);
+          assert.deepEqual([report.packages, report.expected, findings], [3, 3, []]);
+          // What it cannot know without the folder: nothing.
+          assert.deepEqual(report.unchecked, []);
+          const again = await copy(root, to);
+          assert.deepEqual([again.report.copied, again.report.alreadyThere, again.report.bytes], [0, 3, 0]);
+        }));
+    });
+  }
+
+  it("is a folder of packages again when any program downloads it", () =>
+    archive.withArchive(async (root, file) => {
+      const stub = await startStub();
+      try {
+        await copy(root, stub.url("parcels"));
+        await withFolder(async (folder) => {
+          for (const [key, { body }] of stub.objects) {
+            const path = join(folder, key.replace("parcels/", ""));
+            await mkdir(dirname(path), { recursive: true });
+            await writeFile(path, body);
+          }
+          const { report, findings } = await verify(folder, [file]);
+          assert.deepEqual([report.packages, report.expected, findings], [3, 3, []]);
+        });
+      } finally {
+        await stub.close();
+      }
+    }));
+
+  it("is done and verified by the command lines, which say with their exit code what has become of it", () =>
+    archive.withArchive(async (root) => {
+      const [copyScript, verifyScript] = await Promise.all(
+        ["copy", "verify"].map((name) => bundle(`src/archive/cli/${name}-cli.ts`)),
+      );
+      const stub = await startStub();
+      try {
+        const [to, [path = ""]] = [stub.url("parcels"), archive.paths];
+        const run = (...args: string[]) => runChild(copyScript ?? "", [root, ...args]);
+        const first = await run(to);
+        assert.equal(first.code, 0, first.stderr);
+        assert.match(
+          first.stdout,
+          /^s3:\/\/evidence\/parcels: 3 packages copied, [\d.]+ kB; 0 already there\n$/,
+        );
+        const verified = await runChild(verifyScript ?? "", [to, "--json"]);
+        assert.equal(JSON.parse(verified.stdout).packages, 3);
+        stub.objects.set(`parcels/${path}/manifest.json`, { body: Buffer.from("{}"), headers: {} });
+        const again = await run(to, "--json");
+        const { notCopied, alreadyThere } = JSON.parse(again.stdout);
+        assert.deepEqual([again.code, alreadyThere, notCopied[0].path], [1, 2, path]);
+        for (const args of [[], [to, to], ["s3:x"], [to, "--retain-days", "0"]]) {
+          const { code, stdout, stderr } = await run(...args);
+          assert.deepEqual([code, stdout], [2, ""], stderr);
+        }
+        stub.fault = () => ({ status: 403, code: "AccessDenied" });
+        const denied = await runChild(verifyScript ?? "", [to]);
+        assert.equal(denied.code, 2);
+        assert.match(denied.stderr, /^dimensioner-verify: The object store denies access to s3:/);
+      } finally {
+        await stub.close();
+      }
+    }));
+
+  describe("as it goes wrong", () => {
+    let stub: BucketStub;
+    let to: string;
+    beforeEach(async () => {
+      stub = await startStub();
+      to = stub.url("parcels");
+    });
+    afterEach(() => stub.close());
+
+    const manifests = () => [...stub.objects.keys()].filter((key) => key.endsWith("/manifest.json"));
+
+    it("does not copy a package with a damaged file, and says which", () =>
+      archive.withArchive(async (root) => {
+        const [path = ""] = archive.paths;
+        const { items } = JSON.parse(await readFile(join(root, path, "manifest.json"), "utf8")) as {
+          items: { path: string }[];
+        };
+        const damaged = items[0]?.path ?? "";
+        await appendFile(join(root, path, damaged), "!");
+        const { report, notCopied } = await copy(root, to);
+        assert.deepEqual(notCopied, [{ path, problem: `${damaged} is not as it was archived` }]);
+        assert.deepEqual([report.copied, report.failed, manifests().length], [2, 1, 2]);
+      }));
+
+    it("continues after an interruption with what is missing, and never has a manifest before the files", () =>
+      archive.withArchive(async (root) => {
+        const [path = ""] = archive.paths;
+        const isCopied = () => stub.objects.has(`parcels/${path}/manifest.json`);
+        let isInterrupted = true;
+        // The first request fails, with all that come after it, then the second one, and so on.
+        for (let served = 0; isInterrupted; served += 1) {
+          let left = served;
+          stub.objects.clear();
+          stub.fault = () => (left-- > 0 ? undefined : { status: 403, code: "AccessDenied" });
+          isInterrupted = await copy(join(root, path), to).then(
+            () => false,
+            () => true,
+          );
+          stub.fault = () => undefined;
+          const [wasCopied, objects, requests] = [isCopied(), stub.objects.size, stub.requests.length];
+          const { report } = await copy(join(root, path), to);
+          assert.equal(report.copied, wasCopied ? 0 : 1);
+          const sent = stub.requests.slice(requests).filter(({ method }) => method === "PUT").length;
+          assert.equal(stub.objects.size, objects + sent, `after ${served} requests`);
+        }
+        const { report: verified } = await verify(to, null);
+        assert.deepEqual([verified.packages, verified.findings], [1, 0]);
+      }));
+
+    it("does not replace another package, with and without conditions for writing", () =>
+      archive.withArchive(async (root) => {
+        const [path = ""] = archive.paths;
+        const key = `parcels/${path}/manifest.json`;
+        stub.objects.set(key, { body: Buffer.from("another one"), headers: {} });
+        const first = await copy(root, to);
+        assert.deepEqual(first.notCopied, [
+          { path, problem: "another package has the same name in the bucket: it was not replaced" },
+        ]);
+        stub.objects.clear();
+        // It comes between the question whether there is one and the answer to the writing.
+        stub.fault = ({ method, key: written }) => {
+          if (method === "PUT" && written === key) {
+            stub.objects.set(key, { body: Buffer.from("another one"), headers: {} });
+          }
+          return undefined;
+        };
+        const second = await copy(root, to);
+        assert.equal(second.report.failed, 1);
+        assert.equal(String(stub.objects.get(key)?.body), "another one");
+      }));
+
+    it("copies holds, the log of deleted packages and time stamps as they come", () =>
+      archive.withArchive(async (root) => {
+        await copy(root, to);
+        const [path = ""] = archive.paths;
+        await writeFile(join(root, path, "hold.json"), '{"reason":"claim"}');
+        const state = join(root, ".dimensioner-archive");
+        await writeFile(join(state, "pruned.jsonl"), "a line\n");
+        await mkdir(join(state, "timestamps", "t1"), { recursive: true });
+        await writeFile(join(state, "timestamps", "t1", "response.tsr"), "signed");
+        const { report } = await copy(root, to);
+        assert.deepEqual([report.copied, report.alreadyThere, report.bytes], [0, 3, 18 + 7 + 6]);
+        for (const key of [`${path}/hold.json`, ".dimensioner-archive/timestamps/t1/response.tsr"]) {
+          assert.ok(stub.objects.has(`parcels/${key}`), key);
+        }
+        await appendFile(join(state, "pruned.jsonl"), "another line\n");
+        await copy(root, to);
+        const log = stub.objects.get("parcels/.dimensioner-archive/pruned.jsonl");
+        assert.equal(String(log?.body), "a line\nanother line\n");
+      }));
+
+    it("removes uploads that were begun more than a day ago, and no other", () =>
+      archive.withArchive(async (root) => {
+        const begun = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+        const add = (id: string, key: string, hours: number) =>
+          stub.uploads.set(id, { key, initiated: begun(hours), parts: new Map(), headers: {} });
+        add("old", "parcels/2026/video.mp4", 25);
+        add("new", "parcels/2026/other.mp4", 23);
+        add("elsewhere", "parcels2/video.mp4", 48);
+        const { report } = await copy(root, to);
+        assert.equal(report.endedUploads, 1);
+        assert.deepEqual([...stub.uploads.keys()], ["new", "elsewhere"]);
+      }));
+
+    it("protects copies where the bucket can, and stores nothing where it cannot", () =>
+      archive.withArchive(async (root) => {
+        await assert.rejects(copyArchive(root, to, { retainDays: 30 }), {
+          code: "ERR_STORE",
+          sentence: "bucketNoLock",
+        });
+        assert.equal(stub.objects.size, 0);
+        const locked = await startStub({ hasLock: true });
+        try {
+          await copyArchive(root, locked.url(""), { retainDays: 30 });
+          const days = [...locked.objects].flatMap(([key, { headers }]) =>
+            key.startsWith(".")
+              ? []
+              : [
+                  (Date.parse(headers["x-amz-object-lock-retain-until-date"] ?? "") - Date.now()) /
+                    86_400_000,
+                ],
+          );
+          assert.ok(days.length > 3 && days.every((one) => one > 29.9 && one <= 30), days.join());
+        } finally {
+          await locked.close();
+        }
+      }));
+
+    it("copies none of a package that is pruned meanwhile", () =>
+      archive.withArchive(async (root) => {
+        const [path = ""] = archive.paths;
+        const trash = join(root, ".dimensioner-archive", "trash");
+        // Its files are listed when its manifest is known to be missing in the bucket.
+        stub.fault = async ({ query }) => {
+          if (query.get("prefix") === `parcels/${path}/`) {
+            await rename(join(root, path), trash);
+          }
+          return undefined;
+        };
+        const { report, notCopied } = await copy(root, to);
+        assert.deepEqual([report.copied, notCopied], [2, []]);
+      }));
+  });
+});

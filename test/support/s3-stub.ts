@@ -1,0 +1,256 @@
+import { createHash, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+
+/** A request as the stub has received it. */
+export interface StubRequest {
+  readonly method: string;
+  readonly key: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Buffer;
+}
+
+/**
+ * What goes wrong with a request: an error of S3, a connection that ends before the request is served or after it, or
+ * in the middle of the response.
+ */
+export type Fault =
+  | { readonly status: number; readonly code: string; readonly headers?: Record<string, string> }
+  | "cut"
+  | "lost"
+  | "reset";
+
+interface Stored {
+  readonly body: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Upload extends Pick<Stored, "headers"> {
+  readonly key: string;
+  readonly initiated: Date;
+  readonly parts: Map<number, Buffer>;
+}
+
+interface StubOptions {
+  /** What it does with conditions for writing: obeys them, ignores them, or refuses them, as S3-compatible stores do. */
+  readonly conditions?: "ignored" | "obeyed" | "refused";
+  /** Whether the bucket has Object Lock. */
+  readonly hasLock?: boolean;
+  /** The entries on one page of a listing. */
+  readonly pageSize?: number;
+}
+
+/** An object store in memory with one bucket, `evidence`, that can be made to fail. It does not check signatures. */
+export interface BucketStub {
+  readonly origin: string;
+  readonly url: (prefix: string) => string;
+  readonly objects: Map<string, Stored>;
+  readonly uploads: Map<string, Upload>;
+  readonly requests: StubRequest[];
+  /** Decides for each request. */
+  fault: (request: StubRequest) => Fault | undefined | Promise<undefined>;
+  close(): Promise<void>;
+}
+
+export async function startStub({
+  conditions = "obeyed",
+  hasLock = false,
+  pageSize = 1_000,
+}: StubOptions = {}): Promise<BucketStub> {
+  const objects = new Map<string, Stored>();
+  const uploads = new Map<string, Upload>();
+  const requests: StubRequest[] = [];
+  const server = createServer((incoming, response) => void receive(incoming, response));
+
+  async function receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(incoming.url ?? "", "http://stub");
+    const [, bucket, ...rest] = decodeURIComponent(url.pathname).split("/");
+    const request: StubRequest = {
+      method: incoming.method ?? "",
+      key: rest.join("/"),
+      query: url.searchParams,
+      headers: incoming.headers,
+      body: await buffer(incoming),
+    };
+    requests.push(request);
+    const fault = await stub.fault(request);
+    if (fault === "reset") {
+      incoming.socket.destroy();
+    } else if (fault === "lost") {
+      serve(request, { ...ignored });
+      incoming.socket.destroy();
+    } else if (typeof fault === "object") {
+      refuse(response, fault.status, fault.code, fault.headers);
+    } else if (bucket !== "evidence") {
+      refuse(response, 404, "NoSuchBucket");
+    } else {
+      serve(request, answerTo(response, fault === "cut"));
+    }
+  }
+
+  function serve(request: StubRequest, { send, fail }: Answer): void {
+    const { method, key, query, headers, body } = request;
+    const hash = createHash("sha256").update(body).digest("hex");
+    if (headers["x-amz-content-sha256"] !== hash) {
+      return fail(400, "XAmzContentSHA256Mismatch");
+    }
+    const isConditional = headers["if-none-match"] === "*";
+    if (isConditional && conditions === "refused") {
+      return fail(501, "NotImplemented");
+    }
+    if (isConditional && conditions === "obeyed" && objects.has(key)) {
+      return fail(412, "PreconditionFailed");
+    }
+    if (headers["x-amz-object-lock-mode"] !== undefined && !hasLock) {
+      return fail(400, "InvalidRequest", "Bucket is missing Object Lock Configuration");
+    }
+    const upload = uploads.get(query.get("uploadId") ?? "");
+    if (query.has("uploadId") && upload === undefined) {
+      return fail(404, "NoSuchUpload");
+    }
+    if (method === "GET" && query.has("uploads")) {
+      return send(200, xmlOfUploads(query.get("prefix") ?? ""));
+    }
+    if (method === "GET" && key === "") {
+      return send(200, xmlOfList(query));
+    }
+    if (method === "POST" && query.has("uploads")) {
+      const id = randomUUID();
+      uploads.set(id, { key, initiated: new Date(), parts: new Map(), headers: keptOf(headers) });
+      return send(
+        200,
+        `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
+      );
+    }
+    if (upload !== undefined) {
+      return serveUpload(request, upload, { send, fail });
+    }
+    const found = objects.get(key);
+    if (method === "PUT") {
+      objects.set(key, { body, headers: keptOf(headers) });
+      return send(200, "", { etag: etagOf(body) });
+    }
+    if (method === "DELETE") {
+      objects.delete(key);
+      return send(204, "");
+    }
+    const match = headers["if-match"];
+    if (found === undefined || (match !== undefined && match !== etagOf(found.body))) {
+      return fail(found === undefined ? 404 : 412, found === undefined ? "NoSuchKey" : "PreconditionFailed");
+    }
+    const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1] ?? 0);
+    const own = { ...found.headers, etag: etagOf(found.body) };
+    send(from === 0 ? 200 : 206, found.body.subarray(from), own);
+  }
+
+  function serveUpload({ method, query, body }: StubRequest, upload: Upload, { send, fail }: Answer): void {
+    const id = query.get("uploadId") ?? "";
+    if (method === "PUT") {
+      upload.parts.set(Number(query.get("partNumber")), body);
+      return send(200, "", { etag: etagOf(body) });
+    }
+    if (method === "POST") {
+      const parts = [...upload.parts].toSorted(([a], [b]) => a - b).map(([, part]) => part);
+      const etags = [...body.toString().matchAll(/<ETag>(.*?)<\/ETag>/g)].map(([, etag]) => etag);
+      if (etags.join() !== parts.map((part) => etagOf(part).replaceAll('"', "&#34;")).join()) {
+        return fail(400, "InvalidPart");
+      }
+      objects.set(upload.key, { body: Buffer.concat(parts), headers: upload.headers });
+    }
+    uploads.delete(id);
+    send(method === "POST" ? 200 : 204, method === "POST" ? "<CompleteMultipartUploadResult/>" : "");
+  }
+
+  function xmlOfList(query: URLSearchParams): string {
+    const prefix = query.get("prefix") ?? "";
+    const keys = [...objects.keys()].filter((key) => key.startsWith(prefix)).toSorted();
+    const after = decodeURIComponent(query.get("continuation-token") ?? "");
+    const most = Math.min(pageSize, Number(query.get("max-keys") ?? pageSize));
+    const left = keys.filter((key) => key > after);
+    const page = left.slice(0, most).map((key) => {
+      const name = encodeURIComponent(key).replaceAll("%20", "+");
+      return `<Contents><Key>${name}</Key><Size>${objects.get(key)?.body.length}</Size></Contents>`;
+    });
+    const next =
+      left.length > most
+        ? `<NextContinuationToken>${encodeURIComponent(left[most - 1] ?? "")}</NextContinuationToken>`
+        : "";
+    return `<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>${next !== ""}</IsTruncated>${next}${page.join("")}</ListBucketResult>`;
+  }
+
+  function xmlOfUploads(prefix: string): string {
+    const found = [...uploads].filter(([, { key }]) => key.startsWith(prefix));
+    const entries = found.map(
+      ([id, { key, initiated }]) =>
+        `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${initiated.toISOString()}</Initiated></Upload>`,
+    );
+    return `<ListMultipartUploadsResult>${entries.join("")}</ListMultipartUploadsResult>`;
+  }
+
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const stub: BucketStub = {
+    origin,
+    url: (prefix) => `s3://evidence/${prefix}?endpoint=${origin}`,
+    objects,
+    uploads,
+    requests,
+    fault: () => undefined,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+  return stub;
+}
+
+interface Answer {
+  send(status: number, body: Buffer | string, headers?: Readonly<Record<string, string>>): void;
+  fail(status: number, code: string, message?: string): void;
+}
+
+const ignored: Answer = { send: () => undefined, fail: () => undefined };
+
+function answerTo(response: ServerResponse, isCut: boolean): Answer {
+  return {
+    send(status, content, headers = {}) {
+      const body = Buffer.from(content);
+      response.writeHead(status, { ...headers, "content-length": body.length });
+      if (isCut) {
+        response.write(body.subarray(0, body.length / 2), () => response.destroy());
+      } else {
+        response.end(response.req.method === "HEAD" ? undefined : body);
+      }
+    },
+    fail: (status, code, message) => refuse(response, status, code, {}, message),
+  };
+}
+
+function refuse(
+  response: ServerResponse,
+  status: number,
+  code: string,
+  headers: Record<string, string> = {},
+  message = "said by the stub",
+): void {
+  response.writeHead(status, headers);
+  response.end(`<?xml version="1.0"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`);
+}
+
+function etagOf(body: Buffer): string {
+  return `"${createHash("md5").update(body).digest("hex")}"`;
+}
+
+/** What a store keeps of the headers of an object. */
+function keptOf(headers: IncomingMessage["headers"]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      /^(?:content-type$|x-amz-meta-|x-amz-object-lock-)/.test(name) ? [[name, String(value)]] : [],
+    ),
+  );
+}
