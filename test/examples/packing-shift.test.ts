@@ -151,6 +151,11 @@ for (const major of [4, 5] as const) {
         }
         const seen = await page.page.locator(".entry b").allInnerTexts();
         assert.deepEqual(seen, all.toReversed().slice(0, shownInHistory));
+        const pictures = await page.page.evaluate(
+          `Promise.all([...document.querySelectorAll(".entry img")].map(async ({ src }) => (await fetch(src)).status))`,
+        );
+        assert.deepEqual(pictures, Array(shownInHistory).fill(200));
+        assert.deepEqual([...page.heardOf], [`dock-${index + 1}`]);
       }
     });
 

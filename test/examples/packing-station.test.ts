@@ -11,15 +11,33 @@ import { StationPage } from "./station-page.ts";
 /** What a page has sounded so far: the kind and the pitch of each tone. */
 const tones = (dock: StationPage) => dock.page.evaluate<string[]>("window.tones");
 
-/** Whether a chart has bars in the color of the parcels. */
+const pictureIsDrawn = `document.querySelector('[data-test="picture"]')?.decode().then(() => true, () => false)`;
+
+/** Whether the chart has bars in the colors of the parcels and of the failures. */
 const hasBars = `(() => {
   const canvas = document.querySelector(".packing-shift canvas");
+  if (canvas === null || canvas.isOld) { return false; }
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  let found = 0;
+  const found = { 0x1f7ad1: 0, 0xd62839: 0 };
   for (let at = 0; at < data.length; at += 4) {
-    if (data[at] === 0x1f && data[at + 1] === 0x7a && data[at + 2] === 0xd1) { found += 1; }
+    const color = data[at] * 0x10000 + data[at + 1] * 0x100 + data[at + 2];
+    if (color in found) { found[color] += 1; }
   }
-  return found > 200;
+  return Object.values(found).every((pixels) => pixels > 200);
+})()`;
+
+/** Types a code as soon as the page has been made, which is before Node-RED has told it anything. */
+const typeEarly = `(() => {
+  const code = sessionStorage.getItem("typed early");
+  sessionStorage.removeItem("typed early");
+  if (code === null) { return; }
+  new MutationObserver((_, observer) => {
+    if (document.querySelector(".packing") === null) { return; }
+    observer.disconnect();
+    for (const key of [...code, "Enter"]) {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    }
+  }).observe(document, { subtree: true, childList: true });
 })()`;
 
 describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMajor}`, () => {
@@ -54,7 +72,7 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await dock.pack("SHOE-BOX");
     await dock.shows("billable", /^✔ Billable weight: .+ kg \(dimensional weight\)\. Within all limits/);
     assert.match((await dock.text("figures")).replace(/\s+/g, " "), /Length 33\.5 cm.*Weight 1\.27 kg/);
-    await dock.page.locator('[data-test="picture"]').evaluate("(image) => image.decode()");
+    await dock.page.waitForFunction(pictureIsDrawn);
     run.simulator.newer.setParcel("tube-box");
     await dock.pack("TUBE");
     await dock.shows("billable", /^▲ Billable weight: .+ Over a limit: long/);
@@ -91,6 +109,16 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await dock.page.evaluate("window.typedThrough");
     await dock.phase("recording");
     await dock.shows("reference", "TYPED-THROUGH");
+    await dock.press("cancel");
+    await dock.phase("idle");
+  });
+
+  it("takes the whole code that a scanner types while the page is being opened, before it knows anything", async () => {
+    await dock.page.addInitScript(typeEarly);
+    await dock.page.evaluate('sessionStorage.setItem("typed early", "EARLY-1")');
+    await dock.page.reload();
+    await dock.phase("recording");
+    await dock.shows("reference", "EARLY-1");
     await dock.press("cancel");
     await dock.phase("idle");
   });
@@ -167,12 +195,159 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await dock.shows("billable", /^✔ Billable weight: /);
     // Its pictures are only in the cloud.
     await saved("REPORTED", "videos: 1");
-    await dock.page.locator('[data-test="picture"]').evaluate("(image) => image.decode()");
+    await dock.page.waitForFunction(pictureIsDrawn);
     // The video belongs to the first measurement; nobody waits for a second one.
     await dock.press("measure");
     await dock.shows("entry", "measured 2 times");
     await saved("REPORTED", "videos: 0");
     await confirm();
+  });
+
+  it("lists the package of a first measurement of which the cloud tells only after the second one", async () => {
+    const { nodeRed, nodes, simulator, archive } = run;
+    const { wires = [] } = nodes.find(({ name }) => name === "A record") ?? assert.fail();
+    const { z } = nodes.find(({ name }) => name === "Station") ?? assert.fail();
+    const func = `const first = context.get("first");
+      context.set("first", msg);
+      return first === undefined ? null : [[msg, first]];`;
+    const swapped = nodes.map((one) => {
+      const wait = one.type === "dimensioner-archive" ? { wait: "1" } : {};
+      return one.name === "A record" ? { ...one, wires: [["swap"]] } : { ...one, ...wait };
+    });
+    await nodeRed.deploy([...swapped, { id: "swap", z, type: "function", func, outputs: 1, wires }]);
+    simulator.faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "close" } });
+    await dock.scan("TWICE");
+    await dock.phase("recording");
+    await dock.scan("TWICE");
+    await dock.phase("check");
+    await dock.press("again");
+    await dock.phase("measured");
+    const links = dock.page.locator('[data-test="entry"]', { hasText: "TWICE" }).locator("a");
+    // The first one has got the video; nobody knew that when the second one was made.
+    await links.filter({ hasText: /^Measurement 1: Evidence saved \(.*videos: 1\)/ }).waitFor();
+    await links.filter({ hasText: /^Measurement 2: .*incomplete \(.*videos: 0\)/ }).waitFor();
+    const texts = await Promise.all(
+      (await links.all()).map(async (link) => {
+        const address = (await link.getAttribute("href")) ?? "";
+        return (await fetch(nodeRed.url + address)).text();
+      }),
+    );
+    const folders = texts.map((html) => /TWICE-[\w-]+/.exec(html)?.[0]);
+    const [day = ""] = (await readdir(archive)).filter((name) => !name.startsWith("."));
+    const packages = (await readdir(join(archive, day))).filter((name) => name.startsWith("TWICE-"));
+    assert.deepEqual(folders.toSorted(), packages.toSorted());
+    assert.deepEqual(
+      texts.map((html) => html.includes(".mp4")),
+      [true, false],
+    );
+    await confirm();
+    await nodeRed.deploy(nodes);
+  });
+
+  it("says in a sentence what to do next after each outcome of each command, and never leaves the packer stuck", async () => {
+    const { simulator } = run;
+    const next = (
+      path: string,
+      fault: { kind: "close"; acts: boolean } | { kind: "status"; status: number },
+    ) => simulator.faults.add({ surface: "newer", path: `/api/v1/video/${path}`, fault });
+    const unknown = { kind: "close", acts: false } as const;
+    const refused = { kind: "status", status: 409 } as const;
+    next("start", refused);
+    await dock.scan("OUTCOMES");
+    await dock.shows(
+      "notice",
+      "OUTCOMES is not being recorded. Correct what is written below, then scan it again",
+    );
+    await dock.phase("idle");
+    next("start", unknown);
+    await dock.scan("OUTCOMES");
+    await dock.shows(
+      "notice",
+      "It is not known whether OUTCOMES is being recorded. Look at the device, then press",
+    );
+    await dock.phase("check");
+    next("cancel", refused);
+    await dock.press("cancel");
+    await dock.shows("notice", "The recording of OUTCOMES was not discarded. Correct what is written below");
+    await dock.phase("check");
+    await dock.press("again");
+    await dock.phase("recording");
+    next("cancel", refused);
+    await dock.press("cancel");
+    await dock.shows(
+      "notice",
+      "The recording of OUTCOMES was not discarded. Correct what is written below, then cancel again",
+    );
+    await dock.phase("recording");
+    next("cancel", unknown);
+    await dock.press("cancel");
+    await dock.shows(
+      "notice",
+      "It is not known whether the recording of OUTCOMES was discarded. Look at the device",
+    );
+    await dock.phase("check");
+    await dock.press("again");
+    await dock.shows("notice", "OUTCOMES is cancelled. It was not counted");
+    await dock.phase("idle");
+  });
+
+  it("shows whether the cloud answers", async () => {
+    const { simulator } = run;
+    const cloud = (ok: boolean, text: string) =>
+      dock.page.locator(`[data-test="cloud"][data-ok="${ok}"]`, { hasText: text }).waitFor();
+    await cloud(true, "✔ Cloud: reachable");
+    const rule = simulator.faults.add({ surface: "cloud", times: 0, fault: { kind: "connect-reset" } });
+    await cloud(false, "✖ Cloud: not reachable");
+    simulator.faults.remove(rule);
+    await cloud(true, "✔ Cloud: reachable");
+  });
+
+  it("takes a scan while a list of the dashboard is open, and after another page of it was shown", async () => {
+    const { nodeRed, nodes } = run;
+    const { z } = nodes.find(({ name }) => name === "Station") ?? assert.fail();
+    const group = nodes.find(({ type, name }) => type === "ui-group" && name === "Shift") ?? assert.fail();
+    const page = nodes.find(({ type }) => type === "ui-page") ?? assert.fail();
+    const options = [{ label: "Large carton", value: "large", type: "str" }];
+    const list = {
+      z,
+      type: "ui-dropdown",
+      label: "Carton",
+      order: 2,
+      width: "6",
+      height: "1",
+      options,
+      wires: [[]],
+    };
+    await nodeRed.deploy([
+      ...nodes,
+      { ...page, id: "other-page", name: "Other", path: "/other", order: 9 },
+      { ...group, id: "other-group", page: "other-page" },
+      { ...list, id: "carton", group: group.id },
+      { ...list, id: "other-carton", group: "other-group" },
+    ]);
+    const show = (path: string) =>
+      dock.page.evaluate(
+        `document.querySelector("#app").__vue_app__.config.globalProperties.$router.push("/dashboard/${path}")`,
+      );
+    await dock.page.locator(".nrdb-ui-dropdown .v-field").click();
+    await dock.page.getByText("Large carton").waitFor();
+    await dock.scan("IN-LIST");
+    await dock.phase("recording");
+    await dock.shows("reference", "IN-LIST");
+    await dock.page.keyboard.press("Escape");
+    await dock.page.getByText("Large carton").waitFor({ state: "hidden" });
+    await show("other");
+    await dock.page.locator('[data-test="phase"]').waitFor({ state: "detached" });
+    await dock.page.keyboard.type("NOT-A-SCAN");
+    await show("packing");
+    await dock.phase("recording");
+    assert.equal(await dock.page.locator("#packing-scan").inputValue(), "");
+    await dock.scan("IN-LIST");
+    await dock.phase("measured");
+    await confirm();
+    await nodeRed.deploy(nodes);
+    await dock.page.goto(`${nodeRed.url}/dashboard/packing?station=dock-1`);
+    await dock.shows("phase");
   });
 
   it("archives after a deploy what was measured just before it, and nothing twice", async () => {
@@ -192,9 +367,21 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
   });
 
   it("draws the parcels of the shift as a chart, and counts from zero for whoever signs in", async () => {
-    await dock.pack("ORDER-1");
+    run.simulator.newer.setParcel(null);
+    await dock.scan("ORDER-1");
+    await dock.phase("recording");
+    await dock.scan("ORDER-1");
+    await dock.shows("notice", "ORDER-1 could not be measured");
+    run.simulator.newer.setParcel("shoe-box");
+    await dock.scan("ORDER-1");
+    await dock.phase("measured");
     await confirm();
     await dock.page.waitForFunction(hasBars);
+    // Dashboard makes the chart anew after a deploy.
+    await dock.page.evaluate('document.querySelector(".packing-shift canvas").isOld = true');
+    await run.nodeRed.deploy(run.nodes);
+    await dock.page.waitForFunction(hasBars);
+    await dock.page.locator('.packing-shift [role=img][aria-label="Parcels per hour"]').waitFor();
     assert.equal(await dock.text("count"), "1");
     await dock.press("signOut");
     await dock.shows("notice", `PACKER-${operators} is signed out`);

@@ -117,6 +117,9 @@ function withSettings(node: FlowNode, settings: Readonly<Record<string, string>>
   if (node.type === "dimensioner-archive") {
     return { ...node, settle: "0.2" };
   }
+  if (node.name === "Every 30 seconds") {
+    return { ...node, repeat: "1" };
+  }
   const stations = JSON.stringify({
     "dock-1": { device: "Dock 1", video: true, cloud: "Dimensioner cloud" },
     "dock-2": { device: "Dock 2", video: true },

@@ -50,10 +50,19 @@ export class StationPage {
   readonly page: Page;
   /** Page errors, and what the browser's console calls an error. */
   readonly problems: string[] = [];
+  /** The stations of which Node-RED has told this page. */
+  readonly heardOf = new Set<string>();
 
   private constructor(page: Page) {
     this.page = page;
     page.setDefaultTimeout(longestWaitMs);
+    page.on("websocket", (socket) =>
+      socket.on("framereceived", ({ payload }) => {
+        for (const [, station = ""] of String(payload).matchAll(/"station":"([^"]+)"/g)) {
+          this.heardOf.add(station);
+        }
+      }),
+    );
     page.on("pageerror", (error) => this.problems.push(`page error: ${error.stack ?? error.message}`));
     page.on("console", (message) => {
       if (message.type() === "error") {

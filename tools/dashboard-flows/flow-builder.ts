@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { joinComponent } from "./join-component.ts";
 
 export type Properties = Readonly<Record<string, unknown>>;
 export type Place = readonly [x: number, y: number];
@@ -40,10 +41,13 @@ export class FlowBuilder {
     return files.map((file) => readFileSync(join(this.#folder, file), "utf8").trimEnd()).join("\n\n");
   }
 
-  /** The text of a ui-template node: its template, its component and its styles. */
-  page(template: string, component: string, ...styles: readonly string[]): string {
-    const [html, script, style] = [this.source(template), this.source(component), this.source(...styles)];
-    return `${html}\n\n<script>\n${script}\n</script>\n\n<style>\n${style}\n</style>`;
+  /** The text of a ui-template node: its template, its component, which may have parts, and its styles. */
+  page(template: string, [component = "", ...parts]: readonly string[], styles: readonly string[]): string {
+    const script = joinComponent(
+      this.source(component),
+      parts.map((part) => this.source(part)),
+    );
+    return `${this.source(template)}\n\n<script>\n${script}\n</script>\n\n<style>\n${this.source(...styles)}\n</style>`;
   }
 
   node(type: string, name: string, [x, y]: Place, properties: Properties, ...wires: Wires) {

@@ -34,9 +34,8 @@ const screen = templateOf(
   flow.idOf("group Screen"),
   flow.page(
     "screen/template.html",
-    "screen/component.js",
-    "../dashboard-flows/page.css",
-    ...["layout", "parts", "narrow"].map((name) => `screen/${name}.css`),
+    ["component", "parcel", "keys", "sending", "alerts"].map((name) => `screen/${name}.js`),
+    ["../dashboard-flows/page.css", ...["layout", "parts", "narrow"].map((name) => `screen/${name}.css`)],
   ),
   false,
 );
@@ -50,7 +49,7 @@ const commands = ["Start or discard the video", "Measure the parcel"] as const;
 /** How many links lead to a place where a wire would run across the canvas. */
 const links = {
   "To the screens": 1,
-  "To the station": 6,
+  "To the station": 7,
   "To what follows": 1,
   "To the evidence": 1,
 } as const;
@@ -161,6 +160,13 @@ function following() {
     ]),
     flow.topicNode("A record", [330, 840], "record", "To the station 6"),
     flow.linkOut("To the station", 6, [455, 840]),
+    flow.repeatNode("Every 30 seconds", [610, 840], "cloud", 30, "Ask the cloud"),
+    flow.node("dimensioner-device-list", "Ask the cloud", [800, 840], properties.cloud, [
+      "The cloud is there",
+    ]),
+    flow.catchNode("No answer", [790, 900], ["Ask the cloud"], "The cloud is there"),
+    flow.topicNode("The cloud is there", [990, 840], "cloud", "To the station 7"),
+    flow.linkOut("To the station", 7, [1115, 840]),
   ];
 }
 

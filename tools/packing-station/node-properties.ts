@@ -97,6 +97,15 @@ export const webhook = {
   queueLimit: "1000",
 };
 
+/** Its list is of no interest here: only whether the cloud answers. */
+export const cloud = {
+  cloud: shared.cloud,
+  cloudFrom: "",
+  emit: "array",
+  changesOnly: false,
+  silentAfter: "900",
+};
+
 export const image = {
   device: shared.device,
   deviceFrom: "dock",

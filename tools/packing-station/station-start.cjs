@@ -5,8 +5,9 @@ const t = texts[env.get("LANGUAGE")] ?? texts.en;
 for (const station of Object.values(flow.get("stations") ?? {})) {
   // What was on its way to the archive may be lost with the deploy. What it had accepted it would report by itself.
   station.history
+    .flatMap(({ packages }) => packages)
     .filter(({ evidence, message }) => evidence === "waiting" && message)
-    .forEach((parcel) => Object.assign(parcel, { isCutOff: true }));
+    .forEach((one) => Object.assign(one, { isCutOff: true }));
   // A context store on disk has made two of one.
   station.parcel = station.history.find(({ id }) => id === station.parcel?.id) ?? station.parcel;
   const { phase, parcel } = station;
@@ -14,7 +15,8 @@ for (const station of Object.values(flow.get("stations") ?? {})) {
     if (phase === "measuring") {
       parcel.doubt = parcel.video && !parcel.result;
       const { id, reference } = parcel;
-      station.doubts.unshift({ job: station.job, id, reference, record: station.reported });
+      const { job, jobAt: sentAt, reported: record } = station;
+      station.doubts.unshift({ job, sentAt, id, reference, record });
     }
     Object.assign(station, { phase: "check", unknown: phase, job: null });
     station.version += 1;

@@ -8,10 +8,10 @@ function parcelOf(station, id) {
 
 /** The outcome of the command that was sent last is not known. The start of this flow does the same after a deploy. */
 function doubted(station) {
-  const { job, parcel, phase, reported, doubts } = station;
+  const { job, jobAt, parcel, phase, reported, doubts } = station;
   if (phase === "measuring") {
     parcel.doubt = parcel.video && !parcel.result;
-    const doubt = { job, id: parcel.id, reference: parcel.reference, record: reported };
+    const doubt = { job, sentAt: jobAt, id: parcel.id, reference: parcel.reference, record: reported };
     station.doubts = [doubt, ...doubts].slice(0, doubtLimit);
   }
   Object.assign(station, { phase: "check", unknown: phase, job: null });
@@ -38,7 +38,7 @@ function settle(station) {
   known.forEach((doubt) => learn(station, doubt));
 }
 
-function learn(station, { job, id, reference, record }) {
+function learn(station, { job, sentAt, id, reference, record }) {
   const parcel = parcelOf(station, id);
   const isAsked =
     parcel && parcel === station.parcel && station.phase === "check" && station.unknown === "measuring";
@@ -59,20 +59,23 @@ function learn(station, { job, id, reference, record }) {
     job,
     device,
     ...(cloud ? { cloud } : {}),
+    sentAt,
     // The first measurement has got the video.
-    ...(parcel?.filmed && !parcel.result ? { video: parcel.filmed } : {}),
+    ...(parcel?.filmed && !parcel.packages.some((one) => one.sentAt < sentAt)
+      ? { video: parcel.filmed }
+      : {}),
   };
   out.evidence.push(RED.util.cloneMessage(message));
   if (parcel === undefined) {
     return;
   }
+  const result = resultOf(record);
   if (!isAsked && parcel.result) {
     // It was measured again meanwhile, which is what the screen shows.
-    parcel.measurements += 1;
+    addPackage(parcel, { job, sentAt, message, summary: result.summary });
     return;
   }
-  const result = resultOf(record);
-  adopt(station, parcel, { job, message, result });
+  adopt(station, parcel, { job, sentAt, message, result });
   if (isAsked) {
     station.phase = "measured";
     say(station, "good", fill(t.measuredAfterAll, { reference, summary: result.summary }));
@@ -97,8 +100,9 @@ function resultOf(record) {
 
 /** What was on its way to the archive when the flow was deployed goes there again: it archives nothing twice. */
 function sendAgain(station) {
-  for (const parcel of station.history.filter((one) => one.isCutOff)) {
-    delete parcel.isCutOff;
-    out.evidence.push(RED.util.cloneMessage(parcel.message));
+  const packages = station.history.flatMap((parcel) => parcel.packages);
+  for (const one of packages.filter(({ isCutOff }) => isCutOff)) {
+    delete one.isCutOff;
+    out.evidence.push(RED.util.cloneMessage(one.message));
   }
 }

@@ -1,11 +1,13 @@
 // What each message is about.
 const station = stationNamed(msg.station);
 const isInput = msg.topic === "scan" || msg.topic === "button";
-if (msg.topic === "status" && !isPeer()) {
+if (msg.topic === "status" && msg.status.source.type !== "dimensioner-device") {
   // The status of this node comes here, too: a status in answer to it would be followed by the next one without end.
   return null;
 } else if (msg.topic === "status") {
   noted();
+} else if (msg.topic === "cloud") {
+  cloudAnswered();
 } else if (msg.topic === "record") {
   reported(msg.payload);
 } else if (msg.topic === "tick") {

@@ -8,6 +8,8 @@ function begin(station, reference) {
     startedAt: now,
     at: now,
     video: withVideo,
+    // One for each measurement, in the order in which the device was told to measure.
+    packages: [],
   };
   station.shown = null;
   station.notice = null;

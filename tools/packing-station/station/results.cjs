@@ -29,6 +29,11 @@ function notMeasurable(station, detail) {
 
 function goBack(station, did) {
   const { parcel } = station;
+  if (did === "cancelling" && station.before === "idle") {
+    // Nobody knows yet whether its video was started.
+    Object.assign(station, { phase: "check", unknown: "starting" });
+    return;
+  }
   station.phase =
     did === "starting" || (did === "measuring" && !parcel.video && !parcel.result) ? "idle" : station.before;
   if (station.phase === "idle") {
@@ -37,28 +42,26 @@ function goBack(station, did) {
 }
 
 /** A parcel has been measured. `message` is what the archive gets; it is kept until the evidence is saved. */
-function adopt(station, parcel, { job, message, result }) {
-  Object.assign(parcel, {
-    job,
-    message,
-    result,
-    billable: null,
-    picture: "",
-    evidence: "waiting",
-    files: [],
-  });
-  parcel.measurements = (parcel.measurements ?? 0) + 1;
+function adopt(station, parcel, { job, sentAt, message, result }) {
+  Object.assign(parcel, { job, result, billable: null, picture: "" });
+  addPackage(parcel, { job, sentAt, message, summary: result.summary });
   keep(station, parcel, parcel === station.parcel ? "measured" : parcel.state);
+}
+
+/** Each measurement has a package of its own. The cloud may report one after a later one has been made. */
+function addPackage(parcel, { job, sentAt, message, summary }) {
+  parcel.packages.push({ id: job, sentAt, summary, evidence: "waiting", message, files: [] });
+  parcel.packages.sort((one, other) => one.sentAt - other.sentAt);
 }
 
 function measured(station) {
   const result = Object.fromEntries(resultFields.map((name) => [name, msg.payload[name]]));
   const parcel = parcelOf(station, msg.parcel);
   station.doubts = station.doubts.filter(({ job }) => job !== msg.job);
-  if (parcel === undefined) {
+  if (parcel === undefined || parcel.packages.some(({ id }) => id === msg.job)) {
     return;
   }
-  adopt(station, parcel, { job: msg.job, message: msg, result });
+  adopt(station, parcel, { job: msg.job, sentAt: msg.sentAt, message: msg, result });
   if (parcel === station.parcel) {
     station.phase = "measured";
     station.job = null;
@@ -83,46 +86,49 @@ function filmed(station) {
   }
 }
 
-/** What comes after the measurement: the picture, the billable weight, the evidence. A later measurement has its own. */
+/** What comes after a measurement: its picture, its billable weight and its evidence. */
 function added(station) {
-  const entry = entryOf(station, msg.parcel);
-  if (entry === undefined || entry.job !== msg.job) {
+  const parcel = entryOf(station, msg.parcel);
+  const one = parcel?.packages.find(({ id }) => id === msg.job);
+  if (one === undefined) {
     return;
   }
+  // The screen shows the picture and the billable weight of the last measurement.
+  const isShown = parcel.job === one.id;
   if (msg.topic === "picture") {
-    entry.picture = msg.error ? "" : msg.picture;
+    parcel.picture = isShown && !msg.error ? msg.picture : parcel.picture;
   } else if (msg.topic === "billed") {
-    const { weight, unit, basis, over, thresholds = [] } = msg.billable ?? {};
-    const names = thresholds.filter((one) => one.over).map((one) => one.name);
-    entry.billable = msg.error
-      ? { problem: msg.error.message }
-      : { weight, unit, basis, over: over !== false, names };
+    parcel.billable = isShown ? billed() : parcel.billable;
   } else if (msg.topic === "late") {
-    entry.evidence = entry.evidence === "saved" ? "saved" : "late";
-    peers.cloud = msg.cloud ? { ok: false, text: t.late } : peers.cloud;
+    one.evidence = one.evidence === "saved" ? "saved" : "late";
   } else if (msg.error) {
-    Object.assign(entry, { evidence: "failed", message: null });
-    say(station, "error", fill(t.notArchived, entry), msg.error.message);
+    Object.assign(one, { evidence: "failed", message: null });
+    say(station, "error", fill(t.notArchived, parcel), msg.error.message);
   } else {
-    peers.cloud = msg.cloud ? { ok: true, text: t.answers } : peers.cloud;
-    archived(entry, msg.payload);
+    const picture = archived(one, msg.payload);
+    // A measurement of which only the cloud has told has no picture from the device.
+    parcel.picture = parcel.picture || (isShown ? picture : "");
   }
 }
 
-function archived(entry, { location, files, complete }) {
-  Object.assign(entry, { evidence: complete ? "saved" : "incomplete", location, message: null });
-  entry.files = files.map(({ path, contentType, bytes, sha256 }) => ({
+function billed() {
+  const { weight, unit, basis, over, thresholds = [] } = msg.billable ?? {};
+  const names = thresholds.filter((one) => one.over).map((one) => one.name);
+  return msg.error ? { problem: msg.error.message } : { weight, unit, basis, over: over !== false, names };
+}
+
+/** Keeps what a package has, and returns the address of the picture to show of it. */
+function archived(one, { location, files, complete }) {
+  Object.assign(one, { evidence: complete ? "saved" : "incomplete", location, message: null });
+  one.files = files.map(({ path, contentType, bytes, sha256 }) => ({
     path,
     contentType: contentType ?? "application/octet-stream",
     bytes,
     sha256,
   }));
-  const are = (kind) => entry.files.filter((one) => one.contentType.startsWith(`${kind}/`));
-  entry.holds = { pictures: are("image").length, videos: are("video").length };
-  // A measurement of which only the cloud has told has no picture from the device.
+  const are = (kind) => one.files.filter(({ contentType }) => contentType.startsWith(`${kind}/`));
+  one.holds = { pictures: are("image").length, videos: are("video").length };
   const shown = files.find(({ description }) => /annotated/i.test(description ?? "")) ?? are("image")[0];
-  const index = entry.files.findIndex(({ path }) => path === shown?.path);
-  if (!entry.picture && index >= 0) {
-    entry.picture = `evidence/${entry.id}/${index}`;
-  }
+  const index = one.files.findIndex(({ path }) => path === shown?.path);
+  return index < 0 ? "" : `evidence/${one.id}/${index}`;
 }

@@ -1,6 +1,6 @@
 // What the screens show, and what happens without the packer: time, and the state of devices.
 function greeted(station) {
-  const { version, boot, reference } = msg.payload;
+  const { version, boot, reference, isMade } = msg.payload;
   const client = msg._client.socketId;
   const isNew = station.clients[client] === undefined;
   station.clients[client] = now;
@@ -18,7 +18,7 @@ function greeted(station) {
       _client: { socketId: client },
     });
   }
-  if (isNew) {
+  if (isNew || isMade) {
     out.chart.push(chartFor(station, client));
   }
 }
@@ -54,23 +54,32 @@ function ticked(station) {
   }
 }
 
-const isCloud = () => msg.status.source.type === "dimensioner-cloud";
-const isPeer = () => isCloud() || msg.status.source.type === "dimensioner-device";
-
-/** What a device or the cloud shows as its status. */
+/** What a device shows as its status. */
 function noted() {
   const { fill: colour, text, source } = msg.status;
-  const name = isCloud() ? "cloud" : source.name;
-  const before = peers[name];
+  const before = peers[source.name];
   const checked = { ok: colour === "green", text };
-  peers[name] = { ...checked, checked };
+  peers[source.name] = { ...checked, checked };
   if (before?.text !== text || before.ok !== checked.ok) {
     Object.values(stations)
-      .filter((one) => isCloud() || places[one.name]?.device === name)
+      .filter((one) => places[one.name]?.device === source.name)
       .forEach((one) => {
         changed.add(one);
         doubt(one);
       });
+  }
+}
+
+/** The cloud has answered, or not. */
+function cloudAnswered() {
+  const silent = ["ERR_UNREACHABLE", "ERR_TIMEOUT", "ERR_CONNECTION_LOST"].includes(msg.error?.code);
+  const problem = silent ? t.noDevice : msg.error?.message;
+  const answer = { ok: !msg.error, text: problem ?? t.answers };
+  if (peers.cloud?.text !== answer.text) {
+    peers.cloud = answer;
+    Object.values(stations)
+      .filter((one) => Object.hasOwn(places, one.name))
+      .forEach((one) => changed.add(one));
   }
 }
 
@@ -97,12 +106,19 @@ function shownOf(parcel) {
   if (!parcel) {
     return null;
   }
-  return {
-    ...parcel,
-    files: undefined,
-    message: undefined,
-    link: parcel.files?.length > 0 ? `evidence/${parcel.id}` : "",
-  };
+  const packages = parcel.packages.map(({ id, evidence, holds, files }) => ({
+    id,
+    evidence,
+    holds,
+    link: files.length > 0 ? `evidence/${id}` : "",
+  }));
+  return { ...parcel, packages, evidence: evidenceOf(parcel) };
+}
+
+/** How the evidence of a parcel is: of several packages, the one that needs somebody most. */
+function evidenceOf({ packages }) {
+  const worstFirst = ["failed", "incomplete", "late", "waiting", "saved"];
+  return worstFirst.find((state) => packages.some(({ evidence }) => evidence === state)) ?? "";
 }
 
 function stateFor(station, socketId, withTexts) {
@@ -151,14 +167,14 @@ function publish() {
     const one = stationNamed(name);
     const { phase, phaseAt, operator, history, shift, parcel, notice } = one;
     const { device } = places[name];
-    const shown = history.map(({ id, reference, operator: by, at, state, evidence, result }) => ({
-      id,
-      reference,
-      operator: by,
-      at,
-      state,
-      evidence,
-      summary: result?.summary ?? "",
+    const shown = history.map((entry) => ({
+      id: entry.id,
+      reference: entry.reference,
+      operator: entry.operator,
+      at: entry.at,
+      state: entry.state,
+      evidence: evidenceOf(entry),
+      summary: entry.result?.summary ?? "",
     }));
     return {
       name,
@@ -174,7 +190,9 @@ function publish() {
       ...shift,
       history: shown,
       last: shown[0] ?? null,
-      waiting: shown.filter(({ evidence }) => ["waiting", "late"].includes(evidence)).length,
+      waiting: history
+        .flatMap(({ packages }) => packages)
+        .filter(({ evidence }) => ["waiting", "late"].includes(evidence)).length,
     };
   });
   const all = global.get("packingStations") ?? {};

@@ -81,6 +81,7 @@ function command(station, topic, phase, action) {
     ...(place.cloud ? { cloud: place.cloud } : {}),
     station: station.name,
     job: station.job,
+    sentAt: now,
     parcel: station.parcel.id,
     transactionReference: station.parcel.reference,
     // An earlier measurement of the parcel has got the video.
