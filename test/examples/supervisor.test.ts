@@ -7,6 +7,32 @@ import "./installed.ts";
 import { changed, startStation, type StationRun } from "./packing-station.ts";
 import { StationPage } from "./station-page.ts";
 
+/** What the page says in other languages, of that for which Dashboard has a widget. */
+const spoken = {
+  de: {
+    columns: ["Zeit", "Packplatz", "Bediener", "Paket", "Maße und Gewicht", "Zustand", "Nachweis"],
+    search: "Suchen",
+    footer: "Pakete pro Seite:",
+    titles: ["Pakete nach Stunde und Packplatz", "Offene Archivaufträge der letzten 12 Stunden"],
+  },
+  es: {
+    columns: ["Hora", "Puesto", "Operario", "Bulto", "Dimensiones y peso", "Estado", "Evidencia"],
+    search: "Buscar",
+    footer: "Bultos por página:",
+    titles: ["Bultos por hora y puesto", "Tareas de archivado en curso en las últimas 12 horas"],
+  },
+};
+
+/** Runs in the page: keeps the texts that are drawn on a canvas, which only a chart knows. */
+const rememberDrawnTexts = `(() => {
+  window.drawnTexts = new Set();
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
+    window.drawnTexts.add(text);
+    fillText.call(this, text, ...where);
+  };
+})()`;
+
 const noMedia = { kind: "body", text: "[]", contentType: "application/json" } as const;
 
 describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`, () => {
@@ -126,6 +152,21 @@ describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`,
     assert.deepEqual(await page.faults({ width: 390, height: 844 }, "dark"), []);
     assert.deepEqual(await page.faults({ width: 768, height: 1024 }, "light"), []);
     assert.deepEqual(await page.faults({ width: 1920, height: 1080 }, "dark"), []);
+  });
+
+  it("speaks German and Spanish, also in its table and its charts", async () => {
+    const { nodeRed, nodes } = run;
+    await page.page.evaluate(rememberDrawnTexts);
+    for (const [language, { columns, search, footer, titles }] of Object.entries(spoken)) {
+      await nodeRed.deploy(changed(nodes, { LANGUAGE: language }));
+      await page.page.locator("thead", { hasText: columns.join("") }).waitFor();
+      await page.page.locator("tbody tr", { hasText: "ORDER-1" }).waitFor();
+      await page.page.getByLabel(search).first().waitFor();
+      await page.page.locator(".v-data-table-footer", { hasText: footer }).waitFor();
+      await page.page.waitForFunction(
+        `${JSON.stringify(titles)}.every((title) => window.drawnTexts.has(title) && document.querySelector('[aria-label="' + title + '"]'))`,
+      );
+    }
   });
 
   it("speaks German, and says when the flow of the stations is not running", async () => {

@@ -60,8 +60,8 @@ export function chartOf(group: string, x: string, colors: readonly string[]) {
   };
 }
 
-/** A table that each message fills anew, with these columns: the property of a row, and its title. */
-export function tableOf(group: string, columns: Readonly<Record<string, string>>) {
+/** A table that each message fills anew; the names of a row's properties are the headings. */
+export function tableOf(group: string) {
   return {
     group,
     label: "",
@@ -70,18 +70,11 @@ export function tableOf(group: string, columns: Readonly<Record<string, string>>
     height: "0",
     maxrows: 10,
     passthru: false,
-    autocols: false,
+    autocols: true,
     showSearch: true,
     deselect: true,
     selectionType: "none",
-    columns: Object.entries(columns).map(([key, title]) => ({
-      title,
-      key,
-      keyType: "key",
-      type: "text",
-      width: "",
-      align: "start",
-    })),
+    columns: [],
     mobileBreakpoint: "sm",
     mobileBreakpointType: "defaults",
     action: "replace",

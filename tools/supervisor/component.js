@@ -57,20 +57,45 @@ export default {
         this.send({ topic: "acknowledge", payload: { id, name } });
       }
     },
-    // Dashboard draws charts as images without a name, which a screen reader needs.
-    nameCharts() {
-      const names = [this.t.parcelsByHour, this.t.openJobs];
+    // Dashboard's table uses the texts of Vuetify, the library that it is made with.
+    translateTable() {
+      const { locale } = this.$vuetify;
+      const { current, messages } = locale;
+      const named = (prefix) =>
+        Object.fromEntries(
+          Object.entries(this.t)
+            .filter(([key]) => key.startsWith(prefix))
+            .map(([key, text]) => [key.slice(prefix.length), text]),
+        );
+      const texts = {
+        ...messages[current],
+        noDataText: this.t.noRows,
+        dataFooter: named("footer_"),
+        dataTable: { ...messages[current].dataTable, ariaLabel: named("sort_") },
+      };
+      locale.messages = { ...messages, [current]: texts };
+    },
+    // Dashboard draws charts as images without a name, which a screen reader needs, and calls its search in English.
+    nameWidgets() {
+      const names = [this.t.parcelsByHour, this.t.jobsByTime];
       document.querySelectorAll(".supervisor-charts [role=img]").forEach((chart, index) => {
         chart.setAttribute("aria-label", names[index] ?? "");
+      });
+      document.querySelectorAll(".supervisor-parcels .v-field-label").forEach((label) => {
+        label.textContent = this.t.search;
       });
     },
     show({ topic, payload }) {
       if (topic === "state") {
+        const isOther = this.state?.language !== payload.language;
         this.t = payload.texts;
         this.state = payload;
         document.documentElement.lang = payload.language;
         document.title = payload.texts.title;
-        this.nameCharts();
+        if (isOther) {
+          this.translateTable();
+        }
+        this.nameWidgets();
       }
     },
   },

@@ -30,19 +30,11 @@ const [overviewGroup = "", parcelsGroup = "", chartsGroup = ""] = groups.map(({ 
 );
 const overview = templateOf(
   overviewGroup,
-  flow.page("template.html", "component.js", "../dashboard-flows/page.css", "style.css"),
+  flow.page("template.html", ["component.js"], ["../dashboard-flows/page.css", "style.css"]),
   true,
 );
-const table = tableOf(parcelsGroup, {
-  time: "Time",
-  dock: "Dock",
-  operator: "Operator",
-  parcel: "Parcel",
-  dimensions: "Dimensions and weight",
-  state: "State",
-  evidence: "Evidence",
-});
 const colors = ["#1f7ad1", "#d4750c", "#2ca02c", "#a347e1", "#0f9aa8", "#c2477f", "#7a6a00", "#5b6b7a"];
+// The page gives both charts their titles in its language.
 const bars = { ...chartOf(chartsGroup, "hour", colors), label: "Parcels by hour and dock" };
 const line = {
   ...chartOf(chartsGroup, "", colors),
@@ -113,7 +105,7 @@ export function writeSupervisor(): string {
       "Supervisor",
       [640, 260],
       ["supervisor.cjs"],
-      {},
+      { initialize: flow.source("supervisor-start.cjs") },
       ["To the page 1"],
       ["Alarm"],
       ["Last parcels"],
@@ -122,7 +114,7 @@ export function writeSupervisor(): string {
     ),
     flow.linkOut("To the page", 1, [865, 140]),
     flow.node("debug", "Alarm", [910, 200], alarm),
-    flow.node("ui-table", "Last parcels", [930, 260], table, []),
+    flow.node("ui-table", "Last parcels", [930, 260], tableOf(parcelsGroup), []),
     flow.node("ui-chart", "Parcels by hour", [940, 320], bars, []),
     flow.node("ui-chart", "Open jobs", [920, 380], line, []),
   ];

@@ -3,7 +3,8 @@
 const now = Date.now();
 const texts = flow.get("texts");
 const t = texts[env.get("LANGUAGE")] ?? texts.en;
-const kept = flow.get("supervisor") ?? { alarms: {}, log: [], store: null, fleet: null, rows: "", bars: "" };
+const kept = flow.get("supervisor") ?? { alarms: {}, log: [], store: null, fleet: null };
+const sent = context.get("sent");
 const logLimit = 50;
 const rowLimit = 50;
 const minute = 60_000;
@@ -120,20 +121,20 @@ function dockOf(dock) {
   };
 }
 
-/** The table of the last parcels, the newest first. */
+/** The table of the last parcels, the newest first. Dashboard takes its headings from the names of the properties. */
 function rowsOf(all) {
   const parcels = all.flatMap(({ name, history }) => history.map((one) => ({ ...one, name })));
   return parcels
     .sort((one, other) => other.at - one.at)
     .slice(0, rowLimit)
     .map(({ at, name, operator, reference, summary, state, evidence }) => ({
-      time: new Date(at).toLocaleTimeString(env.get("LANGUAGE")),
-      dock: name,
-      operator,
-      parcel: reference,
-      dimensions: summary,
-      state: t[`parcel_${state}`] ?? state,
-      evidence: t[`evidence_${evidence}`] ?? "",
+      [t.columnTime]: new Date(at).toLocaleTimeString(env.get("LANGUAGE")),
+      [t.columnDock]: name,
+      [t.columnOperator]: operator,
+      [t.columnParcel]: reference,
+      [t.columnDimensions]: summary,
+      [t.columnState]: t[`parcel_${state}`] ?? state,
+      [t.columnEvidence]: t[`evidence_${evidence}`] ?? "",
     }));
 }
 
@@ -147,12 +148,16 @@ function barsOf(all) {
   );
 }
 
-/** The same data again would make the table and the chart draw themselves again. */
-function ifChanged(name, payload) {
-  const text = JSON.stringify(payload);
-  const isNew = kept[name] !== text;
-  kept[name] = text;
-  return isNew ? { payload } : null;
+/** The same again would make the table and the charts draw themselves again. */
+function ifChanged(name, message) {
+  const text = JSON.stringify(message);
+  const isNew = sent[name] !== text;
+  sent[name] = text;
+  return isNew ? message : null;
+}
+
+function titleOf(chart, text) {
+  return ifChanged(`title of ${chart}`, { ui_update: { chartOptions: { title: { text } } } });
 }
 
 const { topic } = msg;
@@ -185,10 +190,12 @@ node.status({
   text: fill(t.status, { count: open }),
 });
 const jobs = topic === "store" && !msg.error ? { topic: t.openJobs, payload: kept.store.openJobs } : null;
-return [
+const outputs = [
   { topic: "state", payload },
   begun,
-  ifChanged("rows", rowsOf(all)),
-  ifChanged("bars", barsOf(all)),
-  jobs,
+  ifChanged("rows", { payload: rowsOf(all) }),
+  [titleOf("bars", t.parcelsByHour), ifChanged("bars", { payload: barsOf(all) })],
+  [titleOf("jobs", t.jobsByTime), jobs],
 ];
+context.set("sent", sent);
+return outputs;
