@@ -2,7 +2,7 @@
  * The pictures of the pages:  npm run screenshots
  *
  * Runs examples on the simulator, opens the editor, the simulator's page and dashboards in a browser, light and dark, and writes
- * docs/screenshots/*.png. Builds nothing: build the package first. Needs ffmpeg.
+ * docs/screenshots/*.webp. Builds nothing: build the package first.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,8 +12,8 @@ import { startDemo, type DemoEnvironment, type DemoOptions } from "./demo/enviro
 import { runFlow } from "./demo/run-flow.ts";
 import { evidenceReport } from "./screenshots/report.ts";
 import { takeDashboards } from "./screenshots/dashboards.ts";
-import { smaller } from "./screenshots/smaller.ts";
 import { deviceDialog, flow, imageOnCanvas, pickerDialog, simulatorPage } from "./screenshots/views.ts";
+import { toWebp } from "./screenshots/webp.ts";
 
 const folder = join(import.meta.dirname, "..", "docs", "screenshots");
 /** The order matters: when the simulator's page is shown, its list has the requests of the runs and no others. */
@@ -82,7 +82,7 @@ async function pressAll({ nodeRed, flow: first, flows }: DemoEnvironment): Promi
 }
 
 async function save(name: string, png: Buffer): Promise<void> {
-  const small = smaller(png);
-  await writeFile(join(folder, `${name}.png`), small);
-  console.log(`docs/screenshots/${name}.png`.padEnd(44), `${Math.round(small.length / 1024)} KB`);
+  const picture = await toWebp(browser, png);
+  await writeFile(join(folder, `${name}.webp`), picture);
+  console.log(`docs/screenshots/${name}.webp`.padEnd(44), `${Math.round(picture.length / 1024)} KB`);
 }

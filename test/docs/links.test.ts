@@ -99,7 +99,7 @@ describe("the links of the pages", () => {
     const packed = pages.filter(({ path }) => path === "README.md" || path.startsWith("docs/"));
     const local = packed.flatMap(({ links }) => links.filter(({ target }) => !/^([a-z]+:|#)/.test(target)));
     const odd = local.filter(
-      ({ target }) => !/(\.(md|json|png|svg)(#.*)?|LICENSE|test\/[\w/.-]+)$/.test(target),
+      ({ target }) => !/(\.(md|json|png|svg|webp)(#.*)?|LICENSE|test\/[\w/.-]+)$/.test(target),
     );
     assert.deepEqual(odd, []);
   });
