@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
 import type { NotIndexed } from "../../src/model/archive-reports.ts";
-import { sharedPostgres } from "../support/postgres.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
 import { postgresOptions } from "../store/databases.ts";
 import { copiesOfArchive, verify } from "./packages.ts";
 import { bundle, runChild } from "./processes.ts";

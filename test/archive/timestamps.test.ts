@@ -18,12 +18,15 @@ import {
 import { sha256Of } from "../../src/model/sha256.ts";
 import { TimestampServer } from "../../src/timestamp-server/client.ts";
 import { diskAround, listAll, systemError, withFolder } from "../media/support.ts";
+import { postgresOptions } from "../store/databases.ts";
 import { failsWith, failureOf } from "../support/failures.ts";
 import { hasOpenSsl, openssl, startAuthority, type Authority } from "../timestamp/authority.ts";
 import { certificates, fixture, fixtures } from "../timestamp/fixtures.ts";
 import { fillArchive } from "./packages.ts";
 import { readZip } from "./read-zip.ts";
+import { openSharedStore } from "./shared-store.ts";
 import { databaseOf } from "./store.ts";
+import { intentOf, mediumOf, openArchive } from "./support.ts";
 
 const roots = join(fixtures, "root.crt");
 const stampsFolder = ".dimensioner-archive/timestamps";
@@ -121,6 +124,40 @@ describe("archive: time stamps from OpenSSL", () => {
         report.unchecked[0]?.problem ?? "",
         /they name “Example Time Stamps”, but no root certificate/,
       );
+    }));
+
+  it("is made of the end of each chain if several workers share the store, and once of each", () =>
+    withFolder(async (root) => {
+      const options = await postgresOptions();
+      const workers = [await openSharedStore(root, options), await openSharedStore(root, options)];
+      const paths: string[] = [];
+      for (const [index, { store }] of workers.entries()) {
+        const ids = [0, 1].map((number) => `m${index}${number}`);
+        paths.push(...(await fillArchive(root, ids, () => ({}), { store })));
+      }
+      const asked = authority.requests.length;
+      const stampAll = () => stamp(root, { database: options.address.url });
+      // The second chain begins at the end of the first one, which nothing else has named.
+      const made = await stampAll();
+      assert.deepEqual([made.package, made.alreadyStamped], [paths[3], false]);
+      const third = await openSharedStore(root, options);
+      const fourth = await openSharedStore(root, options);
+      const both = await Promise.all(
+        [third, fourth].map(({ store }) => openArchive(root, undefined, { store })),
+      );
+      for (const [index, { runner }] of both.entries()) {
+        const intent = intentOf(`n${index}`, { origin: null });
+        const submission = await runner.submitMedia(intent, [mediumOf(`n${index}`)], null);
+        await submission.end();
+        submission.messageSent();
+      }
+      assert.equal((await stampAll()).alreadyStamped, false);
+      assert.equal((await stampAll()).alreadyStamped, true);
+      assert.equal(authority.requests.length, asked + 3);
+      await Promise.all(both.map((one) => one.close()));
+      for (const path of paths) {
+        assert.ok((await coverOf(root, path)) !== null, path);
+      }
     }));
 
   it("asks once for each new manifest, and once for each server", () =>

@@ -56,9 +56,10 @@ class WorkerRun {
     const third = await this.#scheduler.runUntil(this.#begin("third"));
     await this.#scheduler.runUntil(this.#takeOver(third));
     await this.#scheduler.runUntil(third.close());
-    // Whoever opens the archive next tidies up.
-    const fourth = await this.#scheduler.runUntil(this.#begin("fourth"));
-    await this.#scheduler.runUntil(fourth.close());
+    // Whoever opens the archive next tidies up, also two at the same time.
+    const last = [this.#begin("fourth"), this.#begin("fifth")];
+    const opened = await this.#scheduler.runUntil(Promise.all(last));
+    await this.#scheduler.runUntil(Promise.all(opened.map((one) => one.close())));
     await this.#check(fate);
     // So that nothing stays open: what a killed process had begun.
     first.simulated.isStopped = false;

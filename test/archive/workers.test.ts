@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
-import { SharedDatabase } from "../../src/store/shared-database.ts";
-import { RecordArrivals } from "../../src/store/record-arrivals.ts";
-import { Store } from "../../src/store/store.ts";
+import { mkdir, rm, utimes, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { Archives } from "../../src/archive/jobs/archives.ts";
+import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
+import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
+import { readPostgresUrl } from "../../src/store/postgres-address.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { postgresOptions } from "../store/databases.ts";
+import { verify } from "./packages.ts";
+import { openSharedStore } from "./shared-store.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import {
   intentOf,
@@ -17,6 +23,7 @@ import {
 
 interface Worker extends Opened {
   readonly id: string;
+  query(sql: string): Promise<unknown>;
   /** Ends its lease, as if it had not been renewed for a minute. */
   endLease(): Promise<void>;
 }
@@ -26,19 +33,18 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
   const isMine = () => true;
 
   async function withWorkers(
-    act: (open: () => Promise<Worker>, root: string) => Promise<void>,
+    act: (open: () => Promise<Worker>, root: string, url: string) => Promise<void>,
   ): Promise<void> {
     const options = await postgresOptions();
     const workers: Worker[] = [];
     await withFolder(async (root) => {
       const open = async (): Promise<Worker> => {
-        const database = await SharedDatabase.open(options);
+        const { store, database } = await openSharedStore(root, options);
         const { worker } = database;
-        const lease = { database, worker, arrivals: new RecordArrivals(), release: () => database.close() };
-        const store = new Store(options.address.name, { path: root }, { open: async () => lease });
         const opened = {
           ...(await openArchive(root, cloud.client, { store })),
           id: worker.id,
+          query: (sql: string) => database.transaction([{ sql }]),
           async endLease() {
             const sql = "UPDATE workers SET lease_until = '' WHERE worker_id = ?";
             await database.transaction([{ sql, values: [worker.id] }]);
@@ -48,7 +54,7 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
         return opened;
       };
       try {
-        await act(open, root);
+        await act(open, root, options.address.url);
       } finally {
         await Promise.all(workers.map((one) => one.close()));
       }
@@ -114,6 +120,96 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
       resumed?.messageSent(error);
       await second.close();
       assert.deepEqual(await workFolders(root), []);
+    });
+  });
+
+  it("each has a chain of its own, and the check knows them all", async () => {
+    await withWorkers(async (open, root, url) => {
+      const [first, second] = [await open(), await open()];
+      const paths: string[] = [];
+      for (const [index, { runner }] of [first, second, first, second].entries()) {
+        const intent = intentOf(`m${index}`, { origin: null });
+        const submission = await runner.submitMedia(intent, [mediumOf(`m${index}`)], null);
+        paths.push((await submission.end()).path);
+        submission.messageSent();
+      }
+      const chains = [...(await readPackages(root)).values()].map(({ store, previous }) => [
+        store,
+        previous?.path.replace("/manifest.json", "") ?? null,
+      ]);
+      assert.deepEqual(
+        chains.toSorted(),
+        [
+          [first.id, null],
+          [second.id, null],
+          [first.id, paths[0]],
+          [second.id, paths[1]],
+        ].toSorted(),
+      );
+      const { report, said } = await verify(root, url);
+      assert.deepEqual([report.verdict, said], ["ok", []]);
+      await first.query(`DELETE FROM packages WHERE location = '${paths[0]}'`);
+      await rm(join(root, paths[3] ?? ""), { recursive: true });
+      assert.deepEqual((await verify(root, url)).said.toSorted(), [
+        `missing-package ${paths[3]}`,
+        `unlisted ${paths[0]}`,
+      ]);
+    });
+  });
+
+  it("a node takes over its jobs by itself, and says which rows were changed", async () => {
+    await withWorkers(async (open, root, url) => {
+      const first = await open();
+      cloud.sim.cloud.addMedia("taken", { contentType: "image/jpeg", bytes: pictureOf("taken") });
+      const { origin } = cloud.client.peer;
+      const ids = ["damaged", "taken"];
+      await Promise.all(
+        ids.map((id) => first.runner.submit(intentOf(id, { origin, waitMs: 60_000, settleMs: 60_000 }))),
+      );
+      await first.query("UPDATE jobs SET intent = '' WHERE transaction_id = 'damaged'");
+      await first.endLease();
+      const { store } = await openSharedStore(root, { address: readPostgresUrl(url) });
+      const resumed = Promise.withResolvers<Submission>();
+      const damaged = Promise.withResolvers<readonly string[]>();
+      const session = new ArchiveSession(new Archives(), {
+        node: "node",
+        store: () => store,
+        concurrency: () => 1,
+        cloud: () => cloud.client,
+        device: () => assert.fail("no device was given"),
+        findMissing: missingMedia,
+        isMine,
+        onResumed: async (submission) => resumed.resolve(submission),
+        onResumeError: (error) => resumed.reject(error),
+        onFindings: ({ damagedJobs }) => {
+          if (damagedJobs.length > 0) {
+            damaged.resolve(damagedJobs);
+          }
+        },
+      });
+      await session.open();
+      assert.equal((await resumed.promise).running?.job.transactionId, "taken");
+      assert.equal((await damaged.promise).length, 1);
+      await session.close();
+    });
+  });
+
+  it("tidy up together what one has left, and leave alone what is less than a day old", async () => {
+    await withWorkers(async (open, root) => {
+      const first = await open();
+      const folderOf = (job: string) => join(root, ".dimensioner-archive", "work", first.id, job);
+      const old = new Date(Date.now() - 25 * 3_600_000);
+      const jobs = Array.from({ length: 20 }, (_, number) => `old-${number}`);
+      for (const job of ["new", ...jobs]) {
+        await mkdir(join(folderOf(job), "media"), { recursive: true });
+        await writeFile(join(folderOf(job), "media", "item.jpg"), job);
+        await (job === "new" ? undefined : utimes(folderOf(job), old, old));
+      }
+      await first.endLease();
+      const others = await Promise.all([open(), open(), open()]);
+      const aside = others.flatMap(({ findings }) => findings.movedAside.map((path) => basename(path)));
+      assert.deepEqual(aside.toSorted(), jobs.toSorted());
+      assert.deepEqual(await workFolders(root), ["new"]);
     });
   });
 });

@@ -1,7 +1,7 @@
 import { readPostgresUrl } from "../../src/store/postgres-address.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../src/store/postgres-database.ts";
 import { migrations } from "../../src/store/schema.ts";
-import { sharedPostgres } from "../support/postgres.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
 import { openTestDatabase, reopening, type TestDatabase } from "./support.ts";
 
 /** The databases that a store may have. What holds for one has to hold for the other. */

@@ -140,15 +140,3 @@ async function addCertificate(databaseDir: string): Promise<void> {
     await chown(join(databaseDir, name), uid, gid);
   }
 }
-
-let shared: Promise<PostgresServer> | undefined;
-
-/** The server that all suites of this process share. It is started for the first one, and removed after the last. */
-export function sharedPostgres(): Promise<PostgresServer> {
-  return (shared ??= startPostgres());
-}
-
-after(async () => {
-  const server = await shared;
-  await server?.remove();
-});

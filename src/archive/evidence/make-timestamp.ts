@@ -1,3 +1,4 @@
+import type { X509Certificate } from "node:crypto";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { TimestampResult } from "../../model/shapes.ts";
 import { createRequest, readRequest } from "../../timestamp/request.ts";
@@ -5,6 +6,7 @@ import { verifyTimestamp, type VerifiedTimestamp } from "../../timestamp/verify.
 import { asFileError, stateFolderName } from "../archive-disk.ts";
 import { openPackage, type OpenedPackage } from "./open-package.ts";
 import type { EvidenceSource } from "./packages.ts";
+import type { PlacedPackage } from "../packages/intent.ts";
 import { PackageIndex } from "../packages/package-index.ts";
 import { keepTimestamp } from "../maintenance/keep-timestamp.ts";
 import { locationOf, timeOf, TimestampFolder, type KeptTimestamp } from "../maintenance/timestamp-folder.ts";
@@ -30,8 +32,9 @@ export interface TimestampOptions {
 
 /**
  * Has the newest manifest of a store time-stamped, and keeps the time stamp beside the packages. As each manifest names
- * the one before it by its SHA-256, the time stamp covers all of them. It is verified before it is kept. If this server
- * has already time-stamped the manifest, that time stamp is returned.
+ * the one before it by its SHA-256, the time stamp covers all of them. If several workers share the store, each has a
+ * chain of its own: the end of each is time-stamped, and the time stamp of the newest is returned. Each is verified before it is
+ * kept. A manifest that this server has already time-stamped is not sent again.
  *
  * Rejects with ERR_NOT_FOUND if there is no package, ERR_FILE, ERR_STORE, ERR_CONFIG, and the errors of the server.
  */
@@ -40,9 +43,39 @@ export async function makeTimestamp(
   authority: TimestampAuthority,
   { roots: rootsFile, signal }: TimestampOptions,
 ): Promise<TimestampResult> {
-  const { root, disk } = source;
   const roots = await readRoots(rootsFile);
-  const newest = await openNewest(source);
+  const ends = await findEnds(source);
+  const results: TimestampResult[] = [];
+  let damaged: { readonly error: unknown } | undefined;
+  for (const end of ends) {
+    try {
+      results.push(await stampEnd(source, authority, { newest: await openEnd(source, end), roots, signal }));
+    } catch (error) {
+      if (!(error instanceof DimensionerError) || error.sentence !== "timestampChanged") {
+        throw error;
+      }
+      // It must not keep the others from being time-stamped.
+      damaged ??= { error };
+    }
+  }
+  const newest = results.at(-1);
+  if (damaged !== undefined || newest === undefined) {
+    throw damaged?.error;
+  }
+  return { ...newest, alreadyStamped: results.every(({ alreadyStamped }) => alreadyStamped) };
+}
+
+interface End {
+  readonly newest: OpenedPackage;
+  readonly roots: readonly X509Certificate[];
+  readonly signal: AbortSignal | undefined;
+}
+
+async function stampEnd(
+  { root, disk }: EvidenceSource,
+  authority: TimestampAuthority,
+  { newest, roots, signal }: End,
+): Promise<TimestampResult> {
   const kept = new TimestampFolder(root, disk);
   const sha256 = Buffer.from(newest.sha256, "hex");
   const known = await findKept(kept, newest, authority.url);
@@ -81,17 +114,24 @@ export async function makeTimestamp(
   return resultOf(made, verified, false);
 }
 
-/** The package that the next manifest would name. Only one that is as it was archived is time-stamped. */
-async function openNewest(source: EvidenceSource): Promise<OpenedPackage> {
-  const { database, root, disk, operation } = source;
+/** The packages that the next manifests would name. */
+async function findEnds({ database, operation }: EvidenceSource): Promise<readonly PlacedPackage[]> {
   const [stores = []] = await database.transaction([{ sql: "SELECT store_id FROM store" }]);
-  const last = await new PackageIndex(database).last(String(stores[0]?.["store_id"]));
-  if (last === undefined) {
+  const ends = await new PackageIndex(database).ends(String(stores[0]?.["store_id"]));
+  if (ends.length === 0) {
     throw new DimensionerError("timestampNothing", { surface: "store", operation });
   }
-  const opened = await openPackage(root, last, disk);
-  if (opened.sha256 !== last.sha256) {
-    throw new DimensionerError("timestampChanged", { surface: "disk", operation }, { path: last.path });
+  return ends;
+}
+
+/** Only a manifest that is as it was archived is time-stamped. */
+async function openEnd(
+  { root, disk, operation }: EvidenceSource,
+  end: PlacedPackage,
+): Promise<OpenedPackage> {
+  const opened = await openPackage(root, end, disk);
+  if (opened.sha256 !== end.sha256) {
+    throw new DimensionerError("timestampChanged", { surface: "disk", operation }, { path: end.path });
   }
   return opened;
 }
@@ -99,24 +139,31 @@ async function openNewest(source: EvidenceSource): Promise<OpenedPackage> {
 /** The latest time stamp of a server for a manifest, if it is there and can be verified without roots. */
 async function findKept(
   kept: TimestampFolder,
-  { sha256 }: OpenedPackage,
+  { sha256, location }: OpenedPackage,
   server: string,
 ): Promise<KeptTimestamp | undefined> {
-  const latest = (await kept.names()).at(-1);
-  const found = latest === undefined ? undefined : await kept.read(latest);
-  if (found === undefined || found.about.manifestSha256 !== sha256 || found.about.server !== server) {
-    return undefined;
+  const names: string[] = [];
+  for await (const logged of kept.logged()) {
+    if (logged.package === location) {
+      names.push(logged.timestamp);
+    }
   }
+  for (const name of names.toReversed()) {
+    const found = await kept.read(name);
+    if (found?.about.manifestSha256 === sha256 && found.about.server === server && isValid(found, sha256)) {
+      return found;
+    }
+  }
+  return undefined;
+}
+
+/** A damaged one is not counted: a new one takes its place. */
+function isValid({ request, response }: KeptTimestamp, sha256: string): boolean {
   try {
-    verifyTimestamp(
-      found.response,
-      { ...readRequest(found.request), sha256: Buffer.from(sha256, "hex") },
-      [],
-    );
-    return found;
+    verifyTimestamp(response, { ...readRequest(request), sha256: Buffer.from(sha256, "hex") }, []);
+    return true;
   } catch {
-    // A damaged one is not counted: a new one takes its place.
-    return undefined;
+    return false;
   }
 }
 

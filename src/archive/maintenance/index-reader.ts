@@ -28,8 +28,8 @@ const checkedRows = [
 export class IndexReader {
   /** The file, or the address. */
   readonly file: string;
-  /** The store's id, made with its database. */
-  readonly storeId: string;
+  /** The chains whose packages it lists: that of the store, or one for each worker. */
+  readonly chains: readonly string[];
   /** The folder of packages that the store last had; null if none is known. */
   readonly folder: string | null;
   readonly #source: IndexSource;
@@ -37,7 +37,7 @@ export class IndexReader {
   private constructor(file: string, source: IndexSource, store: Row) {
     this.file = file;
     this.#source = source;
-    this.storeId = String(store["store_id"]);
+    this.chains = [String(store["store_id"]), ...source.workers];
     this.folder = typeof store["folder"] === "string" ? store["folder"] : null;
   }
 

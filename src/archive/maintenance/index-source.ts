@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Database, Row } from "../../store/database.ts";
 import { isPostgresUrl, readPostgresUrl } from "../../store/postgres-address.ts";
 import { PostgresDatabase } from "../../store/postgres-database.ts";
-import { noTablesError } from "../../store/postgres-failures.ts";
+import { noTablesError, schemaName } from "../../store/postgres-failures.ts";
 import { migrations } from "../../store/schema.ts";
 import { failureError } from "../../store/sqlite-failures.ts";
 import { readLog } from "../../store/sqlite-log.ts";
@@ -14,6 +14,8 @@ export interface IndexSource {
   readonly database: Database;
   /** The row of the table `store`. */
   readonly store: Row;
+  /** The ids of the workers that share the database, each of which has a chain of its own; none of an embedded one. */
+  readonly workers: readonly string[];
   /** Rejects with ERR_STORE where the database is damaged. */
   check(): Promise<void>;
 }
@@ -40,11 +42,24 @@ async function openPostgres(given: string): Promise<IndexSource> {
     if (store === undefined) {
       throw noTablesError(readPostgresUrl(given).name);
     }
-    return { database, store, check: async () => undefined };
+    return { database, store, workers: await findWorkers(database), check: async () => undefined };
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+/** Earlier versions have no such table. */
+async function findWorkers(database: Database): Promise<string[]> {
+  const [tables = []] = await database.transaction([
+    {
+      sql: "SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = 'workers'",
+      values: [schemaName],
+    },
+  ]);
+  const [rows = []] =
+    tables.length === 0 ? [] : await database.transaction([{ sql: "SELECT worker_id FROM workers" }]);
+  return rows.map((row) => String(row["worker_id"]));
 }
 
 async function openFile(file: string): Promise<IndexSource> {
@@ -63,7 +78,7 @@ async function openFile(file: string): Promise<IndexSource> {
       await checkFile(file, database);
       throw failureError(file, { reason: "foreign" });
     }
-    return { database, store, check: () => checkFile(file, database) };
+    return { database, store, workers: [], check: () => checkFile(file, database) };
   } catch (error) {
     await database.close();
     throw error;

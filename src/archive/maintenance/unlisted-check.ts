@@ -8,7 +8,7 @@ import { loadManifestWithin } from "./load-manifest-within.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
 const unlisted = `SELECT seen_order, path, sha256, job FROM seen
-  WHERE seen_order > ? AND NOT is_listed AND store = ? ORDER BY seen_order LIMIT ?`;
+  WHERE seen_order > ? AND NOT is_listed AND store IN (SELECT value FROM json_each(?)) ORDER BY seen_order LIMIT ?`;
 
 /**
  * Selects packages of the index's own store that the index does not list. They may have been archived while it was
@@ -18,7 +18,7 @@ export async function* checkUnlisted(
   index: IndexReader,
   { root, disk, seen, pruned }: CheckParts,
 ): AsyncGenerator<Finding> {
-  for await (const row of seen.pages(unlisted, [index.storeId])) {
+  for await (const row of seen.pages(unlisted, [JSON.stringify(index.chains)])) {
     const [path, sha256] = [String(row["path"]), String(row["sha256"])];
     const isKnown = await index.isKnown(String(row["job"]), sha256);
     // It may have been deleted since, or it was deleted and restored.
@@ -39,7 +39,7 @@ export async function* checkUnlisted(
  * packages: a rebuilt index lists those of earlier stores.
  */
 export async function checkOthers(indexes: readonly IndexReader[], seen: SeenPackages): Promise<Unchecked[]> {
-  const own = JSON.stringify(indexes.map(({ storeId }) => storeId));
+  const own = JSON.stringify(indexes.flatMap(({ chains }) => chains));
   const stores = await seen.select(
     `SELECT store, count(*) AS packages, path, max(archived) FROM seen
       WHERE NOT is_listed AND (store IS NULL OR store NOT IN (SELECT value FROM json_each(?)))

@@ -69,6 +69,21 @@ export class PackageIndex {
     }
   }
 
+  /**
+   * Returns the packages that no other one names, of the chains of this database: that of the store, or one for each worker. The
+   * newest comes last.
+   */
+  async ends(storeId: string): Promise<readonly PlacedPackage[]> {
+    const ends = await this.#select(
+      `AS package WHERE store_id IN (SELECT worker_id FROM workers) AND NOT EXISTS
+        (SELECT 1 FROM packages AS next WHERE next.previous_sha256 = package.manifest_sha256)
+        ORDER BY archived_at, package_id`,
+      [],
+    );
+    const last = ends.length === 0 ? await this.last(storeId) : undefined;
+    return last === undefined ? ends : [last];
+  }
+
   async #select(where: string, values: readonly SqlValue[]): Promise<readonly IndexedPackage[]> {
     const [rows = []] = await this.#database.transaction([
       { sql: `SELECT * FROM packages ${where}`, values },

@@ -50,9 +50,16 @@ export class WorkFolders {
     }
   }
 
-  /** The ids of the jobs that have a folder. */
+  /** The ids of the jobs that have a folder; none if another worker has removed them all. */
   async list(): Promise<string[]> {
-    return this.#disk.readdir(this.root);
+    try {
+      return await this.#disk.readdir(this.root);
+    } catch (error) {
+      if (systemCode(error) === "ENOENT") {
+        return [];
+      }
+      throw error;
+    }
   }
 
   /** The names of the folders of all workers, also of other stores. */
@@ -181,6 +188,9 @@ export class WorkFolders {
         await this.#disk.rename(this.#jobFolder(name), target);
         return target;
       } catch (error) {
+        if (systemCode(error) === "ENOENT") {
+          return null;
+        }
         // A part that was too late may have left another folder of the same job.
         if (systemCode(error) !== "ENOTEMPTY" && systemCode(error) !== "EEXIST") {
           throw error;

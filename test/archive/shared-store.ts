@@ -1,0 +1,14 @@
+import { RecordArrivals } from "../../src/store/record-arrivals.ts";
+import { SharedDatabase, type SharedDatabaseOptions } from "../../src/store/shared-database.ts";
+import { Store } from "../../src/store/store.ts";
+
+/** A store with a PostgreSQL database, as one of its workers has it open. Whoever uses it closes the database. */
+export async function openSharedStore(
+  root: string,
+  options: SharedDatabaseOptions,
+): Promise<{ readonly store: Store; readonly database: SharedDatabase }> {
+  const database = await SharedDatabase.open(options);
+  const { worker } = database;
+  const lease = { database, worker, arrivals: new RecordArrivals(), release: () => database.close() };
+  return { database, store: new Store(options.address.name, { path: root }, { open: async () => lease }) };
+}

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readPostgresUrl } from "../../src/store/postgres-address.ts";
+import { startSimulator } from "../../src/simulator/index.ts";
+import { withFolder } from "../media/support.ts";
+import type { PostgresServer } from "../support/postgres.ts";
+import { bundle, startChild, type Child } from "./processes.ts";
+import { openSharedStore } from "./shared-store.ts";
+import { openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
+
+/** What happens while the workers are at work. */
+export interface Trouble {
+  /** How many workers there are. */
+  readonly workers: number;
+  readonly transactions: number;
+  readonly leaseSeconds: number;
+  /** How often one is killed, and another one started. */
+  readonly kills: number;
+  /** How often one is suspended for longer than its lease. */
+  readonly suspensions: number;
+  /** How often the server of the database is stopped and started again. */
+  readonly restarts: number;
+}
+
+export interface TroubleReport {
+  readonly seconds: number;
+  /** How many messages another worker has ended, as their own one said. */
+  readonly taken: number;
+}
+
+/**
+ * Lets several processes archive transactions into one folder with one database, while they are killed and suspended. Throws if a
+ * transaction is not in exactly one whole package with one row, or a job is left.
+ */
+export async function workInTrouble(server: PostgresServer, trouble: Trouble): Promise<TroubleReport> {
+  const sim = await startSimulator();
+  const { user, password } = server.admin;
+  process.env["PGPASSWORD"] = password;
+  const name = await server.makeDatabase();
+  const url = `postgres://${user}@127.0.0.1:${server.port}/${name}`;
+  const ids = Array.from({ length: trouble.transactions }, (_, index) => `t${index}`);
+  for (const id of ids) {
+    sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes: pictureOf(id) });
+  }
+  let report: TroubleReport | undefined;
+  try {
+    await withFolder(async (root) => {
+      const run = new TroubledRun(server, trouble, [
+        root,
+        url,
+        sim.cloud.origin,
+        String(trouble.leaseSeconds),
+      ]);
+      report = await run.archive(ids);
+      // Whoever opens the archive next tidies up.
+      const { store } = await openSharedStore(root, { address: readPostgresUrl(url) });
+      await (await openArchive(root, undefined, { store })).close();
+      assert.deepEqual(await workFolders(root), []);
+      const packages = [...(await readPackages(root)).values()];
+      assert.deepEqual(packages.map(({ transactionId }) => transactionId).toSorted(), ids.toSorted());
+      for (const { transactionId, items, complete } of packages) {
+        const hashes = items.map(({ sha256 }) => sha256);
+        assert.deepEqual([complete, hashes], [true, [sha256Of(pictureOf(transactionId ?? ""))]]);
+      }
+      const rows = await server.run("SELECT transaction_id FROM dimensioner.packages", name);
+      assert.deepEqual(rows.map((row) => row["transaction_id"]).toSorted(), ids.toSorted());
+      const open = "SELECT * FROM dimensioner.jobs WHERE state NOT IN ('reported', 'failed')";
+      assert.deepEqual(await server.run(open, name), []);
+    });
+  } finally {
+    await sim.close();
+  }
+  assert.ok(report !== undefined);
+  return report;
+}
+
+class TroubledRun {
+  readonly #server: PostgresServer;
+  readonly #trouble: Trouble;
+  readonly #args: readonly string[];
+  readonly #archived = new Set<string>();
+  readonly #children: Child[] = [];
+  #script = "";
+  #taken = 0;
+
+  constructor(server: PostgresServer, trouble: Trouble, args: readonly string[]) {
+    this.#server = server;
+    this.#trouble = trouble;
+    this.#args = args;
+  }
+
+  async archive(ids: readonly string[]): Promise<TroubleReport> {
+    this.#script = await bundle("test/archive/worker-child.ts");
+    try {
+      await Promise.all(Array.from({ length: this.#trouble.workers }, () => this.#start()));
+      const startedMs = performance.now();
+      const { kills, suspensions, restarts } = this.#trouble;
+      const events = [
+        ...Array.from({ length: kills }, () => () => this.#kill()),
+        ...Array.from({ length: suspensions }, () => () => this.#suspend()),
+        ...Array.from({ length: restarts }, () => () => this.#restart()),
+      ];
+      const share = Math.ceil(ids.length / (events.length + 1));
+      for (let from = 0; from < ids.length; from += share) {
+        this.#submit(ids.slice(from, from + share));
+        // Some are done, and others are not.
+        const half = Math.min(from + share / 2, ids.length);
+        await until(() => this.#archived.size >= half, `${half} archived`);
+        await events.shift()?.();
+      }
+      await this.#finish(ids);
+      return { seconds: (performance.now() - startedMs) / 1000, taken: this.#taken };
+    } finally {
+      await Promise.all(this.#children.map((child) => child.kill()));
+    }
+  }
+
+  /** Sends again what was lost with a killed worker, as a webhook does, and lets all end. */
+  async #finish(ids: readonly string[]): Promise<void> {
+    for (let left = ids; left.length > 0; left = ids.filter((id) => !this.#archived.has(id))) {
+      const before = this.#archived.size;
+      await until(() => this.#archived.size > before, "more archived", 2_000).catch(() => this.#submit(left));
+    }
+    for (const { process: child } of this.#children) {
+      child.stdin?.write("close\n");
+    }
+    await Promise.all(this.#children.map(({ ended }) => ended));
+    assert.deepEqual(
+      this.#children.map(({ process: child }) => child.exitCode),
+      this.#children.map(() => 0),
+    );
+  }
+
+  #submit(ids: readonly string[]): void {
+    ids.forEach((id, index) =>
+      this.#children[index % this.#children.length]?.process.stdin?.write(`${id}\n`),
+    );
+  }
+
+  async #start(): Promise<void> {
+    const child = startChild(this.#script, this.#args, (line) => {
+      const [what, id = ""] = line.split(" ");
+      if (what === "archived") {
+        this.#archived.add(id);
+      }
+      this.#taken += what === "cancelledTaken" ? 1 : 0;
+    });
+    assert.equal(await child.nextLine(), "open");
+    this.#children.push(child);
+  }
+
+  async #kill(): Promise<void> {
+    await this.#children.shift()?.kill();
+    await this.#start();
+  }
+
+  async #suspend(): Promise<void> {
+    const child = this.#children[0]?.process;
+    child?.kill("SIGSTOP");
+    await sleep(this.#trouble.leaseSeconds * 2_000);
+    child?.kill("SIGCONT");
+  }
+
+  async #restart(): Promise<void> {
+    await this.#server.stop();
+    await this.#server.start();
+  }
+}
