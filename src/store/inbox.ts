@@ -1,9 +1,10 @@
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import type { RecordArrivals } from "./record-arrivals.ts";
-import type { Database, Row } from "./database.ts";
+import { skipLocked, type Condition, type Database, type Row } from "./database.ts";
 import { handledColumns, handledValues, identity, type HandledParcel } from "./handled-records.ts";
 import { sha256Of } from "../model/sha256.ts";
+import { endedWorkers, type Worker } from "./worker-lease.ts";
 
 export interface InboxOptions {
   /** The node that receives the records; it finds them again after a restart. */
@@ -13,6 +14,8 @@ export interface InboxOptions {
    * again.
    */
   readonly runId: string;
+  /** Which worker on the database the process is; not given: the only one. */
+  readonly worker?: Worker;
   /** Notified of each record that is kept. */
   readonly arrivals?: RecordArrivals;
   /** For tests. */
@@ -44,6 +47,8 @@ const resendWithinMs = 7 * 24 * 3_600_000;
 const keepHandledMs = 90 * 24 * 3_600_000;
 /** How many records are removed in one transaction. */
 const mostRemoved = 1_000;
+/** How many records are taken over in one transaction. */
+const mostTaken = 500;
 
 /**
  * The records that a webhook has received. Each is in the database before the response to its sender, and stays
@@ -53,13 +58,15 @@ export class Inbox {
   readonly #database: Database;
   readonly #nodeId: string;
   readonly #runId: string;
+  readonly #worker: Worker | undefined;
   readonly #arrivals: RecordArrivals | undefined;
   readonly #now: () => Date;
 
-  constructor(database: Database, { nodeId, runId, arrivals, now = () => new Date() }: InboxOptions) {
+  constructor(database: Database, { nodeId, runId, worker, arrivals, now = () => new Date() }: InboxOptions) {
     this.#database = database;
     this.#nodeId = nodeId;
     this.#runId = runId;
+    this.#worker = worker;
     this.#arrivals = arrivals;
     this.#now = now;
   }
@@ -79,8 +86,8 @@ export class Inbox {
         sql: `INSERT INTO records
             (node_id, transaction_id, legacy_id, transaction_reference, custom_reference_1, custom_reference_2,
               custom_reference_3, received_at, received_by_run, record, record_sha256, device_serial_number,
-              device_certificate)
-          SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+              device_certificate, worker_id)
+          SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
           WHERE NOT EXISTS (SELECT 1 FROM records WHERE node_id = ? AND received_at > ?
             AND (transaction_id IN (?, ?) OR legacy_id IN (?, ?)))
           RETURNING record_id`,
@@ -98,6 +105,7 @@ export class Inbox {
           sha256Of(text),
           record.deviceSerialNumber,
           record.deviceCertificate,
+          this.#worker?.id ?? null,
           this.#nodeId,
           since,
           identity(transactionId),
@@ -115,15 +123,40 @@ export class Inbox {
     return Number(added["record_id"]);
   }
 
-  /** Returns a page of the records that nobody has handled and this run has not sent, beginning after this number. */
+  /**
+   * Takes over the records of workers whose lease has ended, so that `unsent` returns them. Each goes to one worker. Returns how many
+   * there were.
+   */
+  async takeOver(): Promise<number> {
+    const worker = this.#worker;
+    if (worker === undefined || worker.isAlone) {
+      return 0;
+    }
+    const ended = endedWorkers(0);
+    const [taken = []] = await this.#database.transaction([
+      {
+        sql: `UPDATE records SET worker_id = ? WHERE record_id IN
+          (SELECT record_id FROM records WHERE node_id = ? AND handled_at IS NULL AND received_at > ?
+            AND worker_id IN (${ended.sql}) LIMIT ? ${skipLocked}) RETURNING record_id`,
+        values: [worker.id, this.#nodeId, this.#resendSince(), ...ended.values, mostTaken],
+      },
+    ]);
+    return taken.length;
+  }
+
+  /**
+   * Returns a page of the records of this worker that nobody has handled and this run has not sent, beginning after this
+   * number.
+   */
   async unsent(after: number, limit: number): Promise<Unsent> {
+    const own = this.#own();
     const [rows = []] = await this.#database.transaction([
       {
         sql: `SELECT record_id, record, record_sha256, received_by_run FROM records
           WHERE node_id = ? AND handled_at IS NULL AND record_id > ? AND received_at > ?
-            AND (sent_by_run IS NULL OR sent_by_run <> ?)
+            AND (sent_by_run IS NULL OR sent_by_run <> ?) AND ${own.sql}
           ORDER BY record_id LIMIT ?`,
-        values: [this.#nodeId, after, this.#resendSince(), this.#runId, limit],
+        values: [this.#nodeId, after, this.#resendSince(), this.#runId, ...own.values, limit],
       },
     ]);
     const read = rows.map((row) => readRow(row, this.#runId));
@@ -150,10 +183,11 @@ export class Inbox {
   /** Notes that these records were sent in this run: a deploy does not send them again, a restart does. */
   async sent(recordIds: readonly number[]): Promise<void> {
     const now = this.#now().toISOString();
+    const own = this.#own();
     await this.#database.transaction(
       recordIds.map((recordId) => ({
-        sql: "UPDATE records SET sent_at = ?, sent_by_run = ? WHERE record_id = ?",
-        values: [now, this.#runId, recordId],
+        sql: `UPDATE records SET sent_at = ?, sent_by_run = ? WHERE record_id = ? AND ${own.sql}`,
+        values: [now, this.#runId, recordId, ...own.values],
       })),
     );
   }
@@ -184,6 +218,14 @@ export class Inbox {
         values: [before, mostRemoved],
       },
     ]);
+  }
+
+  /** The condition for records of this worker; one that is alone has all. */
+  #own(): Condition {
+    const worker = this.#worker;
+    return worker === undefined || worker.isAlone
+      ? { sql: "TRUE", values: [] }
+      : { sql: "worker_id = ?", values: [worker.id] };
   }
 
   #resendSince(): string {

@@ -166,4 +166,8 @@ export const migrations: readonly (readonly string[])[] = [
     `ALTER TABLE jobs ADD COLUMN worker_id TEXT`,
     `CREATE INDEX jobs_worker ON jobs (worker_id, node_id) WHERE state NOT IN ('reported', 'failed')`,
   ],
+  [
+    `ALTER TABLE records ADD COLUMN worker_id TEXT`,
+    `CREATE INDEX records_worker ON records (worker_id, node_id, record_id) WHERE handled_at IS NULL`,
+  ],
 ];

@@ -101,11 +101,12 @@ export class WorkerLease implements Worker {
   }
 }
 
-/** Returns the statement that notes of workers whose lease has ended that none of their jobs is open. */
+/** Returns the statement that notes of workers whose lease has ended that they have left nothing. */
 export function forgetIdleWorkers(): Statement {
   return {
     sql: `UPDATE workers SET lease_until = NULL WHERE lease_until <= ${databaseTime}
-      AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.worker_id = workers.worker_id AND state NOT IN ('reported', 'failed'))`,
+      AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.worker_id = workers.worker_id AND state NOT IN ('reported', 'failed'))
+      AND NOT EXISTS (SELECT 1 FROM records WHERE records.worker_id = workers.worker_id AND handled_at IS NULL)`,
     values: [inSeconds(0)],
   };
 }

@@ -44,6 +44,8 @@ export class StoredProgress {
   readTo: number | null = null;
   /** How many records were kept, or may have been, while those before them were read. */
   keptUnread = 0;
+  /** Whether records of another worker were taken over, and are not read yet. */
+  hasTaken = false;
   /** Reads what was left over; that of the node that is not closed. A node that opens reads by itself. */
   read: (() => void) | undefined;
 

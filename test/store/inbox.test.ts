@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Inbox } from "../../src/store/inbox.ts";
+import { endedWorkers, WorkerLease } from "../../src/store/worker-lease.ts";
 import { describeDatabases } from "./databases.ts";
 import { testClock, type TestDatabase } from "./support.ts";
 
@@ -135,5 +136,33 @@ describeDatabases("the inbox of a store", (open) => {
     await inbox().removeOld();
     const [rows] = await test.database.transaction([{ sql: "SELECT record_id FROM records" }]);
     assert.deepEqual(rows, []);
+  });
+
+  it("gives the records of a worker whose lease has ended to one of the others, and that worker notes nothing more", async () => {
+    const leases = [await WorkerLease.begin(test.database), await WorkerLease.begin(test.database)];
+    const [stopped, ...others] = [await WorkerLease.begin(test.database), ...leases].map(
+      (worker) => new Inbox(test.database, { nodeId: "node", runId: worker.id, worker, now: clock.now }),
+    );
+    assert.ok(stopped !== undefined);
+    const numbers = [await stopped.add(record(1), hourMs), await stopped.add(record(2), hourMs)].map(Number);
+    await stopped.sent(numbers.slice(0, 1));
+    assert.deepEqual(await Promise.all(others.map((one) => one.takeOver())), [0, 0]);
+    const unclaimed = leases.map(({ id }) => id);
+    await test.database.transaction([
+      {
+        sql: "UPDATE workers SET lease_until = '' WHERE worker_id NOT IN (?, ?)",
+        values: unclaimed,
+      },
+    ]);
+    const taken = await Promise.all(others.map((one) => one.takeOver()));
+    assert.deepEqual(taken.toSorted(), [0, 2]);
+    await stopped.sent(numbers);
+    const found = await Promise.all(others.map(idsOf));
+    assert.deepEqual(found[taken.indexOf(2)], ["1", "2"]);
+    assert.deepEqual(found[taken.indexOf(0)], []);
+    await Promise.all(leases.map((lease) => lease.end()));
+    // What is left of a worker is not forgotten.
+    const [ended = []] = await test.database.transaction([endedWorkers(0)]);
+    assert.ok(ended.some((row) => row["worker_id"] === leases[taken.indexOf(2)]?.id));
   });
 });

@@ -10,6 +10,7 @@ import type { DatabaseLease } from "../../src/store/store-databases.ts";
 import { WebhookReceiver } from "../../src/webhook/receiver.ts";
 import { WebhookMemory, type Received } from "../../src/webhook/record-intake.ts";
 import { Inbox } from "../../src/store/inbox.ts";
+import type { Worker } from "../../src/store/worker-lease.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { openTestDatabase, type TestDatabase } from "../store/support.ts";
 
@@ -84,6 +85,7 @@ describe("a webhook's records in a store", () => {
   const released = new EventEmitter();
   /** The store of the node that is started next. */
   let file: string;
+  let worker: Worker;
   /** Opens the database; counts who has it. */
   let lease: () => Promise<DatabaseLease>;
 
@@ -148,13 +150,14 @@ describe("a webhook's records in a store", () => {
     test = await openTestDatabase();
     database = new HeldDatabase(test.database);
     file = "store";
+    worker = { id: "store", isAlone: true };
     leases = 0;
     lease = async () => {
       leases += 1;
       return {
         database,
         arrivals: new RecordArrivals(),
-        worker: { id: "store", isAlone: true },
+        worker,
         release: async () => {
           leases -= 1;
           released.emit("release");
@@ -332,6 +335,28 @@ describe("a webhook's records in a store", () => {
     out.length = 0;
     assert.equal((await start("run 2")).resumed, 1);
     assert.deepEqual(await untilOut(1), ["2"]);
+  });
+
+  it("sends those of another worker once its lease has ended, and not before", async () => {
+    const sql = (text: string) => test.database.transaction([{ sql: text }]);
+    await sql("INSERT INTO workers VALUES ('one', '', '', '9999'), ('two', '', '', '9999')");
+    worker = { id: "one", isAlone: false };
+    await start("run one");
+    assert.deepEqual([await post(1), await post(2)], [204, 204]);
+    await untilOut(2);
+    for (const isEnded of [false, true]) {
+      await parts.records.close();
+      await sql(`UPDATE workers SET lease_until = '${isEnded ? "" : "9999"}' WHERE worker_id = 'one'`);
+      memory = new WebhookMemory();
+      worker = { id: "two", isAlone: false };
+      const { resumed } = await start("run two");
+      assert.ok(isEnded || (resumed === 0 && out.length === 2));
+    }
+    assert.deepEqual(await untilOut(4), ["1", "2", "1", "2"]);
+    assert.deepEqual(
+      out.slice(2).map(({ isResumed }) => isResumed),
+      [true, true],
+    );
   });
 });
 

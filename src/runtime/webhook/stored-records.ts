@@ -4,6 +4,7 @@ import type { HandledParcel } from "../../store/handled-records.ts";
 import { Inbox } from "../../store/inbox.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
+import { leaseSeconds } from "../../store/worker-lease.ts";
 import type { Received, RecordKeeper, StoredProgress } from "../../webhook/record-intake.ts";
 
 /** What is needed of a store. */
@@ -41,6 +42,7 @@ const longestDelayMs = 30_000;
 /** How many records of an earlier run are read at once, and how many may wait for the flow. */
 const pageSize = 500;
 const removeEveryMs = 3_600_000;
+const takeOverEveryMs = 5_000;
 /** A deploy waits no longer for a disk that does not answer. */
 const noteWithinMs = 5_000;
 
@@ -165,7 +167,30 @@ export class StoredRecords implements RecordKeeper {
     if (this.#closing.signal.aborted) {
       await lease.release();
     }
-    return new Inbox(lease.database, { nodeId, runId, arrivals: lease.arrivals });
+    const { database, worker, arrivals } = lease;
+    const inbox = new Inbox(database, { nodeId, runId, worker, arrivals });
+    if (!worker.isAlone) {
+      void this.#takeOver(inbox);
+    }
+    return inbox;
+  }
+
+  /** Takes over the records of other workers that have stopped, until the node closes. */
+  async #takeOver(inbox: Inbox): Promise<void> {
+    const { signal } = this.#closing;
+    for (let pauseMs = 0; !signal.aborted;) {
+      try {
+        while ((await inbox.takeOver()) > 0) {
+          this.#options.progress.hasTaken = true;
+          this.#options.progress.leaveUnread();
+        }
+        pauseMs = takeOverEveryMs;
+      } catch {
+        // The others could not renew their leases either, and do so first.
+        pauseMs = leaseSeconds * 1000;
+      }
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
   }
 
   async #add(inbox: Inbox, record: TransactionRecord, dedupeMs: number): Promise<number | null> {
@@ -199,7 +224,11 @@ export class StoredRecords implements RecordKeeper {
         this.#outstanding.add(recordId);
         handOn({ record, kept: { store: this.#store.file, recordId }, isResumed });
       }
-      if (!page.hasMore && progress.keptUnread === keptUnread) {
+      if (progress.hasTaken) {
+        // Their numbers may be lower than those that were read.
+        progress.hasTaken = false;
+        after = 0;
+      } else if (!page.hasMore && progress.keptUnread === keptUnread) {
         progress.readTo = after;
         onReady({ resumed, damaged, tooOld });
         return;

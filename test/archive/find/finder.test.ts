@@ -45,8 +45,9 @@ describeDatabases("the finder of transactions", (openDatabase) => {
   const job = (key: string, name = `job ${key}`) => ({ key, job: name, acceptedAt: at(0) });
   /** What a job's row has to be for its measurement to count. */
   const insertJob = (name: string) => ({
-    sql: `INSERT INTO jobs (job_id, node_id, state, accepted_at, changed_at, transaction_id, intent, intent_sha256)
-      VALUES (?, 'node', 'accepted', '', '', '', '', '')`,
+    sql: `INSERT INTO jobs
+        (job_id, node_id, state, accepted_at, changed_at, transaction_id, intent, intent_sha256, worker_id)
+      VALUES (?, 'node', 'accepted', '', '', '', '', '', 'worker')`,
     values: [name],
   });
   async function accept({ key, local }: MeasurementSearch, name = `job ${key}`): Promise<void> {
