@@ -170,4 +170,18 @@ export const migrations: readonly (readonly string[])[] = [
     `ALTER TABLE records ADD COLUMN worker_id TEXT`,
     `CREATE INDEX records_worker ON records (worker_id, node_id, record_id) WHERE handled_at IS NULL`,
   ],
+  // What other programs query: docs/records.md. A view is never changed; another one is added, with the next number.
+  [
+    `CREATE VIEW packages_v1 AS SELECT package_id, archived_at, measured_at, transaction_id, transaction_reference,
+      custom_reference_1, custom_reference_2, custom_reference_3, barcode_reference, scan, device, device_serial_number,
+      device_certificate, longest_mm, middle_mm, shortest_mm, weight_g, billable_weight, billable_unit,
+      billable_legal_for_trade, legal_for_trade, complete, files, bytes, location, manifest_sha256, supplements_sha256
+      FROM packages`,
+    `CREATE VIEW records_v1 AS SELECT record_id, received_at, handled_at, transaction_id, legacy_id,
+      transaction_reference, custom_reference_1, custom_reference_2, custom_reference_3, scan, device_serial_number,
+      device_certificate, billable_weight, billable_unit, billable_legal_for_trade, record
+      FROM records`,
+    `CREATE VIEW open_jobs_v1 AS SELECT job_id, node_id, state, accepted_at, changed_at, transaction_id, worker_id
+      FROM jobs WHERE state NOT IN ('reported', 'failed')`,
+  ],
 ];

@@ -3,9 +3,15 @@ import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../src/store/schema.ts";
 import { blocksIn, readPages } from "./pages.ts";
 
-const pages = readPages().filter(({ path }) => path === "docs/store.md");
+for (const [kind, path] of [
+  ["table", "docs/store.md"],
+  ["view", "docs/records.md"],
+] as const) {
+  describe(`the ${kind}s in ${path}`, () => suite(kind, path));
+}
 
-describe("the tables in docs/store.md", () => {
+function suite(kind: string, path: string): void {
+  const pages = readPages().filter((page) => page.path === path);
   const database = new DatabaseSync(":memory:");
 
   before(() => migrations.flat().forEach((statement) => database.exec(statement)));
@@ -13,8 +19,8 @@ describe("the tables in docs/store.md", () => {
 
   it("are those of the database, with each column and its type, in order", () => {
     const names = database
-      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-      .all()
+      .prepare("SELECT name FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite_%'")
+      .all(kind)
       .map(({ name }) => String(name));
     const columns = names.map((name) => [
       name,
@@ -46,4 +52,4 @@ describe("the tables in docs/store.md", () => {
       });
     }
   }
-});
+}
