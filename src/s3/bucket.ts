@@ -209,8 +209,13 @@ export class Bucket {
 
 function headOf(headers: Readonly<Record<string, string | string[] | undefined>>): ObjectHead {
   const sha256 = headers[sha256Header];
+  const bytes = Number(headers["content-length"] ?? Number.NaN);
+  if (!Number.isSafeInteger(bytes)) {
+    // Without its length, an object that was cut off could not be told from a whole one.
+    throw new ProblemError(phrase("bucketNotS3"));
+  }
   return {
-    bytes: Number(headers["content-length"]),
+    bytes,
     etag: String(headers["etag"] ?? ""),
     sha256: typeof sha256 === "string" ? sha256 : undefined,
   };

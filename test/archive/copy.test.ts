@@ -145,6 +145,16 @@ describe("archive: copying to a bucket", () => {
         assert.deepEqual([verified.packages, verified.findings], [1, 0]);
       }));
 
+    it("copies a package that is alone under the name of its folder", () =>
+      archive.withArchive(async (root) => {
+        const [path = ""] = archive.paths;
+        await withFolder(async (folder) => {
+          await rename(join(root, path), join(folder, "claim 7"));
+          await copy(join(folder, "claim 7"), stub.url(""));
+        });
+        assert.deepEqual(manifests(), ["claim 7/manifest.json"]);
+      }));
+
     it("does not replace another package, with and without conditions for writing", () =>
       archive.withArchive(async (root) => {
         const [path = ""] = archive.paths;

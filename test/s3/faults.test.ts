@@ -128,6 +128,15 @@ describe("a bucket that fails", () => {
     await page.close();
   });
 
+  it("does not read an object whose length it does not say", async () => {
+    const head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n";
+    const server = await startServer((_request, socket) => socket.end(head));
+    const other = await Bucket.open(readS3Url(`s3://evidence?endpoint=${server.origin}`), forTests);
+    await assert.rejects(other.read("a"), { code: "ERR_STORE", sentence: "bucketFailed" });
+    await other.close();
+    await server.close();
+  });
+
   it("gets new credentials once if the old ones have expired", async () => {
     const dropped: unknown[] = [];
     const given = {

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { systemCode } from "../../media/disk.ts";
 import type { ArchiveProgress, CopyReport, NotCopied } from "../../model/archive-reports.ts";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
@@ -75,9 +75,12 @@ export class Copying {
       );
       const copyOne = async (entry: WalkEntry): Promise<Result> => {
         const { path } = entry;
+        // A package that is copied without its archive gets the name of its folder.
         const copied =
           entry.kind === "package"
-            ? await copyPackage(entry, bucket, keyOf(path), { retainUntil }).catch(explainDisk)
+            ? await copyPackage(entry, bucket, keyOf(path || basename(start)), { retainUntil }).catch(
+                explainDisk,
+              )
             : explain(entry);
         return { ...copied, path };
       };
