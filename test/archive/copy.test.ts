@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { copyArchive } from "../../src/archive/maintenance/commands.ts";
+import { copyArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
 import type { CopyReport, NotCopied } from "../../src/model/archive-reports.ts";
 import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
@@ -42,6 +42,26 @@ describe("archive: copying to a bucket", () => {
         }));
     });
   }
+
+  it("can be listed in an index, which the copy fits and another folder does not", () =>
+    archive.withArchive(async (root) => {
+      const stub = await startStub();
+      try {
+        const to = stub.url("parcels");
+        await copy(root, to);
+        await withFolder(async (folder) => {
+          const database = join(folder, "index.sqlite");
+          const [made, again] = [await rebuildIndex(to, { database }), await rebuildIndex(to, { database })];
+          assert.deepEqual([made.database, made.packages, made.notIndexed], ["made", 3, 0]);
+          assert.deepEqual([again.database, again.packages, again.notIndexed], ["completed", 3, 0]);
+          const { report, findings } = await verify(to, [database]);
+          assert.deepEqual([report.expected, findings, report.notes], [3, [], []]);
+          await assert.rejects(rebuildIndex(root, { database }), { sentence: "storeOtherFolder" });
+        });
+      } finally {
+        await stub.close();
+      }
+    }));
 
   it("is a folder of packages again when any program downloads it", () =>
     archive.withArchive(async (root, file) => {

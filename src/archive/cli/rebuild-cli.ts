@@ -19,7 +19,8 @@ Rebuilds the index of a store's database from the manifests of all packages in a
 damaged, it creates a new one; a damaged one is renamed to <file>.damaged-<time>, and nothing is deleted. If the
 database is intact, it adds what is missing from the index and changes nothing else. Packages are only read. Stop
 Node-RED first: the command fails while another process has the database open. You can stop it and run it again at any
-time: a new database gets its name only when it is complete.
+time: a new database gets its name only when it is complete. Instead of a folder, the packages may be a copy in a bucket:
+s3://bucket/prefix, as dimensioner-copy --help describes.
 
 In PostgreSQL, Node-RED need not be stopped. The tables are created in the schema dimensioner, and each run adds what is
 missing. The password comes from the environment variable PGPASSWORD or from a password file (PGPASSFILE).

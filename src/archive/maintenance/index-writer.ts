@@ -1,12 +1,13 @@
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { NotIndexed } from "../../model/archive-reports.ts";
 import type { Database, Statement } from "../../store/database.ts";
-import { manifestFileName, plainDisk } from "../archive-disk.ts";
+import { manifestFileName } from "../archive-disk.ts";
 import { keysOfManifest } from "../jobs/table/job-keys.ts";
 import { keepMs, noteTransaction } from "../find/measurement-table.ts";
 import { measurementOf } from "../jobs/table/searches.ts";
 import type { Manifest } from "../packages/manifest.ts";
 import { indexPackage } from "../packages/package-index.ts";
+import type { OpenedPlace } from "./open-place.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
 import type { WalkedPackage } from "./walk-packages.ts";
 
@@ -14,12 +15,12 @@ const packagesAtOnce = 200;
 
 /** Adds packages to an index, some at a time. A package that exists twice is added once. */
 export class IndexWriter {
-  readonly #root: string;
+  readonly #place: Pick<OpenedPlace, "disk" | "root">;
   readonly #database: Database;
   #waiting = new Map<string, WalkedPackage>();
 
-  constructor(root: string, database: Database) {
-    this.#root = root;
+  constructor(place: Pick<OpenedPlace, "disk" | "root">, database: Database) {
+    this.#place = place;
     this.#database = database;
   }
 
@@ -86,7 +87,8 @@ export class IndexWriter {
   }
 
   async #isAt(location: string, job: string): Promise<boolean> {
-    const found = await loadManifestWithin(this.#root, `${location}/${manifestFileName}`, plainDisk);
+    const { root, disk } = this.#place;
+    const found = await loadManifestWithin(root, `${location}/${manifestFileName}`, disk);
     return typeof found === "object" && found.manifest.job === job;
   }
 }

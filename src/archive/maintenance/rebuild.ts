@@ -10,7 +10,7 @@ import { migrations } from "../../store/schema.ts";
 import { StoreDatabase } from "../../store/store-database.ts";
 import { identifyStore } from "../../store/store-identity.ts";
 import { ToolDatabase } from "../../store/tool-database.ts";
-import { manifestFileName, plainDisk } from "../archive-disk.ts";
+import { manifestFileName } from "../archive-disk.ts";
 import { filesOf } from "../packages/manifest.ts";
 import { PackageIndex } from "../packages/package-index.ts";
 import { isFolder } from "./find-databases.ts";
@@ -18,7 +18,8 @@ import { IndexReader } from "./index-reader.ts";
 import { IndexWriter } from "./index-writer.ts";
 import { findLeftovers } from "./leftovers.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
-import { damagedManifest, findPlace, walkPackages, type WalkEntry } from "./walk-packages.ts";
+import { openPlace, type OpenedPlace } from "./open-place.ts";
+import { damagedManifest, walkPackages, type WalkEntry } from "./walk-packages.ts";
 import { beginDatabase, type NewDatabase } from "./new-database.ts";
 
 export interface RebuildOptions {
@@ -72,22 +73,28 @@ export class Rebuild {
    * ERR_STORE: the database is in use, of a newer version, of another folder, or of another application.
    */
   async *run(): AsyncGenerator<NotIndexed> {
-    const { root } = await findPlace(this.#folder);
-    if (isPostgresUrl(this.#options.database)) {
-      yield* this.#fillPostgres(root, this.#options.database);
-      return;
+    const place = await openPlace(this.#folder, this.#options);
+    try {
+      yield* isPostgresUrl(this.#options.database)
+        ? this.#fillPostgres(place, this.#options.database)
+        : this.#fillFile(place);
+    } finally {
+      await place.close();
     }
+  }
+
+  async *#fillFile(place: OpenedPlace): AsyncGenerator<NotIndexed> {
     const file = await this.#findFile();
     const lock = await ToolDatabase.open({ as: "lock", file });
     try {
-      const isWhole = await isWholeDatabase(file, root);
+      const isWhole = await isWholeDatabase(file, place.location);
       if (isWhole) {
         // The owner of an intact database takes the lock itself.
         await lock.close();
-        yield* this.#complete(root, file);
+        yield* this.#complete(place, file);
       } else {
         const fresh = await beginDatabase(file);
-        yield* this.#make(root, fresh);
+        yield* this.#make(place, fresh);
       }
     } finally {
       await lock.close();
@@ -95,45 +102,45 @@ export class Rebuild {
   }
 
   /** Other programs may use the database meanwhile, and see the packages as they come. */
-  async *#fillPostgres(root: string, url: string): AsyncGenerator<NotIndexed> {
+  async *#fillPostgres(place: OpenedPlace, url: string): AsyncGenerator<NotIndexed> {
     const address = readPostgresUrl(url);
     const database = await PostgresDatabase.open({ address, migrations, access: "create" });
     try {
       const { folder, storeId } = await identifyStore(database);
-      const isOther = folder !== null && !(await isFolder(folder, root));
-      if (isOther && !(await holdsNewest(root, database, storeId))) {
+      const isOther = folder !== null && !(await isFolder(folder, place.location));
+      if (isOther && !(await holdsNewest(place, database, storeId))) {
         throw otherFolderError(address.name, folder);
       }
       this.#made = { isNew: database.isNew, movedTo: null };
-      await database.transaction([{ sql: "UPDATE store SET folder = ?", values: [root] }]);
-      yield* this.#putAll(root, database);
-      this.#notes.push(...(await findLeftovers(root, plainDisk)));
+      await database.transaction([{ sql: "UPDATE store SET folder = ?", values: [place.location] }]);
+      yield* this.#putAll(place, database);
+      this.#notes.push(...(await findLeftovers(place.root, place.disk)));
     } finally {
       await database.close();
     }
   }
 
-  async *#complete(root: string, file: string): AsyncGenerator<NotIndexed> {
+  async *#complete(place: OpenedPlace, file: string): AsyncGenerator<NotIndexed> {
     const database = await StoreDatabase.open({ file });
     try {
-      yield* this.#putAll(root, database);
-      this.#notes.push(...(await findLeftovers(root, plainDisk)));
+      yield* this.#putAll(place, database);
+      this.#notes.push(...(await findLeftovers(place.root, place.disk)));
     } finally {
       await database.close();
     }
   }
 
-  async *#make(root: string, fresh: NewDatabase): AsyncGenerator<NotIndexed> {
+  async *#make(place: OpenedPlace, fresh: NewDatabase): AsyncGenerator<NotIndexed> {
     const { storeId } = fresh.database;
     let isWhole = false;
     try {
-      await fresh.database.transaction([{ sql: "UPDATE store SET folder = ?", values: [root] }]);
-      yield* this.#putAll(root, fresh.database);
+      await fresh.database.transaction([{ sql: "UPDATE store SET folder = ?", values: [place.location] }]);
+      yield* this.#putAll(place, fresh.database);
       isWhole = true;
     } finally {
       await (isWhole ? this.#finish(fresh) : fresh.discard());
     }
-    this.#notes.push(...(await findLeftovers(root, plainDisk, storeId)));
+    this.#notes.push(...(await findLeftovers(place.root, place.disk, storeId)));
   }
 
   async #finish(fresh: NewDatabase): Promise<void> {
@@ -142,9 +149,9 @@ export class Rebuild {
     this.#notes.push({ kind: "not-known", path: movedTo ?? fresh.file, text: unknowable });
   }
 
-  async *#putAll(root: string, database: Database): AsyncGenerator<NotIndexed> {
-    const writer = new IndexWriter(root, database);
-    for await (const entry of walkPackages(root, root)) {
+  async *#putAll({ root, disk }: OpenedPlace, database: Database): AsyncGenerator<NotIndexed> {
+    const writer = new IndexWriter({ root, disk }, database);
+    for await (const entry of walkPackages(root, root, disk)) {
       this.#options.signal?.throwIfAborted();
       const problems = entry.kind === "package" ? await writer.put(entry) : explain(entry);
       if (entry.kind === "package") {
@@ -179,7 +186,7 @@ export class Rebuild {
  * Whether a database can be completed; false if it is missing or damaged. Throws ERR_STORE if it belongs to another
  * folder.
  */
-async function isWholeDatabase(file: string, root: string): Promise<boolean> {
+async function isWholeDatabase(file: string, location: string): Promise<boolean> {
   const found = await lstat(file).catch(() => undefined);
   if (found === undefined || (found.isFile() && found.size === 0)) {
     return false;
@@ -189,7 +196,7 @@ async function isWholeDatabase(file: string, root: string): Promise<boolean> {
     try {
       await index.check();
       const { folder } = index;
-      const isOther = folder !== null && !(await isFolder(folder, root));
+      const isOther = folder !== null && !(await isFolder(folder, location));
       if (isOther && (await index.count("")).packages > 0) {
         throw otherFolderError(file, folder);
       }
@@ -206,12 +213,16 @@ async function isWholeDatabase(file: string, root: string): Promise<boolean> {
 }
 
 /** Whether a folder contains the newest package that an index lists, as after a move of all packages. */
-async function holdsNewest(root: string, database: Database, storeId: string): Promise<boolean> {
+async function holdsNewest(
+  { root, disk }: OpenedPlace,
+  database: Database,
+  storeId: string,
+): Promise<boolean> {
   const newest = await new PackageIndex(database).last(storeId);
   if (newest === undefined) {
     return true;
   }
-  const found = await loadManifestWithin(root, `${newest.path}/${manifestFileName}`, plainDisk);
+  const found = await loadManifestWithin(root, `${newest.path}/${manifestFileName}`, disk);
   return typeof found === "object" && found.sha256 === newest.sha256;
 }
 
