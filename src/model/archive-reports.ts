@@ -56,7 +56,15 @@ export interface Unchecked {
 
 /** Something that somebody may want to know, and that is not wrong. */
 export interface ArchiveNote {
-  readonly kind: "aside" | "earlier-version" | "not-known" | "other-folder" | "timestamp" | "trash" | "work";
+  readonly kind:
+    | "aside"
+    | "earlier-version"
+    | "neighbours"
+    | "not-known"
+    | "other-folder"
+    | "timestamp"
+    | "trash"
+    | "work";
   /** Below the folder of packages, with slashes; of a note on a database its file. */
   readonly path: string;
   /** A sentence for people. */

@@ -8,7 +8,7 @@ import { withSource } from "../../src/archive/evidence/with-source.ts";
 import { exportPackages, saveExport } from "../../src/archive/export/export-packages.ts";
 import { withNext } from "../../src/archive/report/neighbours.ts";
 import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
-import type { ArchiveProgress } from "../../src/model/archive-reports.ts";
+import type { ArchiveProgress, Finding } from "../../src/model/archive-reports.ts";
 import type { VerifyResult } from "../../src/model/shapes.ts";
 import { languages } from "../../src/rules/languages.ts";
 import { listAll, withFolder } from "../media/support.ts";
@@ -138,6 +138,69 @@ describe("archive: an export", () => {
           const { status, stdout } = check();
           assert.deepEqual([status, stdout.match(/^.*: FAILED$/gm)], [1, ["report.html: FAILED"]]);
         }
+      }),
+    ));
+
+  it("is verified where it was extracted, without the packages around it", () =>
+    withFolder((to) =>
+      archive.withArchive(async (root) => {
+        const place = { folder: root, database: databaseOf(root), operation: "export" };
+        const packages = await withSource(place, async ({ database }) =>
+          withNext(
+            database,
+            (await packagesOf(root)).filter(({ path }) => path !== folderOf(1)),
+          ),
+        );
+        const target = { folder: to, filename: "a.zip", ifExists: "rename" } as const;
+        const options = {
+          language: "en-US",
+          target,
+          signal: undefined,
+          onProgress: () => undefined,
+        } as const;
+        const { output } = await saveExport(root, packages, options);
+        const folder = join(to, "x");
+        for (const { name, content } of await readZip(output.path)) {
+          await mkdir(dirname(join(folder, name)), { recursive: true });
+          await writeFile(join(folder, name), content);
+        }
+        const check = async (of = folder) => {
+          const findings: string[] = [];
+          const onFinding = ({ kind, path }: Finding): unknown => findings.push(`${kind} ${path}`);
+          return { ...(await verifyArchive(of, { onFinding })), findings };
+        };
+        for (const named of [folder, join(folder, "packages")]) {
+          const { verdict, findings, notes, unchecked } = await check(named);
+          assert.deepEqual([verdict, findings, unchecked], ["ok", [], []]);
+          assert.deepEqual(
+            notes.map(({ kind, path, text }) => [kind, path, text]),
+            [
+              [
+                "neighbours",
+                folderOf(2),
+                `the previous package, ${folderOf(1)}/manifest.json, is not in this export: the chain was checked between the exported packages only`,
+              ],
+            ],
+          );
+        }
+        await appendFile(join(folder, "report.html"), "<p>nothing is wrong</p>");
+        await rm(join(folder, "verification.json"));
+        await writeFile(join(folder, "reports", "added.html"), "");
+        const manifest = join(folder, "packages", folderOf(2), "manifest.json");
+        await writeFile(manifest, (await readFile(manifest, "utf8")).replace("ORDER-1", "ORDER-2"));
+        const { verdict, findings } = await check();
+        assert.equal(verdict, "wrong");
+        assert.deepEqual(findings.sort(), [
+          `changed packages/${folderOf(2)}/manifest.json`,
+          "changed report.html",
+          "missing verification.json",
+          "stray reports/added.html",
+        ]);
+        await writeFile(join(folder, "SHA256SUMS"), `${"0".repeat(64)}  ../secret\n`);
+        assert.ok(
+          !(await check()).findings.join().includes("secret"),
+          "nothing outside of the export is read",
+        );
       }),
     ));
 

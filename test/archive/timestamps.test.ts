@@ -86,6 +86,53 @@ describe("archive: time stamps from OpenSSL", () => {
       }),
     ));
 
+  it("is in an export, whose report says how OpenSSL verifies it, and dimensioner-verify does so, too", () =>
+    withFolder((to) =>
+      withFolder(async (root) => {
+        await fillArchive(root, ["m0"]);
+        const { manifestSha256 } = await stamp(root);
+        await fillArchive(root, ["m1", "m2"]);
+        await stamp(root);
+        const options = { database: databaseOf(root), by: "transactionId", value: "m0", to } as const;
+        const { path } = await exportPackages(root, { ...options, timestampRoots: roots });
+        const folder = join(to, "extracted");
+        for (const { name, content } of await readZip(path)) {
+          await mkdir(dirname(join(folder, name)), { recursive: true });
+          await writeFile(join(folder, name), content);
+        }
+        const report = await readFile(join(folder, "report.html"), "utf8");
+        const [, command = ""] = /<pre>\s*openssl (ts [^<]*)<\/pre/.exec(report) ?? [];
+        const said = await openssl(
+          ...command
+            .trim()
+            .split(" ")
+            .map((one) => (one.startsWith("time") ? join(folder, one) : one)),
+        );
+        assert.match(said, /Verification: OK/);
+        assert.ok(command.includes(manifestSha256));
+        const check = async (of = folder, timestampRoots?: string) => {
+          const findings: Finding[] = [];
+          const onFinding = (one: Finding) => findings.push(one);
+          const { verdict, notes, unchecked } = await verifyArchive(of, { timestampRoots, onFinding });
+          return {
+            verdict,
+            said: [...findings, ...unchecked, ...notes].map(({ kind, path: at }) => `${kind} ${at}`),
+          };
+        };
+        const [stamped = ""] = await readdir(join(folder, "timestamps"));
+        const note = `timestamp timestamps/${stamped}`;
+        assert.deepEqual(await check(folder, roots), { verdict: "ok", said: [note] });
+        assert.deepEqual(await check(join(folder, "packages"), roots), { verdict: "ok", said: [note] });
+        assert.equal((await check()).verdict, "unchecked");
+        await writeFile(join(folder, "timestamps", stamped, "response.tsr"), fixture("rsa-sha256.tsr"));
+        const spoiled = await check(folder, roots);
+        assert.deepEqual(
+          [spoiled.verdict, spoiled.said],
+          ["wrong", [`changed timestamps/${stamped}/response.tsr`, note]],
+        );
+      }),
+    ));
+
   it("has the newest manifest signed, keeps it, and verifies it offline as OpenSSL does", () =>
     withFolder(async (root) => {
       const paths = await fillArchive(root, ["m0", "m1"]);

@@ -15,8 +15,9 @@ import {
 
 const help = `Usage: dimensioner-verify <folder> [--database <file>]… [--timestamp-roots <file>] [--json] [--allow-incomplete]
 
-Verifies the packages of the archive node in a folder, one of its subfolders or a single package: each file against its
-manifest, each manifest against the next one, and that the folders contain nothing else. With the store's database, it
+Verifies the packages of the archive node in a folder, one of its subfolders, a single package or the folder of an
+extracted export: each file against its manifest, each manifest against the next one, and that the folders contain
+nothing else. In an export, it checks the reports and the time stamps, too. With the store's database, it
 also finds packages that are missing, compares each row of the index with its package, and checks the database itself.
 It lists everything that it could not check. It only reads, and you can run it while Node-RED is writing. Instead of a
 folder, it verifies a copy in a bucket: s3://bucket/prefix, as dimensioner-copy --help describes.

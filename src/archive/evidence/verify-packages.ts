@@ -28,7 +28,7 @@ export async function verifyPackages(
     findings += 1;
     onFinding(finding);
   };
-  const sought = await timestampsIn(root, timestampRoots, signal);
+  const timestamps = await timestampsIn(root, timestampRoots, signal);
   const notes: ArchiveNote[] = [];
   // One time stamp covers many packages.
   const named = new Set<string>();
@@ -37,7 +37,7 @@ export async function verifyPackages(
     for await (const finding of checkIndexed(root, placed, totals, signal)) {
       report(finding);
     }
-    const found = await sought?.(placed);
+    const found = await timestamps?.find(placed);
     for (const finding of found?.findings ?? []) {
       if (!named.has(finding.path)) {
         named.add(finding.path);

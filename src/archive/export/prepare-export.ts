@@ -1,13 +1,21 @@
 import type { ArchiveProgress, Finding } from "../../model/archive-reports.ts";
 import type { VerifyResult } from "../../model/shapes.ts";
 import { packageVersion } from "../../package/package-files.ts";
+import { sumsName } from "../maintenance/export-check.ts";
 import type { CheckedTotals } from "../maintenance/package-check.ts";
-import { timestampsIn } from "../maintenance/covering-timestamps.ts";
 import { readReportTexts } from "../report/catalogs.ts";
 import type { Language } from "../../rules/languages.ts";
+import { ExportedTimestamps } from "../report/exported-timestamps.ts";
 import { titleOf } from "../report/package-section.ts";
 import { writeReport } from "../report/report.ts";
-import { measure, textContent, unchanged, type Content, type ExportFacts } from "../report/content.ts";
+import {
+  bytesContent,
+  measure,
+  textContent,
+  unchanged,
+  type Content,
+  type ExportFacts,
+} from "../report/content.ts";
 import { collectPackage, type ExportedPackage } from "../report/exported-package.ts";
 import type { ChainedPackage } from "../report/neighbours.ts";
 import { ZipNames } from "../report/zip-names.ts";
@@ -38,8 +46,6 @@ interface Part {
   readonly content: Content;
 }
 
-const sumsName = "SHA256SUMS";
-
 /**
  * Verifies packages, and writes about each of them. What is wrong with a package does not end the export: the reports say
  * it first. Throws ERR_FILE and ERR_CANCELLED.
@@ -51,11 +57,11 @@ export async function prepareExport(
 ): Promise<PreparedExport> {
   const texts = await readReportTexts(language);
   const names = new ZipNames();
-  const findTimestamp = await timestampsIn(root, timestampRoots, facts.signal);
+  const timestamps = await ExportedTimestamps.open(root, timestampRoots, facts.signal);
   const collected: ExportedPackage[] = [];
   // In the order of the chain, whatever the order in which the index has found them.
   for (const indexed of packages.toSorted(byTime)) {
-    collected.push(await collectPackage(root, indexed, { names, facts, findTimestamp }));
+    collected.push(await collectPackage(root, indexed, { names, facts, timestamps }));
     const { packages: done, bytes } = totalsOf(collected);
     onProgress({ packages: done, bytes, expectedPackages: packages.length, expectedBytes: null });
   }
@@ -77,6 +83,10 @@ export async function prepareExport(
       name: names.free("verification.json"),
       content: textContent(() => [`${JSON.stringify(verification, null, 2)}\n`]),
     },
+    ...[...timestamps.files()].map(({ name, content }) => ({
+      name: names.free(name),
+      content: bytesContent(content),
+    })),
   ];
   const newest = new Date(collected.at(-1)?.indexed.archivedAt ?? 0);
   const entries = await finish(parts, collected, newest, facts);

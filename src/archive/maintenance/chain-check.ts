@@ -30,13 +30,15 @@ const links = `SELECT seen_order, path, archived, store, previous_path, previous
 /**
  * Checks that each manifest is the one that the next manifest of its store names; the first one of a store may name one
  * of another store. The names are hashes, so there can be no circle, and a missing package leaves a gap before the one
- * that names it. A missing last package cannot be seen in the chain. Findings are yielded; what cannot be checked is
+ * that names it. A missing last package cannot be seen in the chain, and what is missing in an export was not exported. Findings are yielded; what cannot be checked is
  * added to `unchecked`.
  */
 export async function* checkChain(parts: CheckParts, unchecked: Unchecked[]): AsyncGenerator<Finding> {
   // If packages were copied out of their archive, the chain of each store begins with a package that names another one
   // before it.
   const beginnings = new Map<string | null, Gap>();
+  let firstOutside: Gap | undefined;
+  let outside = 0;
   for await (const row of parts.seen.pages(links)) {
     const path = String(row["path"]);
     const first = String(row["first_path"]);
@@ -47,12 +49,21 @@ export async function* checkChain(parts: CheckParts, unchecked: Unchecked[]): As
     const gap = await findGap(row, parts).catch((error: unknown) => sayUnreadable(error));
     if (typeof gap === "string") {
       yield { kind: "unreadable", path: String(row["previous_path"]), problem: gap };
+    } else if (gap !== undefined && parts.exported !== undefined && !gap.isReplaced) {
+      firstOutside ??= gap;
+      outside += 1;
     } else if (gap !== undefined) {
       const other = await replaceBeginning(gap, beginnings, parts);
       if (other !== undefined) {
         yield explainGap(other, parts.pruned !== undefined);
       }
     }
+  }
+  if (firstOutside !== undefined) {
+    const { path, previous } = firstOutside;
+    const others = outside === 1 ? "" : `, and so are those before ${outside - 1} others`;
+    const problem = `the previous package, ${previous}, is not in this export${others}: the chain was checked between the exported packages only`;
+    unchecked.push({ kind: "earlier-packages", path, problem });
   }
   for (const { path, previous } of beginnings.values()) {
     const problem = `whether packages before this one are missing: the previous one, ${previous}, is not here`;

@@ -10,4 +10,6 @@ export interface CheckParts {
   readonly seen: SeenPackages;
   /** Undefined if there is no log of deleted packages. */
   readonly pruned: PrunedPackages | undefined;
+  /** The folder of the extracted export that is checked; undefined if it is none. */
+  readonly exported: string | undefined;
 }

@@ -4,24 +4,32 @@ import type { PlacedPackage } from "../packages/intent.ts";
 import type { PackageTimestamp, SoughtTimestamp } from "./package-timestamp.ts";
 import { locationOf, TimestampFolder } from "./timestamp-folder.ts";
 
-/** Finds the time stamp that covers a package, and what is wrong with others. */
-export type FindTimestamp = (placed: PlacedPackage) => Promise<SoughtTimestamp>;
+/** The time stamps of an archive. */
+export interface ArchiveTimestamps {
+  /** The certificates that signers are checked against, in PEM form; empty if none were given. */
+  readonly roots: string;
+  /** Finds the time stamp that covers a package, and what is wrong with others. */
+  readonly find: (placed: PlacedPackage) => Promise<SoughtTimestamp>;
+}
 
 /**
- * Returns what finds the time stamps of an archive. `rootsFile` has the certificates that are trusted, in PEM form. What
+ * Opens the time stamps of an archive. `rootsFile` has the certificates that are trusted, in PEM form. What
  * reads time stamps is loaded only if there are some; undefined if there have never been any. Throws ERR_CONFIG for a file that cannot be used.
  */
 export async function timestampsIn(
   root: string,
   rootsFile: string | undefined,
   signal: AbortSignal | undefined,
-): Promise<FindTimestamp | undefined> {
+): Promise<ArchiveTimestamps | undefined> {
   if (!(await new TimestampFolder(root, plainDisk).hasAny())) {
     return undefined;
   }
   const { readRoots, timestampOf } = await import("./package-timestamp.ts");
   const roots = await readRoots(rootsFile);
-  return (placed) => timestampOf(root, placed, { disk: plainDisk, roots, signal });
+  return {
+    roots: roots.map(String).join(""),
+    find: (placed) => timestampOf(root, placed, { disk: plainDisk, roots, signal }),
+  };
 }
 
 /** What a message and a page say of a time stamp. */

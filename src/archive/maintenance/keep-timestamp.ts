@@ -13,7 +13,7 @@ import {
 } from "../archive-disk.ts";
 import { addLine } from "./checked-lines.ts";
 import {
-  timestampFiles,
+  filesOfTimestamp,
   timestampLogName,
   timestampsName,
   type KeptTimestamp,
@@ -28,11 +28,8 @@ const unfinishedMs = 24 * 3_600_000;
  * Keeps a time stamp in the archive's own folder; resolves when it is on the disk. Throws the system's error; then
  * nothing is kept.
  */
-export async function keepTimestamp(
-  root: string,
-  { name, about, request, response }: KeptTimestamp,
-  disk: ArchiveDisk,
-): Promise<void> {
+export async function keepTimestamp(root: string, kept: KeptTimestamp, disk: ArchiveDisk): Promise<void> {
+  const { name, about, response } = kept;
   const state = join(root, stateFolderName);
   const folder = join(state, timestampsName);
   await makeStateFolder(state, disk);
@@ -43,10 +40,9 @@ export async function keepTimestamp(
   const unfinished = join(folder, `${unfinishedPrefix}${randomUUID()}`);
   try {
     await disk.mkdir(unfinished);
-    await writeDurably(join(unfinished, timestampFiles.request), request, disk);
-    await writeDurably(join(unfinished, timestampFiles.response), response, disk);
-    const text = `${JSON.stringify({ schemaVersion: 1, ...about }, null, 2)}\n`;
-    await writeDurably(join(unfinished, timestampFiles.about), text, disk);
+    for (const [file, content] of filesOfTimestamp(kept)) {
+      await writeDurably(join(unfinished, file), content, disk);
+    }
     await syncFolder(unfinished, disk, diskFacts);
     await disk.rename(unfinished, join(folder, name));
   } catch (error) {

@@ -51,7 +51,7 @@ export async function* checkPackage(
 type ManifestFile = ReturnType<typeof filesOf>[number];
 
 /** The length and hash of a file, undefined if it is missing, or why it cannot be read. */
-async function readFile(
+export async function readFile(
   path: string,
   disk: ReadDisk,
   signal: AbortSignal | undefined,

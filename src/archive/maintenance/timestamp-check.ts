@@ -4,10 +4,10 @@ import { sha256Of } from "../../model/sha256.ts";
 import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
 import { readRequest } from "../../timestamp/request.ts";
 import { verifyTimestamp, type VerifiedTimestamp } from "../../timestamp/verify.ts";
-import { manifestFileName, stateFolderName } from "../archive-disk.ts";
+import { manifestFileName } from "../archive-disk.ts";
 import type { CheckParts } from "./check-parts.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
-import { locationOf, TimestampFolder, type KeptTimestamp } from "./timestamp-folder.ts";
+import { locationOf, TimestampFolder, timestampsName, type KeptTimestamp } from "./timestamp-folder.ts";
 
 export { readRoots } from "./timestamp-roots.ts";
 
@@ -37,11 +37,13 @@ export async function* checkTimestamps(
   roots: readonly X509Certificate[],
   { unchecked, notes }: { readonly unchecked: Unchecked[]; readonly notes: ArchiveNote[] },
 ): AsyncGenerator<Finding> {
-  const folder = new TimestampFolder(parts.root, parts.disk);
+  const folder = new TimestampFolder(parts.root, parts.disk, parts.exported);
   const names = new Set(await folder.names());
+  const place = (name: string): string =>
+    parts.exported === undefined ? locationOf(name) : `${timestampsName}/${name}`;
   const found = (name: string, problem: string): Finding => ({
     kind: "timestamp",
-    path: locationOf(name),
+    path: place(name),
     problem,
   });
   for await (const { timestamp: name, package: path, response } of folder.logged()) {
@@ -65,7 +67,7 @@ export async function* checkTimestamps(
       yield found(name, `the time stamp of the package ${kept.about.package} is not valid: ${verified}`);
       continue;
     }
-    if (!(await hasManifest(kept, parts))) {
+    if (parts.exported === undefined && !(await hasManifest(kept, parts))) {
       const path = kept.about.package;
       yield found(
         name,
@@ -79,10 +81,10 @@ export async function* checkTimestamps(
     newest = newest === undefined || newest.at <= verified.at ? { ...verified, kept } : newest;
   }
   if (uncheckedSigners.size > 0) {
-    unchecked.push(explainUncheckedSigners([...uncheckedSigners]));
+    unchecked.push(explainUncheckedSigners([...uncheckedSigners], place("").slice(0, -1)));
   }
   if (newest !== undefined) {
-    notes.push(explainNewest(newest));
+    notes.push(explainNewest(newest, place(newest.kept.name), await isOutside(newest.kept, parts)));
   }
 }
 
@@ -114,21 +116,27 @@ async function hasManifest({ about }: KeptTimestamp, { root, disk, pruned }: Che
   return isThere || (await pruned?.has(about.manifestSha256)) === true;
 }
 
-function explainUncheckedSigners(signers: readonly string[]): Unchecked {
+/** Whether the manifest that was signed is not in the export: it is that of a later package. */
+async function isOutside({ about }: KeptTimestamp, { exported, seen }: CheckParts): Promise<boolean> {
+  const found = await seen.select("SELECT 1 FROM seen WHERE sha256 = ?", [about.manifestSha256]);
+  return exported !== undefined && found.length === 0;
+}
+
+function explainUncheckedSigners(signers: readonly string[], path: string): Unchecked {
   const named = signers.slice(0, mostNamed).map((name) => `“${name}”`);
   const more = signers.length > mostNamed ? ` and ${signers.length - mostNamed} others` : "";
   return {
     kind: "timestamp-signer",
-    path: `${stateFolderName}/timestamps`,
+    path,
     problem: `who has signed the time stamps: they name ${named.join(", ")}${more}, but no root certificate was given to check this against`,
   };
 }
 
-function explainNewest({ kept, at, signer, root }: Checked): ArchiveNote {
+function explainNewest({ kept, at, signer, root }: Checked, path: string, outside: boolean): ArchiveNote {
   const checked = root === null ? "not checked against a root certificate" : `root certificate: “${root}”`;
   return {
     kind: "timestamp",
-    path: locationOf(kept.name),
-    text: `the newest time stamp: on ${at.toISOString()}, “${signer}” (${checked}) signed the manifest of ${kept.about.package}, and with it the chain of all packages before it`,
+    path,
+    text: `the newest time stamp: on ${at.toISOString()}, “${signer}” (${checked}) signed the manifest of ${kept.about.package}${outside ? " (which is not in this export, so the way back from it was not checked)" : ""}, and with it the chain of all packages before it`,
   };
 }

@@ -5,10 +5,10 @@ import { exists, stateFolderName, type ReadDisk } from "../archive-disk.ts";
 import { decodeLine, readLines } from "./checked-lines.ts";
 import { openPlain } from "../packages/package-files.ts";
 
-/** In the folder `.dimensioner-archive`. */
+/** The folder of the time stamps, in the archive's own folder and in an export. */
 export const timestampsName = "timestamps";
 export const timestampLogName = "timestamps.jsonl";
-export const timestampFiles = {
+const timestampFiles = {
   about: "timestamp.json",
   request: "request.tsq",
   response: "response.tsr",
@@ -59,6 +59,16 @@ export function locationOf(name: string): string {
   return `${stateFolderName}/${timestampsName}/${name}`;
 }
 
+/** The names and contents of the files of a time stamp. */
+export function filesOfTimestamp({ about, request, response }: KeptTimestamp): readonly [string, Buffer][] {
+  const text = `${JSON.stringify({ schemaVersion: 1, ...about }, null, 2)}\n`;
+  return [
+    [timestampFiles.request, request],
+    [timestampFiles.response, response],
+    [timestampFiles.about, Buffer.from(text)],
+  ];
+}
+
 /** The time in the name of a time stamp that was received then; names sort by it. */
 export function timeOf(iso: string): string {
   return iso.replaceAll(/[:.-]/g, "");
@@ -73,9 +83,10 @@ export class TimestampFolder {
   readonly #folder: string;
   readonly #disk: ReadDisk;
 
-  constructor(root: string, disk: ReadDisk) {
-    this.#state = join(root, stateFolderName);
-    this.#folder = join(this.#state, timestampsName);
+  /** `state` is the folder in which they are: the archive's own, or that of an extracted export. */
+  constructor(root: string, disk: ReadDisk, state = join(root, stateFolderName)) {
+    this.#state = state;
+    this.#folder = join(state, timestampsName);
     this.#disk = disk;
   }
 

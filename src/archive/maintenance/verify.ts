@@ -10,9 +10,11 @@ import type {
 import { stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
 import { checkChain } from "./chain-check.ts";
 import { checkComplete } from "./incomplete-check.ts";
+import { checkExport, exportedPackagesName, findExport, noteNeighbours } from "./export-check.ts";
 import { findDatabases, isFolder } from "./find-databases.ts";
 import { IndexCheck } from "./index-check.ts";
 import { IndexReader } from "./index-reader.ts";
+import { readDatabase } from "./read-database.ts";
 import { findLeftovers } from "./leftovers.ts";
 import { checkMeasurements } from "./measurement-check.ts";
 import type { CheckParts } from "./check-parts.ts";
@@ -24,7 +26,7 @@ import { SeenPackages } from "./seen-packages.ts";
 import { checkSupplements } from "./supplement-check.ts";
 import { TimestampFolder } from "./timestamp-folder.ts";
 import { checkOthers, checkUnlisted } from "./unlisted-check.ts";
-import { damagedManifest, walkPackages, type WalkedPackage, type WalkEntry } from "./walk-packages.ts";
+import { findingOf, walkPackages, type WalkedPackage } from "./walk-packages.ts";
 
 /** If this many files and folders belong to no package, and no package was found, the folder is not an archive. */
 const mostStrays = 1_000;
@@ -49,7 +51,7 @@ interface Work extends CheckParts {
 }
 
 /**
- * Checks an archive, one of its folders, or one package: every file against its manifest, every manifest against the
+ * Checks an archive, one of its folders, one package, or an extracted export: every file against its manifest, every manifest against the
  * one that follows it, the folders for files that do not belong there, and the index in the store's database for
  * missing packages. It reports what is wrong and, separately, what could not be checked. It only reads, and takes no
  * more memory for more packages. Throws the system's error if the folder itself cannot be read.
@@ -93,7 +95,9 @@ export class Verification {
 
   async *run(): AsyncGenerator<Finding> {
     const { databases = [] } = this.#options;
-    const place = await openPlace(this.#folder, this.#options);
+    const exported = await findExport(this.#folder, this.#options.disk);
+    const folder = exported === undefined ? this.#folder : join(exported, exportedPackagesName);
+    const place = await openPlace(folder, this.#options);
     const { root, start, hasState, disk } = place;
     this.#opened.push(place);
     const seen = await SeenPackages.open().catch(async (error: unknown) => {
@@ -104,7 +108,7 @@ export class Verification {
     try {
       const pruned = hasState ? new PrunedPackages(join(root, stateFolderName), disk, seen) : undefined;
       const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
-      const work: Work = { place, below, root, disk, seen, pruned, indexes: [] };
+      const work: Work = { place, below, root, disk, seen, pruned, indexes: [], exported };
       for (const given of databases) {
         yield* this.#openIndexes(given, work);
       }
@@ -114,8 +118,17 @@ export class Verification {
       yield* checkChain(work, this.#unchecked);
       yield* checkSupplements(work, this.#unchecked);
       yield* this.#checkIndexes(work);
-      if (hasState) {
+      if (exported !== undefined) {
+        const { signal } = this.#options;
+        yield* checkExport({ folder: exported, disk, seen, signal });
+        const { unchecked, notes } = noteNeighbours(this.#unchecked.splice(0));
+        this.#unchecked.push(...unchecked);
+        this.#notes.push(...notes);
+      }
+      if (hasState || exported !== undefined) {
         yield* this.#checkTimestamps(work);
+      }
+      if (hasState) {
         this.#notes.push(...(await findLeftovers(root, disk)));
       }
     } finally {
@@ -207,7 +220,10 @@ export class Verification {
   /** What reads time stamps is loaded only if there are some: most archives have none. */
   async *#checkTimestamps(work: Work): AsyncGenerator<Finding> {
     const { timestampRoots } = this.#options;
-    if (timestampRoots !== undefined || (await new TimestampFolder(work.root, work.disk).hasAny())) {
+    if (
+      timestampRoots !== undefined ||
+      (await new TimestampFolder(work.root, work.disk, work.exported).hasAny())
+    ) {
       const { checkTimestamps, readRoots } = await import("./timestamp-check.ts");
       const roots = await readRoots(timestampRoots);
       yield* checkTimestamps(work, roots, { unchecked: this.#unchecked, notes: this.#notes });
@@ -224,38 +240,5 @@ export class Verification {
       yield* readDatabase(index, this.#unchecked, checkMeasurements(index, seen));
     }
     this.#unchecked.push(...(await checkOthers(indexes, seen)));
-  }
-}
-
-/** Reports a database that cannot be read completely: it was damaged meanwhile, or is locked. */
-async function* readDatabase(
-  { file }: IndexReader,
-  unchecked: Unchecked[],
-  findings: AsyncGenerator<Finding>,
-): AsyncGenerator<Finding> {
-  try {
-    yield* findings;
-  } catch (error) {
-    if (!isDimensionerError(error)) {
-      throw error;
-    }
-    if (error.sentence === "storeDamaged") {
-      yield { kind: "database", path: file, problem: error.message };
-    }
-    unchecked.push({ kind: "database", path: file, problem: error.message });
-  }
-}
-
-function findingOf(entry: Exclude<WalkEntry, { kind: "package" }>): Finding {
-  const { path } = entry;
-  switch (entry.kind) {
-    case "damaged":
-      return { kind: "manifest", path, problem: damagedManifest };
-    case "stray":
-      return { kind: "stray", path, problem: "this does not belong to any package" };
-    case "archive":
-      return { kind: "stray", path, problem: "this is a separate archive: verify it on its own" };
-    case "unreadable":
-      return { kind: "unreadable", path, problem: entry.problem };
   }
 }

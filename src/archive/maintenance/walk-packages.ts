@@ -1,5 +1,6 @@
 import { dirname, join, relative, sep } from "node:path";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
+import type { Finding } from "../../model/archive-reports.ts";
 import { systemCode } from "../../media/disk.ts";
 import { checkRoot } from "../../media/target-folder.ts";
 import {
@@ -138,5 +139,20 @@ export async function* straysOf(
     if (!named.has(entry.name)) {
       yield entry.name;
     }
+  }
+}
+
+/** What a verification says of an entry that is no package. */
+export function findingOf(entry: Exclude<WalkEntry, { kind: "package" }>): Finding {
+  const { path } = entry;
+  switch (entry.kind) {
+    case "damaged":
+      return { kind: "manifest", path, problem: damagedManifest };
+    case "stray":
+      return { kind: "stray", path, problem: "this does not belong to any package" };
+    case "archive":
+      return { kind: "stray", path, problem: "this is a separate archive: verify it on its own" };
+    case "unreadable":
+      return { kind: "unreadable", path, problem: entry.problem };
   }
 }

@@ -90,6 +90,12 @@ export function fileContent(path: string, facts: ExportFacts): Content {
   };
 }
 
+export function bytesContent(bytes: Uint8Array): Content {
+  return async function* whole() {
+    yield bytes;
+  };
+}
+
 /** A text, which may be made piece by piece. */
 export function textContent(text: () => Iterable<string> | AsyncIterable<string>): Content {
   return async function* encode() {

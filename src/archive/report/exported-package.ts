@@ -8,8 +8,7 @@ import type { CheckedTotals } from "../maintenance/package-check.ts";
 import { filesOf, type Manifest } from "../packages/manifest.ts";
 import { mostMeasurementBytes } from "../packages/measurement-fields.ts";
 import { fileContent, measure, unchanged, type Content, type ExportFacts, type Measured } from "./content.ts";
-import type { PackageTimestamp } from "../maintenance/package-timestamp.ts";
-import type { FindTimestamp } from "../maintenance/covering-timestamps.ts";
+import type { ExportedTimestamp, ExportedTimestamps } from "./exported-timestamps.ts";
 import type { ChainedPackage } from "./neighbours.ts";
 import type { ZipNames } from "./zip-names.ts";
 
@@ -49,7 +48,7 @@ export interface ExportedPackage {
   readonly before: Neighbour | null;
   readonly after: Neighbour | null;
   /** The earliest valid one that covers this package; null if there is none. */
-  readonly timestamp: PackageTimestamp | null;
+  readonly timestamp: ExportedTimestamp | null;
 }
 
 interface Opened {
@@ -64,19 +63,15 @@ const mostUnlistedFiles = 1_000;
 export async function collectPackage(
   root: string,
   indexed: ChainedPackage,
-  {
-    names,
-    facts,
-    findTimestamp,
-  }: { names: ZipNames; facts: ExportFacts; findTimestamp: FindTimestamp | undefined },
+  { names, facts, timestamps }: { names: ZipNames; facts: ExportFacts; timestamps: ExportedTimestamps },
 ): Promise<ExportedPackage> {
   const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   const findings: PackageFinding[] = [];
   for await (const finding of checkIndexed(root, indexed, totals, facts.signal)) {
     findings.push(finding);
   }
-  const sought = await findTimestamp?.(indexed);
-  findings.push(...(sought?.findings ?? []));
+  const { timestamp, findings: ofTimestamps } = await timestamps.find(indexed);
+  findings.push(...ofTimestamps);
   const found = await loadManifestWithin(root, `${indexed.path}/${manifestFileName}`, plainDisk);
   const opened: Opened = typeof found === "string" ? { manifest: null, sha256: null } : found;
   const files = found === "none" ? [] : await collectFiles(root, indexed, opened, { findings, names, facts });
@@ -90,7 +85,7 @@ export async function collectPackage(
     measurement: await readMeasurement(files),
     before: await findBefore(root, opened),
     after: await findAfter(root, indexed, opened),
-    timestamp: sought?.timestamp ?? null,
+    timestamp,
   };
 }
 

@@ -1,11 +1,10 @@
 import type { PackageFinding } from "../../model/archive-reports.ts";
 import type { ExportedPackage, Neighbour } from "./exported-package.ts";
 import { figureOf, unitOf } from "../packages/measurement-fields.ts";
-import type { PackageTimestamp } from "../maintenance/package-timestamp.ts";
 import type { ReportTexts } from "./catalogs.ts";
 import { addressOf, html, type Html } from "./html.ts";
 import type { ReportTextKey } from "./report-texts.ts";
-import { sayTime } from "./say-time.ts";
+import { timestampSection } from "./timestamp-section.ts";
 
 /** A longer text is in the manifest. */
 const longestText = 500;
@@ -173,16 +172,8 @@ export function chainOf(
               <div class="hash">${previous?.sha256 ?? ""}</div>`,
       ],
       [texts.text("after"), after === null ? none("last") : neighbour(after, "afterFits")],
-      [texts.text("timestamp"), timestamp === null ? null : sayTimestamp(timestamp, texts)],
+      [texts.text("timestamp"), timestampSection(timestamp, texts)],
     ])}`;
-}
-
-function sayTimestamp({ at, signer, root }: PackageTimestamp, texts: ReportTexts): string {
-  const signed =
-    root === null
-      ? texts.text("timestampUnchecked", { name: signer })
-      : texts.text("timestampChecked", { name: signer, root });
-  return `${sayTime(at.toISOString())}: ${signed}`;
 }
 
 /** Names and values; what nobody knows is left out. */

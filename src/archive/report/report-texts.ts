@@ -89,6 +89,14 @@ export const reportTexts = {
   timestamp: "Time stamp (the clock of its server)",
   timestampChecked: "signed by __name__ (root certificate: __root__)",
   timestampUnchecked: "signed by __name__ (not checked against a root certificate)",
+  timestampOwn: "It was made for the manifest.json of this package, whose SHA-256 is stated above.",
+  timestampLater:
+    "It was made for the manifest of a later package. Number of manifests that lead from there back to this one, each of which names the one before it: __count__. Those that are not in this export are about other parcels: ask the owner of the archive for them.",
+  timestampCheck: "With OpenSSL, anyone can check it in the folder of the extracted ZIP:",
+  timestampRoots:
+    "__name__ has the root certificates that were trusted for this export. Whoever checks it should get them from the operator of the time stamp server.",
+  timestampNoRoots:
+    "roots.pem stands for a file with the root certificate of the operator of the time stamp server.",
 
   // What was verified, and how to do it again.
   overview: "Overview",
