@@ -9,6 +9,7 @@ import type { JobRow } from "./parts/jobs.ts";
 import type { LoadRow } from "./parts/load.ts";
 import type { ScanRow } from "./parts/scan.ts";
 import type { TogetherRow } from "./parts/together.ts";
+import type { VerifyRow } from "./parts/verify.ts";
 
 export const partNames = [
   "calls",
@@ -18,6 +19,7 @@ export const partNames = [
   "codes",
   "devices",
   "jobs",
+  "verify",
   "load",
 ] as const;
 export type PartName = (typeof partNames)[number];
@@ -30,6 +32,7 @@ export interface Parts {
   readonly codes?: Measured<{ readonly rows: readonly CodeRow[] }>;
   readonly devices?: Measured<{ readonly rows: readonly DeviceRow[] }>;
   readonly jobs?: Measured<{ readonly rows: readonly JobRow[] }>;
+  readonly verify?: Measured<{ readonly rows: readonly VerifyRow[] }>;
   readonly load?: Measured<{ readonly rows: readonly LoadRow[] }>;
 }
 

@@ -6,6 +6,7 @@ import { measureJobs } from "./parts/jobs.ts";
 import { measureLoad } from "./parts/load.ts";
 import { measureScan } from "./parts/scan.ts";
 import { measureTogether } from "./parts/together.ts";
+import { measureVerify } from "./parts/verify.ts";
 import type { Progress } from "./progress.ts";
 import type { PartName, Parts } from "./results.ts";
 import type { Runtime } from "./runtimes.ts";
@@ -45,6 +46,8 @@ export async function runPart(
     }
     case "jobs":
       return { jobs: { on, rows: (await each((one) => measureJobs(one, sizes.jobs, progress))).flat() } };
+    case "verify":
+      return { verify: { on, rows: await measureVerify(sizes.verify, progress) } };
     case "load":
       return { load: { on, rows: (await each((one) => measureLoad(one, sizes.load, progress))).flat() } };
   }

@@ -6,6 +6,7 @@ import type { JobSizes } from "./parts/jobs.ts";
 import type { LoadSizes } from "./parts/load.ts";
 import type { ScanSizes } from "./parts/scan.ts";
 import type { TogetherSizes } from "./parts/together.ts";
+import type { VerifySizes } from "./parts/verify.ts";
 
 export interface Sizes {
   readonly calls: CallSizes;
@@ -15,6 +16,7 @@ export interface Sizes {
   readonly codes: CodeSizes;
   readonly devices: DeviceSizes;
   readonly jobs: JobSizes;
+  readonly verify: VerifySizes;
   readonly load: LoadSizes;
 }
 
@@ -39,6 +41,7 @@ export function fullSizes(folder: string): Sizes {
     codes: { rounds: 10, scansEach: 100_000 },
     devices: { devices: [0, 10, 16, 100, 1_000], rounds: 3, windowMs: 800 },
     jobs: { jobs: [100, 1_000, 10_000], waitMs: 20_000, folder },
+    verify: { packages: 8, videoBytes: 100 * megabyte, pictureBytes: megabyte / 2, rounds: 5, folder },
     load: {
       rounds: 5,
       others: [
@@ -60,6 +63,7 @@ export function quickSizes(folder: string): Sizes {
     codes: { rounds: 1, scansEach: 1_000 },
     devices: { devices: [0, 10], rounds: 1, windowMs: 100 },
     jobs: { jobs: [10], waitMs: 500, folder },
+    verify: { packages: 2, videoBytes: megabyte, pictureBytes: megabyte / 10, rounds: 1, folder },
     load: { rounds: 1, others: ["node-red-contrib-s7"] },
   };
 }

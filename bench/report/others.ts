@@ -4,6 +4,7 @@ import type { JobRow } from "../parts/jobs.ts";
 import type { LoadRow } from "../parts/load.ts";
 import type { ScanRow } from "../parts/scan.ts";
 import type { TogetherRow } from "../parts/together.ts";
+import type { VerifyRow } from "../parts/verify.ts";
 import { count, figure, fileSize, kilobytes, megabytes, table, times } from "./table.ts";
 
 export function togetherSection(rows: readonly TogetherRow[]): string {
@@ -122,6 +123,19 @@ export function jobsSection(rows: readonly JobRow[]): string {
       `${figure(row.cpuMsPerJob)} ms`,
       megabytes(row.memoryBytes),
       megabytes(row.waitingBytes),
+    ]),
+  );
+}
+
+export function verifySection(rows: readonly VerifyRow[]): string {
+  return table(
+    ["packages", "a second", "cores used", "`sha256sum`, a second", "ratio"],
+    rows.map(({ runtime, packages, bytes, bytesPerSecond, coresUsed, sumBytesPerSecond }) => [
+      `${packages} with ${megabytes(bytes)}, ${runtime}`,
+      megabytes(bytesPerSecond),
+      figure(coresUsed),
+      sumBytesPerSecond === null ? "not installed" : megabytes(sumBytesPerSecond),
+      sumBytesPerSecond === null ? "–" : times(bytesPerSecond / sumBytesPerSecond),
     ]),
   );
 }

@@ -10,6 +10,7 @@ import {
   loadSection,
   scanSection,
   togetherSection,
+  verifySection,
 } from "./others.ts";
 import { table } from "./table.ts";
 import { targets } from "./targets.ts";
@@ -49,6 +50,7 @@ export function writeReport(results: Results): string {
     parts.devices &&
       section("Many devices", parts.devices.on, devicesText, devicesSection(parts.devices.rows)),
     parts.jobs && section("Many archive jobs", parts.jobs.on, jobsText, jobsSection(parts.jobs.rows)),
+    parts.verify && section("Verification", parts.verify.on, verifyText, verifySection(parts.verify.rows)),
     parts.load && section("Load and size", parts.load.on, loadText, loadSection(parts.load.rows)),
     readFileSync(join(import.meta.dirname, "notes.md"), "utf8").trim(),
   ];
@@ -79,6 +81,9 @@ calls in the same process, without a node. _of 16_ is the ratio to the calls wit
 const jobsText = `All jobs are sent to one archive node at once, each with four media of 40 kB. A job is finished when its package is
 complete, hashed, synced and recorded in the store's database. _All waiting_ is the memory above idle when the cloud has no media for
 any of the jobs yet.`;
+
+const verifyText = `\`dimensioner-verify\` reads packages with a video and four pictures each, in turn with \`sha256sum\`, which uses one core. The files are
+in the system's cache. Verify also compares manifests, the chain and what lies in the folders.`;
 
 const loadText = `The time that a package adds when Node-RED loads its node types, and the size of what \`npm install\` installs.`;
 

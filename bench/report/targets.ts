@@ -139,6 +139,16 @@ export function targets({ parts }: Results): Target[] {
     add(row.runtime, `${what} memory above idle, all waiting`, ["most", 100e6, megabytes], row.waitingBytes);
   }
 
+  for (const { runtime, bytesPerSecond, sumBytesPerSecond } of parts.verify?.rows ?? []) {
+    const ratio = sumBytesPerSecond === null ? null : bytesPerSecond / sumBytesPerSecond;
+    add(
+      runtime,
+      "verify packages: bytes per second, compared with `sha256sum`",
+      ["least", 0.8, times],
+      ratio,
+    );
+  }
+
   const loads = parts.load?.rows ?? [];
   for (const row of loads.filter((one) => one.package.startsWith("@dimflow/"))) {
     add(row.runtime, "time to load all node types", ["most", 100, (ms) => `${ms.toFixed(0)} ms`], row.loadMs);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { readOptions } from "../../bench/options.ts";
 import { measureCalls } from "../../bench/parts/calls.ts";
 import { measureDownloads } from "../../bench/parts/downloads.ts";
+import { measureVerify } from "../../bench/parts/verify.ts";
 import { drawChart } from "../../bench/report/chart.ts";
 import { writeReport } from "../../bench/report/report.ts";
 import { table } from "../../bench/report/table.ts";
@@ -30,6 +31,19 @@ describe("bench", () => {
         row.callsPerSecond > 0 && row.cpuUsPerCall > 0 && row.p99Ms >= row.p50Ms,
         JSON.stringify(row),
       );
+    }
+  });
+
+  it("verifies packages in turn with sha256sum, and leaves no file", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "bench-test-"));
+    try {
+      const sizes = { packages: 2, videoBytes: 100_000, pictureBytes: 10_000, rounds: 1, folder };
+      const [row] = await measureVerify(sizes, silent);
+      assert.equal(row?.bytes, 2 * 140_000);
+      assert.ok(row.bytesPerSecond > 0 && row.coresUsed > 0, JSON.stringify(row));
+      assert.deepEqual(await readdir(folder), []);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
     }
   });
 

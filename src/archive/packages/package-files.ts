@@ -38,22 +38,34 @@ export async function hashFile(
   }
   const hash = createHash("sha256");
   let bytes = 0;
+  let ahead: Promise<{ readonly bytesRead: number }> | undefined;
   try {
-    // One byte more than the file has, so that a single read is enough for most files.
     const { size } = await file.stat();
-    const block = Buffer.allocUnsafe(Math.min(size + 1, blockBytes));
+    const read = (block: Buffer, position: number): Promise<{ readonly bytesRead: number }> =>
+      file.read(block, 0, block.length, position);
+    // One byte more than the file has, so that a single read is enough for most files.
+    let block: Buffer = Buffer.allocUnsafe(Math.min(size + 1, blockBytes));
+    let other: Buffer | undefined;
+    ahead = read(block, 0);
     for (;;) {
       if (facts !== undefined) {
         throwIfAborted(facts);
       }
-      const { bytesRead } = await file.read(block, 0, block.length, bytes);
+      const { bytesRead } = await ahead;
       if (bytesRead === 0) {
         return { bytes, sha256: hash.digest("hex") };
       }
-      hash.update(block.subarray(0, bytesRead));
       bytes += bytesRead;
+      // The next block is read while this one is hashed: another core does that, and the disk does not wait.
+      other ??= Buffer.allocUnsafe(bytes < size ? blockBytes : 1);
+      const full = block;
+      block = other;
+      ahead = read(block, bytes);
+      hash.update(full.subarray(0, bytesRead));
+      other = full;
     }
   } finally {
+    await ahead?.catch(() => undefined);
     await file.close();
   }
 }
