@@ -10,13 +10,13 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { searchIndex } from "../../src/archive/evidence/search.ts";
 import { readSize } from "../../src/archive/evidence/size.ts";
 import type { Database } from "../../src/store/database.ts";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
+import { fillIndex } from "../store/filled-index.ts";
 import { migrations } from "../store/notes-schema.ts";
 
 const most = Number(process.argv[2] ?? 1_000_000);
@@ -97,25 +97,6 @@ async function measureIndex(packages: number, openLimitMs?: number): Promise<voi
   report(`find the newest in ${ofIndex}`, performance.now() - startedAtAll, "ms", 50);
   await release();
   await rm(file);
-}
-
-/** Rows as an archive makes them, written at once: how long that takes is not what is measured. */
-function fillIndex(file: string, packages: number): void {
-  const database = new DatabaseSync(file);
-  database.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000");
-  database.exec(`WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ${packages})
-    INSERT INTO packages (package_id, job_key, store_id, location, manifest_sha256, transaction_id,
-      transaction_reference, custom_reference_1, barcode_reference, device, measured_at, archived_at, legal_for_trade, complete,
-      files, bytes, measurement_sha256, raw_sha256, previous_sha256, longest_mm, middle_mm, shortest_mm, weight_g)
-    SELECT lower(hex(randomblob(16))), lower(hex(randomblob(32))), 'store', '2026-11-22/ORDER-' || n, lower(hex(randomblob(32))),
-      lower(hex(randomblob(16))), 'ORDER-' || n, 'CUSTOMER-' || (n % 1000), '4006381' || n, 'Dock ' || (n % 40),
-      strftime('%Y-%m-%dT%H:%M:%fZ', 1700000000 + n, 'unixepoch'), strftime('%Y-%m-%dT%H:%M:%fZ', 1700000001 + n, 'unixepoch'),
-      1, 1, 4, 5000000, lower(hex(randomblob(32))), lower(hex(randomblob(32))), lower(hex(randomblob(32))),
-      iif(n % 5 = 0, 400, 300 + abs(random() % 600)), iif(n % 5 = 0, 300, 150 + abs(random() % 150)),
-      iif(n % 5 = 0, 200, 20 + abs(random() % 130)), 100 + abs(random() % 30000)
-    FROM numbers`);
-  database.exec("PRAGMA journal_mode = WAL");
-  database.close();
 }
 
 async function measureCommits(): Promise<void> {

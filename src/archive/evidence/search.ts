@@ -144,9 +144,9 @@ async function searchRanges(
     sql: `SELECT count(*) AS matches FROM (SELECT 1 FROM packages WHERE ${condition} LIMIT ?) AS ranged`,
     values: [...bounds, mostSorted],
   }));
-  const [found = [], ...counted] = await database.transaction([packagesIn(parts, limit), ...counts]);
+  const counted = await database.transaction(counts);
   if (counted.every(([row]) => Number(row?.["matches"]) < mostSorted)) {
-    return found;
+    return select(database, packagesIn(parts, limit));
   }
   const newest = await select(
     database,
@@ -163,6 +163,10 @@ async function searchRanges(
       limit,
     ),
   );
+  if (newest.length === limit) {
+    return newest;
+  }
+  const found = await select(database, packagesIn(parts, limit));
   const seen = new Set(newest.map((row) => row["package_id"]));
   return [...newest, ...found.filter((row) => !seen.has(row["package_id"] ?? null))].slice(0, limit);
 }
