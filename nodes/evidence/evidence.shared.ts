@@ -1,4 +1,9 @@
-import { nodeName, outputProperties, reportLanguage } from "../../src/properties/common-properties.ts";
+import {
+  nodeName,
+  outputProperties,
+  reportLanguage,
+  timeout,
+} from "../../src/properties/common-properties.ts";
 import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const packages = { legend: "group.packages" } as const;
@@ -119,6 +124,13 @@ export const properties = {
     note: "note.roots",
     group: timestamps,
     when: { action: ["timestamp", "verify", "export", "msg"] },
+  },
+  /** Of one request to the server, with its repetitions. */
+  timeout: {
+    ...timeout,
+    default: 30,
+    group: timestamps,
+    when: { action: ["timestamp", "msg"] },
   },
   user: {
     kind: "text",

@@ -11,6 +11,7 @@ import { sourceOf, type EvidenceRequest } from "./evidence-work.ts";
 /** The settings of the evidence node for time stamps. */
 export interface TimestampSettings {
   readonly server: string;
+  readonly timeoutMs: number;
   readonly user: string;
   /** IDs of core nodes; blank: none. */
   readonly tls: string;
@@ -22,13 +23,14 @@ export async function timestamp(
   RED: NodeAPI,
   request: EvidenceRequest,
   { signal }: Job,
-  { server, user, tls, proxy }: TimestampSettings,
+  { server, timeoutMs, user, tls, proxy }: TimestampSettings,
   password: string | undefined,
 ): Promise<TimestampResult> {
   const reader = new SettingsReader("node", request.operation);
   const address = readTimestampServer(server, false);
   const authority = new TimestampServer({
     server,
+    timeoutMs,
     user,
     password,
     tls: readTls(RED, tls, reader),
