@@ -501,8 +501,9 @@ export interface MissingEvidence {
   /** The incomplete package, from the store's folder. */
   location: string | null;
   /**
-   * The properties of the message with which archive can archive it now; null while the job is running. Not in a
-   * message of its own: there they are on the message.
+   * The properties of the message with which archive can archive it now; null while the job is running, and if its
+   * media came with its message: send that message again. Not in a message of its own: there they are on the
+   * message.
    */
   archiveAgain: {} | null;
 }

@@ -264,6 +264,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
       const evidence = (id: string, more: object) => ({ id, z: "tab", type, store: "store", ...more });
       flow = await TestFlow.start([
         storeNode(folder, "store"),
+        { id: "dock", type: "dimensioner-device", name: "Dock", address: "127.0.0.1:1", checkInterval: 0 },
         { id: "archive", z: "tab", type: "dimensioner-archive", store: "store", media: "none" },
         evidence("node", { action: "msg", limit: 10, server: authority?.url ?? "" }),
         evidence("split", { action: "msg", emit: "split" }),
@@ -271,10 +272,19 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
       ]);
       const payload = pictureOf("1");
       await flow.run("archive", { transactionId: "1", transactionReference: "R", payload });
-      const first = { payload, parts: { id: "parts", index: 0, count: 2 } };
-      const open = flow.start("archive", { transactionId: "2", ...first });
+      // Its images are waited for, because nobody can reach the device.
+      const measuredBy = { id: "dock", surface: "newer-device" };
+      const measurement = { ok: true, source: "newer-device", measuredObjects: [{}] };
+      const ofDevice = { transactionId: "2", measurement, measuredBy, imageIdentifier: "42" };
+      const open = flow.start("archive", ofDevice);
+      await flow.untilStatus("archive", ({ text }) => text.startsWith("no connection"));
       await flow.run("archive", { reset: true });
       assert.ok((await open).error !== undefined);
+      let isOpen: boolean;
+      do {
+        const { sent } = await flow.run("node", { payload: "24h", action: "missing" });
+        isOpen = JSON.stringify(sent[0]?.msg["payload"]).includes('"open"');
+      } while (isOpen);
       const send = async (name: keyof typeof schemas, id: string, given: Message) => {
         const { error, sent } = await flow.run(id, structuredClone(given));
         assert.equal(error, undefined, error?.message);

@@ -27,6 +27,16 @@ const measured = {
   measuredObjects: [{}],
 };
 
+/** A device that nobody can reach, so that the images of what it has measured are waited for. */
+const device = {
+  id: "dock",
+  type: "dimensioner-device",
+  name: "Dock",
+  address: "127.0.0.1:1",
+  checkInterval: 0,
+};
+const ofDevice = { measuredBy: { id: device.id, surface: "newer-device" }, imageIdentifier: "42" };
+
 describe("dimensioner-evidence", () => {
   let flow: TestFlow;
   afterEach(() => flow.stop());
@@ -292,6 +302,7 @@ describe("dimensioner-evidence", () => {
     withFolder(async (folder) => {
       const store = storeId(folder);
       await start(folder, [
+        device,
         { id: "split", z: "tab", type: "dimensioner-evidence", store, action: "missing", emit: "split" },
       ]);
       // A job whose first part has come and whose second one has not is open.
@@ -307,12 +318,30 @@ describe("dimensioner-evidence", () => {
       await flow.run("archive", { reset: true });
       assert.equal((await open).error?.code, "ERR_CANCELLED");
       await archive("1");
+      const second = { transactionId: "9", transactionReference: "ORDER-9", measurement: measured };
+      const other = flow.start("archive", { ...second, ...ofDevice });
+      await flow.untilStatus("archive", ({ text }) => text.startsWith("no connection"));
+      await flow.run("archive", { reset: true });
+      assert.equal((await other).error?.code, "ERR_CANCELLED");
+      // A job is written as failed right after its message has ended.
+      let failed: MissingEvidence[];
+      do {
+        failed = (await run("missing", "today")).payload as MissingEvidence[];
+      } while (failed.some((one) => one.reason === "open"));
       const { sent } = await run("", "today", {}, "split");
       const [again] = sent;
       assert.equal(sent.length, 1);
-      assert.deepEqual([again?.["transactionId"], again?.["transactionReference"]], ["8", "ORDER-8"]);
+      assert.deepEqual([again?.["transactionId"], again?.["transactionReference"]], ["9", "ORDER-9"]);
       const { reason, errorCode } = again?.["missing"] as MissingEvidence;
       assert.deepEqual([reason, errorCode], ["failed", "ERR_CANCELLED"]);
+      // The picture of the other one came with its message: a package without it would not be complete.
+      assert.deepEqual(
+        failed.map(({ transactionId, archiveAgain }) => [transactionId, archiveAgain === null]).sort(),
+        [
+          ["8", true],
+          ["9", false],
+        ],
+      );
     }));
 
   it("reports the state of the store: its open jobs, the age of the oldest one, and the space", () =>
@@ -343,31 +372,35 @@ describe("dimensioner-evidence", () => {
     withFolder(async (folder) => {
       const store = storeId(folder);
       await start(folder, [
+        device,
+        { id: "plain", z: "tab", type: "dimensioner-archive", store, media: "none", images: "" },
         { id: "split", z: "tab", type: "dimensioner-evidence", store, action: "missing", emit: "split" },
       ]);
       const ids = ["7", "8", "9"];
       const open = ids.map((id) => {
-        const parts = { id, index: 0, count: 2 };
         const given = {
           transactionId: id,
           transactionReference: `ORDER-${id}`,
           measurement: measured,
-          parts,
+          ...ofDevice,
+          imageIdentifier: id,
         };
-        return flow.start("archive", { ...given, payload: pictureOf(id), contentType: "image/jpeg" });
+        return flow.start("archive", given);
       });
-      await flow.untilStatus("archive", ({ text }) => text.includes("3 open"));
+      let missing: MissingEvidence[];
+      do {
+        missing = (await run("missing", "24h")).payload as MissingEvidence[];
+      } while (missing.length < ids.length);
       await flow.run("archive", { reset: true });
       await Promise.all(open);
       // A job is written as failed right after its message has ended.
-      let missing: MissingEvidence[];
       do {
         missing = (await run("missing", "24h")).payload as MissingEvidence[];
       } while (missing.some(({ reason }) => reason === "open"));
       const { sent } = await run("", "24h", {}, "split");
       assert.equal(sent.length, 3);
       for (const msg of sent) {
-        assert.equal((await flow.run("archive", msg)).error, undefined);
+        assert.equal((await flow.run("plain", msg)).error, undefined);
       }
       const packages = await found(undefined, {}, "all");
       assert.deepEqual(packages.map(({ transactionId, length }) => [transactionId, length]).sort(), [

@@ -47,7 +47,8 @@ function recordsWithoutPackage({ from, to }: Period, limit: number): Statement {
 
 function jobsWithoutPackage({ from, to }: Period, limit: number): Statement {
   return {
-    sql: `SELECT j.* FROM jobs j
+    sql: `SELECT j.*, EXISTS (SELECT 1 FROM job_media WHERE job_id = j.job_id AND source = 'message') AS has_message_media
+      FROM jobs j
       WHERE j.accepted_at >= ? AND j.accepted_at < ? AND j.state NOT IN ('archived', 'reported')
         AND NOT EXISTS (SELECT 1 FROM packages WHERE transaction_id = j.transaction_id AND complete = 1)
         AND NOT EXISTS (SELECT 1 FROM packages WHERE job_key = j.job_key AND complete = 1)
@@ -98,7 +99,11 @@ function missingJob(row: Row): MissingEvidence {
     transactionId,
     transactionReference: intent?.references.transactionReference ?? null,
     device: intent?.device ?? null,
-    archiveAgain: reason === "open" || intent === undefined ? null : messageOf(intent, transactionId),
+    // Without the media that its message had, the package would be called complete, and would lack them.
+    archiveAgain:
+      reason === "open" || intent === undefined || Number(row["has_message_media"]) > 0
+        ? null
+        : messageOf(intent, transactionId),
   };
 }
 
