@@ -105,7 +105,7 @@ export const reportTexts = {
   verification: "Verification",
   verifiedBy: "Verified by",
   verifiedFiles: "Checked",
-  verifiedFilesHelp: "__files__ files in __packages__ packages, __size__",
+  verifiedFilesHelp: "files: __files__, packages: __packages__, __size__",
   check: "How anyone can check this",
   checkHelp:
     "All that is needed is a program that calculates SHA-256. Extract the ZIP, open a terminal in its folder, and run:",
