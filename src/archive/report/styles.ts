@@ -68,7 +68,8 @@ pre { margin: .5rem 0; padding: .7rem 1rem; border-radius: 4px; background: var(
   h3, h2.small { margin-top: 1.4rem; font-size: 10pt; break-after: avoid; }
   a { color: inherit; text-decoration: none; }
   .parcel { margin-top: 0; padding-top: 0; border: 0; break-before: page; }
-  .banner, .figures, .facts > div, tr, pre { break-inside: avoid; }
+  h2 { break-after: avoid; }
+  .banner, .figures, .columns, .end .facts, .facts > div, tr, pre { break-inside: avoid; }
   .figures { grid-template-columns: 1.7fr 1fr 1.5fr 1fr; }
   .media { grid-template-columns: 1fr 1fr; }
   .columns { grid-template-columns: 1fr 1fr 1fr; gap: 0 1.5rem; }
