@@ -11,6 +11,7 @@ import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
 import type { ArchiveProgress, Finding } from "../../src/model/archive-reports.ts";
 import type { VerifyResult } from "../../src/model/shapes.ts";
 import { languages } from "../../src/rules/languages.ts";
+import { bundledNode } from "../../tools/test/node-binaries.ts";
 import { listAll, withFolder } from "../media/support.ts";
 import { changeDatabase, copiesOfArchive, fillArchive } from "./packages.ts";
 import { readZip } from "./read-zip.ts";
@@ -222,6 +223,25 @@ describe("archive: an export", () => {
         }
       }),
     ));
+
+  it("has the same bytes on the oldest and on the newest Node.js, in each language", async function () {
+    const repository = join(import.meta.dirname, "../..");
+    const nodes = [bundledNode(repository, 22), bundledNode(repository, 24)];
+    if (nodes.includes(undefined)) {
+      this.skip();
+    }
+    await withFolder((to) =>
+      archive.withArchive(async (root) => {
+        const child = join(import.meta.dirname, "export-child.ts");
+        const made = nodes.map((node) => {
+          const { stdout, stderr } = spawnSync(node?.path ?? "", [child, root, to], { encoding: "utf8" });
+          return { hashes: stdout.trim(), stderr };
+        });
+        assert.match(made[0]?.hashes ?? "", /"zh-TW":"[0-9a-f]{64}"/, made[0]?.stderr);
+        assert.equal(made[1]?.hashes, made[0]?.hashes, made[1]?.stderr);
+      }),
+    );
+  });
 
   const findings: readonly {
     readonly what: string;
