@@ -13,15 +13,23 @@ const spoken = {
     columns: ["Zeit", "Packplatz", "Bediener", "Paket", "Maße und Gewicht", "Zustand", "Nachweis"],
     search: "Suchen",
     footer: "Pakete pro Seite:",
+    reachable: "Gerät Dock 2: erreichbar",
     titles: ["Pakete nach Stunde und Packplatz", "Offene Archivaufträge der letzten 12 Stunden"],
   },
   es: {
     columns: ["Hora", "Puesto", "Operario", "Bulto", "Dimensiones y peso", "Estado", "Evidencia"],
     search: "Buscar",
     footer: "Bultos por página:",
+    reachable: "Dispositivo Dock 2: accesible",
     titles: ["Bultos por hora y puesto", "Tareas de archivado en curso en las últimas 12 horas"],
   },
 };
+
+/** Whether somebody would have to scroll to see all of the table. */
+const tableIsWide = `(() => {
+  const { scrollWidth, clientWidth } = document.querySelector(".supervisor-parcels .v-table__wrapper");
+  return scrollWidth > clientWidth;
+})()`;
 
 /** Runs in the page: keeps the texts that are drawn on a canvas, which only a chart knows. */
 const rememberDrawnTexts = `(() => {
@@ -151,15 +159,19 @@ describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`,
   it("has nothing that axe-core calls a fault on a phone, a tablet and a large screen", async () => {
     assert.deepEqual(await page.faults({ width: 390, height: 844 }, "dark"), []);
     assert.deepEqual(await page.faults({ width: 768, height: 1024 }, "light"), []);
+    // On a tablet, each row is a list, so that no column is out of sight.
+    await page.page.locator(".nrdb-table--mobile tr", { hasText: "ORDER-1" }).waitFor();
+    assert.equal(await page.page.evaluate(tableIsWide), false);
     assert.deepEqual(await page.faults({ width: 1920, height: 1080 }, "dark"), []);
   });
 
   it("speaks German and Spanish, also in its table and its charts", async () => {
     const { nodeRed, nodes } = run;
     await page.page.evaluate(rememberDrawnTexts);
-    for (const [language, { columns, search, footer, titles }] of Object.entries(spoken)) {
+    for (const [language, { columns, search, footer, titles, reachable }] of Object.entries(spoken)) {
       await nodeRed.deploy(changed(nodes, { LANGUAGE: language }));
       await page.page.locator("thead", { hasText: columns.join("") }).waitFor();
+      await dock("dock-2", "idle").filter({ hasText: reachable }).waitFor();
       await page.page.locator("tbody tr", { hasText: "ORDER-1" }).waitFor();
       await page.page.getByLabel(search).first().waitFor();
       await page.page.locator(".v-data-table-footer", { hasText: footer }).waitFor();

@@ -75,7 +75,7 @@ export function tableOf(group: string) {
     deselect: true,
     selectionType: "none",
     columns: [],
-    mobileBreakpoint: "sm",
+    mobileBreakpoint: "md",
     mobileBreakpointType: "defaults",
     action: "replace",
     className: "",

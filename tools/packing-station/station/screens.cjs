@@ -58,9 +58,10 @@ function ticked(station) {
 function noted() {
   const { fill: colour, text, source } = msg.status;
   const before = peers[source.name];
-  const checked = { ok: colour === "green", text };
+  const ok = colour === "green";
+  const checked = { ok, text: ok ? t.answers : text };
   peers[source.name] = { ...checked, checked };
-  if (before?.text !== text || before.ok !== checked.ok) {
+  if (before?.text !== checked.text || before.ok !== ok) {
     Object.values(stations)
       .filter((one) => places[one.name]?.device === source.name)
       .forEach((one) => {
