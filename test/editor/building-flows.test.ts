@@ -7,7 +7,7 @@ import { isFlow } from "../docs/flow-blocks.ts";
 import { blocksIn, readPages } from "../docs/pages.ts";
 import { openBothEditors, type BothEditors } from "./both-editors.ts";
 import { closeDialog, dragFromPalette, fill, openDialog, opened } from "./dialog.ts";
-import { importAsTheDialogDoes, importExample, nodeCount } from "./import-example.ts";
+import { importAsTheDialogDoes, importExample, nodeCount, offeredExamples } from "./import-example.ts";
 import { crowdedNodes, deploy, drawnWires, tangledWires, wire } from "./wires.ts";
 
 interface OnCanvas {
@@ -123,10 +123,17 @@ describe("building flows in the editor, in Node-RED 4.1 and 5.0", () => {
       }
     }));
 
-  it("imports each example from the menu, without an unknown node of this package or an error, tidy on a canvas of 1,200 pixels", async () => {
+  it("offers each example in the menu", async () => {
+    const names = (await exampleNames()).map((file) => basename(file, ".json"));
+    assert.ok(names.length > 0);
+    await both.run(async ({ page }) => {
+      assert.deepEqual((await offeredExamples(page)).toSorted(), names.toSorted());
+    });
+  });
+
+  it("imports each example, without an unknown node of this package or an error, tidy on a canvas of 1,200 pixels", async () => {
     const files = await exampleNames();
-    assert.ok(files.length > 0);
-    await both.run(async ({ major, page, problems }) => {
+    await both.run(async ({ page, problems }) => {
       const before = await nodesIn(page);
       for (const file of files) {
         const name = basename(file, ".json");
@@ -138,8 +145,8 @@ describe("building flows in the editor, in Node-RED 4.1 and 5.0", () => {
             (node.type === "dimensioner-transaction-in" && node["secretIn"] !== "none") ||
             (node.type === "dimensioner-evidence" && node["action"] === "timestamp"),
         );
-        // The next test uses the menu of both.
-        await (major === 5 ? importExample : importAsTheDialogDoes)(page, name);
+        // The next test uses the menu.
+        await importAsTheDialogDoes(page, name);
         const added = (await nodesIn(page)).filter(({ id }) => before.every((one) => one.id !== id));
         assert.deepEqual(added.map(({ type }) => type).toSorted(), expected, name);
         assert.deepEqual(
