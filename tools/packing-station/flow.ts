@@ -164,7 +164,7 @@ function following() {
     flow.node("dimensioner-device-list", "Ask the cloud", [800, 840], properties.cloud, [
       "The cloud is there",
     ]),
-    flow.catchNode("No answer", [790, 900], ["Ask the cloud"], "The cloud is there"),
+    flow.catchNode("No answer", [810, 910], ["Ask the cloud"], "The cloud is there"),
     flow.topicNode("The cloud is there", [990, 840], "cloud", "To the station 7"),
     flow.linkOut("To the station", 7, [1115, 840]),
   ];
