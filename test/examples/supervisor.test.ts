@@ -90,7 +90,7 @@ describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`,
     await station.press("confirm");
     await dock("dock-1", "idle")
       .filter({ hasText: "Last parcel: ORDER-1" })
-      .filter({ hasText: "1 Parcels" })
+      .filter({ hasText: "Parcels: 1" })
       .waitFor();
     const row = page.page.locator("tbody tr", { hasText: "ORDER-1" });
     await row.filter({ hasText: "confirmed" }).filter({ hasText: "saved" }).waitFor();
