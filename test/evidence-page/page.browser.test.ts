@@ -76,8 +76,11 @@ describe("the evidence page, in Node-RED 4.1 and 5.0", () => {
     const folder = join(nodeRed.userDir, "dimensioner");
     await mkdir(folder, { recursive: true });
     await cp(databaseOf(root), join(folder, `${storeId}.sqlite`));
+    // Each has packages of its own, because both change the hold of the same one.
+    const packages = join(nodeRed.userDir, "packages");
+    await cp(root, packages, { recursive: true });
     await openConfigDialog(page, storeId);
-    await fill(page, "folder", { type: "str", value: root }, config);
+    await fill(page, "folder", { type: "str", value: packages }, config);
     await fill(page, "path", "evidence", config);
     assert.match(await problemOf(page, "logins", config), /Add at least one login/);
     await addLogin(page, "Anna", "short", "manage");
