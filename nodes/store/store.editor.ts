@@ -28,7 +28,7 @@ RED.nodes.registerType<StoreProperties, { logins: string }>("dimensioner-store",
     connectionTest(this, form, {
       type,
       after: "folder",
-      properties: ["folder", "folderType"],
+      properties: ["folder", "folderType", "roots"],
       needed: [],
     });
   },

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { migrations } from "../../src/store/schema.ts";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { pem } from "../support/tls.ts";
 
 interface Line {
   readonly state: string;
@@ -84,7 +85,7 @@ describe("dimensioner-store in a real Node-RED", () => {
       body: JSON.stringify(body),
     });
   const test = async (id: string, values: object = {}): Promise<readonly Line[]> => {
-    const response = await post({ id, z: "", folder, folderType: "str", ...values });
+    const response = await post({ id, z: "", folder, folderType: "str", roots: "", ...values });
     assert.equal(response.status, 200);
     const { lines } = (await response.json()) as { lines: readonly Line[] };
     return lines;
@@ -135,6 +136,16 @@ describe("dimensioner-store in a real Node-RED", () => {
     assert.equal(await folderOf({ folder: "${NOT_SET}" }), "bad configInvalid");
     assert.equal(await folderOf({ folder: "NOT_SET", folderType: "env" }), "bad configInvalid");
     assert.equal(await folderOf({ folder: "payload", folderType: "msg" }), "bad configChoice");
+  });
+
+  it("says how many root certificates a file has, or what is wrong with it", async () => {
+    const file = join(nodeRed.userDir, "roots.pem");
+    await writeFile(file, pem("authority.crt"));
+    const line = (await test("store", { roots: file })).at(-1);
+    assert.deepEqual([line?.state, line?.key, line?.values["count"]], ["good", "roots", 1]);
+    await writeFile(file, "no certificate\n");
+    assert.equal(said(await test("store", { roots: file })).at(-1), "bad timestampRoots");
+    assert.equal(said(await test("store", { roots: "${NOT_SET}" })).at(-1), "bad configInvalid");
   });
 
   it("tests the database where the folder is of no use", async () => {

@@ -1,5 +1,7 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
+import { readRoots } from "../../archive/maintenance/timestamp-roots.ts";
+import { fileError } from "../../media/disk.ts";
 import { SettingsReader } from "../config/settings.ts";
 import type { StoreDatabases } from "../../store/store-databases.ts";
 import { testDatabase } from "./store-database-test.ts";
@@ -7,16 +9,22 @@ import { testFolder } from "./store-folder-test.ts";
 import { readPackagesFolder } from "../store/packages-folder.ts";
 import { databaseFile } from "../store/store-choice.ts";
 import { fieldText, neighbour, readBody, readEnvironment } from "./admin-route.ts";
-import { lineOfError, serveConnectionTest, type TestLine } from "./connection-test.ts";
+import { line, lineOfError, orLate, serveConnectionTest, type TestLine } from "./connection-test.ts";
 
-const requestSchema = v.object({ id: fieldText, z: fieldText, folder: fieldText, folderType: fieldText });
+const requestSchema = v.object({
+  id: fieldText,
+  z: fieldText,
+  folder: fieldText,
+  folderType: fieldText,
+  roots: fieldText,
+});
 
 type StoreTestRequest = v.InferOutput<typeof requestSchema>;
 
 /** A share that takes longer to answer cannot be used for packages either. */
 const longestTestMs = 5_000;
 
-/** The route of Test connection: it tests the folder of packages and the database. */
+/** The route of Test connection: it tests the folder of packages, the database, and the file of root certificates. */
 export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
   serveConnectionTest(RED, "dimensioner-store", async (request, left) => {
     const given = readBody(requestSchema, request);
@@ -31,9 +39,27 @@ export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
         signal,
         withinMs: longestTestMs,
       }),
+      testRoots(RED, given, signal),
     ];
     return (await Promise.all(tests)).flat();
   });
+}
+
+async function testRoots(
+  RED: NodeAPI,
+  given: StoreTestRequest,
+  signal: AbortSignal,
+): Promise<readonly TestLine[]> {
+  try {
+    const path = readEnvironment(RED, given, new SettingsReader("store"))("roots", given.roots);
+    const roots = await orLate(readRoots(path), signal);
+    if (roots === "late") {
+      throw fileError("fileHung", path, { operation: "test", surface: "disk", host: "store" });
+    }
+    return roots.length === 0 ? [] : [line("good", "roots", { count: roots.length })];
+  } catch (error) {
+    return [lineOfError(error)];
+  }
 }
 
 async function testFolderOf(
