@@ -82,9 +82,10 @@ export const deviceBehaviour: Rows = {
     download: { video: noVideo },
   },
   "waiting for a video that is still being encoded": {
-    simulator: { encodingMs: 700 },
+    // Long enough that the first request comes before its end also on a busy computer.
+    simulator: { encodingMs: 3_000 },
     given: [{ video: "start" }, { video: "stop" }],
-    waitMs: 8_000,
+    waitMs: 20_000,
     download: { video: { requests: [2, 12] } },
   },
   "a device code that the cloud does not know": {
