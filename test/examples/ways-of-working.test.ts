@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { openEditorEvents } from "../../tools/demo/editor-events.ts";
+import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
 import { filesIn, served, sha256 } from "./archive.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
@@ -136,16 +138,24 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", () => {
       await hear("06", "Scan a parcel", "Outcome unknown: check the table");
     });
 
-    it("does not wait for ever, and drops what comes too late", async () => {
+    it("does not wait for ever, and passes on what comes too late", async () => {
       const { faults } = run.simulator;
       const late = { kind: "delay", ms: 600_000 } as const;
       const held = faults.add({ surface: "newer", path: "/api/v1/measure", times: 0, fault: late });
-      const settled = run.simulator.nextRequest().then((request) => run.simulator.settled(request));
       const told = await hear("06", "Scan a parcel", "No answer in time: check the table");
       assert.match(told, /timeout/);
+      const measured = nodeNamed(await readExample("06"), "Measured");
+      const passedOn = Promise.withResolvers<void>();
+      const editorEvents = await openEditorEvents(
+        run.nodeRed.url,
+        ({ kind, nodeId }) => kind === "debug" && nodeId === measured.id && passedOn.resolve(),
+        () => passedOn.reject(new Error("Node-RED has ended.")),
+      );
       faults.remove(held);
-      await settled;
+      await passedOn.promise;
+      editorEvents.close();
       await hear("06", "A return comes in", "Measured");
+      assert.equal(run.simulator.newer.actions.measures, 2);
     });
   });
 
