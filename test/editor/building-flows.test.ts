@@ -9,6 +9,7 @@ import { openBothEditors, type BothEditors } from "./both-editors.ts";
 import { closeDialog, dragFromPalette, fill, openDialog, opened } from "./dialog.ts";
 import { importAsTheDialogDoes, importExample, nodeCount, offeredExamples } from "./import-example.ts";
 import { crowdedNodes, deploy, drawnWires, tangledWires, wire } from "./wires.ts";
+import { freePort } from "../support/servers.ts";
 
 interface OnCanvas {
   readonly id: string;
@@ -82,7 +83,7 @@ describe("building flows in the editor, in Node-RED 4.1 and 5.0", () => {
   it("wires a scan to a measure, sees the dimensions, and in red that the device is off", () =>
     both.run(async (openEditor) => {
       const { page } = openEditor;
-      const simulator = await startSimulator({ parcel: "cube" });
+      const simulator = await startSimulator({ ports: { newer: await freePort() }, parcel: "cube" });
       try {
         const inject = await dragFromPalette(page, "inject", 150, 100);
         const measure = await dragFromPalette(page, "dimensioner-measure", 400, 100);

@@ -64,7 +64,13 @@ export async function startStation({ major, settings = {}, more = [] }: StationO
     };
     const url = `${nodeRed.url}/dimensioner/transaction`;
     const webhook = { url, header: { name: "x-webhook-secret", value: "simulator" } };
-    const simulator = await startSimulator({ encodingMs: 50, mediaDelayMs: 50, webhooks: [webhook] });
+    const simulator = await startSimulator({
+      // While it is switched off, no other process gets a port that the system does not give away.
+      ports: { newer: await freePort() },
+      encodingMs: 50,
+      mediaDelayMs: 50,
+      webhooks: [webhook],
+    });
     closers.push(() => simulator.close());
     const second = await startSimulator({ encodingMs: 50 });
     closers.push(() => second.close());

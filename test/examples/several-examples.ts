@@ -13,6 +13,7 @@ import { runFlow } from "../../tools/demo/run-flow.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { watchCanvas } from "./canvas.ts";
 import "./installed.ts";
+import { freePort } from "../support/servers.ts";
 
 /** One Node-RED that runs several examples at once against one simulator. */
 export interface ExamplesRun {
@@ -59,6 +60,8 @@ export async function startExamples(
     const canvas = await watchCanvas(nodeRed);
     closers.push(async () => canvas.close());
     const simulator = await startSimulator({
+      // While it is switched off, no other process gets a port that the system does not give away.
+      ports: { newer: await freePort() },
       encodingMs: 300,
       mediaDelayMs: 100,
       webhooks: examples.includes("01") ? [webhookOf(nodeRed)] : [],

@@ -4,6 +4,7 @@ import { connected, readExample, type FlowNode } from "../../tools/demo/examples
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { watchCanvas } from "./canvas.ts";
 import { Listener } from "./listener.ts";
+import { freePort } from "../support/servers.ts";
 
 describe("the examples that watch", () => {
   let simulator: Simulator;
@@ -13,7 +14,7 @@ describe("the examples that watch", () => {
   let canvas: Awaited<ReturnType<typeof watchCanvas>>;
 
   const start = async (example: string, adapt: (node: FlowNode) => FlowNode): Promise<void> => {
-    simulator = await startSimulator({ cloudDevices: 2 });
+    simulator = await startSimulator({ ports: { newer: await freePort() }, cloudDevices: 2 });
     nodeRed = await startNodeRed({ major: nodeRedMajor });
     const { newer, earlier, cloud } = simulator;
     const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };

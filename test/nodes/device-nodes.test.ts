@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { TestFlow } from "../support/flow.ts";
+import { freePort } from "../support/servers.ts";
 
 describe("the device's video and images", () => {
   let sim: Simulator;
@@ -10,7 +11,8 @@ describe("the device's video and images", () => {
     device: object = {},
     options: Parameters<typeof startSimulator>[0] = {},
   ): Promise<void> => {
-    sim = await startSimulator(options);
+    // While it is switched off, no other process gets a port that the system does not give away.
+    sim = await startSimulator({ ports: { newer: await freePort() }, ...options });
     flow = await TestFlow.start([
       { id: "device", type: "dimensioner-device", address: sim.newer.origin, ...device },
       { id: "node", z: "tab", device: "device", ...node },

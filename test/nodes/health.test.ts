@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { TestFlow, type FlowNode, type Shown } from "../support/flow.ts";
+import { freePort } from "../support/servers.ts";
 
 describe("the health of config nodes", () => {
   let sim: Simulator;
@@ -52,7 +53,8 @@ describe("the health of config nodes", () => {
   const isGreen = ({ fill }: Shown): boolean => fill === "green";
 
   beforeEach(async () => {
-    sim = await startSimulator();
+    // While it is switched off, no other process gets a port that the system does not give away.
+    sim = await startSimulator({ ports: { newer: await freePort() } });
   });
   afterEach(async () => {
     await flow.stop();
