@@ -54,8 +54,8 @@ await rm(join(root, "coverage"), { recursive: true, force: true });
 const runner = new StepRunner(root);
 const outcomes = [await runner.runAll([scripts.check("build")], 1)];
 if (outcomes[0]?.failed === 0) {
-  // A suite waits for two thirds of its time, so six suites keep two cores busy.
-  outcomes.push(await runner.runAll(steps, 6));
+  // A suite waits for half of its time, so four suites keep two cores busy; with more, each test is slower, and none is earlier done.
+  outcomes.push(await runner.runAll(steps, 4));
   outcomes.push(await runner.runAll([scripts.check("check:coverage")], 1));
 }
 conclude(sum(outcomes));
