@@ -41,7 +41,7 @@ export function fullSizes(folder: string): Sizes {
     codes: { rounds: 10, scansEach: 100_000 },
     devices: { devices: [0, 10, 16, 100, 1_000], rounds: 3, windowMs: 800 },
     jobs: { jobs: [100, 1_000, 10_000], waitMs: 20_000, folder },
-    verify: { packages: 8, videoBytes: 100 * megabyte, pictureBytes: megabyte / 2, rounds: 5, folder },
+    verify: { packages: 16, videoBytes: 100 * megabyte, pictureBytes: megabyte / 2, rounds: 5, folder },
     load: {
       rounds: 5,
       others: [

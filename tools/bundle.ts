@@ -52,6 +52,7 @@ async function modules(): Promise<void> {
     ...Object.values(bin),
     ...Object.values(exports).flatMap((one) => (typeof one === "string" ? [] : [one.default])),
     "dist/src/archive/evidence/evidence-thread.js",
+    "dist/src/archive/maintenance/hash-thread.js",
     "dist/src/store/sqlite-thread.js",
     "dist/src/store/tool-thread.js",
   ].map((path) => posix.relative("dist", path).replace(/\.js$/, ""));

@@ -5,7 +5,8 @@ import { packageModule } from "../package/package-files.ts";
 type ThreadModule =
   | "src/store/sqlite-thread"
   | "src/store/tool-thread"
-  | "src/archive/evidence/evidence-thread";
+  | "src/archive/evidence/evidence-thread"
+  | "src/archive/maintenance/hash-thread";
 
 /** Starts a thread that uses SQLite; nothing listens to it yet. */
 export function startThread(module: ThreadModule, workerData?: unknown): Worker {

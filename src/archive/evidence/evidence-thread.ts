@@ -63,7 +63,8 @@ async function run(
   const options = { onFinding: add, onProgress, signal, timestampRoots };
   const report =
     task.packages === null
-      ? await verifyArchive(root, { ...options, database })
+      ? // Node-RED itself needs a core.
+        await verifyArchive(root, { ...options, database, mayUseThread: false })
       : await verifyPackages(root, task.packages, options);
   return { ...report, first };
 }

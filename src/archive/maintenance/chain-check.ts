@@ -2,7 +2,7 @@ import type { Finding, Unchecked } from "../../model/archive-reports.ts";
 import type { Row } from "../../store/database.ts";
 import type { CheckParts } from "./check-parts.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
-import { sayUnreadable } from "./package-check.ts";
+import { sayUnreadable } from "./say-unreadable.ts";
 
 interface Gap {
   readonly path: string;

@@ -15,15 +15,19 @@ import { Copying } from "./copy.ts";
 import { pruneIndexes } from "./prune-index.ts";
 import { Pruning } from "./prune.ts";
 import { Rebuild } from "./rebuild.ts";
-import { Verification } from "./verify.ts";
+import { Verification, type VerifyOptions } from "./verify.ts";
 import { findPlace } from "./walk-packages.ts";
 
 const progressEveryMs = 200;
 
-export async function verifyArchive(folder: string, options: VerifyArchiveOptions): Promise<VerifyReport> {
-  const { database = [], timestampRoots, allowIncomplete = false, onFinding, onProgress, signal } = options;
+export async function verifyArchive(
+  folder: string,
+  options: VerifyArchiveOptions & Pick<VerifyOptions, "mayUseThread">,
+): Promise<VerifyReport> {
+  const { database = [], allowIncomplete = false, onFinding, onProgress, ...rest } = options;
+  const { signal } = rest;
   const databases = typeof database === "string" ? [database] : database;
-  const verification = new Verification(folder, { databases, timestampRoots, signal });
+  const verification = new Verification(folder, { ...rest, databases });
   let findings = 0;
   await watched("verify", verification, { onProgress, signal }, async (finding) => {
     if (!(allowIncomplete && finding.kind === "incomplete")) {

@@ -7,7 +7,7 @@ import type { Bucket } from "../../s3/bucket.ts";
 import { holdLogName, plainDisk, pruneLogName, stateFolderName } from "../archive-disk.ts";
 import type { CopiedPackage } from "../bucket/copy-package.ts";
 import { inParallel } from "./in-parallel.ts";
-import { sayUnreadable } from "./package-check.ts";
+import { sayUnreadable } from "./say-unreadable.ts";
 import { timestampLogName, timestampsName } from "./timestamp-folder.ts";
 import { damagedManifest, findPlace, walkPackages, type WalkEntry } from "./walk-packages.ts";
 

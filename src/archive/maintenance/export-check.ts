@@ -2,7 +2,8 @@ import { basename, dirname, join } from "node:path";
 import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
 import { exists, manifestFileName, plainDisk, type ReadDisk } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
-import { readFile, sayUnreadable } from "./package-check.ts";
+import type { FileHasher } from "./file-hasher.ts";
+import { sayUnreadable } from "./say-unreadable.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
 /** The hashes of all other files of an export, as `sha256sum` reads them. */
@@ -15,9 +16,8 @@ const mostSumsBytes = 32 * 1024 * 1024;
 export interface ExportCheckParts {
   /** The folder of the extracted export. */
   readonly folder: string;
-  readonly disk: ReadDisk;
+  readonly hasher: FileHasher;
   readonly seen: SeenPackages;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** The folder of the extracted export that a folder is, or of which it is the folder of packages; undefined if it is none. */
@@ -38,12 +38,8 @@ export async function findExport(folder: string, disk: ReadDisk = plainDisk): Pr
  * Checks the files of an extracted export against its list of hashes: those beside the packages, and the manifests, which
  * list the other files of the packages. Finds what is not in the list. To be called when all packages were seen.
  */
-export async function* checkExport({
-  folder,
-  disk,
-  seen,
-  signal,
-}: ExportCheckParts): AsyncGenerator<Finding> {
+export async function* checkExport({ folder, hasher, seen }: ExportCheckParts): AsyncGenerator<Finding> {
+  const { disk } = hasher;
   const sums = await readSums(folder, disk).catch((error: unknown) => sayUnreadable(error));
   if (typeof sums === "string") {
     yield { kind: "unreadable", path: sumsName, problem: sums };
@@ -52,7 +48,7 @@ export async function* checkExport({
   const ofPackages = `${exportedPackagesName}/`;
   for (const [name, sha256] of sums) {
     if (!name.startsWith(ofPackages) || name.endsWith(`/${manifestFileName}`)) {
-      const found = await readFile(join(folder, name), disk, signal);
+      const found = await hasher.hash(join(folder, name));
       if (found === undefined) {
         yield { kind: "missing", path: name, problem: "the file is not there" };
       } else if (typeof found === "string") {

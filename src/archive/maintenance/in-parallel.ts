@@ -1,6 +1,6 @@
 /**
  * Works on several entries at the same time, and yields the results as they come, in any order. After an error nothing
- * new is begun; it is thrown when what runs has ended.
+ * new is begun; it is thrown when what runs has ended. Nothing runs when the generator has returned.
  */
 export async function* inParallel<T, R>(
   entries: AsyncIterable<T>,
@@ -10,23 +10,26 @@ export async function* inParallel<T, R>(
   const running = new Set<Promise<void>>();
   const results: R[] = [];
   const failures: unknown[] = [];
-  for await (const entry of entries) {
-    const run = work(entry)
-      .then(
-        (result) => void results.push(result),
-        (error: unknown) => void failures.push(error),
-      )
-      .finally(() => running.delete(run));
-    running.add(run);
-    if (running.size >= most) {
-      await Promise.race(running);
+  try {
+    for await (const entry of entries) {
+      const run = work(entry)
+        .then(
+          (result) => void results.push(result),
+          (error: unknown) => void failures.push(error),
+        )
+        .finally(() => running.delete(run));
+      running.add(run);
+      if (running.size >= most) {
+        await Promise.race(running);
+      }
+      yield* results.splice(0);
+      if (failures.length > 0) {
+        break;
+      }
     }
-    yield* results.splice(0);
-    if (failures.length > 0) {
-      break;
-    }
+  } finally {
+    await Promise.all(running);
   }
-  await Promise.all(running);
   yield* results.splice(0);
   if (failures.length > 0) {
     throw failures[0];

@@ -7,7 +7,7 @@ import { rowOfPackage } from "../packages/package-index.ts";
 import type { CheckParts } from "./check-parts.ts";
 import type { IndexReader } from "./index-reader.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
-import { sayUnreadable } from "./package-check.ts";
+import { sayUnreadable } from "./say-unreadable.ts";
 import type { SeenRow } from "./seen-packages.ts";
 import { sha256Of } from "../../model/sha256.ts";
 

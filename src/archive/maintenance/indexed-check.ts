@@ -1,8 +1,10 @@
 import type { PackageFinding } from "../../model/archive-reports.ts";
 import { manifestFileName, plainDisk } from "../archive-disk.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
+import { FileHasher } from "./file-hasher.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
-import { checkPackage, sayUnreadable, type CheckedTotals } from "./package-check.ts";
+import { checkPackage, type CheckedTotals } from "./package-check.ts";
+import { sayUnreadable } from "./say-unreadable.ts";
 import { damagedManifest } from "./walk-packages.ts";
 
 /** Checks one package of the index, and the manifest before it. */
@@ -25,7 +27,8 @@ export async function* checkIndexed(
     yield { kind: "manifest", path, problem: "the manifest is not the one that the index lists" };
   }
   const folder = `${root}/${path}`;
-  yield* checkPackage({ kind: "package", path, folder, ...found }, plainDisk, totals, signal);
+  const hasher = new FileHasher({ disk: plainDisk, signal, mayUseThread: false });
+  yield* checkPackage({ kind: "package", path, folder, ...found }, hasher, totals);
   if (!manifest.complete) {
     totals.incomplete += 1;
   }

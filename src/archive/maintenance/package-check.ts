@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
-import { systemCode } from "../../media/disk.ts";
 import type { PackageFinding } from "../../model/archive-reports.ts";
-import { diskFacts, holdName, manifestFileName, type ReadDisk } from "../archive-disk.ts";
+import { holdName, manifestFileName } from "../archive-disk.ts";
 import { filesOf } from "../packages/manifest.ts";
-import { hashFile, type FoundFile } from "../packages/package-files.ts";
+import type { HashAnswer } from "./hash-thread.ts";
+import type { FileHasher } from "./file-hasher.ts";
+import { sayUnreadable } from "./say-unreadable.ts";
 import { straysOf, type WalkedPackage } from "./walk-packages.ts";
 
 /** The totals of a verification, which grow while it runs. */
@@ -18,14 +19,13 @@ export interface CheckedTotals {
 /** Checks each file of a package against its manifest, and its folder for files that do not belong there. */
 export async function* checkPackage(
   { path, folder, manifest }: WalkedPackage,
-  disk: ReadDisk,
+  hasher: FileHasher,
   totals: CheckedTotals,
-  signal: AbortSignal | undefined,
 ): AsyncGenerator<PackageFinding> {
   totals.packages += 1;
   const files = filesOf(manifest);
   for (const file of files) {
-    const found = await readFile(join(folder, file.path), disk, signal);
+    const found = await hasher.hash(join(folder, file.path));
     totals.files += 1;
     totals.bytes += typeof found === "object" ? found.bytes : 0;
     const finding = compare(file, found);
@@ -35,7 +35,7 @@ export async function* checkPackage(
   }
   const named = new Set([manifestFileName, ...files.map((file) => file.path)]);
   try {
-    for await (const name of straysOf(folder, named, disk)) {
+    for await (const name of straysOf(folder, named, hasher.disk)) {
       if (!holdName.test(name)) {
         yield { kind: "stray", path: below(path, name), problem: "this does not belong to the package" };
       }
@@ -50,28 +50,7 @@ export async function* checkPackage(
 
 type ManifestFile = ReturnType<typeof filesOf>[number];
 
-/** The length and hash of a file, undefined if it is missing, or why it cannot be read. */
-export async function readFile(
-  path: string,
-  disk: ReadDisk,
-  signal: AbortSignal | undefined,
-): Promise<FoundFile | string | undefined> {
-  try {
-    return await hashFile(path, disk, { ...diskFacts, signal });
-  } catch (error) {
-    signal?.throwIfAborted();
-    // A bucket that fails would fail for each of its files.
-    if (isDimensionerError(error)) {
-      throw error;
-    }
-    return sayUnreadable(error);
-  }
-}
-
-function compare(
-  file: ManifestFile,
-  found: FoundFile | string | undefined,
-): Omit<PackageFinding, "path"> | undefined {
+function compare(file: ManifestFile, found: HashAnswer): Omit<PackageFinding, "path"> | undefined {
   if (found === undefined) {
     return { kind: "missing", problem: "the file is not there" };
   }
@@ -84,12 +63,6 @@ function compare(
   return found.sha256 === file.sha256
     ? undefined
     : { kind: "changed", problem: "the content is not what was archived (sha256)" };
-}
-
-/** Why something cannot be read, as a text for people. */
-export function sayUnreadable(error: unknown): string {
-  const code = systemCode(error);
-  return code === "EACCES" || code === "EPERM" ? "no permission to read it" : (code ?? String(error));
 }
 
 /** A path in a package; the path of a package that is verified alone is empty. */

@@ -1,7 +1,7 @@
 import type { Finding, Unchecked } from "../../model/archive-reports.ts";
 import type { CheckParts } from "./check-parts.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
-import { sayUnreadable } from "./package-check.ts";
+import { sayUnreadable } from "./say-unreadable.ts";
 
 /** Selects supplements to a package that was not seen. */
 const alone = `SELECT seen_order, path, supplements_path, supplements FROM seen AS one

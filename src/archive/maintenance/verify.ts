@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type {
@@ -12,13 +13,16 @@ import { checkChain } from "./chain-check.ts";
 import { checkComplete } from "./incomplete-check.ts";
 import { checkExport, exportedPackagesName, findExport, noteNeighbours } from "./export-check.ts";
 import { findDatabases, isFolder } from "./find-databases.ts";
+import { FileHasher } from "./file-hasher.ts";
+import { inParallel } from "./in-parallel.ts";
 import { IndexCheck } from "./index-check.ts";
 import { IndexReader } from "./index-reader.ts";
 import { readDatabase } from "./read-database.ts";
 import { findLeftovers } from "./leftovers.ts";
 import { checkMeasurements } from "./measurement-check.ts";
 import type { CheckParts } from "./check-parts.ts";
-import { checkPackage, sayUnreadable, type CheckedTotals } from "./package-check.ts";
+import { checkPackage, type CheckedTotals } from "./package-check.ts";
+import { sayUnreadable } from "./say-unreadable.ts";
 import { openPlace, type OpenedPlace } from "./open-place.ts";
 import { PrunedPackages } from "./pruned-packages.ts";
 import { seenOf } from "./seen-package.ts";
@@ -26,10 +30,12 @@ import { SeenPackages } from "./seen-packages.ts";
 import { checkSupplements } from "./supplement-check.ts";
 import { TimestampFolder } from "./timestamp-folder.ts";
 import { checkOthers, checkUnlisted } from "./unlisted-check.ts";
-import { findingOf, walkPackages, type WalkedPackage } from "./walk-packages.ts";
+import { findingOf, walkPackages, type WalkedPackage, type WalkEntry } from "./walk-packages.ts";
 
 /** If this many files and folders belong to no package, and no package was found, the folder is not an archive. */
 const mostStrays = 1_000;
+/** While a file of one is hashed, one of the other is hashed by another core, or comes from a bucket. */
+const packagesAtOnce = 2;
 
 export interface VerifyOptions {
   /** The databases of the stores that have archived into the folder, or folders that contain them. */
@@ -38,6 +44,8 @@ export interface VerifyOptions {
   readonly timestampRoots?: string | undefined;
   /** Aborting ends the verification with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+  /** Whether a second core may be used if there is much to hash; where the computer has one, if it is not given. */
+  readonly mayUseThread?: boolean;
   /** For tests. */
   readonly disk?: ArchiveDisk;
 }
@@ -48,6 +56,7 @@ interface Work extends CheckParts {
   /** The path of the checked folder, with a slash at the end; empty for the folder of packages itself. */
   readonly below: string;
   readonly indexes: IndexReader[];
+  readonly hasher: FileHasher;
 }
 
 /**
@@ -94,12 +103,13 @@ export class Verification {
   }
 
   async *run(): AsyncGenerator<Finding> {
-    const { databases = [] } = this.#options;
+    const { databases = [], mayUseThread = availableParallelism() > 1, signal } = this.#options;
     const exported = await findExport(this.#folder, this.#options.disk);
     const folder = exported === undefined ? this.#folder : join(exported, exportedPackagesName);
     const place = await openPlace(folder, this.#options);
     const { root, start, hasState, disk } = place;
-    this.#opened.push(place);
+    const hasher = new FileHasher({ disk, signal, mayUseThread });
+    this.#opened.push(place, hasher);
     const seen = await SeenPackages.open().catch(async (error: unknown) => {
       await place.close();
       throw error;
@@ -108,7 +118,7 @@ export class Verification {
     try {
       const pruned = hasState ? new PrunedPackages(join(root, stateFolderName), disk, seen) : undefined;
       const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
-      const work: Work = { place, below, root, disk, seen, pruned, indexes: [], exported };
+      const work: Work = { place, below, root, disk, seen, pruned, indexes: [], exported, hasher };
       for (const given of databases) {
         yield* this.#openIndexes(given, work);
       }
@@ -119,8 +129,7 @@ export class Verification {
       yield* checkSupplements(work, this.#unchecked);
       yield* this.#checkIndexes(work);
       if (exported !== undefined) {
-        const { signal } = this.#options;
-        yield* checkExport({ folder: exported, disk, seen, signal });
+        yield* checkExport({ folder: exported, hasher, seen });
         const { unchecked, notes } = noteNeighbours(this.#unchecked.splice(0));
         this.#unchecked.push(...unchecked);
         this.#notes.push(...notes);
@@ -177,16 +186,20 @@ export class Verification {
     const { root, start, hasState } = work.place;
     let isArchive = hasState;
     const strays: Finding[] = [];
-    for await (const entry of walkPackages(root, start, work.disk)) {
+    const check = async (entry: WalkEntry): Promise<readonly Finding[]> => {
       this.#options.signal?.throwIfAborted();
       if (entry.kind === "package") {
         isArchive = true;
-        yield* this.#checkPackage(entry, work);
-      } else if (entry.kind === "stray") {
-        strays.push(findingOf(entry));
-      } else {
-        yield findingOf(entry);
+        return this.#checkPackage(entry, work);
       }
+      if (entry.kind === "stray") {
+        strays.push(findingOf(entry));
+        return [];
+      }
+      return [findingOf(entry)];
+    };
+    for await (const findings of inParallel(walkPackages(root, start, work.disk), packagesAtOnce, check)) {
+      yield* findings;
       if (isArchive) {
         yield* strays.splice(0);
       } else if (strays.length > mostStrays) {
@@ -201,20 +214,20 @@ export class Verification {
     }
   }
 
-  async *#checkPackage(entry: WalkedPackage, { seen, disk, pruned }: Work): AsyncGenerator<Finding> {
+  async #checkPackage(entry: WalkedPackage, { seen, hasher, pruned }: Work): Promise<readonly Finding[]> {
     const { sha256 } = entry;
     const findings: Finding[] = [];
-    for await (const finding of checkPackage(entry, disk, this.#totals, this.#options.signal)) {
+    for await (const finding of checkPackage(entry, hasher, this.#totals)) {
       findings.push(finding);
     }
     const isMissing = findings.some(({ kind }) => kind === "missing" || kind === "unreadable");
     if (isMissing && (await pruned?.has(sha256)) === true) {
       // The package was deleted while it was checked.
       this.#totals.packages -= 1;
-      return;
+      return [];
     }
-    yield* findings;
     await seen.add(seenOf(entry));
+    return findings;
   }
 
   /** What reads time stamps is loaded only if there are some: most archives have none. */
