@@ -129,6 +129,18 @@ export async function removeTree(path: string, disk: ArchiveDisk): Promise<void>
   }
 }
 
+/** The names in a folder; none if there is no such folder. */
+export async function namesIn(folder: string, disk: Pick<ReadDisk, "readdir">): Promise<string[]> {
+  try {
+    return await disk.readdir(folder);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") {
+      return [];
+    }
+    throw error;
+  }
+}
+
 export async function exists(path: string, disk: Pick<ReadDisk, "lstat">): Promise<boolean> {
   try {
     await disk.lstat(path);

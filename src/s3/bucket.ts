@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { phrase, ProblemError } from "../errors/interpolation.ts";
 import type { BucketAddress } from "./bucket-address.ts";
-import { bucketError, BucketRefusal } from "./failures.ts";
+import { bucketError, BucketRefusal, isMissing, isUnsupported } from "./failures.ts";
 import { BucketRequests, type BucketOptions, type BucketRequest } from "./requests.ts";
 import {
   endUpload,
@@ -141,7 +141,7 @@ export class Bucket {
     try {
       return await this.#endUploads(prefix, beforeMs);
     } catch (error) {
-      if (error instanceof BucketRefusal && (error.status === 405 || error.status === 501)) {
+      if (isUnsupported(error)) {
         return null;
       }
       throw this.explain("write", error);
@@ -183,10 +183,7 @@ export class Bucket {
     try {
       return await this.#requests.send(request);
     } catch (error) {
-      const isNone =
-        error instanceof BucketRefusal &&
-        (error.status === 412 || (error.status === 404 && error.code !== "NoSuchBucket"));
-      if (isNone) {
+      if (isMissing(error) || (error instanceof BucketRefusal && error.status === 412)) {
         return undefined;
       }
       throw error;

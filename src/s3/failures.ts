@@ -54,6 +54,16 @@ export function mayPass(error: unknown): boolean {
   return !(error instanceof DimensionerError || error instanceof ProblemError);
 }
 
+/** Whether there is no such object or upload. A missing bucket is another matter. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof BucketRefusal && error.status === 404 && error.code !== "NoSuchBucket";
+}
+
+/** Whether the store does not have this kind of request. */
+export function isUnsupported(error: unknown): boolean {
+  return error instanceof BucketRefusal && (error.status === 405 || error.status === 501);
+}
+
 /** Whether temporary credentials have ended. */
 export function isExpired(error: unknown): boolean {
   return error instanceof BucketRefusal && sentenceOf(error) === "bucketExpired";

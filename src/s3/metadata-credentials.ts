@@ -2,12 +2,16 @@ import { readFile } from "node:fs/promises";
 import * as v from "valibot";
 import type { Environment, Credentials } from "./credentials.ts";
 
-const answer = v.object({
-  AccessKeyId: v.string(),
-  SecretAccessKey: v.string(),
-  Token: v.optional(v.string()),
-  Expiration: v.optional(v.string()),
-});
+const answer = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    AccessKeyId: v.string(),
+    SecretAccessKey: v.string(),
+    Token: v.optional(v.string()),
+    Expiration: v.optional(v.string()),
+  }),
+);
 
 /** These answer at once or, on a computer without them, never. */
 const answersWithinMs = 2_000;
@@ -79,7 +83,7 @@ async function ask(
 }
 
 function decode(text: string | undefined): Credentials | undefined {
-  const decoded = v.safeParse(answer, parse(text));
+  const decoded = v.safeParse(answer, text);
   if (!decoded.success) {
     return undefined;
   }
@@ -91,13 +95,4 @@ function decode(text: string | undefined): Credentials | undefined {
     sessionToken: Token,
     ...(Number.isNaN(expiresAtMs) ? {} : { expiresAtMs }),
   };
-}
-
-function parse(text: string | undefined): unknown {
-  try {
-    const value: unknown = JSON.parse(text ?? "");
-    return value;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { phrase, ProblemError } from "../errors/interpolation.ts";
 import { sha256Of } from "../model/sha256.ts";
-import { mayPass, BucketRefusal } from "./failures.ts";
+import { BucketRefusal, isMissing, isUnsupported, mayPass } from "./failures.ts";
 import type { BucketRequests } from "./requests.ts";
 import { childText, escapeXml, readXml } from "./xml.ts";
 
@@ -71,8 +71,7 @@ export async function endUpload(requests: BucketRequests, key: string, uploadId:
     const { body } = await requests.send({ method: "DELETE", key, query: { uploadId } });
     await body.dump();
   } catch (error) {
-    const cannotEnd = error instanceof BucketRefusal && (error.status === 405 || error.status === 501);
-    if (!isGone(error) && !cannotEnd) {
+    if (!isMissing(error) && !isUnsupported(error)) {
       throw error;
     }
   }
@@ -107,23 +106,23 @@ async function storeInParts(
   for (let tries = 1; ; tries += 1) {
     const { text } = await requests.sendForText({ method: "POST", key, query: { uploads: "" }, headers });
     const uploadId = childText(readXml(text), "UploadId") ?? "";
+    let parts: readonly string[] | undefined;
     try {
-      const parts = await sendParts(requests, key, uploadId, source, options);
-      if (parts === undefined) {
-        await endUpload(requests, key, uploadId);
-        return "changed";
-      }
-      if (await complete(requests, key, uploadId, parts, source, options)) {
+      parts = await sendParts(requests, key, uploadId, source, options);
+      if (parts !== undefined && (await complete(requests, key, uploadId, parts, source, options))) {
         return "stored";
-      }
-      await endUpload(requests, key, uploadId);
-      if (tries === mostTries) {
-        throw new ProblemError(phrase("bucketLostParts"));
       }
     } catch (error) {
       // What a broken connection leaves behind is ended by a later run.
       await endUpload(requests, key, uploadId).catch(() => undefined);
       throw error;
+    }
+    await endUpload(requests, key, uploadId);
+    if (parts === undefined) {
+      return "changed";
+    }
+    if (tries === mostTries) {
+      throw new ProblemError(phrase("bucketLostParts"));
     }
   }
 }
@@ -188,10 +187,10 @@ async function complete(
       throw new BucketRefusal(childText(answer, "Code") === "InternalError" ? 500 : 400, {}, text);
     } catch (error) {
       // After a lost answer the upload is gone, and the object is there.
-      if (isGone(error) && (await isStored(requests, key, source))) {
+      if (isMissing(error) && (await isStored(requests, key, source))) {
         return true;
       }
-      if (isGone(error) || (error instanceof BucketRefusal && error.code === "InvalidPart")) {
+      if (isMissing(error) || (error instanceof BucketRefusal && error.code === "InvalidPart")) {
         return false;
       }
       if (!mayPass(error) || tries === mostTries) {
@@ -217,10 +216,6 @@ async function isStored(
     }
     throw error;
   }
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof BucketRefusal && error.status === 404 && error.code !== "NoSuchBucket";
 }
 
 function condition(isNew = false): Headers {

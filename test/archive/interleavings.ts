@@ -8,7 +8,7 @@ import type { MeasuredBy } from "../../src/archive/packages/intent.ts";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";
 import { isDimensionerError, type DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { intentOf, pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
-import { scheduledCloud, cloudOrigin, scheduledDevice } from "./scheduled-sources.ts";
+import { cloudOrigin } from "./scheduled-sources.ts";
 import { MemoryDatabase } from "./memory-databases.ts";
 import { openScheduled, runInOrder } from "./scheduled-process.ts";
 import type { Choose, Scheduler, SimulatedProcess } from "./scheduler.ts";
@@ -71,15 +71,11 @@ class OrderRun {
    */
   async #runProcess(act: (runner: JobRunner) => Promise<void>, isClosedEarly: boolean): Promise<void> {
     const simulated: SimulatedProcess = { hasEnded: false };
-    const cloud = scheduledCloud(this.#scheduler, simulated);
-    const device = scheduledDevice(this.#scheduler, simulated);
     const { archive, runner } = await openScheduled({
       root: this.#root,
       database: this.#database,
       scheduler: this.#scheduler,
       simulated,
-      cloud: () => cloud,
-      device: () => device,
       onWarning: ({ warning, values }) => {
         if (warning === "keptAside") {
           this.#keptAside.push(values.path);

@@ -13,6 +13,7 @@ import {
   type Choose,
   type SimulatedProcess,
 } from "./scheduler.ts";
+import { scheduledCloud, scheduledDevice } from "./scheduled-sources.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** Timers beyond this limit are those of a disk that hangs, two seconds and more. */
@@ -39,7 +40,8 @@ export async function runInOrder(
   return scheduler.log;
 }
 
-interface ProcessOptions extends Pick<RunnerOptions, "cloud" | "device" | "onWarning"> {
+/** Without sources of its own, a process has a cloud and a device that answer when the scheduler says so. */
+interface ProcessOptions extends Partial<Pick<RunnerOptions, "cloud" | "device" | "onWarning">> {
   readonly root: string;
   readonly database: MemoryDatabase;
   readonly scheduler: Scheduler;
@@ -51,7 +53,8 @@ interface ProcessOptions extends Pick<RunnerOptions, "cloud" | "device" | "onWar
 
 /** Opens the archive of a process whose database and disk do each step when the scheduler says so. */
 export async function openScheduled(options: ProcessOptions) {
-  const { root, scheduler, simulated, cloud, device, onWarning, settleMs } = options;
+  const { root, scheduler, simulated, onWarning, settleMs } = options;
+  const [cloud, device] = [scheduledCloud(scheduler, simulated), scheduledDevice(scheduler, simulated)];
   const database = scheduledDatabase(options.database, scheduler, simulated);
   const arrivals = new RecordArrivals();
   const { worker = { id: "store", isAlone: true } } = options;
@@ -62,8 +65,8 @@ export async function openScheduled(options: ProcessOptions) {
   const runner = new JobRunner(archive, {
     node: "node",
     concurrency: 2,
-    cloud,
-    device,
+    cloud: options.cloud ?? (() => cloud),
+    device: options.device ?? (() => device),
     ...(onWarning === undefined ? {} : { onWarning }),
     findMissing: missingMedia,
     retry: { firstMs: 10, longestMs: 40 },

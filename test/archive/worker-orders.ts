@@ -8,7 +8,7 @@ import type { Archive } from "../../src/archive/jobs/run/archive.ts";
 import { isDimensionerError, type DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { MemoryDatabase } from "./memory-databases.ts";
 import { openScheduled, runInOrder } from "./scheduled-process.ts";
-import { cloudOrigin, scheduledCloud, scheduledDevice } from "./scheduled-sources.ts";
+import { cloudOrigin } from "./scheduled-sources.ts";
 import type { Choose, Scheduler, SimulatedProcess } from "./scheduler.ts";
 import { intentOf, mediumOf, readPackages } from "./support.ts";
 
@@ -70,15 +70,11 @@ class WorkerRun {
   async #begin(id: string): Promise<Process> {
     this.#sql(`INSERT INTO workers VALUES ('${id}', 'test', '', '9999')`);
     const simulated: SimulatedProcess = { hasEnded: false };
-    const cloud = scheduledCloud(this.#scheduler, simulated);
-    const device = scheduledDevice(this.#scheduler, simulated);
     const { archive, runner } = await openScheduled({
       root: this.#root,
       database: this.#database,
       scheduler: this.#scheduler,
       simulated,
-      cloud: () => cloud,
-      device: () => device,
       worker: { id, isAlone: false },
     });
     const close = async (): Promise<void> => {

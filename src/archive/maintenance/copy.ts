@@ -4,7 +4,7 @@ import type { ArchiveProgress, CopyReport, NotCopied } from "../../model/archive
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { readS3Url } from "../../s3/bucket-address.ts";
 import type { Bucket } from "../../s3/bucket.ts";
-import { holdLogName, plainDisk, pruneLogName, stateFolderName } from "../archive-disk.ts";
+import { holdLogName, namesIn, plainDisk, pruneLogName, stateFolderName } from "../archive-disk.ts";
 import type { CopiedPackage } from "../bucket/copy-package.ts";
 import { inParallel } from "./in-parallel.ts";
 import { sayUnreadable } from "./say-unreadable.ts";
@@ -107,8 +107,8 @@ export class Copying {
     const { copyAnyFile } = await import("../bucket/copy-file.ts");
     const state = join(root, stateFolderName);
     const stamps: string[] = [];
-    for (const name of await namesIn(join(state, timestampsName))) {
-      const files = name.startsWith(".") ? [] : await namesIn(join(state, timestampsName, name));
+    for (const name of await namesIn(join(state, timestampsName), plainDisk)) {
+      const files = name.startsWith(".") ? [] : await namesIn(join(state, timestampsName, name), plainDisk);
       stamps.push(...files.map((file) => `${timestampsName}/${name}/${file}`));
     }
     // The log of time stamps comes last: a line without its time stamp would be reported as a loss.
@@ -136,16 +136,5 @@ function explain(entry: Exclude<WalkEntry, { kind: "package" }>): CopiedPackage 
       return { what: "failed", bytes: 0, problem: "this is a separate archive: copy it on its own" };
     case "stray":
       return { what: "gone", bytes: 0 };
-  }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await plainDisk.readdir(folder);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") {
-      return [];
-    }
-    throw error;
   }
 }

@@ -62,7 +62,7 @@ export async function* checkExport({ folder, hasher, seen }: ExportCheckParts): 
   const problem = `${sumsName} does not list it: it was not exported`;
   for await (const row of seen.pages("SELECT seen_order, path FROM seen WHERE seen_order > ? LIMIT ?")) {
     const path = String(row["path"]);
-    const name = `${exportedPackagesName}/${path}`;
+    const name = `${ofPackages}${path}`;
     if (!sums.has(`${name}/${manifestFileName}`)) {
       yield { kind: "stray", path: name, problem };
     }

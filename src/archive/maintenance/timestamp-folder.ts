@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { systemCode } from "../../media/disk.ts";
-import { exists, stateFolderName, type ReadDisk } from "../archive-disk.ts";
+import { exists, namesIn, stateFolderName, type ReadDisk } from "../archive-disk.ts";
 import { decodeLine, readLines } from "./checked-lines.ts";
 import { openPlain } from "../packages/package-files.ts";
 
@@ -30,6 +29,8 @@ const aboutFile = v.object({
   /** The address of the server, without credentials. */
   server: v.string(),
 });
+
+const aboutText = v.pipe(v.string(), v.parseJson(), aboutFile);
 
 /** What is written beside a time stamp, for people and to find it; nothing of it is signed. */
 export type AboutTimestamp = Omit<v.InferOutput<typeof aboutFile>, "schemaVersion">;
@@ -100,7 +101,7 @@ export class TimestampFolder {
 
   /** The names of all time stamps, the earliest first. */
   async names(): Promise<string[]> {
-    const names = await this.#readFolder();
+    const names = await namesIn(this.#folder, this.#disk);
     return names.filter((name) => !name.startsWith(".")).sort();
   }
 
@@ -113,7 +114,7 @@ export class TimestampFolder {
       await read(timestampFiles.request),
       await read(timestampFiles.response),
     ];
-    const about = v.safeParse(aboutFile, parse(text));
+    const about = v.safeParse(aboutText, text?.toString());
     return about.success && request !== undefined && response !== undefined
       ? { name, about: about.output, request, response }
       : undefined;
@@ -139,17 +140,6 @@ export class TimestampFolder {
     }
   }
 
-  async #readFolder(): Promise<string[]> {
-    try {
-      return await this.#disk.readdir(this.#folder);
-    } catch (error) {
-      if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") {
-        return [];
-      }
-      throw error;
-    }
-  }
-
   async #readFile(path: string): Promise<Buffer | undefined> {
     const file = await openPlain(path, this.#disk);
     if (file === undefined) {
@@ -161,14 +151,5 @@ export class TimestampFolder {
     } finally {
       await file.close();
     }
-  }
-}
-
-function parse(text: Buffer | undefined): unknown {
-  try {
-    const value: unknown = JSON.parse(String(text));
-    return value;
-  } catch {
-    return undefined;
   }
 }
