@@ -1,11 +1,12 @@
 /**
  * What takes too long for every change:  npm run test:long
  *
- * Every program in test/long/, one after the other, then the suites that `npm test` runs on the newest Node.js alone, on the oldest one.
+ * Every program in test/long/, one after the other, then the broken promises, then the suites that `npm test` runs on the newest Node.js
+ * alone, on the oldest one.
  * The last line is `N passed, N failed`.
  *
  *   npm run test:long -- sweep leaks    only those whose names begin so
- *   npm run test:long -- test:          only the suites on the oldest Node.js
+ *   npm run test:long -- test:          only the broken promises and the suites on the oldest Node.js
  */
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -23,6 +24,7 @@ const programs = names.map((name) => ({
 }));
 const scripts = await TestScripts.in(root);
 const suites = [
+  scripts.suite("test:mutations"),
   ...scripts.suiteOnOldest("test:archive"),
   ...scripts.suiteOnOldest("test:faults"),
   ...scripts.suiteOnOldest("test:load"),

@@ -32,7 +32,7 @@ export const databaseEffects = [
   "is executed without an answer",
 ] as const;
 
-type DatabaseEffect = (typeof databaseEffects)[number];
+export type DatabaseEffect = (typeof databaseEffects)[number];
 
 /** Whether the messages are new, or their jobs were accepted by a process that has ended since. */
 type DatabaseBeginning = "new" | "resumed";
