@@ -21,7 +21,7 @@ export const otherTests: Readonly<Record<string, OtherTest>> = {
   "any transaction of a store's database fails, or is executed without an answer": {
     holds: "No archive job is lost, and none is archived twice.",
     file: "archive/failing-database.test.ts",
-    title: "nothing is lost, archived twice or left over when it ${effect}",
+    title: "nothing is lost, archived twice or left over of jobs that are accepted meanwhile",
   },
   "Power fails while a store's database is written": {
     holds: "What was accepted before is there; the incomplete last change is not.",
