@@ -7,7 +7,7 @@ import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { PackageLinks } from "../../src/runtime/store/package-links.ts";
 import { StorePages } from "../../src/runtime/evidence-page/store-pages.ts";
 import { readPackagesFolder } from "../../src/runtime/store/packages-folder.ts";
-import { databaseFile, type StoreNode } from "../../src/runtime/store/store-choice.ts";
+import { databaseOf, type StoreNode } from "../../src/runtime/store/store-choice.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { Store } from "../../src/store/store.ts";
 import { defaults, properties as table, type StoreProperties } from "./store.shared.ts";
@@ -28,7 +28,7 @@ export default function (RED: NodeAPI): void {
       const properties = readCurrent(defaults, config);
       const read = () => new SettingsReader("store").read(table, properties);
       const store = new Store(
-        databaseFile(RED, this.id),
+        databaseOf(RED, this.id),
         readPackagesFolder(RED, this, properties),
         databases,
         read().roots,

@@ -13,9 +13,9 @@ import type { EvidencePackage } from "../model/shapes.ts";
 import { packageVersion } from "../package/package-files.ts";
 import { Refusal } from "./answers.ts";
 
-/** The packages of a store, and the file of its database. */
+/** The packages of a store, and its database as the commands name it. */
 export interface PageSource extends EvidenceSource {
-  readonly databaseFile: string;
+  readonly databaseText: string;
   /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
   readonly timestampRoots: string;
 }
@@ -108,7 +108,7 @@ export async function verifyPackage(source: PageSource, id: string, signal: Abor
     {
       action: "verify",
       root: source.root,
-      database: source.databaseFile,
+      database: source.databaseText,
       packages,
       roots: source.timestampRoots,
       most: mostFindings,

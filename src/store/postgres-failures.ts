@@ -45,6 +45,11 @@ export function postgresError(database: string, error: unknown): DimensionerErro
   return failure(sentence, { path: database, problem: problemOf(error), name: schemaName }, error);
 }
 
+/** Creates the ERR_STORE for a server that does not respond in time. */
+export function unansweredPostgresError(database: string, withinMs: number): DimensionerError {
+  return postgresError(database, new Error(`no response within ${withinMs / 1000} s`));
+}
+
 /** Creates the ERR_STORE for a server that is too old. */
 export function oldServerError(database: string, version: string): DimensionerError {
   return failure("postgresOld", { path: database, value: version, least: oldestVersion });

@@ -50,6 +50,11 @@ export class SharedDatabase implements Database {
     return this.#closing;
   }
 
+  /** Resolves when it has disconnected. */
+  async ended(): Promise<void> {
+    await this.#closing;
+  }
+
   async #close(): Promise<void> {
     await settledWithin(this.worker.end(), endWithinMs);
     await this.#database.close();

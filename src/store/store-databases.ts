@@ -1,7 +1,9 @@
-import { resolve } from "node:path";
+import { databaseName, databaseText, type DatabaseLocation } from "./database-location.ts";
 import type { Database } from "./database.ts";
+import { unansweredPostgresError } from "./postgres-failures.ts";
 import { RecordArrivals } from "./record-arrivals.ts";
 import { settledWithin } from "./settled-within.ts";
+import { SharedDatabase, type SharedDatabaseOptions } from "./shared-database.ts";
 import { unansweredError } from "./sqlite-failures.ts";
 import { SqliteThreads } from "./sqlite-threads.ts";
 import { StoreDatabase, type StoreDatabaseOptions } from "./store-database.ts";
@@ -18,8 +20,15 @@ export interface DatabaseLease {
   release(): Promise<void>;
 }
 
+/** A database of either kind, as it is open in this process. */
+interface OpenDatabase extends Database {
+  readonly worker: Worker;
+  /** Resolves when nothing of the database is open any more, which can be later than its `close`. */
+  ended(): Promise<void>;
+}
+
 interface Shared {
-  readonly database: Promise<StoreDatabase>;
+  readonly database: Promise<OpenDatabase>;
   readonly arrivals: RecordArrivals;
   users: number;
 }
@@ -27,69 +36,78 @@ interface Shared {
 interface StoreDatabasesOptions extends Omit<StoreDatabaseOptions, "file"> {
   /** How long one user waits until the database is open, while its whole file is checked. Opening itself goes on. */
   readonly openWithinMs?: number;
+  readonly postgres?: Omit<SharedDatabaseOptions, "address">;
 }
 
 /**
- * The embedded databases that this process has open. A file can be open only once, so nodes with the same one share it.
+ * The databases of stores that this process has open. A file can be open only once, and a process is one worker on a
+ * PostgreSQL database, so nodes with the same one share it.
  */
 export class StoreDatabases {
-  readonly #options: StoreDatabasesOptions;
+  readonly #fileOptions: Omit<StoreDatabaseOptions, "file">;
+  readonly #postgresOptions: Omit<SharedDatabaseOptions, "address">;
   readonly #openWithinMs: number;
   readonly #open = new Map<string, Shared>();
-  /** Databases that are being closed, until their threads have closed the files. */
+  /** Databases that are being closed, until nothing of them is open any more. */
   readonly #closing = new Map<string, Promise<void>>();
 
-  constructor({ openWithinMs = 60_000, ...options }: StoreDatabasesOptions = {}) {
-    this.#options = { threads: new SqliteThreads(), ...options };
+  constructor({ openWithinMs = 60_000, postgres = {}, ...options }: StoreDatabasesOptions = {}) {
+    this.#fileOptions = { threads: new SqliteThreads(), ...options };
+    this.#postgresOptions = postgres;
     this.#openWithinMs = openWithinMs;
   }
 
-  /** Opens the file; creates it and its folder if they are missing. Rejects with ERR_STORE. */
-  async open(file: string): Promise<DatabaseLease> {
-    const path = resolve(file);
-    const shared = this.#open.get(path) ?? this.#begin(path);
+  /** Opens the database; creates the file and its folder, or the tables, if they are missing. Rejects with ERR_STORE. */
+  async open(location: DatabaseLocation): Promise<DatabaseLease> {
+    const key = databaseText(location);
+    const shared = this.#open.get(key) ?? this.#begin(key, location);
     shared.users += 1;
     if (!(await settledWithin(shared.database, this.#openWithinMs))) {
-      void this.#leave(path, shared);
-      throw unansweredError(path, this.#openWithinMs);
+      void this.#leave(key, shared);
+      const explain = location.kind === "file" ? unansweredError : unansweredPostgresError;
+      throw explain(databaseName(location), this.#openWithinMs);
     }
     try {
       const database = await shared.database;
       let released: Promise<void> | undefined;
-      const release = (): Promise<void> => (released ??= this.#leave(path, shared));
+      const release = (): Promise<void> => (released ??= this.#leave(key, shared));
       const { arrivals } = shared;
       return { database, arrivals, worker: database.worker, release };
     } catch (error) {
-      await this.#leave(path, shared);
+      await this.#leave(key, shared);
       throw error;
     }
   }
 
-  #begin(path: string): Shared {
-    const shared: Shared = { database: this.#openFile(path), arrivals: new RecordArrivals(), users: 0 };
-    this.#open.set(path, shared);
+  #begin(key: string, location: DatabaseLocation): Shared {
+    const database = this.#openLocation(key, location);
+    const shared: Shared = { database, arrivals: new RecordArrivals(), users: 0 };
+    this.#open.set(key, shared);
     return shared;
   }
 
-  async #openFile(file: string): Promise<StoreDatabase> {
+  async #openLocation(key: string, location: DatabaseLocation): Promise<OpenDatabase> {
     // A deploy closes the old node and opens the new one at once.
-    await this.#closing.get(file);
-    return StoreDatabase.open({ ...this.#options, file });
+    await this.#closing.get(key);
+    return location.kind === "file"
+      ? StoreDatabase.open({ ...this.#fileOptions, file: key })
+      : SharedDatabase.open({ ...this.#postgresOptions, address: location.address });
   }
 
-  async #leave(path: string, shared: Shared): Promise<void> {
+  async #leave(key: string, shared: Shared): Promise<void> {
     shared.users -= 1;
     const database = await shared.database.catch(() => undefined);
     // Another user may have come while it was being opened.
-    if (shared.users > 0 || this.#open.get(path) !== shared) {
+    if (shared.users > 0 || this.#open.get(key) !== shared) {
       return;
     }
-    this.#open.delete(path);
+    this.#open.delete(key);
     if (database === undefined) {
       return;
     }
-    const ended = database.ended().finally(() => this.#closing.delete(path));
-    this.#closing.set(path, ended);
-    await database.close();
+    const closed = database.close();
+    const ended = closed.then(() => database.ended()).finally(() => this.#closing.delete(key));
+    this.#closing.set(key, ended);
+    await closed;
   }
 }

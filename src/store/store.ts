@@ -1,4 +1,5 @@
 import type { DimensionerError } from "../errors/dimensioner-error.ts";
+import type { DatabaseLocation } from "./database-location.ts";
 import type { DatabaseLease, StoreDatabases } from "./store-databases.ts";
 
 /** The folder of a store's packages, or why its settings name none. */
@@ -9,16 +10,21 @@ type OpensDatabases = Pick<StoreDatabases, "open">;
 
 /** A store as its config node hands it out. */
 export class Store {
-  /** The file of the embedded database. */
-  readonly file: string;
+  /** Where the database is. */
+  readonly location: DatabaseLocation;
   /** The folder of packages. It was not checked whether it exists: it may be a share that is not mounted. */
   readonly folder: PackagesFolder;
   /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
   readonly timestampRoots: string;
   readonly #databases: OpensDatabases;
 
-  constructor(file: string, folder: PackagesFolder, databases: OpensDatabases, timestampRoots = "") {
-    this.file = file;
+  constructor(
+    location: DatabaseLocation,
+    folder: PackagesFolder,
+    databases: OpensDatabases,
+    timestampRoots = "",
+  ) {
+    this.location = location;
     this.folder = folder;
     this.timestampRoots = timestampRoots;
     this.#databases = databases;
@@ -29,6 +35,6 @@ export class Store {
    * finished, so that nobody's last writes depend on the order in which a deploy closes nodes. Rejects with ERR_STORE.
    */
   lease(): Promise<DatabaseLease> {
-    return this.#databases.open(this.file);
+    return this.#databases.open(this.location);
   }
 }

@@ -160,7 +160,11 @@ describe("archive: a disk that is full, gone or closed", () => {
       try {
         addVideo("1", 600_000);
         // The database is on another disk: Node-RED's own.
-        const store = new Store(join(folder, "store.sqlite"), { path: root }, newDatabases());
+        const store = new Store(
+          { kind: "file", file: join(folder, "store.sqlite") },
+          { path: root },
+          newDatabases(),
+        );
         const archive = await openArchive(root, cloud.client, { store });
         await writeFile(join(root, "ballast"), Buffer.alloc(600_000));
         const submission = await archive.runner.submit(cloud.intentFor("1"));

@@ -112,7 +112,7 @@ class FailingDatabaseRun {
   }
 
   async run(beginning: DatabaseBeginning, effect: DatabaseEffect, points: PointCounter): Promise<void> {
-    const { database } = await this.#databases.open(this.#root);
+    const { database } = await this.#databases.open({ kind: "file", file: this.#root });
     const inbox = new Inbox(database, { nodeId: "records", runId: "run" });
     await inbox.add(received("local", 1, { customReference2: tag }).record, 0);
     await inbox.add(received("cloud", 1).record, 0);
@@ -191,8 +191,8 @@ class FailingDatabaseRun {
 
   /** An archive whose transactions are executed by `around`, or not. */
   #deploy(archives: Archives, around: Around): DeployedArchive {
-    const open: MemoryDatabases["open"] = async (file) => {
-      const { database, ...lease } = await this.#databases.open(file);
+    const open: MemoryDatabases["open"] = async (location) => {
+      const { database, ...lease } = await this.#databases.open(location);
       const transaction: Database["transaction"] = (statements) => {
         const name = statements[0]?.sql.trim().replaceAll(/\s+/g, " ").slice(0, 60) ?? "";
         return around(name, () => database.transaction(statements));

@@ -10,6 +10,7 @@ import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
 import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { DiskGuard } from "../../src/media/disk-guard.ts";
+import type { DatabaseLocation } from "../../src/store/database-location.ts";
 import type { Database } from "../../src/store/database.ts";
 import { diskAround, systemError, withFolder, type DiskCall } from "../media/support.ts";
 import type { PointCounter } from "../sweep/fault-points.ts";
@@ -205,8 +206,8 @@ class FailingDiskRun {
     const accepted = Promise.withResolvers<void>();
     let isDead = false;
     const databases = {
-      open: async (file: string) => {
-        const { database, ...lease } = await this.#databases.open(file);
+      open: async (location: DatabaseLocation) => {
+        const { database, ...lease } = await this.#databases.open(location);
         const transaction: Database["transaction"] = async (statements) => {
           const rows = await (isDead ? never : database.transaction(statements));
           if (this.#databases.openJobs(this.root).length > 0) {

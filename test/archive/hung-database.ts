@@ -6,6 +6,7 @@ import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
 import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { databaseText } from "../../src/store/database-location.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { withFolder } from "../media/support.ts";
 import { testThreads } from "../store/support.ts";
@@ -38,15 +39,15 @@ class HangingDatabase {
     this.#points = points;
   }
 
-  readonly open: StoreDatabases["open"] = async (file) => {
-    const lease = await this.databases.open(file);
+  readonly open: StoreDatabases["open"] = async (location) => {
+    const lease = await this.databases.open(location);
     const { database } = lease;
     return {
       ...lease,
       database: {
         transaction: (statements) => {
           if (!this.#hasAnswered && this.#points.pass("transaction")) {
-            this.#other = new DatabaseSync(file, { timeout: 5_000 });
+            this.#other = new DatabaseSync(databaseText(location), { timeout: 5_000 });
             this.#other.exec("BEGIN IMMEDIATE");
             this.hung.resolve();
           }

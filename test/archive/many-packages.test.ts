@@ -51,7 +51,7 @@ async function makeMany(count: number): Promise<Made> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "many-packages-")));
   const [root, database] = [join(folder, "packages"), join(folder, "store.sqlite")];
   await mkdir(join(root, ".dimensioner-archive"), { recursive: true });
-  const lease = await new StoreDatabases().open(database);
+  const lease = await new StoreDatabases().open({ kind: "file", file: database });
   const lines: Buffer[] = [];
   const statements = [];
   let previous: Manifest["previous"] = null;

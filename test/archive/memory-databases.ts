@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { databaseText, type DatabaseLocation } from "../../src/store/database-location.ts";
 import type { Row, Statement } from "../../src/store/database.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { migrations } from "../../src/store/schema.ts";
@@ -12,8 +13,9 @@ import type { DatabaseLease } from "../../src/store/store-databases.ts";
 export class MemoryDatabases {
   readonly #open = new Map<string, { readonly memory: MemoryDatabase; readonly storeId: string }>();
 
-  async open(file: string): Promise<DatabaseLease> {
-    const { memory, storeId } = this.#open.get(file) ?? this.#make(file);
+  async open(location: DatabaseLocation): Promise<DatabaseLease> {
+    const key = databaseText(location);
+    const { memory, storeId } = this.#open.get(key) ?? this.#make(key);
     return {
       worker: { id: storeId, isAlone: true },
       arrivals: new RecordArrivals(),
@@ -29,17 +31,17 @@ export class MemoryDatabases {
   openJobs(file: string): readonly unknown[] {
     return (
       this.#open
-        .get(file)
+        .get(databaseText({ kind: "file", file }))
         ?.memory.openJobs()
         .map((row) => row["transaction_id"]) ?? []
     );
   }
 
-  #make(file: string): { memory: MemoryDatabase; storeId: string } {
+  #make(key: string): { memory: MemoryDatabase; storeId: string } {
     const made = { memory: new MemoryDatabase(), storeId: randomUUID() };
     const values = [made.storeId, new Date().toISOString()];
     made.memory.run([{ sql: "INSERT INTO store (store_id, created_at) VALUES (?, ?)", values }]);
-    this.#open.set(file, made);
+    this.#open.set(key, made);
     return made;
   }
 }

@@ -9,6 +9,7 @@ export async function openSharedStore(
 ): Promise<{ readonly store: Store; readonly database: SharedDatabase }> {
   const database = await SharedDatabase.open(options);
   const { worker } = database;
+  const location = { kind: "postgres", address: options.address } as const;
   const lease = { database, worker, arrivals: new RecordArrivals(), release: () => database.close() };
-  return { database, store: new Store(options.address.name, { path: root }, { open: async () => lease }) };
+  return { database, store: new Store(location, { path: root }, { open: async () => lease }) };
 }

@@ -43,7 +43,7 @@ export async function withPage(
   memory = newMemory(),
   timestampRoots = "",
 ): Promise<void> {
-  const lease = await newDatabases().open(databaseOf(root));
+  const lease = await newDatabases().open({ kind: "file", file: databaseOf(root) });
   const problems: unknown[] = [];
   const holds = new Map<string, () => Promise<void>>();
   const hold = (operation: string): Held => {
@@ -65,7 +65,7 @@ export async function withPage(
         root: await openRoot(root, plainDisk),
         disk: plainDisk,
         operation,
-        databaseFile: databaseOf(root),
+        databaseText: databaseOf(root),
         timestampRoots,
       };
     },

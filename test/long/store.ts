@@ -46,11 +46,11 @@ process.exitCode = missed.length === 0 ? 0 : 1;
 
 async function measureIndex(packages: number, openLimitMs?: number): Promise<void> {
   const file = join(folder, `${packages}.sqlite`);
-  await (await databases.open(file)).release();
+  await (await databases.open({ kind: "file", file })).release();
   fillIndex(file, packages);
   const megabytes = (await stat(file)).size / 1e6;
   const openedAt = performance.now();
-  const { database, release } = await databases.open(file);
+  const { database, release } = await databases.open({ kind: "file", file });
   const ofIndex = `an index of ${packages} packages (${megabytes.toFixed(0)} MB)`;
   report(`open ${ofIndex}`, performance.now() - openedAt, "ms", openLimitMs);
   const times: number[] = [];
@@ -100,7 +100,7 @@ async function measureIndex(packages: number, openLimitMs?: number): Promise<voi
 }
 
 async function measureCommits(): Promise<void> {
-  const { database, release } = await databases.open(join(folder, "commits.sqlite"));
+  const { database, release } = await databases.open({ kind: "file", file: join(folder, "commits.sqlite") });
   report("transactions, one after the other", await commitsPerSecond(database, 1, 300), "a second");
   report("transactions, 1,000 at once", await commitsPerSecond(database, 1_000, 30_000), "a second");
   const idleMs = await eventLoopDelayMs(() => sleep(5_000));

@@ -186,7 +186,7 @@ describe("a SQLite database on a disk that fails", () => {
     const openAnswered = async (path: string): Promise<DatabaseLease> => {
       for (;;) {
         try {
-          return await databases.open(path);
+          return await databases.open({ kind: "file", file: path });
         } catch (error) {
           if (!isDimensionerError(error) || error.sentence !== "storeUnanswered") {
             throw error;
@@ -195,7 +195,7 @@ describe("a SQLite database on a disk that fails", () => {
       }
     };
     try {
-      await assert.rejects(databases.open(file), {
+      await assert.rejects(databases.open({ kind: "file", file }), {
         code: "ERR_STORE",
         message: /has not responded for 0.5 s/,
       });

@@ -141,7 +141,7 @@ describe("several processes on one SQLite database", () => {
 
   it("stores nothing in vain when its log was removed", async () => {
     const databases = new StoreDatabases();
-    const { database, release } = await databases.open(file);
+    const { database, release } = await databases.open({ kind: "file", file });
     const setFolder = (folder: string) => [{ sql: "UPDATE store SET folder = ?", values: [folder] }];
     await database.transaction(setFolder("one"));
     // So does a program in this process that brings a SQLite of its own: it knows nothing of the locks that are held here.
@@ -154,7 +154,7 @@ describe("several processes on one SQLite database", () => {
     await rename(join(folder, "log"), `${file}-wal`);
     await database.transaction(setFolder("three"));
     await release();
-    const again = await databases.open(file);
+    const again = await databases.open({ kind: "file", file });
     const [rows] = await again.database.transaction([{ sql: "SELECT folder FROM store" }]);
     await again.release();
     assert.deepEqual(rows, [{ folder: "three" }]);

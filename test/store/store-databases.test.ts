@@ -16,7 +16,7 @@ describe("the databases of stores", () => {
   const leases: DatabaseLease[] = [];
 
   const open = async (path = file) => {
-    const lease = await databases.open(path);
+    const lease = await databases.open({ kind: "file", file: path });
     leases.push(lease);
     return lease;
   };
@@ -44,14 +44,14 @@ describe("the databases of stores", () => {
     // From the second round on their threads run already, and begin at the same moment. That they really meet is rare.
     for (let round = 0; round < 25; round += 1) {
       const files = ["one", "two"].map((store) => join(folder, `start-${round}`, `${store}.sqlite`));
-      const opened = await Promise.all(files.map((path) => databases.open(path)));
+      const opened = await Promise.all(files.map((path) => databases.open({ kind: "file", file: path })));
       assert.equal(new Set(opened.map(({ worker }) => worker.id)).size, files.length);
       await Promise.all(opened.map((lease) => lease.release()));
     }
   });
 
   it("keeps the database open until the last of its users has released it", async () => {
-    const store = new Store(file, { path: folder }, databases);
+    const store = new Store({ kind: "file", file }, { path: folder }, databases);
     const [one, two] = await Promise.all([store.lease(), store.lease()]);
     await Promise.all([one.release(), one.release()]);
     await two.database.transaction(nothing);

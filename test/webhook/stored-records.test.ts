@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { resolve } from "node:path";
 import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -93,7 +94,7 @@ describe("a webhook's records in a store", () => {
   async function start(runId: string): Promise<LeftOver> {
     const { promise, resolve } = Promise.withResolvers<LeftOver>();
     const records = new StoredRecords(
-      { file, lease },
+      { location: { kind: "file", file }, lease },
       {
         nodeId: "node",
         runId,
@@ -314,8 +315,8 @@ describe("a webhook's records in a store", () => {
       assert.deepEqual(
         out.map(({ kept }) => kept),
         [
-          { store: "store", recordId: left },
-          { store: "other", recordId: left },
+          { store: resolve("store"), recordId: left },
+          { store: resolve("other"), recordId: left },
         ],
       );
       await parts.records.close();

@@ -117,7 +117,7 @@ class WebhookRun {
 
   #construct(): Node {
     const stored = new StoredRecords(
-      { file: "store", lease: () => this.#lease() },
+      { location: { kind: "file", file: "store" }, lease: () => this.#lease() },
       {
         nodeId: "node",
         runId: "run",

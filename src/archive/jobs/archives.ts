@@ -1,6 +1,7 @@
 import { fileError } from "../../media/disk.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
 import { settledWithin } from "../../store/settled-within.ts";
+import { databaseName, databaseText } from "../../store/database-location.ts";
 import type { Store } from "../../store/store.ts";
 import { Archive, type OpeningFindings } from "./run/archive.ts";
 import type { OpenJobLimits } from "./table/open-jobs.ts";
@@ -53,9 +54,9 @@ export class Archives {
 
   /** Throws ERR_CONFIG (blank folder), ERR_FILE (no such folder, denied) or ERR_STORE. */
   async open(store: Store): Promise<ArchiveLease> {
-    const { file } = store;
+    const database = databaseText(store.location);
     await this.#untilClosed(store);
-    const before = this.#open.get(file);
+    const before = this.#open.get(database);
     const shared = before ?? this.#begin(store);
     shared.users += 1;
     try {
@@ -67,12 +68,12 @@ export class Archives {
         release: async () => {
           if (!isReleased) {
             isReleased = true;
-            await this.#leave(file, shared);
+            await this.#leave(database, shared);
           }
         },
       };
     } catch (error) {
-      await this.#leave(file, shared);
+      await this.#leave(database, shared);
       throw error;
     }
   }
@@ -81,16 +82,16 @@ export class Archives {
    * A deploy closes the old node and opens the new one at once. The old archive has to finish first, also on a disk
    * that hangs.
    */
-  async #untilClosed({ file, folder }: Store): Promise<void> {
-    const closing = this.#closing.get(file);
+  async #untilClosed({ location, folder }: Store): Promise<void> {
+    const closing = this.#closing.get(databaseText(location));
     if (closing !== undefined && !(await settledWithin(closing, closedWithinMs))) {
-      throw fileError("fileHung", "path" in folder ? folder.path : file, diskFacts);
+      throw fileError("fileHung", "path" in folder ? folder.path : databaseName(location), diskFacts);
     }
   }
 
   #begin(store: Store): Shared {
     const shared: Shared = { opened: this.#openArchive(store), users: 0 };
-    this.#open.set(store.file, shared);
+    this.#open.set(databaseText(store.location), shared);
     return shared;
   }
 
@@ -110,24 +111,24 @@ export class Archives {
     }
   }
 
-  async #leave(file: string, shared: Shared): Promise<void> {
+  async #leave(database: string, shared: Shared): Promise<void> {
     shared.users -= 1;
     if (shared.users > 0) {
       return;
     }
-    if (this.#open.get(file) === shared) {
-      this.#open.delete(file);
+    if (this.#open.get(database) === shared) {
+      this.#open.delete(database);
     }
     const closed = shared.opened.then(
       ({ archive }) => archive.release(),
       () => undefined,
     );
     const gone = closed.finally(() => {
-      if (this.#closing.get(file) === gone) {
-        this.#closing.delete(file);
+      if (this.#closing.get(database) === gone) {
+        this.#closing.delete(database);
       }
     });
-    this.#closing.set(file, gone);
+    this.#closing.set(database, gone);
     await gone;
   }
 }

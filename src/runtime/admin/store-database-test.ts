@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { databaseName, type DatabaseLocation } from "../../store/database-location.ts";
 import type { StoreDatabases } from "../../store/store-databases.ts";
 import { summarize, type StoreSummary } from "../../store/summary.ts";
 import { line, lineOfError, orLate, type TestLine } from "./connection-test.ts";
@@ -10,8 +11,8 @@ import { line, lineOfError, orLate, type TestLine } from "./connection-test.ts";
 /** Options of one test of a database. */
 export interface DatabaseTest {
   readonly databases: StoreDatabases;
-  /** The file of the store's database, whether it exists or not. */
-  readonly file: string;
+  /** The store's database, whether it exists or not. */
+  readonly location: DatabaseLocation;
   readonly isDeployed: boolean;
   readonly signal: AbortSignal;
   /** The time limit of the signal, for the sentence that mentions it. */
@@ -24,18 +25,20 @@ export interface DatabaseTest {
  * moment.
  */
 export async function testDatabase(test: DatabaseTest): Promise<readonly TestLine[]> {
-  const { file, isDeployed, signal, withinMs } = test;
-  const opened = isDeployed || existsSync(file) ? summaryOf(test, file) : summaryOfTrial(test);
+  const { location, isDeployed, signal, withinMs } = test;
+  const path = databaseName(location);
+  const isMissing = location.kind === "file" && !isDeployed && !existsSync(location.file);
+  const opened = isMissing ? summaryOfTrial(test, location.file) : summaryOf(test, location);
   try {
     const summary = await orLate(opened, signal);
     if (summary === "late") {
-      const values = { path: file, seconds: withinMs / 1000 };
+      const values = { path, seconds: withinMs / 1000 };
       throw new DimensionerError("storeUnanswered", { surface: "store", operation: "test" }, values);
     }
-    return linesOf(summary, file);
+    return linesOf(summary, path);
   } catch (error) {
     const found = lineOfError(error);
-    return [{ ...found, values: { ...found.values, path: file } }];
+    return [{ ...found, values: { ...found.values, path } }];
   }
 }
 
@@ -59,8 +62,8 @@ function linesOf(summary: StoreSummary, path: string): readonly TestLine[] {
   ];
 }
 
-async function summaryOf({ databases }: DatabaseTest, file: string): Promise<StoreSummary> {
-  const { database, release } = await databases.open(file);
+async function summaryOf({ databases }: DatabaseTest, location: DatabaseLocation): Promise<StoreSummary> {
+  const { database, release } = await databases.open(location);
   try {
     return await summarize(database);
   } finally {
@@ -68,12 +71,12 @@ async function summaryOf({ databases }: DatabaseTest, file: string): Promise<Sto
   }
 }
 
-async function summaryOfTrial(test: DatabaseTest): Promise<StoreSummary> {
-  const folder = dirname(test.file);
+async function summaryOfTrial(test: DatabaseTest, file: string): Promise<StoreSummary> {
+  const folder = dirname(file);
   const isNewFolder = !existsSync(folder);
   const name = `test-${randomUUID()}.sqlite`;
   try {
-    return await summaryOf(test, join(folder, name));
+    return await summaryOf(test, { kind: "file", file: join(folder, name) });
   } finally {
     // SQLite's files beside the database have names that begin with its name.
     const names = await readdir(folder).catch(() => []);

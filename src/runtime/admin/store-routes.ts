@@ -7,7 +7,7 @@ import type { StoreDatabases } from "../../store/store-databases.ts";
 import { testDatabase } from "./store-database-test.ts";
 import { testFolder } from "./store-folder-test.ts";
 import { readPackagesFolder } from "../store/packages-folder.ts";
-import { databaseFile } from "../store/store-choice.ts";
+import { databaseOf } from "../store/store-choice.ts";
 import { fieldText, neighbour, readBody, readEnvironment } from "./admin-route.ts";
 import { line, lineOfError, orLate, serveConnectionTest, type TestLine } from "./connection-test.ts";
 
@@ -34,7 +34,7 @@ export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
       testFolderOf(RED, given, signal),
       testDatabase({
         databases,
-        file: databaseFile(RED, id),
+        location: databaseOf(RED, id),
         isDeployed: RED.nodes.getNode(id) !== null,
         signal,
         withinMs: longestTestMs,

@@ -20,8 +20,8 @@ export interface EvidenceRequest extends Sought {
   readonly operation: Operation;
   /** The folder of packages, as the store's settings name it. */
   readonly folder: string;
-  /** The store's database. */
-  readonly file: string;
+  /** The store's database, as the commands name it. */
+  readonly databaseText: string;
   readonly lease: DatabaseLease;
   /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
   readonly roots: string;
@@ -39,7 +39,7 @@ export async function verify(request: EvidenceRequest, job: Job): Promise<Verify
   const { roots } = request;
   const packages = request.by === "all" ? null : await demandPackages(source, request);
   const { first, findings, ...report } = await runInThread(
-    { action: "verify", root, database: request.file, packages, roots, most: request.limit },
+    { action: "verify", root, database: request.databaseText, packages, roots, most: request.limit },
     { signal: job.signal, onProgress: showProgress(job) },
   );
   const { name, version } = packageVersion();
@@ -63,7 +63,7 @@ export async function prune(
   const { root } = await sourceOf(request);
   const before = Date.now() - olderThan * dayMs;
   const { first, ...report } = await runInThread(
-    { action: "prune", root, database: request.file, before, dryRun, most: request.limit },
+    { action: "prune", root, database: request.databaseText, before, dryRun, most: request.limit },
     { signal: job.signal, onProgress: showProgress(job) },
   );
   return { ...report, packages: [...first], before: new Date(before).toISOString(), dryRun };

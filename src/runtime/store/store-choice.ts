@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase } from "../../errors/interpolation.ts";
+import type { DatabaseLocation } from "../../store/database-location.ts";
 import { Store } from "../../store/store.ts";
 import { PackageLinks } from "./package-links.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
@@ -40,11 +41,11 @@ export function linkToPackage(RED: NodeAPI, storeId: string, packageId: string):
   return links instanceof PackageLinks ? links.to(packageId) : null;
 }
 
-/** The file of a store's database: in Node-RED's user directory, named by the id of the config node. */
-export function databaseFile(RED: NodeAPI, id: string): string {
+/** Where a store's database is: in Node-RED's user directory, named by the id of the config node. */
+export function databaseOf(RED: NodeAPI, id: string): DatabaseLocation {
   // The id in an imported flow can be any text.
   const name = /^[\w-]{1,64}$/.test(id) ? id : sha256Of(id).slice(0, 32);
-  return join(databaseFolder(RED), `${name}.sqlite`);
+  return { kind: "file", file: join(databaseFolder(RED), `${name}.sqlite`) };
 }
 
 /** The folder of the databases of all stores. */

@@ -1,5 +1,6 @@
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { databaseText } from "../../store/database-location.ts";
 import type { Store } from "../../store/store.ts";
 import type { WebhookMemory } from "../../webhook/record-intake.ts";
 import type { LogThrottle } from "../status/log-throttle.ts";
@@ -28,7 +29,7 @@ export function keepRecords(
   return new StoredRecords(store, {
     nodeId: node.id,
     runId,
-    progress: memory.storedIn(store.file),
+    progress: memory.storedIn(databaseText(store.location)),
     handOn: (received) => memory.queue.push(received, usualRecordBytes),
     onTrouble: (error) => {
       status.say("failed", "failed.ERR_STORE");

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TransactionRecord } from "../../model/shapes.ts";
+import { databaseText, type DatabaseLocation } from "../../store/database-location.ts";
 import type { HandledParcel } from "../../store/handled-records.ts";
 import { Inbox } from "../../store/inbox.ts";
 import { settledWithin } from "../../store/settled-within.ts";
@@ -10,7 +11,7 @@ import type { Received, RecordKeeper, StoredProgress } from "../../webhook/recor
 /** What is needed of a store. */
 interface LeasesDatabase {
   /** Tells the store apart from others. */
-  readonly file: string;
+  readonly location: DatabaseLocation;
   lease(): Promise<DatabaseLease>;
 }
 
@@ -52,6 +53,8 @@ const noteWithinMs = 5_000;
  */
 export class StoredRecords implements RecordKeeper {
   readonly #store: LeasesDatabase;
+  /** As the records that were handed on name it. */
+  readonly #database: string;
   readonly #options: StoredRecordsOptions;
   readonly #closing = new AbortController();
   #lease: DatabaseLease | undefined;
@@ -65,6 +68,7 @@ export class StoredRecords implements RecordKeeper {
 
   constructor(store: LeasesDatabase, options: StoredRecordsOptions) {
     this.#store = store;
+    this.#database = databaseText(store.location);
     this.#options = options;
   }
 
@@ -97,13 +101,13 @@ export class StoredRecords implements RecordKeeper {
       return null;
     }
     progress.inHand.add(recordId);
-    return { record, kept: { store: this.#store.file, recordId }, isResumed: false };
+    return { record, kept: { store: this.#database, recordId }, isResumed: false };
   }
 
   /** To be called when the flow has received a record, so that a deploy does not send it again. */
   delivered({ kept }: Received): void {
     // A deploy may have given the node another store, which has other records with the same numbers.
-    if (kept?.store !== this.#store.file) {
+    if (kept?.store !== this.#database) {
       return;
     }
     const { recordId } = kept;
@@ -222,7 +226,7 @@ export class StoredRecords implements RecordKeeper {
         resumed += 1;
         progress.inHand.add(recordId);
         this.#outstanding.add(recordId);
-        handOn({ record, kept: { store: this.#store.file, recordId }, isResumed });
+        handOn({ record, kept: { store: this.#database, recordId }, isResumed });
       }
       if (progress.hasTaken) {
         // Their numbers may be lower than those that were read.
