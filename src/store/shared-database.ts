@@ -8,6 +8,10 @@ import { WorkerLease } from "./worker-lease.ts";
 export interface SharedDatabaseOptions extends Omit<PostgresOptions, "access" | "migrations"> {
   /** How long the jobs of a process that has stopped without a word are left alone. */
   readonly leaseSeconds?: number;
+  /** How long they are left alone after this process has closed the database. */
+  readonly closedLeaseSeconds?: number;
+  /** The ID that this process had on the database before; not given: it is a worker of its own. */
+  readonly workerId?: string;
 }
 
 /** A lease that cannot be given back ends by itself. */
@@ -28,12 +32,17 @@ export class SharedDatabase implements Database {
   }
 
   /** Connects, makes the tables where they are missing, and begins a lease. Rejects with ERR_STORE. */
-  static async open({ leaseSeconds, ...options }: SharedDatabaseOptions): Promise<SharedDatabase> {
+  static async open({
+    leaseSeconds: seconds,
+    closedLeaseSeconds: closedSeconds,
+    workerId: id,
+    ...options
+  }: SharedDatabaseOptions): Promise<SharedDatabase> {
     const database = await PostgresDatabase.open({ ...options, migrations, access: "create" });
     try {
       const { storeId } = await identifyStore(database);
-      const seconds = leaseSeconds === undefined ? {} : { seconds: leaseSeconds };
-      return new SharedDatabase(database, storeId, await WorkerLease.begin(database, seconds));
+      const worker = await WorkerLease.begin(database, { id, seconds, closedSeconds });
+      return new SharedDatabase(database, storeId, worker);
     } catch (error) {
       await database.close();
       throw error;
@@ -44,7 +53,7 @@ export class SharedDatabase implements Database {
     return this.#database.transaction(statements);
   }
 
-  /** Ends the lease, so that others take over at once what is open, and disconnects. */
+  /** Disconnects. The lease goes on for some seconds; what is open then is taken over by others. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

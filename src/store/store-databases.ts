@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { databaseName, databaseText, type DatabaseLocation } from "./database-location.ts";
 import type { Database } from "./database.ts";
 import { unansweredPostgresError } from "./postgres-failures.ts";
@@ -33,10 +34,12 @@ interface Shared {
   users: number;
 }
 
+type PostgresOptions = Omit<SharedDatabaseOptions, "address" | "workerId">;
+
 interface StoreDatabasesOptions extends Omit<StoreDatabaseOptions, "file"> {
   /** How long one user waits until the database is open, while its whole file is checked. Opening itself goes on. */
   readonly openWithinMs?: number;
-  readonly postgres?: Omit<SharedDatabaseOptions, "address">;
+  readonly postgres?: PostgresOptions;
 }
 
 /**
@@ -45,11 +48,13 @@ interface StoreDatabasesOptions extends Omit<StoreDatabaseOptions, "file"> {
  */
 export class StoreDatabases {
   readonly #fileOptions: Omit<StoreDatabaseOptions, "file">;
-  readonly #postgresOptions: Omit<SharedDatabaseOptions, "address">;
+  readonly #postgresOptions: PostgresOptions;
   readonly #openWithinMs: number;
   readonly #open = new Map<string, Shared>();
   /** Databases that are being closed, until nothing of them is open any more. */
   readonly #closing = new Map<string, Promise<void>>();
+  /** Which worker this process is on each PostgreSQL database, for as long as it runs. */
+  readonly #workerIds = new Map<string, string>();
 
   constructor({ openWithinMs = 60_000, postgres = {}, ...options }: StoreDatabasesOptions = {}) {
     this.#fileOptions = { threads: new SqliteThreads(), ...options };
@@ -89,9 +94,13 @@ export class StoreDatabases {
   async #openLocation(key: string, location: DatabaseLocation): Promise<OpenDatabase> {
     // A deploy closes the old node and opens the new one at once.
     await this.#closing.get(key);
-    return location.kind === "file"
-      ? StoreDatabase.open({ ...this.#fileOptions, file: key })
-      : SharedDatabase.open({ ...this.#postgresOptions, address: location.address });
+    if (location.kind === "file") {
+      return StoreDatabase.open({ ...this.#fileOptions, file: key });
+    }
+    // The nodes of the deploy before have left jobs and records in its name, and some records wait in the memory.
+    const workerId = this.#workerIds.get(key) ?? randomUUID();
+    this.#workerIds.set(key, workerId);
+    return SharedDatabase.open({ ...this.#postgresOptions, address: location.address, workerId });
   }
 
   async #leave(key: string, shared: Shared): Promise<void> {

@@ -12,6 +12,11 @@ export interface Worker {
 
 /** How long the jobs of a worker that has stopped without a word are left alone. */
 export const leaseSeconds = 60;
+/**
+ * How long they are left alone after it has closed the database. A deploy opens it again: Node-RED waits up to 15 s until
+ * all nodes have closed, and then starts the new ones.
+ */
+export const closedLeaseSeconds = 20;
 /** A renewal may fail twice before the lease ends. */
 const renewals = 3;
 
@@ -24,7 +29,18 @@ export function endedWorkers(seconds: number): Condition {
 }
 
 interface LeaseOptions {
-  readonly seconds?: number;
+  /** The ID of the worker; another one than all others if it is not given. */
+  readonly id?: string | undefined;
+  readonly seconds?: number | undefined;
+  /** How long the lease goes on after its `end`. */
+  readonly closedSeconds?: number | undefined;
+}
+
+interface Begun {
+  readonly id: string;
+  readonly begunAt: string;
+  readonly seconds: number;
+  readonly closedSeconds: number;
 }
 
 /**
@@ -36,41 +52,55 @@ export class WorkerLease implements Worker {
   readonly isAlone = false;
   readonly #database: Pick<Database, "transaction">;
   readonly #seconds: number;
+  readonly #closedSeconds: number;
+  /** Different for each lease of the worker. */
+  readonly #begunAt: string;
   #timer: NodeJS.Timeout | undefined;
   #renewing: Promise<void> = Promise.resolve();
   #hasEnded = false;
 
-  private constructor(database: Pick<Database, "transaction">, id: string, seconds: number) {
+  private constructor(
+    database: Pick<Database, "transaction">,
+    { id, begunAt, seconds, closedSeconds }: Begun,
+  ) {
     this.#database = database;
     this.id = id;
+    this.#begunAt = begunAt;
     this.#seconds = seconds;
+    this.#closedSeconds = Math.min(closedSeconds, seconds);
     this.#renewLater();
   }
 
-  /** Begins the lease of a new worker. Rejects with ERR_STORE. */
+  /** Begins the lease of a worker, which may have had others before. Rejects with ERR_STORE. */
   static async begin(
     database: Pick<Database, "transaction">,
-    { seconds = leaseSeconds }: LeaseOptions = {},
+    { id = randomUUID(), seconds = leaseSeconds, closedSeconds = closedLeaseSeconds }: LeaseOptions = {},
   ): Promise<WorkerLease> {
-    const id = randomUUID();
+    const begunAt = new Date().toISOString();
     await database.transaction([
       {
-        sql: `INSERT INTO workers (worker_id, host, begun_at, lease_until) VALUES (?, ?, ?, ${databaseTime})`,
-        values: [id, hostname(), new Date().toISOString(), inSeconds(seconds)],
+        sql: `INSERT INTO workers (worker_id, host, begun_at, lease_until) VALUES (?, ?, ?, ${databaseTime})
+          ON CONFLICT (worker_id) DO UPDATE SET host = excluded.host, begun_at = excluded.begun_at,
+            lease_until = excluded.lease_until`,
+        values: [id, hostname(), begunAt, inSeconds(seconds)],
       },
     ]);
-    return new WorkerLease(database, id, seconds);
+    return new WorkerLease(database, { id, begunAt, seconds, closedSeconds });
   }
 
-  /** Ends the lease, so that others take what is left at once. Rejects with ERR_STORE; then it ends by itself. */
+  /**
+   * Renews the lease no more: it ends soon, unless the worker begins another one. Rejects with ERR_STORE; then it ends
+   * somewhat later.
+   */
   async end(): Promise<void> {
     this.#hasEnded = true;
     clearTimeout(this.#timer);
     await this.#renewing;
     await this.#database.transaction([
       {
-        sql: `UPDATE workers SET lease_until = ${databaseTime} WHERE worker_id = ?`,
-        values: [inSeconds(0), this.id],
+        // The server may run it only after the close has given up waiting: then it must not shorten the next lease.
+        sql: `UPDATE workers SET lease_until = ${databaseTime} WHERE worker_id = ? AND begun_at = ?`,
+        values: [inSeconds(this.#closedSeconds), this.id, this.#begunAt],
       },
       forgetIdleWorkers(),
     ]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
 import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
 import type { Database } from "../../src/store/database.ts";
-import { endedWorkers, WorkerLease } from "../../src/store/worker-lease.ts";
+import { closedLeaseSeconds, endedWorkers, leaseSeconds, WorkerLease } from "../../src/store/worker-lease.ts";
 import { describeDatabases } from "../store/databases.ts";
 import type { TestDatabase } from "../store/support.ts";
 import { intentOf } from "./support.ts";
@@ -16,7 +16,7 @@ describeDatabases("the jobs of a worker that has stopped", (open) => {
   const taken = { code: "ERR_CANCELLED", sentence: "cancelledTaken" };
 
   const begin = async (): Promise<WorkerLease> => {
-    const lease = await WorkerLease.begin(database);
+    const lease = await WorkerLease.begin(database, { closedSeconds: 0 });
     leases.push(lease);
     return lease;
   };
@@ -140,6 +140,27 @@ describeDatabases("the lease of a worker", (open) => {
     assert.match(first, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     assert.ok((await until()) > first);
     await lease.end();
+    await test.close();
+  });
+
+  it("goes on for a while after its end, and an end that comes late does not shorten the next lease", async () => {
+    const test = await open();
+    const { database } = test;
+    const secondsLeft = async () => {
+      const [[row] = []] = await database.transaction([{ sql: "SELECT lease_until FROM workers" }]);
+      return (Date.parse(String(row?.["lease_until"])) - Date.now()) / 1000;
+    };
+    const first = await WorkerLease.begin(database);
+    const beganAt = Date.now();
+    while (Date.now() === beganAt) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const second = await WorkerLease.begin(database, { id: first.id });
+    await first.end();
+    assert.ok((await secondsLeft()) > leaseSeconds - 10);
+    await second.end();
+    const left = await secondsLeft();
+    assert.ok(left > closedLeaseSeconds - 10 && left <= closedLeaseSeconds + 1, `${left} s`);
     await test.close();
   });
 });

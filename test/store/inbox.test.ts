@@ -139,8 +139,9 @@ describeDatabases("the inbox of a store", (open) => {
   });
 
   it("gives the records of a worker whose lease has ended to one of the others, and that worker notes nothing more", async () => {
-    const leases = [await WorkerLease.begin(test.database), await WorkerLease.begin(test.database)];
-    const [stopped, ...others] = [await WorkerLease.begin(test.database), ...leases].map(
+    const begin = () => WorkerLease.begin(test.database, { closedSeconds: 0 });
+    const leases = [await begin(), await begin()];
+    const [stopped, ...others] = [await begin(), ...leases].map(
       (worker) => new Inbox(test.database, { nodeId: "node", runId: worker.id, worker, now: clock.now }),
     );
     assert.ok(stopped !== undefined);

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
+import { Inbox } from "../../src/store/inbox.ts";
 import { readPostgresUrl } from "../../src/store/postgres-address.ts";
 import { Store } from "../../src/store/store.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
+import { StoreDatabases, type DatabaseLease } from "../../src/store/store-databases.ts";
 import { listen } from "../support/servers.ts";
 import { postgresOptions } from "./databases.ts";
 
@@ -33,6 +35,35 @@ describe("the databases of stores on a PostgreSQL server", () => {
     await again.database.transaction([{ sql: "SELECT 1" }]);
     await released;
     await again.release();
+  });
+
+  it("is the same worker after a deploy, and nobody takes its records meanwhile", async () => {
+    const { address } = await postgresOptions();
+    const location = { kind: "postgres", address } as const;
+    const [deployed, other] = [new StoreDatabases(), new StoreDatabases()];
+    const [before, second] = [await deployed.open(location), await other.open(location)];
+    assert.notEqual(before.worker.id, second.worker.id);
+    const inboxOf = ({ database, worker }: DatabaseLease) =>
+      new Inbox(database, { nodeId: "in", runId: worker.id, worker });
+    await inboxOf(before).add(decodeTransactionRecord({ id: 1, errorCode: 0 }), 0);
+    await before.release();
+    assert.equal(await inboxOf(second).takeOver(), 0);
+    const after = await deployed.open(location);
+    assert.equal(after.worker.id, before.worker.id);
+    assert.equal((await inboxOf(after).unsent(0, 10)).records.length, 1);
+
+    // A deploy that takes longer than the lease: it is the same worker again, without the record that another one has taken.
+    await after.release();
+    const sql = "UPDATE workers SET lease_until = '' WHERE worker_id = ?";
+    await second.database.transaction([{ sql, values: [before.worker.id] }]);
+    assert.equal(await inboxOf(second).takeOver(), 1);
+    const late = await deployed.open(location);
+    assert.equal(late.worker.id, before.worker.id);
+    assert.equal((await inboxOf(late).unsent(0, 10)).records.length, 0);
+    await inboxOf(late).sent([1]);
+    assert.equal((await inboxOf(second).unsent(0, 10)).records.length, 1);
+    assert.equal(await inboxOf(second).takeOver(), 0);
+    await Promise.all([late.release(), second.release()]);
   });
 
   it("gives up a server that does not respond, with a sentence about the server", async () => {

@@ -1,5 +1,7 @@
 import { fileError } from "../../media/disk.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
+import { AbandonedJobs } from "./table/abandoned-jobs.ts";
+import { closedLeaseSeconds } from "../../store/worker-lease.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import { databaseName, databaseText } from "../../store/database-location.ts";
 import type { Store } from "../../store/store.ts";
@@ -21,6 +23,8 @@ export interface ArchiveLease {
 }
 
 interface ArchivesOptions {
+  /** How long a closed archive keeps its jobs for the deploy that opens it again. */
+  readonly giveBackMs?: number;
   readonly disk?: ArchiveDisk;
   readonly limits?: OpenJobLimits;
   readonly settleMs?: number;
@@ -39,8 +43,12 @@ export class Archives {
   readonly #settleMs: number | undefined;
   readonly #open = new Map<string, Shared>();
   readonly #closing = new Map<string, Promise<void>>();
+  readonly #giveBackMs: number;
+  /** Closed archives that still keep their jobs. */
+  readonly #keeping = new Map<string, NodeJS.Timeout>();
 
-  constructor({ disk, limits, settleMs }: ArchivesOptions = {}) {
+  constructor({ disk, limits, settleMs, giveBackMs = closedLeaseSeconds * 1000 }: ArchivesOptions = {}) {
+    this.#giveBackMs = giveBackMs;
     this.#disk = disk;
     this.#limits = limits;
     this.#settleMs = settleMs;
@@ -68,12 +76,12 @@ export class Archives {
         release: async () => {
           if (!isReleased) {
             isReleased = true;
-            await this.#leave(database, shared);
+            await this.#leave(store, shared);
           }
         },
       };
     } catch (error) {
-      await this.#leave(database, shared);
+      await this.#leave(store, shared);
       throw error;
     }
   }
@@ -111,7 +119,8 @@ export class Archives {
     }
   }
 
-  async #leave(database: string, shared: Shared): Promise<void> {
+  async #leave(store: Store, shared: Shared): Promise<void> {
+    const database = databaseText(store.location);
     shared.users -= 1;
     if (shared.users > 0) {
       return;
@@ -120,9 +129,21 @@ export class Archives {
       this.#open.delete(database);
     }
     const closed = shared.opened.then(
-      ({ archive }) => archive.release(),
+      ({ archive }) => this.#release(archive, store),
       () => undefined,
     );
+    await this.#close(database, closed);
+  }
+
+  async #release(archive: Archive, store: Store): Promise<void> {
+    await archive.release();
+    if (!archive.isAlone) {
+      this.#giveBackLater(store);
+    }
+  }
+
+  /** Lets nobody open the archive before this has settled. */
+  async #close(database: string, closed: Promise<void>): Promise<void> {
     const gone = closed.finally(() => {
       if (this.#closing.get(database) === gone) {
         this.#closing.delete(database);
@@ -130,5 +151,47 @@ export class Archives {
     });
     this.#closing.set(database, gone);
     await gone;
+  }
+
+  /**
+   * Gives the jobs of a closed archive to other workers unless a deploy opens it again: other nodes may keep the database open,
+   * and so its lease.
+   */
+  #giveBackLater(store: Store): void {
+    const database = databaseText(store.location);
+    clearTimeout(this.#keeping.get(database));
+    const giveBack = (): void => void this.#giveBackUnlessOpen(store);
+    this.#keeping.set(database, setTimeout(giveBack, this.#giveBackMs).unref());
+  }
+
+  async #giveBackUnlessOpen(store: Store): Promise<void> {
+    const database = databaseText(store.location);
+    this.#keeping.delete(database);
+    if (this.#closing.has(database)) {
+      // It was opened again, and keeps its jobs from the end of this close on.
+      return;
+    }
+    for (let shared = this.#open.get(database); shared !== undefined; shared = this.#open.get(database)) {
+      // While it cannot be opened, for example because the folder is missing, others may be able to.
+      const isOpen = await shared.opened.then(
+        () => true,
+        () => false,
+      );
+      if (isOpen) {
+        return;
+      }
+    }
+    // If the database cannot be reached, the lease ends as well.
+    const given = giveBackJobs(store).catch(() => undefined);
+    await this.#close(database, given);
+  }
+}
+
+async function giveBackJobs(store: Store): Promise<void> {
+  const { database, worker, release } = await store.lease();
+  try {
+    await new AbandonedJobs(database, worker.id).giveBack();
+  } finally {
+    await release();
   }
 }

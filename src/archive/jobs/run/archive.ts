@@ -100,7 +100,11 @@ export class Archive implements JobStore {
       await archive.#recoverSealing(open);
       open.forEach((job) => archive.#take(job));
       const { idle } = archive.openJobs;
-      const movedAside = await tidyWork(archive.work, earlier, new Set([...idle.ids, ...damaged]));
+      const own = worker.isAlone
+        ? new Set([...idle.ids, ...damaged])
+        : // Another worker may have taken a job while the database was closed, and not its folder yet.
+          await earlier.open(await archive.work.list());
+      const movedAside = await tidyWork(archive.work, earlier, own);
       if (!worker.isAlone) {
         movedAside.push(...(await tidyEndedWorkers(archive.work, earlier)));
       }
@@ -241,10 +245,6 @@ export class Archive implements JobStore {
     this.#endings.stop();
     while (this.#atWork.size > 0) {
       await Promise.all(this.#atWork);
-    }
-    if (!this.isAlone) {
-      // If the database cannot be reached, they are free when the lease ends.
-      await this.#abandoned.giveBack().catch(() => undefined);
     }
     await this.#lease.release();
   }

@@ -5,7 +5,7 @@ const dayMs = 24 * 3_600_000;
 
 /**
  * Removes the work folders of jobs that have ended, and moves aside those of unknown jobs and those with media that are
- * nowhere else. Returns where these are. `open` has the ids of the jobs that this worker continues with.
+ * nowhere else. Returns where these are. `open` has the ids of the jobs whose folders are still needed.
  */
 export async function tidyWork(
   work: WorkFolders,

@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { Archives } from "../../src/archive/jobs/archives.ts";
+import type { DatabaseLocation } from "../../src/store/database-location.ts";
+import { Store } from "../../src/store/store.ts";
+import { StoreDatabases } from "../../src/store/store-databases.ts";
+import { rejectsWith, withFolder } from "../media/support.ts";
+import { postgresOptions } from "../store/databases.ts";
+import { verify } from "./packages.ts";
+import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
+import { intentOf, mediumOf, openArchive, pictureOf, readPackages, until, type Opened } from "./support.ts";
+
+/** A process with the archive of a store on PostgreSQL, which a deploy closes and opens again. */
+interface Process {
+  readonly store: Store;
+  open(): Promise<Opened>;
+}
+
+describe("archive: a deploy of one of several workers on a PostgreSQL database", () => {
+  const cloud = simulatedCloudOfSuite();
+  const taker = { node: "node", isMine: () => true };
+
+  const startProcess = (root: string, location: DatabaseLocation, giveBackMs?: number): Process => {
+    const archives = new Archives(giveBackMs === undefined ? {} : { giveBackMs });
+    const store = new Store(location, { path: root }, new StoreDatabases());
+    return { store, open: () => openArchive(root, cloud.client, { store, archives }) };
+  };
+
+  async function withProcesses(
+    act: (start: (giveBackMs?: number) => Process, root: string, url: string) => Promise<void>,
+  ): Promise<void> {
+    const { address } = await postgresOptions();
+    await withFolder((root) =>
+      act((giveBackMs) => startProcess(root, { kind: "postgres", address }, giveBackMs), root, address.url),
+    );
+  }
+
+  /** The first part of a message that waits for its second one: its medium is nowhere else. */
+  async function beginSequence({ runner }: Opened): Promise<{ readonly kept: Promise<unknown> }> {
+    const part = { id: "sequence", index: 0, count: 2 };
+    const intent = intentOf("parts", {
+      origin: null,
+      sequence: part.id,
+      waitMs: 60_000,
+      onIncomplete: "keep",
+    });
+    const submission = await runner.submitMedia(intent, [mediumOf("first part")], part);
+    return { kept: rejectsWith(submission.end(), "ERR_CANCELLED", "cancelledKept") };
+  }
+
+  const endPart = async ({ runner }: Opened): Promise<void> => {
+    const part = { id: "sequence", index: 1, count: 2 };
+    const intent = intentOf("parts", {
+      origin: null,
+      sequence: part.id,
+      waitMs: 60_000,
+      onIncomplete: "keep",
+    });
+    const submission = await runner.submitMedia(intent, [mediumOf("second part")], part);
+    await submission.end();
+    submission.messageSent();
+  };
+
+  it("keeps its jobs, which it goes on with as the same worker, and in the same chain", async () => {
+    await withProcesses(async (start, root, url) => {
+      const [first, second] = [start(), start()];
+      const [before, other] = [await first.open(), await second.open()];
+      const alone = await before.runner.submitMedia(
+        intentOf("alone", { origin: null }),
+        [mediumOf("1")],
+        null,
+      );
+      await alone.end();
+      alone.messageSent();
+      const waiting = await before.runner.submit(
+        intentOf("waiting", { origin: cloud.client.peer.origin, waitMs: 60_000 }),
+      );
+      const kept = rejectsWith(waiting.end(), "ERR_CANCELLED", "cancelledKept");
+      const sequence = await beginSequence(before);
+      await before.close();
+      await Promise.all([kept, sequence.kept]);
+      assert.deepEqual(await other.archive.takeOver(taker), { count: 0, damagedJobs: [] });
+
+      const after = await first.open();
+      assert.deepEqual(after.findings, { movedAside: [], damagedJobs: [] });
+      cloud.sim.cloud.addMedia("waiting", { contentType: "image/jpeg", bytes: pictureOf("waiting") });
+      const resumed = [...after.runner.resume(() => true)];
+      assert.equal(resumed.length, 2);
+      await endPart(after);
+      for (const submission of resumed) {
+        await submission.end();
+        submission.messageSent();
+      }
+      await Promise.all([after.close(), other.close()]);
+      const packages = [...(await readPackages(root)).values()];
+      assert.equal(packages.length, 3);
+      assert.equal(new Set(packages.map(({ store }) => store)).size, 1);
+      assert.equal(packages.filter(({ previous }) => previous === null).length, 1);
+      assert.equal((await verify(root, url)).report.verdict, "ok");
+    });
+  });
+
+  it("leaves alone the media of a job that another worker has taken, because the deploy took too long", async () => {
+    await withProcesses(async (start, root, url) => {
+      const [first, second] = [start(), start()];
+      const [before, other] = [await first.open(), await second.open()];
+      const sequence = await beginSequence(before);
+      await before.close();
+      await sequence.kept;
+      const lease = await second.store.lease();
+      const sql = "UPDATE workers SET lease_until = '' WHERE worker_id <> ?";
+      await lease.database.transaction([{ sql, values: [lease.worker.id] }]);
+      assert.equal((await other.archive.takeOver(taker)).count, 1);
+
+      // The other worker has the job, and the first one still its folder.
+      const after = await first.open();
+      assert.deepEqual(after.findings, { movedAside: [], damagedJobs: [] });
+      assert.deepEqual([...after.runner.resume(() => true)], []);
+      assert.equal([...other.runner.resume(() => true)].length, 1);
+      await endPart(other);
+      await Promise.all([after.close(), other.close(), lease.release()]);
+      const packages = [...(await readPackages(root)).values()];
+      assert.deepEqual(
+        packages.map(({ store, items }) => [store, items.length]),
+        [[lease.worker.id, 2]],
+      );
+      assert.equal((await verify(root, url)).report.verdict, "ok");
+    });
+  });
+
+  it("that removes the archive leaves its jobs to the others, also if other nodes keep the database open", async () => {
+    await withProcesses(async (start) => {
+      const [first, second] = [start(50), start()];
+      const [before, other] = [await first.open(), await second.open()];
+      const lease = await first.store.lease();
+      const sequence = await beginSequence(before);
+      await before.close();
+      await sequence.kept;
+      await until(async () => (await other.archive.takeOver(taker)).count === 1, "the job was given back");
+      await Promise.all([other.close(), lease.release()]);
+    });
+  });
+
+  it("that opens the archive again takes no jobs away from it later", async () => {
+    await withProcesses(async (start) => {
+      const process = start(50);
+      const before = await process.open();
+      const sequence = await beginSequence(before);
+      await before.close();
+      await sequence.kept;
+      const after = await process.open();
+      const lease = await process.store.lease();
+      const jobs = [{ sql: "SELECT worker_id FROM jobs" }];
+      const openedAt = performance.now();
+      await until(async () => {
+        assert.deepEqual(await lease.database.transaction(jobs), [[{ worker_id: lease.worker.id }]]);
+        return performance.now() - openedAt > 200;
+      }, "the time to give back has passed");
+      await Promise.all([after.close(), lease.release()]);
+    });
+  });
+});
