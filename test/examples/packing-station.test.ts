@@ -296,7 +296,7 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     const cloud = (ok: boolean, text: string) =>
       dock.page.locator(`[data-test="cloud"][data-ok="${ok}"]`, { hasText: text }).waitFor();
     await cloud(true, "✔ Cloud: reachable");
-    const rule = simulator.faults.add({ surface: "cloud", times: 0, fault: { kind: "connect-reset" } });
+    const rule = simulator.faults.add({ surface: "cloud", times: 0, fault: { kind: "reset" } });
     await cloud(false, "✖ Cloud: not reachable");
     simulator.faults.remove(rule);
     await cloud(true, "✔ Cloud: reachable");
@@ -469,6 +469,10 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await nodeRed.deploy(changed(nodes, { LANGUAGE: "es" }));
     await dock.page.reload();
     await dock.shows("phase", "Listo");
+    run.simulator.newer.setParcel("shoe-box");
+    await dock.pack("ORDER-2");
+    await dock.shows("notice", /^✔ Bien: Medido: 33,5 × 21 × 12,5 cm, 1,27 kg/);
+    await confirm();
     await nodeRed.deploy(nodes);
     await dock.page.reload();
     await dock.shows("phase", "Ready");
