@@ -84,20 +84,6 @@ function learn(station, { job, sentAt, id, reference, record }) {
   }
 }
 
-/** What the screen shows of a record, which has no summary of its own. */
-function resultOf(record) {
-  const sides = [record.length, record.width, record.height].map((side) => side ?? "?").join(" × ");
-  const parts = [
-    [sides, record.dimsUnitOfMeasure],
-    [record.weight, record.weightUnitOfMeasure],
-  ];
-  const summary = parts
-    .filter(([value]) => value !== null)
-    .map((part) => part.filter((one) => one !== null).join(" "))
-    .join(", ");
-  return { ...Object.fromEntries(resultFields.map((name) => [name, record[name]])), summary };
-}
-
 /** What was on its way to the archive when the flow was deployed goes there again: it archives nothing twice. */
 function sendAgain(station) {
   const packages = station.history.flatMap((parcel) => parcel.packages);

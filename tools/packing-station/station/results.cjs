@@ -54,8 +54,32 @@ function addPackage(parcel, { job, sentAt, message, summary }) {
   parcel.packages.sort((one, other) => one.sentAt - other.sentAt);
 }
 
+/** What is kept of a measurement, or of a record of one, with its figures as the language writes them. */
+function resultOf(measurement) {
+  const result = Object.fromEntries(resultFields.map((name) => [name, measurement[name]]));
+  // Several objects have no summary.
+  return { ...result, summary: measurement.summary === null ? null : summaryOf(measurement) };
+}
+
+function summaryOf({ length, width, height, dimsUnitOfMeasure, weight, weightUnitOfMeasure }) {
+  const sides = [length, width, height].map((side) => (side === null ? "?" : figure(side))).join(" × ");
+  const parts = [
+    [sides, dimsUnitOfMeasure],
+    [weight === null ? null : figure(weight), weightUnitOfMeasure],
+  ];
+  return parts
+    .filter(([value]) => value !== null)
+    .map((part) => part.filter((one) => one !== null).join(" "))
+    .join(", ");
+}
+
+/** With all of its decimals. */
+function figure(value) {
+  return value.toLocaleString(env.get("LANGUAGE"), { maximumFractionDigits: 20, useGrouping: false });
+}
+
 function measured(station) {
-  const result = Object.fromEntries(resultFields.map((name) => [name, msg.payload[name]]));
+  const result = resultOf(msg.payload);
   const parcel = parcelOf(station, msg.parcel);
   station.doubts = station.doubts.filter(({ job }) => job !== msg.job);
   if (parcel === undefined || parcel.packages.some(({ id }) => id === msg.job)) {
