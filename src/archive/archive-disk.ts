@@ -129,12 +129,18 @@ export async function removeTree(path: string, disk: ArchiveDisk): Promise<void>
   }
 }
 
+/** Whether there is nothing at a path. */
+export function isAbsent(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
 /** The names in a folder; none if there is no such folder. */
 export async function namesIn(folder: string, disk: Pick<ReadDisk, "readdir">): Promise<string[]> {
   try {
     return await disk.readdir(folder);
   } catch (error) {
-    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") {
+    if (isAbsent(error)) {
       return [];
     }
     throw error;
@@ -146,7 +152,7 @@ export async function exists(path: string, disk: Pick<ReadDisk, "lstat">): Promi
     await disk.lstat(path);
     return true;
   } catch (error) {
-    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") {
+    if (isAbsent(error)) {
       return false;
     }
     throw error;

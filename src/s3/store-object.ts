@@ -211,7 +211,7 @@ async function isStored(
     await body.dump();
     return headers[sha256Header] === sha256 && Number(headers["content-length"]) === bytes;
   } catch (error) {
-    if (error instanceof BucketRefusal && error.status === 404) {
+    if (isMissing(error)) {
       return false;
     }
     throw error;

@@ -8,7 +8,7 @@ type ThreadModule =
   | "src/archive/evidence/evidence-thread"
   | "src/archive/maintenance/hash-thread";
 
-/** Starts a thread that uses SQLite; nothing listens to it yet. */
+/** Starts a thread; nothing listens to it yet. */
 export function startThread(module: ThreadModule, workerData?: unknown): Worker {
   return new Worker(packageModule(module), {
     workerData,

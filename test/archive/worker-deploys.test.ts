@@ -34,31 +34,29 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
     );
   }
 
-  /** The first part of a message that waits for its second one: its medium is nowhere else. */
-  async function beginSequence({ runner }: Opened): Promise<{ readonly kept: Promise<unknown> }> {
-    const part = { id: "sequence", index: 0, count: 2 };
+  /** One of the two parts of a message. */
+  function submitPart({ runner }: Opened, index: 0 | 1): ReturnType<Opened["runner"]["submitMedia"]> {
+    const part = { id: "sequence", index, count: 2 };
     const intent = intentOf("parts", {
       origin: null,
       sequence: part.id,
       waitMs: 60_000,
       onIncomplete: "keep",
     });
-    const submission = await runner.submitMedia(intent, [mediumOf("first part")], part);
+    return runner.submitMedia(intent, [mediumOf(index === 0 ? "first part" : "second part")], part);
+  }
+
+  /** The first part of a message that waits for its second one: its medium is nowhere else. */
+  async function beginSequence(opened: Opened): Promise<{ readonly kept: Promise<unknown> }> {
+    const submission = await submitPart(opened, 0);
     return { kept: rejectsWith(submission.end(), "ERR_CANCELLED", "cancelledKept") };
   }
 
-  const endPart = async ({ runner }: Opened): Promise<void> => {
-    const part = { id: "sequence", index: 1, count: 2 };
-    const intent = intentOf("parts", {
-      origin: null,
-      sequence: part.id,
-      waitMs: 60_000,
-      onIncomplete: "keep",
-    });
-    const submission = await runner.submitMedia(intent, [mediumOf("second part")], part);
+  async function endPart(opened: Opened): Promise<void> {
+    const submission = await submitPart(opened, 1);
     await submission.end();
     submission.messageSent();
-  };
+  }
 
   it("keeps its jobs, which it goes on with as the same worker, and in the same chain", async () => {
     await withProcesses(async (start, root, url) => {

@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import { systemCode } from "../../media/disk.ts";
 import type { ArchiveNote } from "../../model/archive-reports.ts";
-import { exists, stateFolderName, type ReadDisk } from "../archive-disk.ts";
+import { exists, isAbsent, stateFolderName, type ReadDisk } from "../archive-disk.ts";
 
 /**
  * Finds what the state folder of an archive contains besides the log of deleted packages: work on open jobs, by store,
@@ -49,7 +48,7 @@ async function foldersIn(folder: string, disk: ReadDisk): Promise<string[]> {
       }
     }
   } catch (error) {
-    if (systemCode(error) !== "ENOENT" && systemCode(error) !== "ENOTDIR") {
+    if (!isAbsent(error)) {
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { dirname, join, sep } from "node:path";
 import { systemCode } from "../../media/disk.ts";
-import type { ReadDisk } from "../archive-disk.ts";
+import { isAbsent, type ReadDisk } from "../archive-disk.ts";
 import { loadManifest, type FoundManifest } from "../packages/package-files.ts";
 
 /**
@@ -21,7 +21,7 @@ export async function loadManifestWithin(
     const isInside = folder === root || folder.startsWith(root.endsWith(sep) ? root : root + sep);
     return isInside ? await loadManifest(file, disk) : "none";
   } catch (error) {
-    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR" || systemCode(error) === "ELOOP") {
+    if (isAbsent(error) || systemCode(error) === "ELOOP") {
       return "none";
     }
     throw error;
