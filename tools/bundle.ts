@@ -1,5 +1,5 @@
 /**
- * Puts into dist/ what the compiler does not make, after `tsc -b` has made the declarations: the modules, the page that
+ * Puts into dist/ what the compiler does not make, after `tsc` has made the declarations: the modules, the page that
  * Node-RED's editor loads for each node type, the pages, catalogs, help, icons and pictures. `npm run build`
  * runs both.
  */

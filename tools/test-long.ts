@@ -33,7 +33,7 @@ const suites = [
   ...scripts.suiteOnOldest("test:tools", "--ignore", "test/{bench,checks,docs}/**"),
   ...scripts.suiteOnOldest("test:installed"),
   ...scripts.suiteOnOldest("test:stations"),
-  ...scripts.suiteOnOldest("test:unit", "test/nodes/memory.test.ts"),
+  ...scripts.suiteOnOldest("test:unit", "test/nodes/memory.test.ts", "test/evidence-page/page*.test.ts"),
 ];
 const steps = [...programs, ...suites].filter(
   ({ name }) => wanted.length === 0 || wanted.some((start) => name.startsWith(start)),

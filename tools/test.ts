@@ -25,15 +25,17 @@ const isCounted = process.argv.includes("--coverage");
 const coverage = isCounted ? { NODE_V8_COVERAGE: join(root, "coverage", "raw") } : {};
 // The short scripts, then the longest first, so that no long one runs alone at the end.
 const steps = [
-  ...["lint", "check:format", "check:unused", "check:package"].map((name) => scripts.check(name)),
+  ...["check:types", "lint", "check:format", "check:unused", "check:package"].map((name) =>
+    scripts.check(name),
+  ),
   scripts.suite("test:browser"),
   // This script waits for most of its time.
   scripts.suite("test:load"),
-  // PostgreSQL is a process of its own, and its driver is JavaScript alone.
+  // PostgreSQL is a process of its own, and its driver is JavaScript alone; whatever the disk, what we do then is the same.
   ...scripts.suiteOnOldest(
     "test:platform",
     "--ignore",
-    "test/{attacks/webhook-memory.process,store/postgres-database}.test.ts",
+    "test/{attacks/webhook-memory.process,media/disk-faults,store/postgres-database}.test.ts",
   ),
   scripts.suite("test:sources", coverage),
   scripts.suite("test:installed"),
@@ -43,9 +45,8 @@ const steps = [
   scripts.suite("test:archive", coverage),
   scripts.suite("test:nodes", coverage),
   scripts.suite("test:stations"),
-  // Neither the demo, nor what is packed of a clone, nor the pages of Dashboard differ between versions of Node.js; the shift at
-  // the packing stations starts both by itself.
-  ...scripts.suiteOnOldest("test:installed", "--ignore", "test/{demo/**,package/clean-clone.test.ts}"),
+  // Of what is installed, the package itself and the examples with which a user begins; test:long runs the other ones.
+  ...scripts.suiteOnOldest("test:unit", "test/package/package.test.ts", "test/examples/main-job.test.ts"),
   scripts.suite("test:faults"),
   scripts.suite("test:tools", coverage),
 ];

@@ -144,14 +144,14 @@ describeDatabases("the jobs of a store", (open) => {
   });
 
   for (const from of jobStates) {
-    for (const [to, move] of Object.entries(moves) as [JobState, (id: string) => Promise<unknown>][]) {
-      const isAllowed = statesBefore[to].includes(from);
-      it(`a job that is ${from} ${isAllowed ? "becomes" : "does not become"} ${to}`, async () => {
-        await lead("job", from);
-        await move("job");
-        assert.equal(await stateOf("job"), isAllowed ? to : from);
-      });
-    }
+    const next = jobStates.filter((to) => statesBefore[to].includes(from));
+    it(`a job that is ${from} becomes ${next.join(" or ") || "nothing else"}, and stays what it is otherwise`, async () => {
+      for (const [to, move] of Object.entries(moves) as [JobState, (id: string) => Promise<unknown>][]) {
+        await lead(to, from);
+        await move(to);
+        assert.equal(await stateOf(to), next.includes(to) ? to : from);
+      }
+    });
   }
 
   it("takes a medium until it is being sealed, and none afterwards", async () => {
