@@ -1,12 +1,12 @@
 /**
  * What takes too long for every change:  npm run test:long
  *
- * Every program in test/long/, one after the other, then the broken promises, then the suites that `npm test` runs on the newest Node.js
- * alone, on the oldest one.
+ * Every program in test/long/, one after the other, then the broken promises, then every suite on the Node.js on which `npm test` runs
+ * only a part of them.
  * The last line is `N passed, N failed`.
  *
  *   npm run test:long -- sweep leaks    only those whose names begin so
- *   npm run test:long -- test:          only the broken promises and the suites on the oldest Node.js
+ *   npm run test:long -- test:          only the broken promises and the suites
  */
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -25,15 +25,19 @@ const programs = names.map((name) => ({
 const scripts = await TestScripts.in(root);
 const suites = [
   scripts.suite("test:mutations"),
-  ...scripts.suiteOnOldest("test:archive"),
-  ...scripts.suiteOnOldest("test:faults"),
-  ...scripts.suiteOnOldest("test:load"),
-  ...scripts.suiteOnOldest("test:sources"),
+  ...[
+    "test:archive",
+    "test:browser",
+    "test:faults",
+    "test:installed",
+    "test:load",
+    "test:nodes",
+    "test:pages",
+    "test:sources",
+    "test:stations",
+  ].flatMap((name) => scripts.suiteOnOther(name)),
   // Pages, checks and the bench are not part of what is installed.
-  ...scripts.suiteOnOldest("test:tools", "--ignore", "test/{bench,checks,docs}/**"),
-  ...scripts.suiteOnOldest("test:installed"),
-  ...scripts.suiteOnOldest("test:stations"),
-  ...scripts.suiteOnOldest("test:unit", "test/nodes/memory.test.ts", "test/evidence-page/page*.test.ts"),
+  ...scripts.suiteOnOther("test:tools", "--ignore", "test/{bench,checks,docs}/**"),
 ];
 const steps = [...programs, ...suites].filter(
   ({ name }) => wanted.length === 0 || wanted.some((start) => name.startsWith(start)),

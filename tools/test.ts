@@ -5,10 +5,9 @@
  * time, prints what they print, and adds up their tests; a script that counts nothing is one test. The last line is
  * `N passed, N failed`.
  *
- * Every suite runs on Node.js 24 with Node-RED 5. On the oldest Node.js, with Node-RED 4.1, runs what could fail there alone:
- * what starts Node-RED or runs inside of it, what is installed of the package, and what uses Node.js directly: SQLite, the file
- * system, sockets and processes. Tests that compute, and those that run the same code in many orders or with many faults, have the
- * same result on both: on the oldest they run in `npm run test:long`.
+ * Everything runs on the Node.js that runs this, with the Node-RED that belongs to it: 5.0 on Node.js 24, and 4.1 on Node.js 22. On the
+ * other one runs `test:other`: what users install, and what uses Node.js and Node-RED most. CI runs `npm test` on both, and
+ * `npm run test:long` runs every suite on the other one.
  *
  *   npm test -- --coverage    also counts which lines the tests run, which takes longer, and fails below the limits in .c8rc.json
  */
@@ -31,22 +30,13 @@ const steps = [
   scripts.suite("test:browser"),
   // This script waits for most of its time.
   scripts.suite("test:load"),
-  // PostgreSQL is a process of its own, and its driver is JavaScript alone; whatever the disk, what we do then is the same.
-  ...scripts.suiteOnOldest(
-    "test:platform",
-    "--ignore",
-    "test/{attacks/webhook-memory.process,media/disk-faults,store/postgres-database}.test.ts",
-  ),
-  scripts.suite("test:sources", coverage),
-  scripts.suite("test:installed"),
-  // The test of memory takes long, and measures our own code: on the oldest Node.js it runs in test:long.
-  ...scripts.suiteOnOldest("test:nodes", "--ignore", "test/nodes/memory.test.ts"),
-  scripts.suite("test:pages"),
   scripts.suite("test:archive", coverage),
-  scripts.suite("test:nodes", coverage),
+  scripts.suite("test:sources", coverage),
   scripts.suite("test:stations"),
-  // Of what is installed, the package itself and the examples with which a user begins; test:long runs the other ones.
-  ...scripts.suiteOnOldest("test:unit", "test/package/package.test.ts", "test/examples/main-job.test.ts"),
+  scripts.suite("test:installed"),
+  scripts.suite("test:nodes", coverage),
+  ...scripts.suiteOnOther("test:other"),
+  scripts.suite("test:pages"),
   scripts.suite("test:faults"),
   scripts.suite("test:tools", coverage),
 ];

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
-import { openBothEditors, type BothEditors } from "./both-editors.ts";
+import { openEditors, type Editors } from "./open-editors.ts";
 import { closeDialog, fill, openConfigDialog, opened } from "./dialog.ts";
 import { defaultsOf, names } from "./sources.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 const configs: readonly string[] = ["cloud", "device", "store"];
 const actions = names.filter((name) => !configs.includes(name));
@@ -81,12 +82,12 @@ async function flows(): Promise<object[]> {
   ];
 }
 
-describe("the accessibility of the dialogs, by axe-core, in Node-RED 4.1 and 5.0", () => {
-  let both: BothEditors;
+describe(`the accessibility of the dialogs, by axe-core, in Node-RED ${nodeRedMajor}`, () => {
+  let editors: Editors;
 
   before(async () => {
-    both = await openBothEditors(await flows());
-    await both.run(async ({ page }) => {
+    editors = await openEditors(await flows());
+    await editors.run(async ({ page }) => {
       await page.evaluate(axe.source);
       // The editor's body has no height and hides what flows over: axe-core would take every text for hidden.
       await page.addStyleTag({ content: "html, body { height: 100%; }" });
@@ -96,12 +97,12 @@ describe("the accessibility of the dialogs, by axe-core, in Node-RED 4.1 and 5.0
       );
     });
   });
-  afterEach(() => both.run(async ({ problems }) => assert.deepEqual(problems, [])));
+  afterEach(() => editors.run(async ({ problems }) => assert.deepEqual(problems, [])));
 
   for (const name of names) {
     const kind = configs.includes(name) ? "config" : "node";
     it(`${name}: nothing serious, as it opens and unfolded, nor in the dark`, () =>
-      both.run(async ({ page, major }) => {
+      editors.run(async ({ page, major }) => {
         await (kind === "config" ? openConfigDialog(page, name) : openDialog(page, name));
         try {
           assert.deepEqual(await faultsOfForm(page), []);
@@ -116,7 +117,7 @@ describe("the accessibility of the dialogs, by axe-core, in Node-RED 4.1 and 5.0
   }
 
   it("a button without a text of its own is named after its field, and after the type that it shows", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       await openDialog(page, "measure");
       for (const name of ["Edit: Device", "Add: Device"]) {
         await page.getByRole("button", { name, exact: true }).waitFor();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { startServer, type RawServer } from "../support/servers.ts";
-import { bothEditorsOfSuite } from "./both-editors.ts";
+import { editorsOfSuite } from "./open-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -12,6 +12,7 @@ import {
   openDialog,
   savedProperties,
 } from "./dialog.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 const config = "#node-config-input-";
 const token = "never-again-in-the-browser";
@@ -27,7 +28,7 @@ async function said(page: Page, state: "good" | "unsure" | "bad"): Promise<strin
   return (await answer.textContent()) ?? "";
 }
 
-describe("requests of dialogs to a device or the cloud, in Node-RED 4.1 and 5.0", () => {
+describe(`requests of dialogs to a device or the cloud, in Node-RED ${nodeRedMajor}`, () => {
   let simulator: Simulator;
   let stranger: RawServer;
 
@@ -50,13 +51,13 @@ describe("requests of dialogs to a device or the cloud, in Node-RED 4.1 and 5.0"
   });
   // Before the dialogs are closed, whose content is searched as well.
   afterEach(() =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       assert.equal((await page.content()).includes(token), false);
       assert.equal(await page.evaluate("window.dimensionerHacked"), undefined);
       assert.equal(simulator.newer.actions.measures + simulator.earlier.actions.measures, 0);
     }),
   );
-  const both = bothEditorsOfSuite(() => [
+  const editors = editorsOfSuite(() => [
     { id: "tab", type: "tab", label: "Dock" },
     { id: "device", type: "dimensioner-device", name: "Dock 3", address: simulator.newer.origin },
     {
@@ -76,7 +77,7 @@ describe("requests of dialogs to a device or the cloud, in Node-RED 4.1 and 5.0"
   ]);
 
   it("device: tests what stands in the dialog, by keyboard, and forgets the answer with the next change", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       await openConfigDialog(page, "device");
       const button = page.locator(".dimensioner-test");
       await button.focus();
@@ -105,7 +106,7 @@ describe("requests of dialogs to a device or the cloud, in Node-RED 4.1 and 5.0"
     }));
 
   it("device: is busy until there is an answer, and a change ends the question", () =>
-    both.run(async ({ page, major }) => {
+    editors.run(async ({ page, major }) => {
       // Each editor has a machine of its own that never answers.
       const silent = await startServer(() => undefined);
       try {
@@ -130,7 +131,7 @@ describe("requests of dialogs to a device or the cloud, in Node-RED 4.1 and 5.0"
     }));
 
   it("cloud: takes the stored token at the deployed address alone, and shows the names of devices as text", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       await openConfigDialog(page, "cloud");
       const button = page.locator(".dimensioner-test");
       await button.click();
@@ -157,7 +158,7 @@ describe("requests of dialogs to a device or the cloud, in Node-RED 4.1 and 5.0"
     }));
 
   it("remote trigger: offers the registered devices, a thousand of them, and stays open to free text", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-remote-trigger", 300, 100);
       await openDialog(page, id);
       const open = page.locator(".dimensioner-pick");

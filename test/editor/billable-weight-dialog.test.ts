@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { bothEditorsOfSuite } from "./both-editors.ts";
+import { editorsOfSuite } from "./open-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -10,6 +10,7 @@ import {
   problemOf,
   savedProperties,
 } from "./dialog.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 const field = "#dimensioner-weight-trial";
 
@@ -19,11 +20,11 @@ async function lines(page: Page): Promise<string[]> {
   return text.split("\n").filter((line) => line !== "");
 }
 
-describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", () => {
-  const both = bothEditorsOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
+describe(`the dialog of billable weight, in Node-RED ${nodeRedMajor}`, () => {
+  const editors = editorsOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
 
   it("shows what each rule makes of a parcel, at once, and where it comes from", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-billable-weight", 300, 60);
       await openDialog(page, id);
       assert.deepEqual(await lines(page), [
@@ -72,7 +73,7 @@ describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("takes a rule of the table over into the custom rule, which can then be changed", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-billable-weight", 300, 160);
       await openDialog(page, id);
       await fill(page, "preset", { choose: "usps" });
@@ -101,7 +102,7 @@ describe("the dialog of billable weight, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("explains what is wrong with more limits", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-billable-weight", 300, 260);
       await openDialog(page, id);
       await fill(page, "extras", "heavy");

@@ -5,11 +5,12 @@ import { startSimulator } from "../../src/simulator/index.ts";
 import { exampleNames, readExample } from "../../tools/demo/examples.ts";
 import { isFlow } from "../docs/flow-blocks.ts";
 import { blocksIn, readPages } from "../docs/pages.ts";
-import { openBothEditors, type BothEditors } from "./both-editors.ts";
+import { openEditors, type Editors } from "./open-editors.ts";
 import { closeDialog, dragFromPalette, fill, openDialog, opened } from "./dialog.ts";
 import { importAsTheDialogDoes, importExample, nodeCount, offeredExamples } from "./import-example.ts";
 import { crowdedNodes, deploy, drawnWires, tangledWires, wire } from "./wires.ts";
 import { freePort } from "../support/servers.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 interface OnCanvas {
   readonly id: string;
@@ -72,16 +73,16 @@ async function statusesUntil(page: Page, start: string): Promise<string[]> {
   return page.evaluate<string[]>("window.dimensionerSeen.splice(0)");
 }
 
-describe("building flows in the editor, in Node-RED 4.1 and 5.0", () => {
-  let both: BothEditors;
+describe(`building flows in the editor, in Node-RED ${nodeRedMajor}`, () => {
+  let editors: Editors;
 
   before(async () => {
-    both = await openBothEditors([{ id: "tab", type: "tab", label: "Dock" }]);
+    editors = await openEditors([{ id: "tab", type: "tab", label: "Dock" }]);
   });
-  afterEach(() => both.run(async ({ problems }) => assert.deepEqual(problems, [])));
+  afterEach(() => editors.run(async ({ problems }) => assert.deepEqual(problems, [])));
 
   it("wires a scan to a measure, sees the dimensions, and in red that the device is off", () =>
-    both.run(async (openEditor) => {
+    editors.run(async (openEditor) => {
       const { page } = openEditor;
       const simulator = await startSimulator({ ports: { newer: await freePort() }, parcel: "cube" });
       try {
@@ -127,14 +128,14 @@ describe("building flows in the editor, in Node-RED 4.1 and 5.0", () => {
   it("offers each example in the menu", async () => {
     const names = (await exampleNames()).map((file) => basename(file, ".json"));
     assert.ok(names.length > 0);
-    await both.run(async ({ page }) => {
+    await editors.run(async ({ page }) => {
       assert.deepEqual((await offeredExamples(page)).toSorted(), names.toSorted());
     });
   });
 
   it("imports each example, without an unknown node of this package or an error, tidy on a canvas of 1,200 pixels", async () => {
     const files = await exampleNames();
-    await both.run(async ({ page, problems }) => {
+    await editors.run(async ({ page, problems }) => {
       const before = await nodesIn(page);
       for (const file of files) {
         const name = basename(file, ".json");
@@ -173,7 +174,7 @@ describe("building flows in the editor, in Node-RED 4.1 and 5.0", () => {
   });
 
   it("adds one device, one cloud and one store, however many examples are imported", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const before = await nodesIn(page);
       const names = [
         "01 newer device - scan to archive",
@@ -195,7 +196,7 @@ describe("building flows in the editor, in Node-RED 4.1 and 5.0", () => {
   it("pastes each flow of the pages, with every node set right and none upon another", async () => {
     const flows = blocksIn(readPages(), "json").filter(({ text }) => isFlow(JSON.parse(text)));
     assert.ok(flows.length > 0);
-    await both.run(async ({ page }) => {
+    await editors.run(async ({ page }) => {
       const before = await nodesIn(page);
       for (const { at, text } of flows) {
         await pasteFlow(page, text);

@@ -3,8 +3,9 @@ import * as fc from "fast-check";
 import type { Page } from "playwright-core";
 import { readAddress, readBaseUrl } from "../../src/rules/addresses.ts";
 import { readNumber } from "../../src/rules/numbers.ts";
-import { openBothEditors, type BothEditors } from "./both-editors.ts";
+import { openEditors, type Editors } from "./open-editors.ts";
 import { names } from "./sources.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 interface Row {
   readonly type: string;
@@ -217,15 +218,15 @@ function ask(page: Page, asked: readonly object[]): Promise<unknown[]> {
   })`);
 }
 
-describe("the editor's validation of properties, in Node-RED 4.1 and 5.0", () => {
-  let both: BothEditors;
+describe(`the editor's validation of properties, in Node-RED ${nodeRedMajor}`, () => {
+  let editors: Editors;
 
   before(async () => {
-    both = await openBothEditors(flows);
+    editors = await openEditors(flows);
   });
 
   it("accepts valid values, and says in a sentence that begins with the field what is wrong with others", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const asked = rows.map(({ type, property, value, others = {} }) => ({ type, property, value, others }));
       const answers = await ask(page, asked);
       rows.forEach(({ reason, ...row }, index) => {
@@ -240,7 +241,7 @@ describe("the editor's validation of properties, in Node-RED 4.1 and 5.0", () =>
     }));
 
   it("accepts exactly those random addresses and numbers that the runtime accepts", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const asked = [
         ...fc.sample(addresses, 400).flatMap((value) => [
           { type: "device", property: "address", value, fits: "origin" in readAddress(value) },
@@ -266,7 +267,7 @@ describe("the editor's validation of properties, in Node-RED 4.1 and 5.0", () =>
     }));
 
   it("shows labels and sentences, and no keys of them", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const texts = await page.evaluate<string[]>(`${JSON.stringify(names)}.flatMap((name) => {
         const { defaults, credentials = {}, paletteLabel, inputLabels } = RED.nodes.getType("dimensioner-" + name);
         const labels = Object.values({ ...defaults, ...credentials }).map((one) => one.label ?? "");
@@ -280,7 +281,7 @@ describe("the editor's validation of properties, in Node-RED 4.1 and 5.0", () =>
     }));
 
   it("treats missing properties of flows written by hand as the defaults", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const label = await page.evaluate(`RED.utils.getNodeLabel(RED.nodes.node("use"))`);
       assert.equal(label, "measure: Dock 4");
       const errors = await page.evaluate<string[]>(`RED.nodes.node("use").validationErrors`);

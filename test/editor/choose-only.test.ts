@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { bothEditorsOfSuite } from "./both-editors.ts";
+import { editorsOfSuite } from "./open-editors.ts";
 import { closeDialog, dragFromPalette, fill, openDialog, opened } from "./dialog.ts";
 import { importExample } from "./import-example.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 const tab = { id: "tab", type: "tab", label: "Dock" };
 const flows = [
@@ -35,11 +36,11 @@ const usersOf = (page: Page, config: string): Promise<unknown> =>
 const settled = (page: Page): Promise<unknown> =>
   page.evaluate("new Promise((resolve) => setTimeout(() => setTimeout(resolve)))");
 
-describe("which device, cloud and store a new node uses, in Node-RED 4.1 and 5.0", () => {
-  const both = bothEditorsOfSuite(flows);
+describe(`which device, cloud and store a new node uses, in Node-RED ${nodeRedMajor}`, () => {
+  const editors = editorsOfSuite(flows);
 
   it("is the only one that it can use, and none among several", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const chosenBy = async (type: string, property = "device"): Promise<unknown> => {
         const id = await dragFromPalette(page, `dimensioner-${type}`, 500, 400);
         const chosen = await propertyOf(page, id, property);
@@ -62,7 +63,7 @@ describe("which device, cloud and store a new node uses, in Node-RED 4.1 and 5.0
     }));
 
   it("is none for a node that is imported: blank is what its flow says", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       await importExample(page, "03 earlier device - scan to archive");
       const archive = await page.evaluate<string>(
         'RED.nodes.filterNodes({ type: "dimensioner-archive" })[0].id',
@@ -73,11 +74,11 @@ describe("which device, cloud and store a new node uses, in Node-RED 4.1 and 5.0
     }));
 });
 
-describe("which device, cloud and store a node uses that was there before them, in Node-RED 4.1 and 5.0", () => {
-  const both = bothEditorsOfSuite([tab]);
+describe(`which device, cloud and store a node uses that was there before them, in Node-RED ${nodeRedMajor}`, () => {
+  const editors = editorsOfSuite([tab]);
 
   it("is the first one that is added in the dialog of another node, and the node is then set right", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const first = await dragFromPalette(page, "dimensioner-video-control", 300, 60);
       const second = await dragFromPalette(page, "dimensioner-measure", 500, 60);
       assert.equal(await propertyOf(page, second, "valid"), false);
@@ -96,7 +97,7 @@ describe("which device, cloud and store a node uses that was there before them, 
     }));
 
   it("is none of several that are added at once, and none once somebody has closed the dialog without one", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const open = await dragFromPalette(page, "dimensioner-measure", 300, 160);
       const closed = await dragFromPalette(page, "dimensioner-archive", 500, 160);
       await add(page, "device", { id: "one" }, { id: "two" });

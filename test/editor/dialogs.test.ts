@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { bothEditorsOfSuite } from "./both-editors.ts";
+import { editorsOfSuite } from "./open-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -15,6 +15,7 @@ import {
   type Entry,
 } from "./dialog.ts";
 import { catalogOf, defaultsOf } from "./sources.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 interface Step {
   readonly property: string;
@@ -200,12 +201,12 @@ async function visibleRows(page: Page, properties: readonly string[]): Promise<s
   return properties.filter((_property, index) => shown[index]);
 }
 
-describe("the dialogs, in Node-RED 4.1 and 5.0", () => {
-  const both = bothEditorsOfSuite(flows);
+describe(`the dialogs, in Node-RED ${nodeRedMajor}`, () => {
+  const editors = editorsOfSuite(flows);
 
   for (const { name, steps, saved, wrong, appear } of cases) {
     it(`${name}: from the palette, filled, saved, reopened, and a wrong entry explained`, () =>
-      both.run(async ({ page }) => {
+      editors.run(async ({ page }) => {
         const id = await dragFromPalette(
           page,
           `dimensioner-${name}`,
@@ -244,7 +245,7 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", () => {
   }
 
   it("the name of another device stands below a fold that a key opens, and that is open once it is set", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-measure", 500, 60);
       await openDialog(page, id);
       const from = page.locator("#node-input-deviceFrom-value");
@@ -264,7 +265,7 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("an older config node has no health check, and a new one has one every 30 seconds", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const interval = page.locator("#node-config-input-checkInterval");
       for (const id of ["device", "cloud"]) {
         await openConfigDialog(page, id);
@@ -278,7 +279,7 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("a config node is made from within a dialog, and the node's label names it", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-measure", 300, 560);
       await openDialog(page, id);
       await page.locator("#node-input-btn-device-add, #node-input-lookup-device-add").first().focus();
@@ -306,7 +307,7 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("the cloud's dialog allows http only where it is asked to, and never shows the token", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const config = "#node-config-input-";
       await openConfigDialog(page, "cloud");
       await fill(page, "baseUrl", "http://cloud.example", config);
@@ -322,7 +323,7 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("help stands in the sidebar for every type", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       for (const { name } of cases) {
         await page.evaluate(`RED.sidebar.help.show("dimensioner-${name}")`);
         const palette = (await catalogOf(name)).get("palette") ?? "";
@@ -332,7 +333,7 @@ describe("the dialogs, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("a deploy takes what the dialogs saved, and an export holds no token", () =>
-    both.run(async ({ page, nodeRed }) => {
+    editors.run(async ({ page, nodeRed }) => {
       const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
       await page.locator("#red-ui-header-button-deploy").click();
       const anyway = page.locator("#node-dialog-confirm-deploy-deploy");

@@ -6,7 +6,7 @@ import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { simulatorSecret } from "../../tools/demo/examples.ts";
 import { verify } from "../archive/packages.ts";
 import { readJson, served, sha256 } from "../examples/archive.ts";
-import { bothEditorsOfSuite, type OpenEditor } from "./both-editors.ts";
+import { bothMajors, editorsOfSuite, type OpenEditor } from "./open-editors.ts";
 import type { NodeRed } from "../support/node-red.ts";
 import { Person, type Effort } from "./person.ts";
 
@@ -97,10 +97,10 @@ async function expectEffort(person: Person, { keys: mostKeys, ...expected }: Eff
 
 describe("the main job, built on an empty canvas with mouse and keyboard, in Node-RED 4.1 and 5.0", () => {
   describe("with a newer device", () => {
-    const both = bothEditorsOfSuite([tab]);
+    const editors = editorsOfSuite([tab], bothMajors);
 
     it("has measurement, exact answer, images and video of a parcel in one package that the verifier accepts", () =>
-      both.run((editor) =>
+      editors.run((editor) =>
         withSimulator(editor, async ({ person, simulator, folder }) => {
           const { newer, cloud } = simulator;
           const scan = () => person.writePayload("ORDER-1");
@@ -158,10 +158,10 @@ describe("the main job, built on an empty canvas with mouse and keyboard, in Nod
   });
 
   describe("with the cloud only", () => {
-    const both = bothEditorsOfSuite([tab]);
+    const editors = editorsOfSuite([tab], bothMajors);
 
     it("has measurement, exact answer, images and video of a parcel in one package that the verifier accepts", () =>
-      both.run((editor) =>
+      editors.run((editor) =>
         withSimulator(editor, async ({ person, simulator, folder }) => {
           const { cloud } = simulator;
           const scan = () => person.writePayload("ORDER-1");
@@ -209,10 +209,10 @@ describe("the main job, built on an empty canvas with mouse and keyboard, in Nod
 
   describe("with an earlier device, where the cloud of other devices is there already", () => {
     const cloud = { id: "cloud", type: "dimensioner-cloud", name: "Cloud", baseUrl: "https://127.0.0.1:9" };
-    const both = bothEditorsOfSuite([tab, { ...cloud, credentials: { token: "of-others" } }]);
+    const editors = editorsOfSuite([tab, { ...cloud, credentials: { token: "of-others" } }], bothMajors);
 
     it("has measurement and exact answer in one package that the verifier accepts, and waits for no cloud", () =>
-      both.run((editor) =>
+      editors.run((editor) =>
         withSimulator(editor, async ({ person, simulator: { earlier }, folder }) => {
           const scan = await person.add("inject", {
             x: 150,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
-import type { OpenEditor } from "./both-editors.ts";
+import type { OpenEditor } from "./open-editors.ts";
 import { closeDialog, dragFromPalette, openDialog, opened } from "./dialog.ts";
 import { deploy, wire } from "./wires.ts";
 

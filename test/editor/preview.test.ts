@@ -6,8 +6,9 @@ import type { Locator, Page } from "playwright-core";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { untilUsable } from "../support/browser.ts";
 import { startServer, type RawServer } from "../support/servers.ts";
-import { openBothEditors, type OpenEditor, type BothEditors } from "./both-editors.ts";
+import { openEditors, type OpenEditor, type Editors } from "./open-editors.ts";
 import { closeDialog, faultsOfDialog, fill, openDialog } from "./dialog.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 /** A JPEG by its first and last bytes, and larger than what is kept. */
 const large = Buffer.concat([
@@ -27,11 +28,11 @@ async function sizeOf(image: Locator): Promise<[number, number]> {
   });
 }
 
-describe("the last image in the editor, in Node-RED 4.1 and 5.0", () => {
+describe(`the last image in the editor, in Node-RED ${nodeRedMajor}`, () => {
   let simulator: Simulator;
   let device: RawServer;
   let folder: string;
-  let both: BothEditors;
+  let editors: Editors;
   let flows: object[];
 
   const kept = ({ nodeRed }: OpenEditor, id: string): Promise<Response> =>
@@ -93,17 +94,17 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", () => {
       { id: "go-large", ...place(100, 300), ...byHand, wires: [["large"]] },
       { id: "large", ...place(260, 300), ...image, device: "large-device" },
     ];
-    both = await openBothEditors(flows);
+    editors = await openEditors(flows);
   });
   after(async () => {
     await device?.close();
     await simulator?.close();
     await rm(folder, { recursive: true, force: true });
   });
-  afterEach(() => both.run(async ({ problems }) => assert.deepEqual(problems, [])));
+  afterEach(() => editors.run(async ({ problems }) => assert.deepEqual(problems, [])));
 
   it("shows it in the dialog where the option is on, and the next one in its place", () =>
-    both.run(async (openEditor) => {
+    editors.run(async (openEditor) => {
       const { page } = openEditor;
       await page.evaluate(`window.urls = { made: 0, revoked: 0 };
         for (const [name, count] of [["createObjectURL", "made"], ["revokeObjectURL", "revoked"]]) {
@@ -132,7 +133,7 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("keeps that of a saved file and of a subflow, and none where the option is off", () =>
-    both.run(async (openEditor) => {
+    editors.run(async (openEditor) => {
       await heardOf(openEditor, "file", () => inject(openEditor, "go"));
       const answer = await kept(openEditor, "file");
       const { headers } = answer;
@@ -154,7 +155,7 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("opens it from a sign above the node, in Node-RED 5", () =>
-    both.run(async ({ page, major }) => {
+    editors.run(async ({ page, major }) => {
       const badge = page.locator(`[id="image"] .dimensioner-preview-badge:not(.hide)`);
       if (major === 4) {
         assert.equal(await badge.count(), 0);
@@ -169,7 +170,7 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("keeps no image over 2 MB, and says how large it is", () =>
-    both.run(async (openEditor) => {
+    editors.run(async (openEditor) => {
       const { page } = openEditor;
       await heardOf(openEditor, "large", () => inject(openEditor, "go-large"));
       assert.equal((await kept(openEditor, "large")).status, 204);
@@ -179,7 +180,7 @@ describe("the last image in the editor, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("forgets it with the next deploy", () =>
-    both.run(async (openEditor) => {
+    editors.run(async (openEditor) => {
       const { page, nodeRed } = openEditor;
       assert.equal((await kept(openEditor, "image")).status, 200);
       await nodeRed.deploy(flows);

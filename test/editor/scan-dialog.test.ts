@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { showyTexts } from "../support/hostile.ts";
-import { bothEditorsOfSuite } from "./both-editors.ts";
+import { editorsOfSuite } from "./open-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -11,6 +11,7 @@ import {
   problemOf,
   savedProperties,
 } from "./dialog.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 /** Types a code into “Try it” as a scanner does that types like a keyboard, and returns what the dialog shows then. */
 async function scan(page: Page, code: string): Promise<string[]> {
@@ -23,11 +24,11 @@ async function scan(page: Page, code: string): Promise<string[]> {
   return (await answer.innerText()).split("\n").filter((line) => line !== "");
 }
 
-describe("the dialog of scan, in Node-RED 4.1 and 5.0", () => {
-  const both = bothEditorsOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
+describe(`the dialog of scan, in Node-RED ${nodeRedMajor}`, () => {
+  const editors = editorsOfSuite([{ id: "tab", type: "tab", label: "Dock" }]);
 
   it("shows how a code is read with the settings as they stand, and stays open at Enter", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-scan", 300, 60);
       await openDialog(page, id);
       assert.deepEqual(await scan(page, "]C100123456789012345675330200125089XYZ"), [
@@ -51,7 +52,7 @@ describe("the dialog of scan, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("shows hostile codes as text", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-scan", 300, 160);
       await openDialog(page, id);
       for (const text of showyTexts.map((one) => one.replace(/[\r\n\t]/g, " ").slice(0, 200))) {
@@ -64,7 +65,7 @@ describe("the dialog of scan, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("saves the chosen codes as a list, and explains what is wrong", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-scan", 300, 260);
       await openDialog(page, id);
       const boxes = page.locator("[role=group] input[type=checkbox]");

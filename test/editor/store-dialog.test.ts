@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { bothEditorsOfSuite } from "./both-editors.ts";
+import { editorsOfSuite } from "./open-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -14,6 +14,7 @@ import {
   problemOf,
   savedProperties,
 } from "./dialog.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 const config = "#node-config-input-";
 
@@ -29,7 +30,7 @@ async function tested(page: Page): Promise<readonly string[]> {
     .evaluateAll((lines) => lines.map((one) => `${one.getAttribute("data-state")}: ${one.textContent}`));
 }
 
-describe("the dialog of a store, in Node-RED 4.1 and 5.0", () => {
+describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
   let folder: string;
 
   before(async () => {
@@ -37,7 +38,7 @@ describe("the dialog of a store, in Node-RED 4.1 and 5.0", () => {
     await writeFile(join(folder, "not-a-folder"), "");
   });
   after(() => rm(folder, { recursive: true }));
-  const both = bothEditorsOfSuite(() => [
+  const editors = editorsOfSuite(() => [
     { id: "tab", type: "tab", label: "Dock" },
     { id: "store", type: "dimensioner-store", name: "Evidence", folder, folderType: "str" },
     { id: "tab-2", type: "tab", label: "Another dock" },
@@ -46,7 +47,7 @@ describe("the dialog of a store, in Node-RED 4.1 and 5.0", () => {
   ]);
 
   it("tells in one list what works for the folder and for the database", () =>
-    both.run(async ({ page, nodeRed }) => {
+    editors.run(async ({ page, nodeRed }) => {
       await openConfigDialog(page, "store");
       const lines = await tested(page);
       assert.equal(lines[0], `good: The folder ${folder} exists.`);
@@ -70,7 +71,7 @@ describe("the dialog of a store, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("says below the field that a folder is needed, and tests the database nevertheless", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       await openConfigDialog(page, "blank");
       assert.equal(
         await problemOf(page, "folder", config),
@@ -84,7 +85,7 @@ describe("the dialog of a store, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("says what to do about a folder that will not do, and forgets it with the next change", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       await openConfigDialog(page, "store");
       await fill(page, "folder", join(folder, "not-a-folder"), config);
       assert.match((await tested(page))[0] ?? "", /^bad: .*not-a-folder is not a folder\. Choose a folder/);
@@ -99,7 +100,7 @@ describe("the dialog of a store, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("is opened from the nodes that use it: a new archive and a new transaction in choose the only one", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       for (const [index, type] of ["dimensioner-archive", "dimensioner-transaction-in"].entries()) {
         const id = await dragFromPalette(page, type, 300, 100 + 100 * index);
         assert.equal((await savedProperties(page, id))["store"], "store");

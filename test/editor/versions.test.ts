@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openBothEditors, type BothEditors } from "./both-editors.ts";
+import { openEditors, type Editors } from "./open-editors.ts";
 import { closeDialog, openDialog } from "./dialog.ts";
 import { root } from "./sources.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 interface Saved {
   readonly id: string;
@@ -19,15 +20,15 @@ const flows = [
   { ...measure, id: "newer", y: 200, version: 99 },
 ];
 
-describe("nodes that another version saved, in Node-RED 4.1 and 5.0", () => {
-  let both: BothEditors;
+describe(`nodes that another version saved, in Node-RED ${nodeRedMajor}`, () => {
+  let editors: Editors;
 
   before(async () => {
-    both = await openBothEditors(flows);
+    editors = await openEditors(flows);
   });
 
   it("an older one is valid, and exported unchanged, also after its dialog was opened", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const look = () =>
         page.evaluate<unknown[]>(`(() => {
           const { valid, changed = false } = RED.nodes.node("older");
@@ -43,7 +44,7 @@ describe("nodes that another version saved, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("a newer one is marked as invalid, with the reason, and kept unchanged", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const [errors, version] = await page.evaluate<[string[], number]>(
         `[RED.nodes.node("newer").validationErrors, RED.nodes.node("newer").version]`,
       );

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
-import { bothEditorsOfSuite } from "./both-editors.ts";
+import { editorsOfSuite } from "./open-editors.ts";
 import {
   closeDialog,
   dragFromPalette,
@@ -13,6 +13,7 @@ import {
   shownProperties,
 } from "./dialog.ts";
 import { defaultsOf } from "./sources.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 const flows = [
   { id: "tab", type: "tab", label: "Fleet" },
@@ -45,11 +46,11 @@ async function visible(page: Page, properties: readonly string[], prefix = "node
   return properties.filter((_property, index) => shown[index]);
 }
 
-describe("the dialogs of nodes that send without an input, in Node-RED 4.1 and 5.0", () => {
-  const both = bothEditorsOfSuite(flows);
+describe(`the dialogs of nodes that send without an input, in Node-RED ${nodeRedMajor}`, () => {
+  const editors = editorsOfSuite(flows);
 
   it("transaction in: shows the address to register, and explains what is wrong", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-transaction-in", 300, 60);
       await openDialog(page, id);
       assert.equal(await page.locator("#node-input-path").inputValue(), "dimensioner/transaction");
@@ -109,7 +110,7 @@ describe("the dialogs of nodes that send without an input, in Node-RED 4.1 and 5
     }));
 
   it("transaction in: warns of a missing secret before its dialog was ever opened", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const isValid = (id: string): Promise<boolean> =>
         page.evaluate<boolean>(`RED.nodes.node("${id}").valid`);
       const triangle = (id: string): Locator => page.locator(`[id="${id}"] .red-ui-flow-node-error`).first();
@@ -139,7 +140,7 @@ describe("the dialogs of nodes that send without an input, in Node-RED 4.1 and 5
     }));
 
   it("transaction in: copies its address, and makes a secret that nobody guesses", () =>
-    both.run(async ({ page, nodeRed }) => {
+    editors.run(async ({ page, nodeRed }) => {
       const id = await dragFromPalette(page, "dimensioner-transaction-in", 300, 260);
       await openDialog(page, id);
       // The clipboard is the same for both browsers: what each of them copies is taken from its own event.
@@ -171,7 +172,7 @@ describe("the dialogs of nodes that send without an input, in Node-RED 4.1 and 5
     }));
 
   it("device list: asks for seconds of silence only where changes are wanted", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-device-list", 300, 160);
       await openDialog(page, id);
       assert.equal(await problemOf(page, "cloud"), "", "the only one is chosen");
@@ -191,7 +192,7 @@ describe("the dialogs of nodes that send without an input, in Node-RED 4.1 and 5
     }));
 
   it("device and cloud: take a check interval, and a gateway has none", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       const prefix = "#node-config-input-";
       for (const id of ["cloud", "device"]) {
         await openConfigDialog(page, id);

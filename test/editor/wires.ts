@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import type { OpenEditor } from "./both-editors.ts";
+import type { OpenEditor } from "./open-editors.ts";
 
 /** Whether the canvas shows each wire of its tab, and none of the tab before, to be evaluated in the page. */
 export const drawnWires = `(() => {

@@ -8,7 +8,7 @@ import { fillArchive } from "../archive/packages.ts";
 import { readZip } from "../archive/read-zip.ts";
 import { databaseOf } from "../archive/store.ts";
 import { intentOf, openArchive } from "../archive/support.ts";
-import { bothEditorsOfSuite, type OpenEditor } from "../editor/both-editors.ts";
+import { editorsOfSuite, type OpenEditor } from "../editor/open-editors.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 import { closeDialog, faultsOfDialog, fill, openConfigDialog, problemOf } from "../editor/dialog.ts";
 import { deploy } from "../editor/wires.ts";
@@ -40,7 +40,7 @@ async function addVideo(runner: JobRunner): Promise<void> {
   submission.messageSent();
 }
 
-describe("the evidence page, in Node-RED 4.1 and 5.0", () => {
+describe(`the evidence page, in Node-RED ${nodeRedMajor}`, () => {
   let root: string;
   let browser: Browser;
 
@@ -66,7 +66,7 @@ describe("the evidence page, in Node-RED 4.1 and 5.0", () => {
   });
   after(() => rm(root, { recursive: true, force: true, maxRetries: 3 }));
 
-  const both = bothEditorsOfSuite([
+  const editors = editorsOfSuite([
     { id: "tab", type: "tab", label: "Dock" },
     { id: storeId, type: "dimensioner-store", name: "Evidence", folder: "/none", folderType: "str" },
   ]);
@@ -124,18 +124,10 @@ describe("the evidence page, in Node-RED 4.1 and 5.0", () => {
     await page.keyboard.press("Enter");
   }
 
-  /** The page is the same in each Node-RED, which only serves it; the editor in which its logins are made is not. */
-  const inOwn = (work: (openEditor: OpenEditor) => Promise<void>) =>
-    both.run(async (openEditor) => {
-      if (openEditor.major === nodeRedMajor) {
-        await work(openEditor);
-      }
-    });
-
-  it("has its folder, its path and its logins from the dialog of the store", () => both.run(setUp));
+  it("has its folder, its path and its logins from the dialog of the store", () => editors.run(setUp));
 
   it("lets people log in, find a package with three keys, look, verify, hold and log out", () =>
-    inOwn(async ({ nodeRed }) => {
+    editors.run(async ({ nodeRed }) => {
       const { page, problems } = await open(`${nodeRed.url}/evidence`);
       await page.locator("#name:focus").waitFor();
       assert.deepEqual(await faultsOfPage(page), []);
@@ -218,7 +210,7 @@ describe("the evidence page, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("exports a case, plays and seeks a video, and opens only what belongs to the text that was typed", () =>
-    inOwn(async ({ nodeRed }) => {
+    editors.run(async ({ nodeRed }) => {
       const { page, problems } = await open(`${nodeRed.url}/evidence/`);
       await page.locator("#name:focus").waitFor();
       await logIn(page, "Ben");
@@ -288,7 +280,7 @@ describe("the evidence page, in Node-RED 4.1 and 5.0", () => {
     }));
 
   it("speaks the language of the browser, and keeps a session while the node is redeployed", () =>
-    inOwn(async ({ nodeRed }) => {
+    editors.run(async ({ nodeRed }) => {
       const { page } = await open(`${nodeRed.url}/evidence/`, "de-AT");
       await page.getByRole("heading", { name: "Anmelden" }).waitFor();
       await logIn(page, "Ben");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { connected, type FlowNode } from "../../tools/demo/examples.ts";
 import { runFlow } from "../../tools/demo/run-flow.ts";
-import { openBothEditors, type OpenEditor, type BothEditors } from "../editor/both-editors.ts";
+import { openEditors, type OpenEditor, type Editors } from "../editor/open-editors.ts";
 import { importExample } from "../editor/import-example.ts";
 import { expectWholePackage } from "./archive.ts";
 import { quick } from "./several-examples.ts";
@@ -27,14 +27,14 @@ async function deployWith(openEditor: OpenEditor, sim: Simulator, folder: string
 }
 
 describe("example 02, as somebody tries it for the first time", () => {
-  let both: BothEditors;
+  let editors: Editors;
 
   before(async () => {
-    both = await openBothEditors([{ id: "empty", type: "tab", label: "Flow 1" }]);
+    editors = await openEditors([{ id: "empty", type: "tab", label: "Flow 1" }]);
   });
 
   it("imported in the editor and deployed, archives a parcel with its video, with the simulator's token", () =>
-    both.run(async (openEditor) => {
+    editors.run(async (openEditor) => {
       const { page, nodeRed } = openEditor;
       await importExample(page, "02 cloud - scan to archive");
       const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { openBothEditors, type OpenEditor, type BothEditors } from "../editor/both-editors.ts";
+import { openEditors, type OpenEditor, type Editors } from "../editor/open-editors.ts";
 import { closeDialog, fill, openConfigDialog, openDialog } from "../editor/dialog.ts";
 import { controls, showyTexts } from "../support/hostile.ts";
 import { replyBytes, replyJson, startServer, type RawServer } from "../support/servers.ts";
+import { nodeRedMajor } from "../support/node-red.ts";
 
 /** What does not fit on a line in a list is cut by the runtime. */
 const names = showyTexts.map((text) => text.slice(0, 150).toWellFormed());
@@ -15,9 +16,9 @@ const injected = (page: Page): Promise<unknown> =>
       + [...document.scripts].filter((one) => one.textContent.startsWith("dimensionerHacked")).length,
   })`);
 
-describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text", () => {
+describe(`hostile texts in the editor of Node-RED ${nodeRedMajor} are shown as text`, () => {
   let stranger: RawServer;
-  let both: BothEditors;
+  let editors: Editors;
 
   before(async () => {
     const image = Buffer.concat([
@@ -53,7 +54,7 @@ describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text"
       }
     });
     const at = (x: number, y: number): object => ({ z: "tab", x, y });
-    both = await openBothEditors([
+    editors = await openEditors([
       { id: "tab", type: "tab", label: "Dock" },
       { id: "device", type: "dimensioner-device", name: names[0], address: stranger.origin },
       {
@@ -96,14 +97,14 @@ describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text"
     await stranger?.close();
   });
   afterEach(() =>
-    both.run(async ({ page, problems }) => {
+    editors.run(async ({ page, problems }) => {
       assert.deepEqual(problems, []);
       assert.deepEqual(await injected(page), { ran: undefined, elements: 0 });
     }),
   );
 
   it("in the status below a node", () =>
-    both.run(async ({ page, nodeRed }: OpenEditor) => {
+    editors.run(async ({ page, nodeRed }: OpenEditor) => {
       const status = page.locator(`[id="measure"] .red-ui-flow-node-status-label`);
       let last = 0;
       // Each text comes twice, in one editor or the other.
@@ -122,7 +123,7 @@ describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text"
     }));
 
   it("in Test connection, and in the dialog of what has such a name", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       await openConfigDialog(page, "cloud");
       assert.equal(await page.locator("#node-config-input-name").inputValue(), names[1]);
       await page.locator(".dimensioner-test").click();
@@ -137,7 +138,7 @@ describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text"
     }));
 
   it("in the list of devices to choose from", () =>
-    both.run(async ({ page }) => {
+    editors.run(async ({ page }) => {
       await openDialog(page, "trigger");
       await page.locator(".dimensioner-pick").click();
       const lines = page.locator(".dimensioner-picker option");
@@ -156,7 +157,7 @@ describe("hostile texts in the editor of Node-RED 4.1 and 5.0 are shown as text"
     }));
 
   it("in the preview of an image that is more than one", () =>
-    both.run(async ({ page, nodeRed }) => {
+    editors.run(async ({ page, nodeRed }) => {
       await nodeRed.adminFetch("/inject/go-image", { method: "POST" });
       await page.waitForFunction(`RED.nodes.node("image").status?.text?.startsWith("received")`);
       await openDialog(page, "image");

@@ -8,26 +8,22 @@ import type { Step } from "./steps.ts";
 
 /** Makes steps of npm scripts, each on a Node.js of its own. */
 export class TestScripts {
-  /** Node.js 24, the one that runs this where it is newer, or the only one that there is. */
-  readonly newest: NodeBinary;
-  /** Node.js 22; undefined on a platform for which `npm ci` installs none: then everything runs on the newest alone. */
-  readonly oldest: NodeBinary | undefined;
+  /** The Node.js that runs this. */
+  readonly own: NodeBinary;
+  /** The other one of the two that are supported; undefined on a platform for which `npm ci` installs none. */
+  readonly other: NodeBinary | undefined;
   readonly #npm: string;
   readonly #reporter: string;
   readonly #compileCache: string;
-  /** For a Node.js that does not keep in the cache what it has removed the types from. */
-  readonly #withStrippedTypes: NonNullable<Step["env"]>;
+  readonly #stripTypesOnce: string;
 
   private constructor(root: string, npm: string, compileCache: string) {
-    const running = runningNode();
-    const oldest = running.major >= 24 ? bundledNode(root, 22) : running;
-    this.newest = running.major >= 24 ? running : (bundledNode(root, 24) ?? running);
-    this.oldest = oldest?.path === this.newest.path ? undefined : oldest;
+    this.own = runningNode();
+    this.other = bundledNode(root, this.own.major >= 24 ? 22 : 24);
     this.#npm = npm;
     this.#reporter = join(root, "tools", "test", "reporter.ts");
     this.#compileCache = compileCache;
-    const preload = pathToFileURL(join(root, "tools", "test", "strip-types-once.mjs"));
-    this.#withStrippedTypes = { NODE_OPTIONS: `--import=${preload.href}` };
+    this.#stripTypesOnce = pathToFileURL(join(root, "tools", "test", "strip-types-once.mjs")).href;
   }
 
   /** Finds each Node.js below `root`, and makes a folder for compiled code that is there until this process ends. */
@@ -44,28 +40,29 @@ export class TestScripts {
 
   /** A script that checks something and counts nothing. */
   check(name: string): Step {
-    return this.#step(name, this.newest);
+    return this.#step(name, this.own);
   }
 
   /** A script that runs mocha; what `npm run <name> -- <args>` would run, with a reporter that counts. */
   suite(name: string, env: Step["env"] = {}): Step {
-    return this.#step(name, this.newest, env, `--reporter=${this.#reporter}`);
+    return this.#step(name, this.own, env, `--reporter=${this.#reporter}`);
   }
 
-  /** The same on the oldest Node.js, where there is one. */
-  suiteOnOldest(name: string, ...args: readonly string[]): Step[] {
-    const node = this.oldest;
-    return node === undefined
+  /** The same on the other Node.js, where there is one. */
+  suiteOnOther(name: string, ...args: readonly string[]): Step[] {
+    return this.other === undefined
       ? []
-      : [this.#step(name, node, this.#withStrippedTypes, `--reporter=${this.#reporter}`, ...args)];
+      : [this.#step(name, this.other, {}, `--reporter=${this.#reporter}`, ...args)];
   }
 
   /** tools/with-node.mjs takes the Node.js that npm runs on. */
   #step(name: string, node: NodeBinary, env: Step["env"] = {}, ...args: readonly string[]): Step {
+    // Node.js 22 does not keep in the cache what it has removed the types from.
+    const options = node.major < 24 ? { NODE_OPTIONS: `--import=${this.#stripTypesOnce}` } : {};
     return {
       name: `${name}, Node.js ${node.version}`,
       command: [node.path, this.#npm, "run", "--silent", name, "--", ...args],
-      env: { NODE_COMPILE_CACHE: this.#compileCache, ...env },
+      env: { NODE_COMPILE_CACHE: this.#compileCache, ...options, ...env },
       // Far more than a slow machine needs.
       timeoutMs: 1_800_000,
     };
