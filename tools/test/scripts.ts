@@ -3,6 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { folderInMemory } from "./folder-in-memory.ts";
 import { bundledNode, runningNode, type NodeBinary } from "./node-binaries.ts";
 import type { Step } from "./steps.ts";
 
@@ -16,6 +17,7 @@ export class TestScripts {
   readonly #reporter: string;
   readonly #compileCache: string;
   readonly #stripTypesOnce: string;
+  readonly #temporaryFiles: NonNullable<Step["env"]>;
 
   private constructor(root: string, npm: string, compileCache: string) {
     this.own = runningNode();
@@ -23,6 +25,8 @@ export class TestScripts {
     this.#npm = npm;
     this.#reporter = join(root, "tools", "test", "reporter.ts");
     this.#compileCache = compileCache;
+    const folder = folderInMemory();
+    this.#temporaryFiles = folder === undefined ? {} : { TMPDIR: folder };
     this.#stripTypesOnce = pathToFileURL(join(root, "tools", "test", "strip-types-once.mjs")).href;
   }
 
@@ -62,7 +66,7 @@ export class TestScripts {
     return {
       name: `${name}, Node.js ${node.version}`,
       command: [node.path, this.#npm, "run", "--silent", name, "--", ...args],
-      env: { NODE_COMPILE_CACHE: this.#compileCache, ...options, ...env },
+      env: { NODE_COMPILE_CACHE: this.#compileCache, ...this.#temporaryFiles, ...options, ...env },
       // Far more than a slow machine needs.
       timeoutMs: 1_800_000,
     };
