@@ -23,7 +23,6 @@ import { Turns } from "../../src/runtime/evidence/turns.ts";
 import type { Outputs } from "../../src/runtime/messages.ts";
 import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
 import { storeOf } from "../../src/runtime/store/store-choice.ts";
-import { databaseText } from "../../src/store/database-location.ts";
 import { defaults, properties as table, type EvidenceProperties } from "./evidence.shared.ts";
 
 interface EvidenceCredentials {
@@ -65,7 +64,7 @@ export default function (RED: NodeAPI): void {
         value: await values.optional({ field: "value", value, type: valueType }),
         limit: settings.limit,
         folder: packagesFolderOf(store, operation),
-        databaseText: databaseText(store.location),
+        location: store.location,
         lease: await leased.open(),
         roots: settings.roots === "" ? store.timestampRoots : settings.roots,
       };

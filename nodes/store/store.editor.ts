@@ -9,7 +9,7 @@ const type = "dimensioner-store";
 const fields = formFields(type, properties);
 const texts = textsOf(type);
 
-RED.nodes.registerType<StoreProperties, { logins: string }>("dimensioner-store", {
+RED.nodes.registerType<StoreProperties, { logins: string; databasePassword: string }>("dimensioner-store", {
   category: "config",
   color: "#86b6d8",
   icon: "dimensioner-store.svg",
@@ -27,8 +27,8 @@ RED.nodes.registerType<StoreProperties, { logins: string }>("dimensioner-store",
     loginList(form, texts);
     connectionTest(this, form, {
       type,
-      after: "folder",
-      properties: ["folder", "folderType", "roots"],
+      after: "databasePassword",
+      properties: ["folder", "folderType", "roots", "database", "databaseUrl", "databasePassword"],
       needed: [],
     });
   },

@@ -13,6 +13,31 @@ export const properties = {
   name: nodeName,
   /** The folder of the packages. It has to exist; nodes that need only the database work without it. */
   folder: { ...folder, types: storeFolderTypes, required: "problem.folder", note: "note.folder" },
+  /** Where the database is: in a file in Node-RED's user directory, or on a server that several Node-REDs share. */
+  database: {
+    kind: "choice",
+    of: ["embedded", "postgres"],
+    default: "embedded",
+    icon: "database",
+    tips: { key: "tip", of: ["postgres"] },
+  },
+  databaseUrl: {
+    kind: "text",
+    default: "",
+    rule: "databaseUrl",
+    required: "problem.databaseUrl",
+    placeholder: { text: "postgres://dimensioner@db.example.com/packages?sslmode=verify-full" },
+    icon: "globe",
+    note: "note.databaseUrl",
+    when: { database: ["postgres"] },
+  },
+  /** Blank: from the environment, as PostgreSQL's own programs take it. */
+  databasePassword: {
+    kind: "credential",
+    icon: "key",
+    placeholder: "placeholder.databasePassword",
+    when: { database: ["postgres"] },
+  },
   /**
    * A PEM file with the root certificates that the signers of time stamps are checked against, for the evidence page and
    * for evidence nodes that name none; blank: they are not checked.

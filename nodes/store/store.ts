@@ -7,7 +7,7 @@ import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { PackageLinks } from "../../src/runtime/store/package-links.ts";
 import { StorePages } from "../../src/runtime/evidence-page/store-pages.ts";
 import { readPackagesFolder } from "../../src/runtime/store/packages-folder.ts";
-import { databaseOf, type StoreNode } from "../../src/runtime/store/store-choice.ts";
+import { readLocation, type StoreNode } from "../../src/runtime/store/store-choice.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { Store } from "../../src/store/store.ts";
 import { defaults, properties as table, type StoreProperties } from "./store.shared.ts";
@@ -27,18 +27,23 @@ export default function (RED: NodeAPI): void {
     this.access = openOrExplain(() => {
       const properties = readCurrent(defaults, config);
       const read = () => new SettingsReader("store").read(table, properties);
+      const reader = new SettingsReader("store");
+      const { database, databaseUrl, roots } = reader.read(table, properties);
+      const password = this.credentials?.databasePassword ?? "";
       const store = new Store(
-        databaseOf(RED, this.id),
+        readLocation(RED, this.id, { database, databaseUrl, password }, reader),
         readPackagesFolder(RED, this, properties),
         databases,
-        read().roots,
+        roots,
       );
       pages.serve(this, store, { links: this.links, read });
       return { store };
     });
   }
 
-  RED.nodes.registerType("dimensioner-store", StoreConfigNode, { credentials: { logins: { type: "text" } } });
+  RED.nodes.registerType("dimensioner-store", StoreConfigNode, {
+    credentials: { logins: { type: "text" }, databasePassword: { type: "password" } },
+  });
   serveStoreTest(RED, databases);
   serveLoginHashes(RED);
 }

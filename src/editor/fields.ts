@@ -2,6 +2,7 @@ import type { CheckOptions } from "@node-red/editor-client";
 import {
   readAddress,
   readBaseUrl,
+  readDatabaseUrl,
   readIpAddresses,
   readPageUrl,
   readTimestampServer,
@@ -217,6 +218,8 @@ function ruleProblem(rule: TextRule, value: string, now: Now): Problem | null {
       return problemIn(readBaseUrl(value, now("allowHttp") === "true"));
     case "codeKinds":
       return problemIn(readCodeKinds(value));
+    case "databaseUrl":
+      return problemIn(readDatabaseUrl(value));
     case "deviceAddress":
       return problemIn(readAddress(value));
     case "fileName":

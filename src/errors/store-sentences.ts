@@ -77,6 +77,11 @@ export const stores = {
     text: "The folder of this store was __name__ and is now __path__, but its packages or open jobs are still in the old one. Nothing was changed, and open jobs are kept. Set the old folder again, or move everything in it to the new one, with the hidden folder .dimensioner-archive. To archive into a new folder from now on, use a new store.",
     hint: "A store has one folder for its packages.",
   },
+  storeTwoFolders: {
+    code: "ERR_CONFIG",
+    text: "Two stores use the database __path__ with different folders of packages: __name__ and __value__. Give both the same folder, or each a database of its own.",
+    hint: "A database lists the packages of one folder.",
+  },
   storeFull: {
     code: "ERR_STORE",
     text: "The disk is full: nothing was written to the database __path__. Free some space and try again.",

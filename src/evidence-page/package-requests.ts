@@ -11,11 +11,12 @@ import { readSize } from "../archive/evidence/size.ts";
 import { runInThread } from "../archive/evidence/run-in-thread.ts";
 import type { EvidencePackage } from "../model/shapes.ts";
 import { packageVersion } from "../package/package-files.ts";
+import type { DatabaseLocation } from "../store/database-location.ts";
 import { Refusal } from "./answers.ts";
 
-/** The packages of a store, and its database as the commands name it. */
+/** The packages of a store, and its database. */
 export interface PageSource extends EvidenceSource {
-  readonly databaseText: string;
+  readonly location: DatabaseLocation;
   /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
   readonly timestampRoots: string;
 }
@@ -108,7 +109,7 @@ export async function verifyPackage(source: PageSource, id: string, signal: Abor
     {
       action: "verify",
       root: source.root,
-      database: source.databaseText,
+      database: source.location,
       packages,
       roots: source.timestampRoots,
       most: mostFindings,

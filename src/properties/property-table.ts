@@ -50,6 +50,7 @@ export type TextRule =
   | "applicationIdentifier"
   | "baseUrl"
   | "codeKinds"
+  | "databaseUrl"
   | "deviceAddress"
   | "fileName"
   | "headerName"

@@ -82,6 +82,29 @@ export function readPageUrl(address: string): { readonly url: string } | Unusabl
   return "problem" in url ? url : { url: url.href.replace(/\/*$/, "/") };
 }
 
+/**
+ * Reads the address of a PostgreSQL database, or says what is wrong. A password would be saved in the flow, and options
+ * would replace those that the statements of a store need.
+ */
+export function readDatabaseUrl(address: string): { readonly url: string } | Unusable {
+  const url = address.trim();
+  if (url === "") {
+    return { problem: problem("empty") };
+  }
+  if (hasOtherCharacters(url)) {
+    return { problem: problem("addressCharacters") };
+  }
+  // Browsers of 2022 read no parts of an address that is not of the web.
+  const [, userInfo, host] = /^postgres(?:ql)?:\/\/(?:([^/?#@]*)@)?([^/?#@]*)(?:[/?]|$)/i.exec(url) ?? [];
+  if (host === undefined) {
+    return { problem: problem("databaseScheme") };
+  }
+  if (userInfo?.includes(":") === true || /[?&]password=/i.test(url)) {
+    return { problem: problem("databasePassword") };
+  }
+  return /[?&]options=/i.test(url) ? { problem: problem("databaseOptions") } : { url };
+}
+
 function readServiceUrl(address: string, ofScheme: "addressScheme" | "baseUrlScheme"): URL | Unusable {
   const given = address.trim();
   if (given === "") {

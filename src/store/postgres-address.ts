@@ -1,9 +1,11 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 
-/** Where a PostgreSQL database is. It contains no password. */
+/** Where a PostgreSQL database is. */
 export interface PostgresAddress {
-  /** As it was given. What is missing in it comes from the environment, as for PostgreSQL's own programs. */
+  /** As it was given, without a password. What is missing in it comes from the environment, as for PostgreSQL's own programs. */
   readonly url: string;
+  /** Blank: the password comes from the environment, too. */
+  readonly password: string;
   /** As messages name it: without the options. */
   readonly name: string;
 }
@@ -17,14 +19,26 @@ export function isPostgresUrl(text: string): boolean {
  * Reads `postgres://user@host:5432/name?sslmode=verify-full`. Throws ERR_CONFIG if that is no address of a database, or
  * contains a password: other users of the computer can see the arguments of a command.
  */
-export function readPostgresUrl(text: string): PostgresAddress {
+export function readPostgresUrl(text: string, password = ""): PostgresAddress {
   const facts = { surface: "store", operation: "database" } as const;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.password !== "" || url.searchParams.has("password"))) {
     throw new DimensionerError("postgresPassword", facts);
   }
-  if (url === undefined || !/^postgres(?:ql)?:\/\//i.test(text)) {
+  // Options would replace those that the statements of a store need.
+  if (url === undefined || url.searchParams.has("options") || !/^postgres(?:ql)?:\/\//i.test(text)) {
     throw new DimensionerError("postgresAddress", facts, { value: text });
   }
-  return { url: text, name: `postgres://${url.host}${url.pathname}` };
+  return { url: text, password, name: `postgres://${url.host}${url.pathname}` };
+}
+
+/** The address with the password, as only the connection itself needs it. */
+export function connectionString({ url: text, password }: PostgresAddress): string {
+  if (password === "") {
+    return text;
+  }
+  const url = new URL(text);
+  // Not before the host, which the environment may name instead.
+  url.searchParams.set("password", password);
+  return url.href;
 }

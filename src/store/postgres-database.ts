@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Pool, PoolClient } from "pg";
 import type { Database, Row, SqlValue, Statement } from "./database.ts";
 import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
-import type { PostgresAddress } from "./postgres-address.ts";
+import { connectionString, type PostgresAddress } from "./postgres-address.ts";
 import {
   closedPostgresError,
   isConflict,
@@ -67,7 +67,7 @@ export class PostgresDatabase implements Database {
     // Otherwise they would be texts. The store's numbers are all below 2^53.
     types.setTypeParser(known.builtins.INT8, Number);
     const pool = new PgPool({
-      connectionString: options.address.url,
+      connectionString: connectionString(options.address),
       options: sessionOptions(options),
       application_name: "dimensioner",
       max: options.poolSize ?? defaultPoolSize,
@@ -156,7 +156,7 @@ export class PostgresDatabase implements Database {
 
 /** The settings of each connection, which every user may change. */
 function sessionOptions({ access, answerWithinMs = defaultAnswerMs }: PostgresOptions): string {
-  const isReading = access === "read";
+  const isReading = access === "read" || access === "look";
   const settings = {
     search_path: schemaName,
     // A server that only copies another one has no serializable transactions.

@@ -15,9 +15,9 @@ export interface TableOptions {
   readonly migrations: readonly (readonly string[])[];
   /**
    * `create` makes the tables where they are missing, and migrates older ones. `write` and `read` need tables that exist,
-   * and `read` can change nothing.
+   * and `read` can change nothing. `look` is the same where there may be no tables.
    */
-  readonly access: "create" | "read" | "write";
+  readonly access: "create" | "look" | "read" | "write";
 }
 
 /** The key of the advisory lock that whoever creates or migrates tables holds: "dimensio" in ASCII. */
@@ -41,7 +41,7 @@ export async function prepareTables(
   if (version > migrations.length) {
     throw newerTablesError(address.name);
   }
-  if (version === 0) {
+  if (version === 0 && access !== "look") {
     throw noTablesError(address.name);
   }
   return isNew;

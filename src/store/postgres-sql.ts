@@ -4,6 +4,9 @@ import { databaseTime, skipLocked, type SqlValue } from "./database.ts";
 const postgresTime = `to_char(timezone('UTC', statement_timestamp()) + CAST(? AS INTERVAL),
   'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') COLLATE "C"`;
 
+/** The version of the server. Some distributions add that of their package, behind a space. */
+export const serverVersion = "split_part(current_setting('server_version'), ' ', 1)";
+
 /**
  * Returns a statement of the store as PostgreSQL writes it: each `?` that is not within a text becomes `$1`, `$2` and
  * so on.

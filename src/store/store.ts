@@ -1,5 +1,5 @@
 import type { DimensionerError } from "../errors/dimensioner-error.ts";
-import type { DatabaseLocation } from "./database-location.ts";
+import { databaseText, type DatabaseLocation } from "./database-location.ts";
 import type { DatabaseLease, StoreDatabases } from "./store-databases.ts";
 
 /** The folder of a store's packages, or why its settings name none. */
@@ -12,6 +12,8 @@ type OpensDatabases = Pick<StoreDatabases, "open">;
 export class Store {
   /** Where the database is. */
   readonly location: DatabaseLocation;
+  /** The same for all stores with the same database. */
+  readonly databaseKey: string;
   /** The folder of packages. It was not checked whether it exists: it may be a share that is not mounted. */
   readonly folder: PackagesFolder;
   /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
@@ -25,6 +27,7 @@ export class Store {
     timestampRoots = "",
   ) {
     this.location = location;
+    this.databaseKey = databaseText(location);
     this.folder = folder;
     this.timestampRoots = timestampRoots;
     this.#databases = databases;

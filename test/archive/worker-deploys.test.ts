@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { DatabaseLocation } from "../../src/store/database-location.ts";
 import { Store } from "../../src/store/store.ts";
@@ -136,6 +137,54 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
       await until(async () => (await other.archive.takeOver(taker)).count === 1, "the job was given back");
       await Promise.all([other.close(), lease.release()]);
     });
+  });
+
+  it("that cannot open the archive again, because its folder is missing, leaves its jobs to the others", async () => {
+    const { address } = await postgresOptions();
+    const location = { kind: "postgres", address } as const;
+    await withFolder(async (root) => {
+      const [archives, databases] = [new Archives({ giveBackMs: 50 }), new StoreDatabases()];
+      const before = await openArchive(root, cloud.client, {
+        store: new Store(location, { path: root }, databases),
+        archives,
+      });
+      const other = await startProcess(root, location).open();
+      // Other nodes keep the database open, and so its lease.
+      const lease = await databases.open(location);
+      const sequence = await beginSequence(before);
+      await before.close();
+      await sequence.kept;
+
+      // It is being opened when the time to give the jobs back has come.
+      const opened = Promise.withResolvers<void>();
+      const slow = { open: (at: DatabaseLocation) => opened.promise.then(() => databases.open(at)) };
+      const opening = archives.open(new Store(location, { path: join(root, "not-mounted") }, slow));
+      const closedAt = performance.now();
+      await until(() => performance.now() - closedAt > 200, "the time to give back has passed");
+      assert.equal((await other.archive.takeOver(taker)).count, 0);
+      opened.resolve();
+      await rejectsWith(opening, "ERR_FILE", "fileNoFolder");
+      await until(async () => (await other.archive.takeOver(taker)).count === 1, "the job was given back");
+      await Promise.all([other.close(), lease.release()]);
+    });
+  });
+
+  it("that gives a second store the same database with another folder is refused, and the first one goes on", async () => {
+    const { address } = await postgresOptions();
+    const location = { kind: "postgres", address } as const;
+    await withFolder((root) =>
+      withFolder(async (other) => {
+        const [archives, databases] = [new Archives(), new StoreDatabases()];
+        const store = new Store(location, { path: root }, databases);
+        const opened = await openArchive(root, cloud.client, { store, archives });
+        const second = new Store(location, { path: other }, databases);
+        const { values } = await rejectsWith(archives.open(second), "ERR_CONFIG", "storeTwoFolders");
+        assert.deepEqual([values.name, values.value], [root, other]);
+        const same = await archives.open(new Store(location, { path: `${root}/` }, databases));
+        assert.equal(same.archive, opened.archive);
+        await Promise.all([same.release(), opened.close()]);
+      }),
+    );
   });
 
   it("that opens the archive again takes no jobs away from it later", async () => {

@@ -10,7 +10,7 @@ const languages = new Set([
   "sh", // shell-commands.test.ts
   "js", // scripts.test.ts
   "ts", // scripts.test.ts
-  "sql", // store-tables.test.ts
+  "sql", // store-tables.test.ts, fleet.test.ts
   "json",
   "yaml",
   "nginx",

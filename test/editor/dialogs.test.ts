@@ -15,6 +15,7 @@ import {
   type Entry,
 } from "./dialog.ts";
 import { catalogOf, defaultsOf } from "./sources.ts";
+import { deploy } from "./wires.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 
 interface Step {
@@ -333,14 +334,9 @@ describe(`the dialogs, in Node-RED ${nodeRedMajor}`, () => {
     }));
 
   it("a deploy takes what the dialogs saved, and an export holds no token", () =>
-    editors.run(async ({ page, nodeRed }) => {
-      const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
-      await page.locator("#red-ui-header-button-deploy").click();
-      const anyway = page.locator("#node-dialog-confirm-deploy-deploy");
-      // The editor asks only where it sees something wrong in the flow.
-      await Promise.race([started, anyway.click({ timeout: 0 })]);
-      await started;
-      const deployed = await (await nodeRed.adminFetch("/flows")).text();
+    editors.run(async (openEditor) => {
+      await deploy(openEditor);
+      const deployed = await (await openEditor.nodeRed.adminFetch("/flows")).text();
       assert.match(deployed, /"deviceFrom":"dock"/);
       assert.equal(deployed.includes("never-in-the-browser"), false);
     }));

@@ -14,6 +14,7 @@ import {
   problemOf,
   savedProperties,
 } from "./dialog.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 
 const config = "#node-config-input-";
@@ -97,6 +98,48 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
       assert.deepEqual(await faultsOfDialog(page), []);
       await closeDialog(page, "cancel", "config");
       assert.deepEqual(await readdir(folder), ["not-a-folder"]);
+    }));
+
+  it("asks for the address and the password of a PostgreSQL database, keeps the password from the flow, and tests both", () =>
+    editors.run(async ({ page, nodeRed }) => {
+      const server = await sharedPostgres();
+      await openConfigDialog(page, "store");
+      const rows = ["databaseUrl", "databasePassword"].map((property) =>
+        page.locator(`.form-row:has(> * > ${config}${property})`),
+      );
+      assert.deepEqual(await Promise.all(rows.map((row) => row.isVisible())), [false, false]);
+      await fill(page, "database", { choose: "postgres" }, config);
+      await Promise.all(rows.map((row) => row.waitFor({ state: "visible" })));
+      assert.match(await problemOf(page, "databaseUrl", config), /^Enter the address of the database/);
+      const { user, password } = server.admin;
+      const place = `127.0.0.1:${server.port}/${await server.makeDatabase()}`;
+      await fill(page, "databaseUrl", `postgres://${user}:secret@${place}`, config);
+      assert.match(await problemOf(page, "databaseUrl", config), /must not contain the password/);
+      await fill(page, "databaseUrl", `mysql://${place}`, config);
+      assert.match(await problemOf(page, "databaseUrl", config), /must be like postgres:\/\//);
+      await fill(page, "databaseUrl", `postgres://${user}@${place}`, config);
+      assert.equal(await problemOf(page, "databaseUrl", config), "");
+      await fill(page, "databasePassword", password, config);
+      const lines = await tested(page);
+      assert.match(
+        lines.find((one) => one.includes("PostgreSQL")) ?? lines.join("\n"),
+        /^good: The database can be used \(PostgreSQL [\d.]+\)\. The tables of the store are created with the first deploy: postgres:/,
+      );
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await closeDialog(page, "ok", "config");
+
+      const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
+      await page.locator("#red-ui-header-button-deploy").click();
+      // The other store has no folder, so the editor asks.
+      await page.getByRole("button", { name: "Confirm deploy" }).click();
+      await started;
+      const deployed = await (await nodeRed.adminFetch("/flows")).text();
+      assert.ok(deployed.includes(`postgres://${user}@${place}`), deployed);
+      assert.equal(deployed.includes(password), false);
+      await openConfigDialog(page, "store");
+      assert.equal(await page.locator(`${config}databasePassword`).inputValue(), "__PWRD__");
+      assert.ok((await tested(page)).some((one) => /^good: The database .* \(PostgreSQL/.test(one)));
+      await closeDialog(page, "cancel", "config");
     }));
 
   it("is opened from the nodes that use it: a new archive and a new transaction in choose the only one", () =>

@@ -65,7 +65,7 @@ export async function withPage(
         root: await openRoot(root, plainDisk),
         disk: plainDisk,
         operation,
-        databaseText: databaseOf(root),
+        location: { kind: "file", file: databaseOf(root) },
         timestampRoots,
       };
     },

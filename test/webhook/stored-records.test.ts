@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { resolve } from "node:path";
 import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -94,7 +93,7 @@ describe("a webhook's records in a store", () => {
   async function start(runId: string): Promise<LeftOver> {
     const { promise, resolve } = Promise.withResolvers<LeftOver>();
     const records = new StoredRecords(
-      { location: { kind: "file", file }, lease },
+      { databaseKey: file, lease },
       {
         nodeId: "node",
         runId,
@@ -315,8 +314,8 @@ describe("a webhook's records in a store", () => {
       assert.deepEqual(
         out.map(({ kept }) => kept),
         [
-          { store: resolve("store"), recordId: left },
-          { store: resolve("other"), recordId: left },
+          { store: "store", recordId: left },
+          { store: "other", recordId: left },
         ],
       );
       await parts.records.close();

@@ -117,7 +117,7 @@ class WebhookRun {
 
   #construct(): Node {
     const stored = new StoredRecords(
-      { location: { kind: "file", file: "store" }, lease: () => this.#lease() },
+      { databaseKey: "store", lease: () => this.#lease() },
       {
         nodeId: "node",
         runId: "run",

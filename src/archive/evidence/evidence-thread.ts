@@ -1,5 +1,6 @@
 /** The thread of one long action on an archive: its hashing takes none of the time of Node-RED's event loop. */
 import { isMainThread, parentPort, workerData, type MessagePort } from "node:worker_threads";
+import { databaseText, type DatabaseLocation } from "../../store/database-location.ts";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveProgress, Finding, PrunedPackage } from "../../model/archive-reports.ts";
 import { exportPackages, streamExport } from "../export/export-packages.ts";
@@ -51,7 +52,8 @@ async function run(
     const { target } = task;
     return exportPackages(root, packages, { language, target, timestampRoots, onProgress, signal });
   }
-  const { root, database } = task;
+  const { root } = task;
+  const database = openable(task.database);
   if (task.action === "prune") {
     const { add, first } = collector<PrunedPackage>(task.most);
     const options = { before: new Date(task.before), dryRun: task.dryRun, database, onProgress, signal };
@@ -67,6 +69,14 @@ async function run(
         await verifyArchive(root, { ...options, database, mayUseThread: false })
       : await verifyPackages(root, task.packages, options);
   return { ...report, first };
+}
+
+/** The database as the commands name it. A password, which they never take, is in the environment of this thread alone. */
+function openable(location: DatabaseLocation): string {
+  if (location.kind === "postgres" && location.address.password !== "") {
+    process.env["PGPASSWORD"] = location.address.password;
+  }
+  return databaseText(location);
 }
 
 /** What is handed over instead of being copied: an export in memory can be large. */

@@ -13,6 +13,7 @@ import type { PlacedPackage } from "../packages/intent.ts";
 import type { ExportHead, ExportResult, ExportTarget } from "../export/export-packages.ts";
 import type { ChainedPackage } from "../report/neighbours.ts";
 import type { Language } from "../../rules/languages.ts";
+import type { DatabaseLocation } from "../../store/database-location.ts";
 
 /** What a thread of its own does, so that hashing holds up no flow. */
 export type EvidenceTask =
@@ -20,7 +21,7 @@ export type EvidenceTask =
       readonly action: "verify";
       readonly root: string;
       /** The database; the whole archive is verified with it if no packages are named. */
-      readonly database: string;
+      readonly database: DatabaseLocation;
       readonly packages: readonly PlacedPackage[] | null;
       /** A PEM file with the root certificates that signers are checked against; blank: none. */
       readonly roots: string;
@@ -30,7 +31,7 @@ export type EvidenceTask =
   | {
       readonly action: "prune";
       readonly root: string;
-      readonly database: string;
+      readonly database: DatabaseLocation;
       /** Milliseconds since 1970. */
       readonly before: number;
       readonly dryRun: boolean;

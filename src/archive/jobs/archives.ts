@@ -1,15 +1,18 @@
+import { resolve } from "node:path";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { fileError } from "../../media/disk.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
 import { AbandonedJobs } from "./table/abandoned-jobs.ts";
 import { closedLeaseSeconds } from "../../store/worker-lease.ts";
 import { settledWithin } from "../../store/settled-within.ts";
-import { databaseName, databaseText } from "../../store/database-location.ts";
-import type { Store } from "../../store/store.ts";
+import { databaseName } from "../../store/database-location.ts";
+import type { PackagesFolder, Store } from "../../store/store.ts";
 import { Archive, type OpeningFindings } from "./run/archive.ts";
 import type { OpenJobLimits } from "./table/open-jobs.ts";
 import { diskFacts, type ArchiveDisk } from "../archive-disk.ts";
 
 interface Shared {
+  readonly folder: PackagesFolder;
   readonly opened: Promise<{ archive: Archive; findings: OpeningFindings }>;
   users: number;
 }
@@ -60,11 +63,13 @@ export class Archives {
     return opened.flatMap((one) => (one.status === "fulfilled" ? [one.value.archive.folder] : []));
   }
 
-  /** Throws ERR_CONFIG (blank folder), ERR_FILE (no such folder, denied) or ERR_STORE. */
+  /** Throws ERR_CONFIG (blank folder; another store uses the database with another folder), ERR_FILE (no such folder, denied) or ERR_STORE. */
   async open(store: Store): Promise<ArchiveLease> {
-    const database = databaseText(store.location);
     await this.#untilClosed(store);
-    const before = this.#open.get(database);
+    const before = this.#open.get(store.databaseKey);
+    if (before !== undefined) {
+      demandSameFolder(before, store);
+    }
     const shared = before ?? this.#begin(store);
     shared.users += 1;
     try {
@@ -90,16 +95,16 @@ export class Archives {
    * A deploy closes the old node and opens the new one at once. The old archive has to finish first, also on a disk
    * that hangs.
    */
-  async #untilClosed({ location, folder }: Store): Promise<void> {
-    const closing = this.#closing.get(databaseText(location));
+  async #untilClosed({ databaseKey, location, folder }: Store): Promise<void> {
+    const closing = this.#closing.get(databaseKey);
     if (closing !== undefined && !(await settledWithin(closing, closedWithinMs))) {
       throw fileError("fileHung", "path" in folder ? folder.path : databaseName(location), diskFacts);
     }
   }
 
   #begin(store: Store): Shared {
-    const shared: Shared = { opened: this.#openArchive(store), users: 0 };
-    this.#open.set(databaseText(store.location), shared);
+    const shared: Shared = { folder: store.folder, opened: this.#openArchive(store), users: 0 };
+    this.#open.set(store.databaseKey, shared);
     return shared;
   }
 
@@ -120,19 +125,19 @@ export class Archives {
   }
 
   async #leave(store: Store, shared: Shared): Promise<void> {
-    const database = databaseText(store.location);
+    const { databaseKey } = store;
     shared.users -= 1;
     if (shared.users > 0) {
       return;
     }
-    if (this.#open.get(database) === shared) {
-      this.#open.delete(database);
+    if (this.#open.get(databaseKey) === shared) {
+      this.#open.delete(databaseKey);
     }
     const closed = shared.opened.then(
       ({ archive }) => this.#release(archive, store),
       () => undefined,
     );
-    await this.#close(database, closed);
+    await this.#close(databaseKey, closed);
   }
 
   async #release(archive: Archive, store: Store): Promise<void> {
@@ -143,13 +148,13 @@ export class Archives {
   }
 
   /** Lets nobody open the archive before this has settled. */
-  async #close(database: string, closed: Promise<void>): Promise<void> {
+  async #close(databaseKey: string, closed: Promise<void>): Promise<void> {
     const gone = closed.finally(() => {
-      if (this.#closing.get(database) === gone) {
-        this.#closing.delete(database);
+      if (this.#closing.get(databaseKey) === gone) {
+        this.#closing.delete(databaseKey);
       }
     });
-    this.#closing.set(database, gone);
+    this.#closing.set(databaseKey, gone);
     await gone;
   }
 
@@ -158,20 +163,20 @@ export class Archives {
    * and so its lease.
    */
   #giveBackLater(store: Store): void {
-    const database = databaseText(store.location);
-    clearTimeout(this.#keeping.get(database));
+    const { databaseKey } = store;
+    clearTimeout(this.#keeping.get(databaseKey));
     const giveBack = (): void => void this.#giveBackUnlessOpen(store);
-    this.#keeping.set(database, setTimeout(giveBack, this.#giveBackMs).unref());
+    this.#keeping.set(databaseKey, setTimeout(giveBack, this.#giveBackMs).unref());
   }
 
   async #giveBackUnlessOpen(store: Store): Promise<void> {
-    const database = databaseText(store.location);
-    this.#keeping.delete(database);
-    if (this.#closing.has(database)) {
+    const { databaseKey } = store;
+    this.#keeping.delete(databaseKey);
+    if (this.#closing.has(databaseKey)) {
       // It was opened again, and keeps its jobs from the end of this close on.
       return;
     }
-    for (let shared = this.#open.get(database); shared !== undefined; shared = this.#open.get(database)) {
+    for (let shared = this.#open.get(databaseKey); shared; shared = this.#open.get(databaseKey)) {
       // While it cannot be opened, for example because the folder is missing, others may be able to.
       const isOpen = await shared.opened.then(
         () => true,
@@ -183,7 +188,18 @@ export class Archives {
     }
     // If the database cannot be reached, the lease ends as well.
     const given = giveBackJobs(store).catch(() => undefined);
-    await this.#close(database, given);
+    await this.#close(databaseKey, given);
+  }
+}
+
+/** The rows of a database name folders within one folder of packages. */
+function demandSameFolder({ folder: first }: Shared, { folder: second, location }: Store): void {
+  if ("path" in first && "path" in second && resolve(first.path) !== resolve(second.path)) {
+    throw new DimensionerError(
+      "storeTwoFolders",
+      { surface: "store", operation: "open" },
+      { path: databaseName(location), name: first.path, value: second.path },
+    );
   }
 }
 

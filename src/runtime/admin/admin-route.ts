@@ -26,6 +26,9 @@ type Work = (request: AdminRequest, signal: AbortSignal) => Promise<object>;
 /** One field of a dialog; a long token has a few thousand characters. */
 export const fieldText = v.pipe(v.string(), v.maxLength(16_384));
 
+/** What the password field of a dialog contains until somebody types into it. */
+export const untouched = "__PWRD__";
+
 /** A field that is a number in flows and text in dialogs. */
 export const fieldNumber = v.union([fieldText, v.number()]);
 

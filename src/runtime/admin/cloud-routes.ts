@@ -12,6 +12,7 @@ import {
   readBody,
   readEnvironment,
   sayError,
+  untouched,
 } from "./admin-route.ts";
 import { line, serveConnectionTest, type TestLine } from "./connection-test.ts";
 import { chooseProxy } from "../config/proxy.ts";
@@ -42,8 +43,6 @@ const invalidCloud = v.object({
   access: v.object({ problem: v.instance(DimensionerError) }),
 });
 
-/** What the password field of a dialog contains until somebody types into it. */
-const untouched = "__PWRD__";
 /** Nobody waits longer for a button. */
 const longestTestMs = 10_000;
 /** How many names of devices the dialog shows at most. */

@@ -4,11 +4,19 @@ import { readRoots } from "../../archive/maintenance/timestamp-roots.ts";
 import { fileError } from "../../media/disk.ts";
 import { SettingsReader } from "../config/settings.ts";
 import type { StoreDatabases } from "../../store/store-databases.ts";
+import { Store } from "../../store/store.ts";
 import { testDatabase } from "./store-database-test.ts";
 import { testFolder } from "./store-folder-test.ts";
 import { readPackagesFolder } from "../store/packages-folder.ts";
-import { databaseOf } from "../store/store-choice.ts";
-import { fieldText, neighbour, readBody, readEnvironment } from "./admin-route.ts";
+import { readLocation } from "../store/store-choice.ts";
+import {
+  environmentName,
+  fieldText,
+  neighbour,
+  readBody,
+  readEnvironment,
+  untouched,
+} from "./admin-route.ts";
 import { line, lineOfError, orLate, serveConnectionTest, type TestLine } from "./connection-test.ts";
 
 const requestSchema = v.object({
@@ -17,6 +25,14 @@ const requestSchema = v.object({
   folder: fieldText,
   folderType: fieldText,
   roots: fieldText,
+  database: v.picklist(["embedded", "postgres"]),
+  databaseUrl: fieldText,
+  databasePassword: fieldText,
+});
+
+const deployedStore = v.object({
+  type: v.literal("dimensioner-store"),
+  access: v.object({ store: v.instance(Store) }),
 });
 
 type StoreTestRequest = v.InferOutput<typeof requestSchema>;
@@ -29,20 +45,60 @@ export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
   serveConnectionTest(RED, "dimensioner-store", async (request, left) => {
     const given = readBody(requestSchema, request);
     const signal = AbortSignal.any([left, AbortSignal.timeout(longestTestMs)]);
-    const { id } = given;
     const tests = [
       testFolderOf(RED, given, signal),
-      testDatabase({
-        databases,
-        location: databaseOf(RED, id),
-        isDeployed: RED.nodes.getNode(id) !== null,
-        signal,
-        withinMs: longestTestMs,
-      }),
+      testDatabaseOf(RED, given, databases, signal),
       testRoots(RED, given, signal),
     ];
     return (await Promise.all(tests)).flat();
   });
+}
+
+async function testDatabaseOf(
+  RED: NodeAPI,
+  given: StoreTestRequest,
+  databases: StoreDatabases,
+  signal: AbortSignal,
+): Promise<readonly TestLine[]> {
+  const { id, database } = given;
+  try {
+    const reader = new SettingsReader("store");
+    const databaseUrl = readEnvironment(RED, given, reader)("databaseUrl", given.databaseUrl);
+    const password = database === "embedded" ? "" : readPassword(RED, given, databaseUrl);
+    if (password === null) {
+      return [line("bad", "passwordAnew")];
+    }
+    return await testDatabase({
+      databases,
+      location: readLocation(RED, id, { database, databaseUrl, password }, reader),
+      isDeployed: RED.nodes.getNode(id) !== null,
+      signal,
+      withinMs: longestTestMs,
+    });
+  } catch (error) {
+    return [lineOfError(error)];
+  }
+}
+
+/**
+ * Returns the password that the dialog means, or null if it is not sent: one that is stored or comes from the environment goes only
+ * to the address that it was deployed with, because whoever may test must not be able to read it at another address.
+ */
+function readPassword(RED: NodeAPI, given: StoreTestRequest, databaseUrl: string): string | null {
+  const { id, databasePassword: typed } = given;
+  if (typed !== "" && typed !== untouched && environmentName(typed) === undefined) {
+    return typed;
+  }
+  const node = v.safeParse(deployedStore, RED.nodes.getNode(id));
+  const location = node.success ? node.output.access.store.location : undefined;
+  if (location?.kind === "postgres" && location.address.url === databaseUrl.trim()) {
+    const { password } = location.address;
+    return typed === untouched
+      ? password
+      : readEnvironment(RED, given, new SettingsReader("store"))("databasePassword", typed);
+  }
+  // The driver takes this one where it is given none.
+  return typed === "" && process.env["PGPASSWORD"] === undefined ? "" : null;
 }
 
 async function testRoots(

@@ -7,7 +7,6 @@ import { EvidencePage } from "../../evidence-page/evidence-page.ts";
 import type { LoginMemory } from "../../evidence-page/login-requests.ts";
 import { readPageUrl } from "../../rules/addresses.ts";
 import { readPath } from "../../rules/names.ts";
-import { databaseText } from "../../store/database-location.ts";
 import type { Store } from "../../store/store.ts";
 import { openOrExplain } from "../config/config-node.ts";
 import { FlowsEvent, followFlows } from "../config/flows-event.ts";
@@ -79,7 +78,7 @@ export class StorePages {
         const lease = await leased.open();
         return {
           ...(await sourceOf({ operation, folder, lease })),
-          databaseText: databaseText(store.location),
+          location: store.location,
           timestampRoots: store.timestampRoots,
         };
       },

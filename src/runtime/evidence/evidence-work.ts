@@ -10,6 +10,7 @@ import type { ArchiveProgress } from "../../model/archive-reports.ts";
 import type { PruneResult, StoreState, VerifyResult } from "../../model/shapes.ts";
 import type { Language } from "../../rules/languages.ts";
 import { packageVersion } from "../../package/package-files.ts";
+import type { DatabaseLocation } from "../../store/database-location.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import type { Job } from "../action/serve.ts";
 import type { Operation } from "../failure.ts";
@@ -20,8 +21,8 @@ export interface EvidenceRequest extends Sought {
   readonly operation: Operation;
   /** The folder of packages, as the store's settings name it. */
   readonly folder: string;
-  /** The store's database, as the commands name it. */
-  readonly databaseText: string;
+  /** Where the store's database is. */
+  readonly location: DatabaseLocation;
   readonly lease: DatabaseLease;
   /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
   readonly roots: string;
@@ -39,7 +40,7 @@ export async function verify(request: EvidenceRequest, job: Job): Promise<Verify
   const { roots } = request;
   const packages = request.by === "all" ? null : await demandPackages(source, request);
   const { first, findings, ...report } = await runInThread(
-    { action: "verify", root, database: request.databaseText, packages, roots, most: request.limit },
+    { action: "verify", root, database: request.location, packages, roots, most: request.limit },
     { signal: job.signal, onProgress: showProgress(job) },
   );
   const { name, version } = packageVersion();
@@ -63,15 +64,16 @@ export async function prune(
   const { root } = await sourceOf(request);
   const before = Date.now() - olderThan * dayMs;
   const { first, ...report } = await runInThread(
-    { action: "prune", root, database: request.databaseText, before, dryRun, most: request.limit },
+    { action: "prune", root, database: request.location, before, dryRun, most: request.limit },
     { signal: job.signal, onProgress: showProgress(job) },
   );
   return { ...report, packages: [...first], before: new Date(before).toISOString(), dryRun };
 }
 
 /** Reads how much work the store has left, and how much space. */
-export function stateOf({ folder, lease }: EvidenceRequest): Promise<StoreState> {
-  return readStoreState({ database: lease.database, folder, disk: guardedDisk(folder) });
+export function stateOf({ folder, lease, location }: EvidenceRequest): Promise<StoreState> {
+  const { database } = lease;
+  return readStoreState({ database, kind: location.kind, folder, disk: guardedDisk(folder) });
 }
 
 /** Exports packages as a ZIP with reports. */

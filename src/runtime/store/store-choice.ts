@@ -3,14 +3,18 @@ import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase } from "../../errors/interpolation.ts";
 import type { DatabaseLocation } from "../../store/database-location.ts";
+import { readPostgresUrl } from "../../store/postgres-address.ts";
 import { Store } from "../../store/store.ts";
+import { readDatabaseUrl } from "../../rules/addresses.ts";
+import type { SettingsReader } from "../config/settings.ts";
 import { PackageLinks } from "./package-links.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
-/** Names, rights and hashed passwords of those who may see the evidence page, as JSON. */
+/** Names, rights and hashed passwords of those who may see the evidence page, as JSON; and the password of the database. */
 export interface StoreCredentials {
   logins: string;
+  databasePassword: string;
 }
 
 /** What a store's config node provides: the store, or why there is none. */
@@ -41,14 +45,39 @@ export function linkToPackage(RED: NodeAPI, storeId: string, packageId: string):
   return links instanceof PackageLinks ? links.to(packageId) : null;
 }
 
-/** Where a store's database is: in Node-RED's user directory, named by the id of the config node. */
-export function databaseOf(RED: NodeAPI, id: string): DatabaseLocation {
-  // The id in an imported flow can be any text.
-  const name = /^[\w-]{1,64}$/.test(id) ? id : sha256Of(id).slice(0, 32);
-  return { kind: "file", file: join(databaseFolder(RED), `${name}.sqlite`) };
+/** A store's database as its settings name it. */
+interface DatabaseSettings {
+  readonly database: "embedded" | "postgres";
+  readonly databaseUrl: string;
+  /** Blank: from the environment. */
+  readonly password: string;
 }
 
-/** The folder of the databases of all stores. */
+/** Where a store's database is. Throws ERR_CONFIG if its settings do not name one. */
+export function readLocation(
+  RED: NodeAPI,
+  id: string,
+  { database, databaseUrl, password }: DatabaseSettings,
+  reader: SettingsReader,
+): DatabaseLocation {
+  if (database === "embedded") {
+    return { kind: "file", file: databaseFile(RED, id) };
+  }
+  const address = readDatabaseUrl(databaseUrl);
+  if ("problem" in address) {
+    throw reader.invalid("databaseUrl", address.problem);
+  }
+  return { kind: "postgres", address: readPostgresUrl(address.url, password) };
+}
+
+/** The file of an embedded database: in Node-RED's user directory, named by the id of the config node. */
+function databaseFile(RED: NodeAPI, id: string): string {
+  // The id in an imported flow can be any text.
+  const name = /^[\w-]{1,64}$/.test(id) ? id : sha256Of(id).slice(0, 32);
+  return join(databaseFolder(RED), `${name}.sqlite`);
+}
+
+/** The folder of the embedded databases of all stores. */
 export function databaseFolder(RED: NodeAPI): string {
   return join(RED.settings.userDir ?? process.cwd(), "dimensioner");
 }

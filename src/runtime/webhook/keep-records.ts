@@ -1,6 +1,5 @@
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { databaseText } from "../../store/database-location.ts";
 import type { Store } from "../../store/store.ts";
 import type { WebhookMemory } from "../../webhook/record-intake.ts";
 import type { LogThrottle } from "../status/log-throttle.ts";
@@ -29,7 +28,7 @@ export function keepRecords(
   return new StoredRecords(store, {
     nodeId: node.id,
     runId,
-    progress: memory.storedIn(databaseText(store.location)),
+    progress: memory.storedIn(store.databaseKey),
     handOn: (received) => memory.queue.push(received, usualRecordBytes),
     onTrouble: (error) => {
       status.say("failed", "failed.ERR_STORE");

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TransactionRecord } from "../../model/shapes.ts";
-import { databaseText, type DatabaseLocation } from "../../store/database-location.ts";
 import type { HandledParcel } from "../../store/handled-records.ts";
 import { Inbox } from "../../store/inbox.ts";
 import { settledWithin } from "../../store/settled-within.ts";
@@ -10,8 +9,8 @@ import type { Received, RecordKeeper, StoredProgress } from "../../webhook/recor
 
 /** What is needed of a store. */
 interface LeasesDatabase {
-  /** Tells the store apart from others. */
-  readonly location: DatabaseLocation;
+  /** The same for all stores with the same database. */
+  readonly databaseKey: string;
   lease(): Promise<DatabaseLease>;
 }
 
@@ -68,7 +67,7 @@ export class StoredRecords implements RecordKeeper {
 
   constructor(store: LeasesDatabase, options: StoredRecordsOptions) {
     this.#store = store;
-    this.#database = databaseText(store.location);
+    this.#database = store.databaseKey;
     this.#options = options;
   }
 
