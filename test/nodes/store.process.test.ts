@@ -14,6 +14,14 @@ interface Line {
 }
 
 const webhook = "dimensioner/transaction";
+const fields = {
+  z: "",
+  folderType: "str",
+  roots: "",
+  database: "embedded",
+  databaseUrl: "",
+  databasePassword: "",
+};
 
 describe("dimensioner-store in a real Node-RED", () => {
   let nodeRed: NodeRed;
@@ -85,7 +93,7 @@ describe("dimensioner-store in a real Node-RED", () => {
       body: JSON.stringify(body),
     });
   const test = async (id: string, values: object = {}): Promise<readonly Line[]> => {
-    const response = await post({ id, z: "", folder, folderType: "str", roots: "", ...values });
+    const response = await post({ ...fields, id, folder, ...values });
     assert.equal(response.status, 200);
     const { lines } = (await response.json()) as { lines: readonly Line[] };
     return lines;
