@@ -3,7 +3,6 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { sharedBrowser } from "../support/shared-browser.ts";
-import "./installed.ts";
 import { Erp, withErp } from "./erp.ts";
 import { startStation, type StationRun } from "./packing-station.ts";
 import { median, meeting, Shift } from "./shift.ts";

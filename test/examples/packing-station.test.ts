@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { sharedBrowser } from "../support/shared-browser.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
-import "./installed.ts";
 import { changed, startStation, type StationRun } from "./packing-station.ts";
 import { StationPage } from "./station-page.ts";
 

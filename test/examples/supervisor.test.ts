@@ -3,7 +3,6 @@ import { rename } from "node:fs/promises";
 import type { Browser } from "playwright-core";
 import { sharedBrowser } from "../support/shared-browser.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
-import "./installed.ts";
 import { changed, startStation, type StationRun } from "./packing-station.ts";
 import { StationPage } from "./station-page.ts";
 
