@@ -15,6 +15,7 @@ import {
   savedProperties,
 } from "./dialog.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
+import { untilDeployed } from "./wires.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 
 const config = "#node-config-input-";
@@ -133,6 +134,7 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
       // The other store has no folder, so the editor asks.
       await page.getByRole("button", { name: "Confirm deploy" }).click();
       await started;
+      await untilDeployed(page);
       const deployed = await (await nodeRed.adminFetch("/flows")).text();
       assert.ok(deployed.includes(`postgres://${user}@${place}`), deployed);
       assert.equal(deployed.includes(password), false);

@@ -98,9 +98,15 @@ export async function wire(page: Page, from: string, to: string): Promise<void> 
   await page.waitForFunction(`RED.nodes.filterLinks(${ends}).length === 1`);
 }
 
+/** Waits until the editor has the answer of a deploy: until then it keeps passwords as they were typed. */
+export async function untilDeployed(page: Page): Promise<void> {
+  await page.locator("#red-ui-header-button-deploy.disabled").waitFor();
+}
+
 /** Presses Deploy, and waits until the flows run. */
 export async function deploy({ page, nodeRed }: OpenEditor): Promise<void> {
   const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
   await page.locator("#red-ui-header-button-deploy").click();
   await started;
+  await untilDeployed(page);
 }
