@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type {
   ArchiveNote,
   ArchiveProgress,
@@ -12,17 +11,15 @@ import { stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
 import { checkChain } from "./chain-check.ts";
 import { checkComplete } from "./incomplete-check.ts";
 import { checkExport, exportedPackagesName, findExport, noteNeighbours } from "./export-check.ts";
-import { findDatabases, isFolder } from "./find-databases.ts";
 import { FileHasher } from "./file-hasher.ts";
 import { inParallel } from "./in-parallel.ts";
 import { IndexCheck } from "./index-check.ts";
-import { IndexReader } from "./index-reader.ts";
 import { readDatabase } from "./read-database.ts";
 import { findLeftovers } from "./leftovers.ts";
 import { checkMeasurements } from "./measurement-check.ts";
 import type { CheckParts } from "./check-parts.ts";
 import { checkPackage, type CheckedTotals } from "./package-check.ts";
-import { sayUnreadable } from "./say-unreadable.ts";
+import { OpenedIndexes } from "./opened-indexes.ts";
 import { openPlace, type OpenedPlace } from "./open-place.ts";
 import { PrunedPackages } from "./pruned-packages.ts";
 import { seenOf } from "./seen-package.ts";
@@ -55,7 +52,6 @@ interface Work extends CheckParts {
   readonly place: OpenedPlace;
   /** The path of the checked folder, with a slash at the end; empty for the folder of packages itself. */
   readonly below: string;
-  readonly indexes: IndexReader[];
   readonly hasher: FileHasher;
 }
 
@@ -72,7 +68,7 @@ export class Verification {
   readonly #unchecked: Unchecked[] = [];
   readonly #notes: ArchiveNote[] = [];
   readonly #opened: { close(): Promise<void> }[] = [];
-  #expected: { packages: number; bytes: number } | null = null;
+  readonly #indexes = new OpenedIndexes({ unchecked: this.#unchecked, notes: this.#notes });
 
   constructor(folder: string, options: VerifyOptions = {}) {
     this.#folder = folder;
@@ -84,8 +80,8 @@ export class Verification {
     return {
       packages,
       bytes,
-      expectedPackages: this.#expected?.packages ?? null,
-      expectedBytes: this.#expected?.bytes ?? null,
+      expectedPackages: this.#indexes.expected?.packages ?? null,
+      expectedBytes: this.#indexes.expected?.bytes ?? null,
     };
   }
 
@@ -98,7 +94,7 @@ export class Verification {
       unchecked: this.#unchecked,
       notes: this.#notes,
       ...this.#totals,
-      expected: this.#expected?.packages ?? null,
+      expected: this.#indexes.expected?.packages ?? null,
     };
   }
 
@@ -109,7 +105,7 @@ export class Verification {
     const place = await openPlace(folder, this.#options);
     const { root, start, hasState, disk } = place;
     const hasher = new FileHasher({ disk, signal, mayUseThread });
-    this.#opened.push(place, hasher);
+    this.#opened.push(place, hasher, this.#indexes);
     const seen = await SeenPackages.open().catch(async (error: unknown) => {
       await place.close();
       throw error;
@@ -118,9 +114,9 @@ export class Verification {
     try {
       const pruned = hasState ? new PrunedPackages(join(root, stateFolderName), disk, seen) : undefined;
       const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
-      const work: Work = { place, below, root, disk, seen, pruned, indexes: [], exported, hasher };
+      const work: Work = { place, below, root, disk, seen, pruned, exported, hasher };
       for (const given of databases) {
-        yield* this.#openIndexes(given, work);
+        yield* this.#indexes.open(given, place, below);
       }
       yield* this.#walk(work);
       await seen.index();
@@ -143,43 +139,6 @@ export class Verification {
     } finally {
       await Promise.all(this.#opened.map((one) => one.close()));
     }
-  }
-
-  async *#openIndexes(given: string, work: Work): AsyncGenerator<Finding> {
-    try {
-      for (const file of await findDatabases(given, work.place.location)) {
-        yield* this.#openIndex(file, work);
-      }
-    } catch (error) {
-      this.#leaveUnchecked(given, error);
-    }
-  }
-
-  async *#openIndex(file: string, { place, below, indexes }: Work): AsyncGenerator<Finding> {
-    try {
-      const index = await IndexReader.open(file);
-      this.#opened.push(index);
-      await index.check();
-      indexes.push(index);
-      const { packages, bytes } = await index.count(below);
-      const { packages: before = 0, bytes: bytesBefore = 0 } = this.#expected ?? {};
-      this.#expected = { packages: packages + before, bytes: bytes + bytesBefore };
-      if (index.folder !== null && !(await isFolder(index.folder, place.location))) {
-        const text = `the store of this database last used the folder ${index.folder}`;
-        this.#notes.push({ kind: "other-folder", path: file, text });
-      }
-    } catch (error) {
-      if (isDimensionerError(error) && error.sentence === "storeDamaged") {
-        yield { kind: "database", path: file, problem: error.message };
-      } else {
-        this.#leaveUnchecked(file, error);
-      }
-    }
-  }
-
-  #leaveUnchecked(file: string, error: unknown): void {
-    const problem = isDimensionerError(error) ? error.message : sayUnreadable(error);
-    this.#unchecked.push({ kind: "database", path: file, problem });
   }
 
   async *#walk(work: Work): AsyncGenerator<Finding> {
@@ -244,14 +203,15 @@ export class Verification {
   }
 
   async *#checkIndexes(work: Work): AsyncGenerator<Finding> {
-    const { below, indexes, seen } = work;
-    for (const index of indexes) {
+    const { below, seen } = work;
+    const { readable } = this.#indexes;
+    for (const index of readable) {
       this.#options.signal?.throwIfAborted();
       yield* readDatabase(index, this.#unchecked, new IndexCheck(index, work).run(below));
       yield* readDatabase(index, this.#unchecked, index.damagedRows());
       yield* readDatabase(index, this.#unchecked, checkUnlisted(index, work));
       yield* readDatabase(index, this.#unchecked, checkMeasurements(index, seen));
     }
-    this.#unchecked.push(...(await checkOthers(indexes, seen)));
+    this.#unchecked.push(...(await checkOthers(readable, seen)));
   }
 }
