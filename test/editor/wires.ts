@@ -100,7 +100,7 @@ export async function wire(page: Page, from: string, to: string): Promise<void> 
 
 /** Waits until the editor has the answer of a deploy: until then it keeps passwords as they were typed. */
 export async function untilDeployed(page: Page): Promise<void> {
-  await page.locator("#red-ui-header-button-deploy.disabled").waitFor();
+  await page.waitForFunction("!RED.nodes.dirty()");
 }
 
 /** Presses Deploy, and waits until the flows run. */
