@@ -17,8 +17,9 @@ import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
 import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
+import { filesName } from "../../src/store/files-location.ts";
 import { databaseFolder, linkToPackage, storeOf } from "../../src/runtime/store/store-choice.ts";
-import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
+import { filesOf } from "../../src/runtime/store/packages-folder.ts";
 import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import type { Message } from "../../src/runtime/messages.ts";
 import { KnownOutputFolders } from "../../src/runtime/action/output-folders.ts";
@@ -142,7 +143,7 @@ export default function (RED: NodeAPI): void {
         hasMedia: media.length > 0,
         abilitiesOf: (id) => jobDevice(RED, id),
       });
-      const host = packagesFolderOf(storeOf(RED, properties.store, operation), operation);
+      const host = filesName(filesOf(storeOf(RED, properties.store, operation), operation));
       const accept = async (): Promise<Submission> => {
         const runner = await session.open();
         return media.length === 0 ? runner.submit(intent) : runner.submitMedia(intent, media, readPart(msg));

@@ -21,7 +21,7 @@ import { timestamp } from "../../src/runtime/evidence/timestamp-work.ts";
 import { LeasedStore } from "../../src/runtime/evidence/leased-store.ts";
 import { Turns } from "../../src/runtime/evidence/turns.ts";
 import type { Outputs } from "../../src/runtime/messages.ts";
-import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
+import { filesOf } from "../../src/runtime/store/packages-folder.ts";
 import { storeOf } from "../../src/runtime/store/store-choice.ts";
 import { defaults, properties as table, type EvidenceProperties } from "./evidence.shared.ts";
 
@@ -63,7 +63,7 @@ export default function (RED: NodeAPI): void {
         by: settings.by,
         value: await values.optional({ field: "value", value, type: valueType }),
         limit: settings.limit,
-        folder: packagesFolderOf(store, operation),
+        files: filesOf(store, operation),
         location: store.location,
         lease: await leased.open(),
         roots: settings.roots === "" ? store.timestampRoots : settings.roots,

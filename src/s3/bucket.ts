@@ -32,6 +32,8 @@ export interface OpenedObject extends ObjectHead {
 export interface ListedObject {
   readonly key: string;
   readonly bytes: number;
+  /** When it was stored, by the clock of the store, in milliseconds since 1970. */
+  readonly storedAtMs: number;
 }
 
 /**
@@ -130,6 +132,14 @@ export class Bucket {
         }
       }
       return await storeObject(this.#requests, key, source, { ...options, isNew: false });
+    });
+  }
+
+  /** Removes an object if it is there. Where the bucket keeps versions, the earlier ones stay. */
+  async remove(key: string): Promise<void> {
+    await this.#explained("delete", async () => {
+      const response = await this.#orNone({ method: "DELETE", key });
+      await response?.body.dump();
     });
   }
 
@@ -233,6 +243,7 @@ function pageOf(answer: XmlElement): Page {
       return {
         key: isEncoded ? decodeURIComponent(key.replaceAll("+", " ")) : key,
         bytes: Number(childText(one, "Size")),
+        storedAtMs: Date.parse(childText(one, "LastModified") ?? ""),
       };
     }),
     next:

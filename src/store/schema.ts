@@ -184,4 +184,12 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE VIEW open_jobs_v1 AS SELECT job_id, node_id, state, accepted_at, changed_at, transaction_id, worker_id
       FROM jobs WHERE state NOT IN ('reported', 'failed')`,
   ],
+  // Where packages are being uploaded to a bucket, so that what is not finished can be found without listing the bucket.
+  [
+    `CREATE TABLE uploads (
+      location TEXT PRIMARY KEY,
+      job_id TEXT NOT NULL,
+      begun_at TEXT NOT NULL
+    )`,
+  ],
 ];

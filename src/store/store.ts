@@ -1,9 +1,10 @@
 import type { DimensionerError } from "../errors/dimensioner-error.ts";
+import type { FilesLocation } from "./files-location.ts";
 import { databaseText, type DatabaseLocation } from "./database-location.ts";
 import type { DatabaseLease, StoreDatabases } from "./store-databases.ts";
 
-/** The folder of a store's packages, or why its settings name none. */
-export type PackagesFolder = { readonly path: string } | { readonly problem: DimensionerError };
+/** Where the packages of a store are, or why its settings do not say it. */
+export type StoreFiles = FilesLocation | { readonly problem: DimensionerError };
 
 /** What opens the databases of stores. */
 type OpensDatabases = Pick<StoreDatabases, "open">;
@@ -14,21 +15,15 @@ export class Store {
   readonly location: DatabaseLocation;
   /** The same for all stores with the same database. */
   readonly databaseKey: string;
-  /** The folder of packages. It was not checked whether it exists: it may be a share that is not mounted. */
-  readonly folder: PackagesFolder;
+  readonly files: StoreFiles;
   /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
   readonly timestampRoots: string;
   readonly #databases: OpensDatabases;
 
-  constructor(
-    location: DatabaseLocation,
-    folder: PackagesFolder,
-    databases: OpensDatabases,
-    timestampRoots = "",
-  ) {
+  constructor(location: DatabaseLocation, files: StoreFiles, databases: OpensDatabases, timestampRoots = "") {
     this.location = location;
     this.databaseKey = databaseText(location);
-    this.folder = folder;
+    this.files = files;
     this.timestampRoots = timestampRoots;
     this.#databases = databases;
   }

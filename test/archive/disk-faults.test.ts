@@ -162,7 +162,7 @@ describe("archive: a disk that is full, gone or closed", () => {
         // The database is on another disk: Node-RED's own.
         const store = new Store(
           { kind: "file", file: join(folder, "store.sqlite") },
-          { path: root },
+          { kind: "folder", path: root },
           newDatabases(),
         );
         const archive = await openArchive(root, cloud.client, { store });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Verification } from "../../src/archive/maintenance/verify.ts";
 import { keysOfManifest } from "../../src/archive/jobs/table/job-keys.ts";
-import { encodeLine } from "../../src/archive/maintenance/checked-lines.ts";
+import { encodeLine } from "../../src/archive/files/checked-lines.ts";
 import { readManifest, writeManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
 import { indexPackage } from "../../src/archive/packages/package-index.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";

@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from "node:f
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { readAgeMs } from "../../src/archive/maintenance/age.ts";
-import { decodeLine } from "../../src/archive/maintenance/checked-lines.ts";
+import { decodeLine } from "../../src/archive/files/checked-lines.ts";
 import { pruneArchive } from "../../src/archive/maintenance/commands.ts";
 import type { PruneArchiveOptions, PrunedPackage, PruneReport } from "../../src/model/archive-reports.ts";
 import { withFolder } from "../media/support.ts";

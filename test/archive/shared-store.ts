@@ -14,5 +14,8 @@ export async function openSharedStore(
   const { worker } = database;
   const location = { kind: "postgres", address: options.address } as const;
   const lease = { database, worker, arrivals: new RecordArrivals(), release: () => database.close() };
-  return { database, store: new Store(location, { path: root }, { open: async () => lease }) };
+  return {
+    database,
+    store: new Store(location, { kind: "folder", path: root }, { open: async () => lease }),
+  };
 }

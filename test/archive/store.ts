@@ -19,5 +19,5 @@ export function storeIn(
   databases: Pick<StoreDatabases, "open"> = newDatabases(),
   file = databaseOf(root),
 ): Store {
-  return new Store({ kind: "file", file }, { path: root }, databases);
+  return new Store({ kind: "file", file }, { kind: "folder", path: root }, databases);
 }

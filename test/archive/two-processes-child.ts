@@ -10,7 +10,7 @@ import { intentOf, openArchive } from "./support.ts";
 
 const [root = "", file = "", origin = "", list = ""] = process.argv.slice(2);
 const client = new CloudClient({ baseUrl: origin, token: "simulator", timeoutMs: 5_000 });
-const store = new Store({ kind: "file", file }, { path: root }, new StoreDatabases());
+const store = new Store({ kind: "file", file }, { kind: "folder", path: root }, new StoreDatabases());
 const { runner, close } = await openArchive(root, client, { store, concurrency: 4 });
 console.log("open");
 await once(process.stdin, "data");

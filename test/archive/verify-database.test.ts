@@ -154,5 +154,5 @@ describe("archive: dimensioner-verify with a database", () => {
 });
 
 function storeAt(file: string, root: string): Store {
-  return new Store({ kind: "file", file }, { path: root }, newDatabases());
+  return new Store({ kind: "file", file }, { kind: "folder", path: root }, newDatabases());
 }

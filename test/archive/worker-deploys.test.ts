@@ -22,7 +22,7 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
 
   const startProcess = (root: string, location: DatabaseLocation, giveBackMs?: number): Process => {
     const archives = new Archives(giveBackMs === undefined ? {} : { giveBackMs });
-    const store = new Store(location, { path: root }, new StoreDatabases());
+    const store = new Store(location, { kind: "folder", path: root }, new StoreDatabases());
     return { store, open: () => openArchive(root, cloud.client, { store, archives }) };
   };
 
@@ -145,7 +145,7 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
     await withFolder(async (root) => {
       const [archives, databases] = [new Archives({ giveBackMs: 50 }), new StoreDatabases()];
       const before = await openArchive(root, cloud.client, {
-        store: new Store(location, { path: root }, databases),
+        store: new Store(location, { kind: "folder", path: root }, databases),
         archives,
       });
       const other = await startProcess(root, location).open();
@@ -158,7 +158,9 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
       // It is being opened when the time to give the jobs back has come.
       const opened = Promise.withResolvers<void>();
       const slow = { open: (at: DatabaseLocation) => opened.promise.then(() => databases.open(at)) };
-      const opening = archives.open(new Store(location, { path: join(root, "not-mounted") }, slow));
+      const opening = archives.open(
+        new Store(location, { kind: "folder", path: join(root, "not-mounted") }, slow),
+      );
       const closedAt = performance.now();
       await until(() => performance.now() - closedAt > 200, "the time to give back has passed");
       assert.equal((await other.archive.takeOver(taker)).count, 0);
@@ -175,12 +177,14 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
     await withFolder((root) =>
       withFolder(async (other) => {
         const [archives, databases] = [new Archives(), new StoreDatabases()];
-        const store = new Store(location, { path: root }, databases);
+        const store = new Store(location, { kind: "folder", path: root }, databases);
         const opened = await openArchive(root, cloud.client, { store, archives });
-        const second = new Store(location, { path: other }, databases);
+        const second = new Store(location, { kind: "folder", path: other }, databases);
         const { values } = await rejectsWith(archives.open(second), "ERR_CONFIG", "storeTwoFolders");
         assert.deepEqual([values.name, values.value], [root, other]);
-        const same = await archives.open(new Store(location, { path: `${root}/` }, databases));
+        const same = await archives.open(
+          new Store(location, { kind: "folder", path: `${root}/` }, databases),
+        );
         assert.equal(same.archive, opened.archive);
         await Promise.all([same.release(), opened.close()]);
       }),

@@ -232,7 +232,8 @@ describe("evidence that is damaged, contradicts itself or accumulates", () => {
     await withFolder(async (root) => {
       const userDir = await mkdtemp(join(tmpdir(), "reset-after-restart-"));
       const file = join(userDir, "dimensioner", "store.sqlite");
-      const store = (): Store => new Store({ kind: "file", file }, { path: root }, newDatabases());
+      const store = (): Store =>
+        new Store({ kind: "file", file }, { kind: "folder", path: root }, newDatabases());
       const before = await openArchive(root, cloud.client, { node: "archive", store: store() });
       for (let index = 0; index < 12; index += 1) {
         const intent = cloud.intentFor(`t${index}`, { waitMs: 600_000 });

@@ -6,7 +6,7 @@ import type { AccessRules } from "../../src/access/gate.ts";
 import { FailedLogins } from "../../src/access/failed-logins.ts";
 import { PasswordChecks } from "../../src/access/passwords.ts";
 import { Sessions } from "../../src/access/sessions.ts";
-import { openRoot } from "../../src/archive/evidence/open-package.ts";
+import { openRoot } from "../../src/archive/files/open-files.ts";
 import { plainDisk } from "../../src/archive/archive-disk.ts";
 import { EvidencePage } from "../../src/evidence-page/evidence-page.ts";
 import type { LoginMemory } from "../../src/evidence-page/login-requests.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { packagesFolderOf } from "../../src/runtime/store/packages-folder.ts";
+import { filesName } from "../../src/store/files-location.ts";
+import { filesOf } from "../../src/runtime/store/packages-folder.ts";
 import { storeOf } from "../../src/runtime/store/store-choice.ts";
 import { TestFlow } from "../support/flow.ts";
 
@@ -15,7 +16,7 @@ describe("the folder of a store", () => {
     ]);
     try {
       const RED = { nodes: { getNode: (id: string) => flow.node(id) } };
-      return packagesFolderOf(storeOf(RED as never, "store", operation), operation);
+      return filesName(filesOf(storeOf(RED as never, "store", operation), operation));
     } catch (error) {
       assert.ok(isDimensionerError(error));
       assert.equal(error.code, "ERR_CONFIG");

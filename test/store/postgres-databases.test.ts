@@ -13,7 +13,7 @@ describe("the databases of stores on a PostgreSQL server", () => {
     const { address } = await postgresOptions();
     const location = { kind: "postgres", address } as const;
     const databases = new StoreDatabases();
-    const store = new Store(location, { path: "packages" }, databases);
+    const store = new Store(location, { kind: "folder", path: "packages" }, databases);
     const [one, two] = await Promise.all([store.lease(), store.lease()]);
     const workers = [{ sql: "SELECT worker_id FROM workers" }];
     assert.deepEqual(

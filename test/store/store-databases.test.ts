@@ -51,7 +51,7 @@ describe("the databases of stores", () => {
   });
 
   it("keeps the database open until the last of its users has released it", async () => {
-    const store = new Store({ kind: "file", file }, { path: folder }, databases);
+    const store = new Store({ kind: "file", file }, { kind: "folder", path: folder }, databases);
     const [one, two] = await Promise.all([store.lease(), store.lease()]);
     await Promise.all([one.release(), one.release()]);
     await two.database.transaction(nothing);

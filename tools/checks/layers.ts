@@ -135,16 +135,16 @@ export const layers: readonly Layer[] = [
     note: "reads and verifies time stamps (RFC 3161); pure functions, loaded only when they are needed",
   },
   {
+    name: "src/store",
+    may: ["src/s3", packageFiles, ...shapes],
+    modules: withoutNodeRed,
+    note: "the database, in its own thread",
+  },
+  {
     name: "src/s3",
     may: shapes,
     modules: withoutNodeRed,
     note: "the client of object stores, loaded only when a bucket is named",
-  },
-  {
-    name: "src/store",
-    may: [packageFiles, ...shapes],
-    modules: withoutNodeRed,
-    note: "the database, in its own thread",
   },
   { name: "src/webhook", may: shapes, modules: withoutNodeRed },
   { name: "src/scan", may: shapes, modules: withoutNodeRed, note: "reads barcodes; pure functions" },

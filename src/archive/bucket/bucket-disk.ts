@@ -1,5 +1,5 @@
 import { sep } from "node:path";
-import { readS3Url } from "../../s3/bucket-address.ts";
+import { readS3Url, type BucketAddress } from "../../s3/bucket-address.ts";
 import { Bucket } from "../../s3/bucket.ts";
 import type { BucketOptions } from "../../s3/requests.ts";
 import type { EntryFacts, ReadDisk, ReadFile } from "../archive-disk.ts";
@@ -85,6 +85,11 @@ export class BucketDisk implements ReadDisk {
   }
 }
 
+/** Returns the prefix of an address as a path. */
+export function rootOf({ prefix }: BucketAddress): string {
+  return sep + prefix.replaceAll("/", sep);
+}
+
 /** Opens the bucket of an address and returns it with its prefix as a path. Rejects with ERR_CONFIG and ERR_STORE. */
 export async function openBucketDisk(
   url: string,
@@ -92,10 +97,11 @@ export async function openBucketDisk(
 ): Promise<{ readonly disk: BucketDisk; readonly start: string }> {
   const address = readS3Url(url);
   const bucket = await Bucket.open(address, options);
-  return { disk: new BucketDisk(bucket), start: sep + address.prefix.replaceAll("/", sep) };
+  return { disk: new BucketDisk(bucket), start: rootOf(address) };
 }
 
-function keyOf(path: string): string {
+/** The key of a path: without the slash at its beginning, and with slashes on Windows as well. */
+export function keyOf(path: string): string {
   return path
     .split(sep)
     .filter((part) => part !== "")

@@ -15,7 +15,7 @@ import {
   writeDurably,
   type ArchiveDisk,
 } from "../archive-disk.ts";
-import { addLine } from "../maintenance/checked-lines.ts";
+import { addLines } from "../files/checked-lines.ts";
 import { openPlain } from "../packages/package-files.ts";
 import type { OpenedPackage } from "./open-package.ts";
 
@@ -121,7 +121,7 @@ async function logChange(
     transactionReference: manifest.references.transactionReference,
     ...change,
   };
-  await addLine(join(stateFolder, holdLogName), entry, disk);
+  await addLines(join(stateFolder, holdLogName), [entry], disk);
 }
 
 /** The file that this package writes comes last: what somebody has put there by hand says why. */

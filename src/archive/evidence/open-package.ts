@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { checkRoot } from "../../media/target-folder.ts";
-import { asFileError, diskFacts, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
+import { manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
 import { loadManifestWithin } from "../maintenance/load-manifest-within.ts";
 import type { IndexedPackage } from "../packages/package-index.ts";
 import type { Manifest } from "../packages/manifest.ts";
@@ -17,16 +16,6 @@ export interface OpenedPackage {
   readonly manifest: Manifest;
   /** Of its manifest. */
   readonly sha256: string;
-}
-
-/** Returns the folder of packages without links. Throws ERR_FILE if it is not there. */
-export async function openRoot(folder: string, disk: ArchiveDisk): Promise<string> {
-  const root = await checkRoot(folder, disk, diskFacts);
-  try {
-    return await disk.realpath(root);
-  } catch (error) {
-    throw asFileError(error, root);
-  }
 }
 
 /**

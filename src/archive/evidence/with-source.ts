@@ -1,7 +1,7 @@
 import { plainDisk } from "../archive-disk.ts";
 import { findDatabases } from "../maintenance/find-databases.ts";
 import { openForTool } from "../maintenance/index-source.ts";
-import { openRoot } from "./open-package.ts";
+import { openRoot } from "../files/open-files.ts";
 import type { EvidenceSource } from "./packages.ts";
 
 /** Where the packages of a store are, for a program that does not own its database. */

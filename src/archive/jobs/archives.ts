@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { fileError } from "../../media/disk.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
@@ -6,13 +5,14 @@ import { AbandonedJobs } from "./table/abandoned-jobs.ts";
 import { closedLeaseSeconds } from "../../store/worker-lease.ts";
 import { settledWithin } from "../../store/settled-within.ts";
 import { databaseName } from "../../store/database-location.ts";
-import type { PackagesFolder, Store } from "../../store/store.ts";
+import { filesKey, filesName } from "../../store/files-location.ts";
+import type { Store, StoreFiles } from "../../store/store.ts";
 import { Archive, type OpeningFindings } from "./run/archive.ts";
 import type { OpenJobLimits } from "./table/open-jobs.ts";
 import { diskFacts, type ArchiveDisk } from "../archive-disk.ts";
 
 interface Shared {
-  readonly folder: PackagesFolder;
+  readonly files: StoreFiles;
   readonly opened: Promise<{ archive: Archive; findings: OpeningFindings }>;
   users: number;
 }
@@ -68,7 +68,7 @@ export class Archives {
     await this.#untilClosed(store);
     const before = this.#open.get(store.databaseKey);
     if (before !== undefined) {
-      demandSameFolder(before, store);
+      demandSameFiles(before, store);
     }
     const shared = before ?? this.#begin(store);
     shared.users += 1;
@@ -95,29 +95,29 @@ export class Archives {
    * A deploy closes the old node and opens the new one at once. The old archive has to finish first, also on a disk
    * that hangs.
    */
-  async #untilClosed({ databaseKey, location, folder }: Store): Promise<void> {
+  async #untilClosed({ databaseKey, location, files }: Store): Promise<void> {
     const closing = this.#closing.get(databaseKey);
     if (closing !== undefined && !(await settledWithin(closing, closedWithinMs))) {
-      throw fileError("fileHung", "path" in folder ? folder.path : databaseName(location), diskFacts);
+      throw fileError("fileHung", "problem" in files ? databaseName(location) : filesName(files), diskFacts);
     }
   }
 
   #begin(store: Store): Shared {
-    const shared: Shared = { folder: store.folder, opened: this.#openArchive(store), users: 0 };
+    const shared: Shared = { files: store.files, opened: this.#openArchive(store), users: 0 };
     this.#open.set(store.databaseKey, shared);
     return shared;
   }
 
   async #openArchive(store: Store): Promise<{ archive: Archive; findings: OpeningFindings }> {
-    const { folder } = store;
-    if ("problem" in folder) {
-      throw folder.problem;
+    const { files } = store;
+    if ("problem" in files) {
+      throw files.problem;
     }
     const lease = await store.lease();
     try {
-      const disk = this.#disk ?? guardedDisk(folder.path);
+      const disk = this.#disk ?? guardedDisk(filesName(files));
       const [limits, settleMs] = [this.#limits, this.#settleMs];
-      return await Archive.open(folder.path, lease, { disk, limits, settleMs });
+      return await Archive.open(filesName(files), lease, { disk, limits, settleMs });
     } catch (error) {
       await lease.release();
       throw error;
@@ -193,12 +193,12 @@ export class Archives {
 }
 
 /** The rows of a database name folders within one folder of packages. */
-function demandSameFolder({ folder: first }: Shared, { folder: second, location }: Store): void {
-  if ("path" in first && "path" in second && resolve(first.path) !== resolve(second.path)) {
+function demandSameFiles({ files: first }: Shared, { files: second, location }: Store): void {
+  if (!("problem" in first) && !("problem" in second) && filesKey(first) !== filesKey(second)) {
     throw new DimensionerError(
       "storeTwoFolders",
       { surface: "store", operation: "open" },
-      { path: databaseName(location), name: first.path, value: second.path },
+      { path: databaseName(location), name: filesName(first), value: filesName(second) },
     );
   }
 }

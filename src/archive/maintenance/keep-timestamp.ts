@@ -11,7 +11,7 @@ import {
   writeDurably,
   type ArchiveDisk,
 } from "../archive-disk.ts";
-import { addLine } from "./checked-lines.ts";
+import { addLines } from "../files/checked-lines.ts";
 import {
   filesOfTimestamp,
   timestampLogName,
@@ -57,7 +57,7 @@ export async function keepTimestamp(root: string, kept: KeptTimestamp, disk: Arc
     package: about.package,
     response: sha256Of(response),
   };
-  await addLine(join(state, timestampLogName), line satisfies LoggedTimestamp, disk);
+  await addLines(join(state, timestampLogName), [line satisfies LoggedTimestamp], disk);
 }
 
 /** When a folder has changed; infinite if it has got its name meanwhile, as that of another process does. */

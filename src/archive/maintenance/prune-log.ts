@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { systemCode } from "../../media/disk.ts";
 import { plainDisk, pruneLogName, type ReadDisk } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
-import { addLine, decodeLine, readLines } from "./checked-lines.ts";
+import { addLines, decodeLine, readLines } from "../files/checked-lines.ts";
 
 const prunedLine = v.object({
   at: v.string(),
@@ -31,7 +31,7 @@ export class PruneLog {
 
   /** Adds a line; resolves when it is on the disk. */
   async add(entry: PrunedLine): Promise<void> {
-    await addLine(this.#path, entry, plainDisk);
+    await addLines(this.#path, [entry], plainDisk);
   }
 }
 

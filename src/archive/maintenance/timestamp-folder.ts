@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { exists, namesIn, stateFolderName, type ReadDisk } from "../archive-disk.ts";
-import { decodeLine, readLines } from "./checked-lines.ts";
+import { decodeLine, readLines } from "../files/checked-lines.ts";
 import { openPlain } from "../packages/package-files.ts";
 
 /** The folder of the time stamps, in the archive's own folder and in an export. */

@@ -7,6 +7,7 @@ import type { StoreDatabases } from "../../store/store-databases.ts";
 import { Store } from "../../store/store.ts";
 import { testDatabase } from "./store-database-test.ts";
 import { testFolder } from "./store-folder-test.ts";
+import { filesName } from "../../store/files-location.ts";
 import { readPackagesFolder } from "../store/packages-folder.ts";
 import { readLocation } from "../store/store-choice.ts";
 import {
@@ -128,7 +129,7 @@ async function testFolderOf(
     const resolved = readEnvironment(RED, given, new SettingsReader("store"));
     const folder = folderType === "str" ? resolved("folder", given.folder) : given.folder;
     const read = readPackagesFolder(RED, neighbour(RED, given), { folder, folderType });
-    return "path" in read ? await testFolder(read.path, signal) : [lineOfError(read.problem)];
+    return "problem" in read ? [lineOfError(read.problem)] : await testFolder(filesName(read), signal);
   } catch (error) {
     return [lineOfError(error)];
   }

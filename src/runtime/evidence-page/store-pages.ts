@@ -15,7 +15,7 @@ import { sourceOf } from "../evidence/evidence-work.ts";
 import { LeasedStore } from "../evidence/leased-store.ts";
 import { LogThrottle } from "../status/log-throttle.ts";
 import { translateError, translateStatus } from "../status/translate.ts";
-import { packagesFolderOf } from "../store/packages-folder.ts";
+import { filesOf } from "../store/packages-folder.ts";
 import type { StoreNode } from "../store/store-choice.ts";
 import { servePath } from "../web/serve-path.ts";
 import { ServedPaths } from "../web/served-paths.ts";
@@ -74,10 +74,10 @@ export class StorePages {
       memory: this.#memoryOf(node.id),
       open: async (name) => {
         const operation = { operation: name, surface: "store", acts: false } as const;
-        const folder = packagesFolderOf(store, operation);
+        const files = filesOf(store, operation);
         const lease = await leased.open();
         return {
-          ...(await sourceOf({ operation, folder, lease })),
+          ...(await sourceOf({ operation, files, lease })),
           location: store.location,
           timestampRoots: store.timestampRoots,
         };

@@ -1,5 +1,5 @@
 import type { NodeAPI } from "node-red";
-import { openRoot } from "../../archive/evidence/open-package.ts";
+import { openRoot } from "../../archive/files/open-files.ts";
 import type { ExportResult, ExportTarget } from "../../archive/export/export-packages.ts";
 import { withNext } from "../../archive/report/neighbours.ts";
 import { demandPackages, type EvidenceSource, type Sought } from "../../archive/evidence/packages.ts";
@@ -11,6 +11,7 @@ import type { PruneResult, StoreState, VerifyResult } from "../../model/shapes.t
 import type { Language } from "../../rules/languages.ts";
 import { packageVersion } from "../../package/package-files.ts";
 import type { DatabaseLocation } from "../../store/database-location.ts";
+import { filesName, type FilesLocation } from "../../store/files-location.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import type { Job } from "../action/serve.ts";
 import type { Operation } from "../failure.ts";
@@ -19,8 +20,8 @@ import type { Message } from "../messages.ts";
 /** What one message asks for. */
 export interface EvidenceRequest extends Sought {
   readonly operation: Operation;
-  /** The folder of packages, as the store's settings name it. */
-  readonly folder: string;
+  /** Where the packages of the store are, as its settings name it. */
+  readonly files: FilesLocation;
   /** Where the store's database is. */
   readonly location: DatabaseLocation;
   readonly lease: DatabaseLease;
@@ -71,8 +72,9 @@ export async function prune(
 }
 
 /** Reads how much work the store has left, and how much space. */
-export function stateOf({ folder, lease, location }: EvidenceRequest): Promise<StoreState> {
+export function stateOf({ files, lease, location }: EvidenceRequest): Promise<StoreState> {
   const { database } = lease;
+  const folder = filesName(files);
   return readStoreState({ database, kind: location.kind, folder, disk: guardedDisk(folder) });
 }
 
@@ -108,9 +110,10 @@ export function messagesOf<T>(
 /** Opens the folder of packages. Throws ERR_FILE. */
 export async function sourceOf({
   operation,
-  folder,
+  files,
   lease,
-}: Pick<EvidenceRequest, "operation" | "folder" | "lease">): Promise<EvidenceSource> {
+}: Pick<EvidenceRequest, "operation" | "files" | "lease">): Promise<EvidenceSource> {
+  const folder = filesName(files);
   const disk = guardedDisk(folder);
   const { database } = lease;
   return { database, root: await openRoot(folder, disk), disk, operation: operation.operation };

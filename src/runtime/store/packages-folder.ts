@@ -1,7 +1,8 @@
 import type { Node, NodeAPI } from "node-red";
 import { field, phrase } from "../../errors/interpolation.ts";
 import { storeFolderTypes } from "../../properties/property-table.ts";
-import type { PackagesFolder, Store } from "../../store/store.ts";
+import type { FilesLocation } from "../../store/files-location.ts";
+import type { Store, StoreFiles } from "../../store/store.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 
@@ -18,7 +19,7 @@ export function readPackagesFolder(
   RED: NodeAPI,
   node: Node | null,
   { folder, folderType }: StoreFolder,
-): PackagesFolder {
+): StoreFiles {
   const text = textOf(folder);
   if (!storeFolderTypes.some((type) => type === folderType)) {
     const values = { field: field("folder"), value: show(folderType), choices: storeFolderTypes };
@@ -27,22 +28,22 @@ export function readPackagesFolder(
   if (text.trim() === "") {
     return { problem: errorBeforeSending(ofSettings, "configFolder") };
   }
-  return folderType === "str" ? { path: text } : readVariables(RED, node, text);
+  return folderType === "str" ? { kind: "folder", path: text } : readVariables(RED, node, text);
 }
 
-/** Returns the folder of a store's packages; throws ERR_CONFIG if its settings name none. It need not exist. */
-export function packagesFolderOf({ folder }: Store, operation: Operation): string {
-  if ("problem" in folder) {
-    throw errorBeforeSending(operation, folder.problem.sentence, folder.problem.values);
+/** Returns where the packages of a store are; throws ERR_CONFIG if its settings do not say it. It need not exist. */
+export function filesOf({ files }: Store, operation: Operation): FilesLocation {
+  if ("problem" in files) {
+    throw errorBeforeSending(operation, files.problem.sentence, files.problem.values);
   }
-  return folder.path;
+  return files;
 }
 
 /**
  * Replaces variables in the text of a typed input of type env: a name, or a text with `${NAME}` in it. A variable that
  * is not set is an error, because the rest of the text would name another folder.
  */
-function readVariables(RED: NodeAPI, node: Node | null, text: string): PackagesFolder {
+function readVariables(RED: NodeAPI, node: Node | null, text: string): StoreFiles {
   const unset: string[] = [];
   const read = (name: string): string => {
     const found: unknown = node === null ? process.env[name] : RED.util.getSetting(node, name);
@@ -58,7 +59,7 @@ function readVariables(RED: NodeAPI, node: Node | null, text: string): PackagesF
     : read(text.trim());
   const [name] = unset;
   return name === undefined
-    ? { path }
+    ? { kind: "folder", path }
     : { problem: new SettingsReader("store").invalid("folder", phrase("environmentUnset", { name })) };
 }
 

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { phrase, ProblemError } from "../../errors/interpolation.ts";
-import { writeWhole, type ArchiveDisk, type ReadFile } from "../archive-disk.ts";
+import { namesIn, writeWhole, type ArchiveDisk, type ReadDisk, type ReadFile } from "../archive-disk.ts";
+import { openPlain } from "../packages/package-files.ts";
 
 const newline = 0x0a;
 const readBytes = 1024 * 1024;
@@ -13,15 +15,19 @@ export function encodeLine(record: object): Buffer {
   return Buffer.from(`${checksum(json)} ${json}\n`);
 }
 
-/** Adds a line to a file, which is created if it is missing; resolves when it is on the disk. */
-export async function addLine(path: string, record: object, disk: ArchiveDisk): Promise<void> {
+/** Adds lines to a file, which is created if it is missing; resolves when they are on the disk. */
+export async function addLines(path: string, records: readonly object[], disk: ArchiveDisk): Promise<void> {
   const file = await disk.open(path, "a+");
   try {
     const { size } = await file.stat();
     // Ends a line that a kill has interrupted.
     const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(size - 1, 0));
     const isTorn = bytesRead === 1 && buffer.toString() !== "\n";
-    await writeWhole(file, Buffer.concat([Buffer.from(isTorn ? "\n" : ""), encodeLine(record)]), size);
+    await writeWhole(
+      file,
+      Buffer.concat([Buffer.from(isTorn ? "\n" : ""), ...records.map(encodeLine)]),
+      size,
+    );
     await file.datasync();
   } finally {
     await file.close();
@@ -77,4 +83,25 @@ export async function* readLines(
 
 function checksum(json: string): string {
   return crc32(json).toString(16).padStart(8, "0");
+}
+
+/**
+ * Reads the lines of a log: those of its file, then those of the objects into which a bucket's log is divided, in the order of
+ * their names. Nothing if there is no log.
+ */
+export async function* readLog(path: string, disk: ReadDisk): AsyncGenerator<string> {
+  const parts = await namesIn(path, disk);
+  for (const part of [path, ...parts.sort().map((name) => join(path, name))]) {
+    const file = await openPlain(part, disk);
+    if (file === undefined) {
+      continue;
+    }
+    try {
+      for await (const { lines } of readLines(file, 0)) {
+        yield* lines;
+      }
+    } finally {
+      await file.close();
+    }
+  }
 }

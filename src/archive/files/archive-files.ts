@@ -1,0 +1,34 @@
+import type { ReadDisk } from "../archive-disk.ts";
+
+/**
+ * The files of an archive, opened: a folder or a bucket. Packages are read by `disk`; these methods are the only ones that
+ * change what is archived. All paths are absolute on `disk`. They reject with the system's error, or with ERR_STORE.
+ */
+export interface ArchiveFiles {
+  readonly kind: "folder" | "s3";
+  readonly disk: ReadDisk;
+  /** The folder of packages on `disk`, without links. */
+  readonly root: string;
+  /** For people: the path of the folder of packages, or `s3://bucket/prefix`. */
+  readonly name: string;
+  /** The path or address by which people know a package or a file of it; `location` is below the root, with slashes. */
+  addressOf(location: string): string;
+  /** Writes a small file. It is there completely or not at all, and replaces one of its name. */
+  write(path: string, content: string | Buffer): Promise<void>;
+  /** Writes a new folder of small files. In a bucket the last file comes last. */
+  writeFolder(path: string, files: readonly (readonly [name: string, content: Buffer])[]): Promise<void>;
+  /** Removes a file if it is there. */
+  remove(path: string): Promise<void>;
+  /**
+   * Adds records to a log, durably: lines of one file, or in a bucket, where nothing can be added to a file, an object of
+   * their own. `readLog` reads both.
+   */
+  addToLog(path: string, records: readonly object[]): Promise<void>;
+  /**
+   * Removes a package, so that nobody takes what is left of it after a kill for a package. `start`: folders above it that
+   * become empty are removed as far as this one.
+   */
+  removePackage(folder: string, start: string): Promise<void>;
+  /** Ends all requests to a bucket. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { sha256Of } from "../../model/sha256.ts";
+import type { Bucket } from "../../s3/bucket.ts";
+import { manifestFileName } from "../archive-disk.ts";
+import type { ArchiveFiles } from "./archive-files.ts";
+import { encodeLine } from "./checked-lines.ts";
+import { keyOf, type BucketDisk } from "../bucket/bucket-disk.ts";
+
+/** The files of an archive in a bucket. */
+export class BucketFiles implements ArchiveFiles {
+  readonly kind = "s3";
+  readonly disk: BucketDisk;
+  readonly root: string;
+
+  /** `root` is the prefix of the archive as a path. */
+  constructor(disk: BucketDisk, root: string) {
+    this.disk = disk;
+    this.root = root;
+  }
+
+  get bucket(): Bucket {
+    return this.disk.bucket;
+  }
+
+  get name(): string {
+    const prefix = keyOf(this.root);
+    return `s3://${this.bucket.address.bucket}${prefix === "" ? "" : `/${prefix}`}`;
+  }
+
+  addressOf(location: string): string {
+    return `${this.name}/${location}`;
+  }
+
+  async write(path: string, content: string | Buffer): Promise<void> {
+    const bytes = Buffer.from(content);
+    const read = async (position: number, length: number): Promise<Buffer> =>
+      bytes.subarray(position, position + length);
+    const isText = /\.jsonl?$/.test(path);
+    await this.bucket.store(
+      keyOf(path),
+      { bytes: bytes.length, sha256: sha256Of(bytes), read },
+      isText ? { contentType: "application/json" } : {},
+    );
+  }
+
+  async writeFolder(path: string, files: readonly (readonly [string, Buffer])[]): Promise<void> {
+    for (const [name, content] of files) {
+      await this.write(join(path, name), content);
+    }
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.bucket.remove(keyOf(path));
+  }
+
+  /** The object is named by the time, so that a listing has them in their order. */
+  async addToLog(path: string, records: readonly object[]): Promise<void> {
+    const name = `${new Date().toISOString().replaceAll(/[:.-]/g, "")}-${randomUUID()}.jsonl`;
+    await this.write(join(path, name), Buffer.concat(records.map(encodeLine)));
+  }
+
+  /** The manifest is removed first: a package without one does not exist. */
+  async removePackage(folder: string): Promise<void> {
+    await this.remove(join(folder, manifestFileName));
+    for (const name of await this.disk.readdir(folder)) {
+      if (name !== manifestFileName) {
+        await this.remove(join(folder, name));
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.bucket.close();
+  }
+}
