@@ -36,6 +36,9 @@ export interface ListedObject {
   readonly storedAtMs: number;
 }
 
+/** What reads and stores the objects of a bucket. */
+export type Objects = Pick<Bucket, keyof Bucket>;
+
 /**
  * The objects of one bucket, by their whole keys. All methods reject with ERR_STORE, with ERR_CONFIG if there are no
  * credentials, and with the reason of an aborted signal.

@@ -33,5 +33,5 @@ export function filesKey(location: FilesLocation): string {
     return resolve(location.path);
   }
   const { origin, basePath, prefix } = location.address;
-  return `${origin}${basePath}/${prefix}`;
+  return `s3:${origin}${basePath}/${prefix}`;
 }

@@ -1,3 +1,11 @@
+import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
+import { BucketDisk } from "../../src/archive/bucket/bucket-disk.ts";
+import { BucketFiles } from "../../src/archive/files/bucket-files.ts";
+import { BucketPlace } from "../../src/archive/place/bucket-place.ts";
+import { openPackages, type OpenedPackages } from "../../src/archive/place/open-packages.ts";
+import { StagedMedia } from "../../src/archive/place/staged-media.ts";
+import type { Objects } from "../../src/s3/bucket.ts";
+import type { DatabaseLease } from "../../src/store/store-databases.ts";
 import { Archive } from "../../src/archive/jobs/run/archive.ts";
 import { JobRunner } from "../../src/archive/jobs/job-runner.ts";
 import type { RunnerOptions } from "../../src/archive/jobs/run/runner-options.ts";
@@ -5,6 +13,7 @@ import { missingMedia } from "../../src/cloud/expected-media.ts";
 import type { Worker } from "../../src/store/worker-lease.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { withFolder } from "../media/support.ts";
+import { ScheduledBucket, type MemoryObjects } from "./memory-bucket.ts";
 import type { MemoryDatabase } from "./memory-databases.ts";
 import {
   scheduledDatabase,
@@ -49,6 +58,8 @@ interface ProcessOptions extends Partial<Pick<RunnerOptions, "cloud" | "device" 
   readonly settleMs?: number;
   /** The only process on the database where it is not given. */
   readonly worker?: Worker;
+  /** The objects of the bucket of packages; without them, they are in the folder. */
+  readonly objects?: MemoryObjects | undefined;
 }
 
 /** Opens the archive of a process whose database and disk do each step when the scheduler says so. */
@@ -61,7 +72,11 @@ export async function openScheduled(options: ProcessOptions) {
   const lease = { database, arrivals, worker, release: async () => undefined };
   const disk = scheduledDisk(scheduler, simulated);
   const settle = settleMs === undefined ? {} : { settleMs };
-  const { archive } = await Archive.open(root, lease, { disk, ...settle });
+  const packages =
+    options.objects === undefined
+      ? await openPackages({ kind: "folder", path: root }, lease, disk)
+      : inBucket(new ScheduledBucket(options.objects, scheduler, simulated), root, { disk, ...lease });
+  const { archive } = await Archive.open(packages, lease, settle);
   const runner = new JobRunner(archive, {
     node: "node",
     concurrency: 2,
@@ -73,4 +88,22 @@ export async function openScheduled(options: ProcessOptions) {
     poll: { firstMs: 10, longestMs: 40, paceMs: 0 },
   });
   return { database, arrivals, archive, runner };
+}
+
+function inBucket(
+  bucket: Objects,
+  workFolder: string,
+  { disk, database, worker }: Pick<DatabaseLease, "database" | "worker"> & { readonly disk: ArchiveDisk },
+): OpenedPackages {
+  const files = new BucketFiles(new BucketDisk(bucket), "/");
+  const { address } = bucket;
+  const location = { kind: "s3", address, credentials: null, workFolder, retainDays: 0 } as const;
+  return {
+    folder: workFolder,
+    disk,
+    place: new BucketPlace(files, { location, disk, database, worker }),
+    staged: worker.isAlone ? null : new StagedMedia(files, disk),
+    abort: () => undefined,
+    close: async () => undefined,
+  };
 }

@@ -5,12 +5,14 @@ import { runWorkerOrder } from "./worker-orders.ts";
 const orders = 30;
 
 describe("archive: two workers on one database", () => {
-  it(`make one package of each job in ${orders} orders, whenever the lease of one ends`, async () => {
-    await check(
-      asyncProperty(gen(), async (choose) => {
-        await runWorkerOrder((count) => choose(nat, { max: count - 1 }));
-      }),
-      { numRuns: orders, endOnFailure: true },
-    );
-  });
+  for (const place of ["folder", "bucket"] as const) {
+    it(`make one package of each job in a ${place} in ${orders} orders, whenever the lease of one ends`, async () => {
+      await check(
+        asyncProperty(gen(), async (choose) => {
+          await runWorkerOrder((count) => choose(nat, { max: count - 1 }), place);
+        }),
+        { numRuns: orders, endOnFailure: true },
+      );
+    });
+  }
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
@@ -10,7 +10,9 @@ import { MemoryDatabase } from "./memory-databases.ts";
 import { openScheduled, runInOrder } from "./scheduled-process.ts";
 import { cloudOrigin } from "./scheduled-sources.ts";
 import type { Choose, Scheduler, SimulatedProcess } from "./scheduler.ts";
-import { intentOf, mediumOf, readPackages } from "./support.ts";
+import { filesOf, readManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
+import type { MemoryObjects } from "./memory-bucket.ts";
+import { intentOf, mediumOf, readPackages, sha256Of } from "./support.ts";
 
 const fates = ["goes on", "is suspended", "is killed"] as const;
 const mostTurns = 60;
@@ -23,12 +25,16 @@ interface Process {
 }
 
 /**
- * Runs one order of what two workers of one database do in one folder. The lease of the first one ends at any moment,
+ * Runs one order of what two workers of one database do in one folder, or with one bucket and a
+ * disk each. The lease of the first one ends at any moment,
  * whatever it does then: it goes on, or is suspended until the other one has finished, or was killed. Throws if a job
  * has not ended in one whole package with one row, or one worker has disturbed the other.
  */
-export async function runWorkerOrder(choose: Choose): Promise<readonly string[]> {
-  return runInOrder(choose, (root, scheduler) => new WorkerRun(root, scheduler, choose).run());
+export async function runWorkerOrder(
+  choose: Choose,
+  place: "bucket" | "folder" = "folder",
+): Promise<readonly string[]> {
+  return runInOrder(choose, (root, scheduler) => new WorkerRun(root, scheduler, { choose, place }).run());
 }
 
 class WorkerRun {
@@ -36,13 +42,20 @@ class WorkerRun {
   readonly #scheduler: Scheduler;
   readonly #choose: Choose;
   readonly #database = new MemoryDatabase();
+  /** Of the bucket of packages; undefined if they are in the folder. */
+  readonly #objects: MemoryObjects | undefined;
   /** How the messages of the first worker ended. */
   readonly #ends: ("archived" | DimensionerError)[] = [];
 
-  constructor(root: string, scheduler: Scheduler, choose: Choose) {
+  constructor(
+    root: string,
+    scheduler: Scheduler,
+    { choose, place }: { readonly choose: Choose; readonly place: "bucket" | "folder" },
+  ) {
     this.#root = root;
     this.#scheduler = scheduler;
     this.#choose = choose;
+    this.#objects = place === "bucket" ? new Map() : undefined;
   }
 
   async run(): Promise<void> {
@@ -70,8 +83,11 @@ class WorkerRun {
   async #begin(id: string): Promise<Process> {
     this.#sql(`INSERT INTO workers VALUES ('${id}', 'test', '', '9999')`);
     const simulated: SimulatedProcess = { hasEnded: false };
+    const root = this.#objects === undefined ? this.#root : join(this.#root, id);
+    mkdirSync(root, { recursive: true });
     const { archive, runner } = await openScheduled({
-      root: this.#root,
+      root,
+      objects: this.#objects,
       database: this.#database,
       scheduler: this.#scheduler,
       simulated,
@@ -136,7 +152,8 @@ class WorkerRun {
 
   async #check(fate: (typeof fates)[number]): Promise<void> {
     assert.deepEqual(this.#database.openJobs(), []);
-    const packages = await readPackages(this.#root);
+    const packages =
+      this.#objects === undefined ? await readPackages(this.#root) : this.#readObjects(this.#objects);
     const ids = [...packages.values()].map(({ transactionId }) => transactionId);
     const accepted = this.#sql("SELECT transaction_id FROM jobs").map((row) => row["transaction_id"]);
     assert.deepEqual(ids.toSorted(), accepted.toSorted(), "one package of each job");
@@ -152,7 +169,35 @@ class WorkerRun {
     }
     const rows = this.#sql("SELECT location FROM packages").map((row) => row["location"]);
     assert.deepEqual(rows.toSorted(), [...packages.keys()].toSorted(), "one row of each package");
-    await this.#checkWork();
+    if (this.#objects === undefined) {
+      await this.#checkWork();
+    }
+  }
+
+  /**
+   * What the bucket has besides the packages of the index: what a worker was uploading that has lost its job, where the
+   * database knows it, and media of killed workers.
+   */
+  #readObjects(objects: MemoryObjects): ReadonlyMap<string, Manifest> {
+    const locations = this.#sql("SELECT location FROM packages").map((row) => String(row["location"]));
+    const uploads = this.#sql("SELECT location FROM uploads").map((row) => String(row["location"]));
+    const found = new Map<string, Manifest>();
+    for (const key of objects.keys()) {
+      const folder = key.slice(0, key.lastIndexOf("/"));
+      assert.ok(
+        folder.startsWith(".dimensioner-archive/work/") || [...locations, ...uploads].includes(folder),
+        `a stray: ${key}`,
+      );
+    }
+    for (const location of locations) {
+      const manifest = readManifest(String(objects.get(`${location}/manifest.json`)?.body));
+      assert.ok(manifest !== undefined, `no manifest: ${location}`);
+      for (const { path, sha256 } of filesOf(manifest)) {
+        assert.equal(sha256Of(objects.get(`${location}/${path}`)?.body ?? ""), sha256, `${location}/${path}`);
+      }
+      found.set(location, manifest);
+    }
+    return found;
   }
 
   /** What is left in the work folders belongs to messages of a killed worker that were not accepted. */

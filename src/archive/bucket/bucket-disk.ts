@@ -1,6 +1,6 @@
 import { sep } from "node:path";
 import { readS3Url, type BucketAddress } from "../../s3/bucket-address.ts";
-import { Bucket } from "../../s3/bucket.ts";
+import { Bucket, type Objects } from "../../s3/bucket.ts";
 import type { BucketOptions } from "../../s3/requests.ts";
 import type { EntryFacts, ReadDisk, ReadFile } from "../archive-disk.ts";
 import { BucketFile } from "./bucket-file.ts";
@@ -13,9 +13,9 @@ const folder: EntryFacts = { size: 0, isDirectory: () => true, isFile: () => fal
  * Whatever is not there ends in ENOENT as on a disk, and everything else in ERR_STORE.
  */
 export class BucketDisk implements ReadDisk {
-  readonly bucket: Bucket;
+  readonly bucket: Objects;
 
-  constructor(bucket: Bucket) {
+  constructor(bucket: Objects) {
     this.bucket = bucket;
   }
 

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase, ProblemError } from "../../errors/interpolation.ts";
-import type { Bucket, OpenedObject } from "../../s3/bucket.ts";
+import type { Objects, OpenedObject } from "../../s3/bucket.ts";
 import type { ReadFile } from "../archive-disk.ts";
 
 /** How often in a row a connection may break before a single byte has arrived. */
@@ -12,7 +12,7 @@ const mostTries = 5;
  * connection the rest is requested, if the object is still the same.
  */
 export class BucketFile implements ReadFile {
-  readonly #bucket: Bucket;
+  readonly #bucket: Objects;
   readonly #key: string;
   readonly #opened: OpenedObject;
   #body: Readable;
@@ -20,7 +20,7 @@ export class BucketFile implements ReadFile {
   #position = 0;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(bucket: Bucket, key: string, opened: OpenedObject) {
+  constructor(bucket: Objects, key: string, opened: OpenedObject) {
     this.#bucket = bucket;
     this.#key = key;
     this.#opened = opened;

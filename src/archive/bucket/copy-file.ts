@@ -1,6 +1,6 @@
-import type { Bucket } from "../../s3/bucket.ts";
+import type { Objects } from "../../s3/bucket.ts";
 import type { Stored, StoreOptions } from "../../s3/store-object.ts";
-import { plainDisk } from "../archive-disk.ts";
+import { plainDisk, type ReadDisk } from "../archive-disk.ts";
 import { hashFile, openPlain, type FoundFile } from "../packages/package-files.ts";
 
 /** How often a file is measured again that grows while it is copied. */
@@ -12,12 +12,12 @@ const mostTries = 3;
  */
 export async function copyFile(
   path: string,
-  bucket: Bucket,
+  bucket: Objects,
   key: string,
   expected: FoundFile,
-  options: StoreOptions,
+  { disk = plainDisk, ...options }: StoreOptions & { readonly disk?: Pick<ReadDisk, "open"> },
 ): Promise<Stored | undefined> {
-  const file = await openPlain(path, plainDisk);
+  const file = await openPlain(path, disk);
   if (file === undefined) {
     return undefined;
   }
@@ -38,7 +38,7 @@ export async function copyFile(
 }
 
 /** Makes an object the same as a file whose content is not known, if both differ. Returns the bytes that were sent. */
-export async function copyAnyFile(path: string, bucket: Bucket, key: string): Promise<number> {
+export async function copyAnyFile(path: string, bucket: Objects, key: string): Promise<number> {
   for (let tries = 1; tries <= mostTries; tries += 1) {
     const found = await hashFile(path, plainDisk);
     if (found === undefined || (await bucket.head(key))?.sha256 === found.sha256) {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sha256Of } from "../../model/sha256.ts";
-import type { Bucket } from "../../s3/bucket.ts";
+import type { Objects } from "../../s3/bucket.ts";
 import { manifestFileName } from "../archive-disk.ts";
 import type { ArchiveFiles } from "./archive-files.ts";
 import { encodeLine } from "./checked-lines.ts";
@@ -19,7 +19,7 @@ export class BucketFiles implements ArchiveFiles {
     this.root = root;
   }
 
-  get bucket(): Bucket {
+  get bucket(): Objects {
     return this.disk.bucket;
   }
 

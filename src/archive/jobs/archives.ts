@@ -7,6 +7,7 @@ import { settledWithin } from "../../store/settled-within.ts";
 import { databaseName } from "../../store/database-location.ts";
 import { filesKey, filesName } from "../../store/files-location.ts";
 import type { Store, StoreFiles } from "../../store/store.ts";
+import { openPackages } from "../place/open-packages.ts";
 import { Archive, type OpeningFindings } from "./run/archive.ts";
 import type { OpenJobLimits } from "./table/open-jobs.ts";
 import { diskFacts, type ArchiveDisk } from "../archive-disk.ts";
@@ -60,7 +61,7 @@ export class Archives {
   /** The folders of the open archives. */
   async openFolders(): Promise<string[]> {
     const opened = await Promise.allSettled([...this.#open.values()].map(({ opened: one }) => one));
-    return opened.flatMap((one) => (one.status === "fulfilled" ? [one.value.archive.folder] : []));
+    return opened.flatMap((one) => (one.status === "fulfilled" ? one.value.archive.savedFolders : []));
   }
 
   /** Throws ERR_CONFIG (blank folder; another store uses the database with another folder), ERR_FILE (no such folder, denied) or ERR_STORE. */
@@ -115,9 +116,14 @@ export class Archives {
     }
     const lease = await store.lease();
     try {
-      const disk = this.#disk ?? guardedDisk(filesName(files));
-      const [limits, settleMs] = [this.#limits, this.#settleMs];
-      return await Archive.open(filesName(files), lease, { disk, limits, settleMs });
+      const disk = this.#disk ?? guardedDisk(files.kind === "folder" ? files.path : files.workFolder);
+      const packages = await openPackages(files, lease, disk);
+      try {
+        return await Archive.open(packages, lease, { limits: this.#limits, settleMs: this.#settleMs });
+      } catch (error) {
+        await packages.close();
+        throw error;
+      }
     } catch (error) {
       await lease.release();
       throw error;

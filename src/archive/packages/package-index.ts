@@ -1,4 +1,4 @@
-import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
+import type { Condition, Database, Row, SqlValue, Statement } from "../../store/database.ts";
 import { indexedSize } from "./indexed-size.ts";
 import type { PlacedPackage } from "./intent.ts";
 import { filesOf, type Manifest } from "./manifest.ts";
@@ -134,11 +134,12 @@ export function rowOfPackage(
   };
 }
 
-/** Returns the statement that adds a package to the index, or replaces its row. */
+/** Returns the statements that add a package to the index, or replace its row, if the condition holds. */
 export function indexPackage(
   keys: IndexKeys,
   placed: PlacedPackage,
   manifest: Manifest,
+  condition: Condition = { sql: "1 = 1", values: [] },
 ): readonly Statement[] {
   const row = rowOfPackage(keys, placed, manifest);
   const columns = Object.keys(row);
@@ -149,13 +150,14 @@ export function indexPackage(
       values: [placed.path, manifest.job],
     },
     {
-      sql: `INSERT INTO packages (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
+      sql: `INSERT INTO packages (${columns.join(", ")})
+        SELECT ${columns.map(() => "?").join(", ")} WHERE ${condition.sql}
         ON CONFLICT (package_id) DO UPDATE SET
         ${columns
           .slice(1)
           .map((column) => `${column} = excluded.${column}`)
           .join(", ")}`,
-      values: Object.values(row),
+      values: [...Object.values(row), ...condition.values],
     },
   ];
 }

@@ -23,6 +23,13 @@ export interface Completeness {
   readonly leftOut: readonly LeftOut[];
 }
 
+/** A file that was written. */
+export interface WrittenFile<Name extends string = string> {
+  readonly path: Name;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 /** The content of a package. */
 export interface PackageContent extends Completeness {
   readonly job: string;
@@ -48,25 +55,32 @@ export class PackageWriter {
     this.#disk = disk;
   }
 
-  async writeMeasurement(folder: string, { measurement, raw }: IntentTexts): Promise<void> {
-    if (measurement !== null) {
-      await writeDurably(join(folder, measurementFileName), measurement, this.#disk);
+  /** Returns the files that it has written. */
+  async writeMeasurement(folder: string, { measurement, raw }: IntentTexts): Promise<readonly WrittenFile[]> {
+    const written: WrittenFile[] = [];
+    for (const [name, text] of [
+      [measurementFileName, measurement],
+      [rawFileName, raw],
+    ] as const) {
+      const file = describe(name, text);
+      if (text !== null && file !== null) {
+        await writeDurably(join(folder, name), text, this.#disk);
+        written.push(file);
+      }
     }
-    if (raw !== null) {
-      await writeDurably(join(folder, rawFileName), raw, this.#disk);
-    }
+    return written;
   }
 
-  /** Writes the manifest; returns it with its SHA-256. */
+  /** Writes the manifest; returns it, and its file. */
   async writeManifest(
     folder: string,
     content: PackageContent,
-  ): Promise<{ manifest: Manifest; sha256: string }> {
+  ): Promise<{ readonly manifest: Manifest; readonly file: WrittenFile }> {
     const manifest = this.#manifest(content);
     const text = writeManifest(manifest);
     await writeDurably(join(folder, manifestFileName), text, this.#disk);
     await syncFolder(folder, this.#disk, diskFacts);
-    return { manifest, sha256: sha256Of(text) };
+    return { manifest, file: describe(manifestFileName, text) };
   }
 
   #manifest({ intent, texts, previous, supplements, ...content }: PackageContent): Manifest {
@@ -119,9 +133,8 @@ function manifestOf({ path, sha256 }: PlacedPackage): { path: string; sha256: st
   return { path: `${path}/${manifestFileName}`, sha256 };
 }
 
-function describe<const T extends string>(
-  path: T,
-  text: string | null,
-): { path: T; bytes: number; sha256: string } | null {
+function describe<const T extends string>(path: T, text: string): WrittenFile<T>;
+function describe<const T extends string>(path: T, text: string | null): WrittenFile<T> | null;
+function describe<const T extends string>(path: T, text: string | null): WrittenFile<T> | null {
   return text === null ? null : { path, bytes: Buffer.byteLength(text), sha256: sha256Of(text) };
 }

@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import { checkRoot } from "../../../media/target-folder.ts";
 import type { DatabaseLease } from "../../../store/store-databases.ts";
-import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../../archive-disk.ts";
+import { settledWithin } from "../../../store/settled-within.ts";
+import { asFileError, stateFolderName, type ArchiveDisk } from "../../archive-disk.ts";
+import type { OpenedPackages } from "../../place/open-packages.ts";
 import { TransactionFinder } from "../../find/transaction-finder.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { claimFolder } from "./claim-folder.ts";
@@ -21,7 +22,6 @@ import { PackageIndex } from "../../packages/package-index.ts";
 
 /** Options of an archive. */
 export interface ArchiveParts {
-  readonly disk: ArchiveDisk;
   readonly limits?: OpenJobLimits | undefined;
   /** See TransactionFinder. */
   readonly settleMs?: number | undefined;
@@ -39,13 +39,15 @@ export interface OpeningFindings {
 const keepEndedDays = 30;
 /** How many jobs are taken over at once: others may take some as well. */
 const mostTaken = 50;
+/** Node-RED waits 15 s for its nodes to close, and the runners of jobs have waited 5 s before. */
+const uploadsEndWithinMs = 5_000;
 
 /**
  * The archive of one store: its open jobs, their work folders, and their packages. All nodes of the process that use
  * the store share it.
  */
 export class Archive implements JobStore {
-  /** The store's folder. */
+  /** The folder below which the work folders are: that of the store's packages, unless they are in a bucket. */
   readonly folder: string;
   readonly disk: ArchiveDisk;
   readonly work: WorkFolders;
@@ -55,44 +57,52 @@ export class Archive implements JobStore {
   readonly openJobs: OpenJobs;
   readonly active = new ActiveJobs();
   readonly #lease: DatabaseLease;
+  readonly #packages: OpenedPackages;
   readonly #endings: JobEndings;
   readonly #abandoned: AbandonedJobs;
   /** The ids of the open jobs that this process has, or still ends. */
   readonly #present = new Set<string>();
   readonly #atWork = new Set<Promise<unknown>>();
 
-  private constructor(folder: string, lease: DatabaseLease, parts: ArchiveParts, last: LastPackage) {
+  private constructor(
+    packages: OpenedPackages,
+    lease: DatabaseLease,
+    parts: ArchiveParts,
+    last: LastPackage,
+  ) {
+    const { folder, place } = packages;
     const stateFolder = join(folder, stateFolderName);
     const { worker, database, arrivals } = lease;
     this.folder = folder;
-    this.disk = parts.disk;
+    this.disk = packages.disk;
+    this.#packages = packages;
     this.#lease = lease;
-    this.openJobs = new OpenJobs(folder, parts.limits);
-    this.work = new WorkFolders(stateFolder, worker, parts.disk);
+    this.openJobs = new OpenJobs(place.files.name, parts.limits);
+    this.work = new WorkFolders(stateFolder, worker, this.disk);
     this.jobs = new JobTable(database, worker.id);
     this.#abandoned = new AbandonedJobs(database, worker.id);
-    this.#endings = new JobEndings(this.jobs, this.work);
+    this.#endings = new JobEndings(this.jobs, this.work, packages.staged);
     this.finder = new TransactionFinder({ database, arrivals, settleMs: parts.settleMs });
     const index = new PackageIndex(database);
     const { disk, work, jobs } = this;
-    this.sealing = new Sealing({ folder, chain: worker.id, disk, work, jobs, index, last });
+    this.sealing = new Sealing({ place, chain: worker.id, disk, work, jobs, index, last });
   }
 
   /**
-   * Opens the archive in a store's folder and takes over its lease, which `release` returns. Throws ERR_CONFIG (blank
-   * folder), ERR_FILE (no such folder, denied) or ERR_STORE; then the caller keeps the lease.
+   * Opens the archive of a store and takes over its packages and its lease, which `release` closes and returns. Throws
+   * ERR_FILE or ERR_STORE; then the caller keeps both.
    */
   static async open(
-    folder: string,
+    packages: OpenedPackages,
     lease: DatabaseLease,
     parts: ArchiveParts,
   ): Promise<{ archive: Archive; findings: OpeningFindings }> {
-    const path = await checkRoot(folder, parts.disk, diskFacts);
+    const { folder } = packages;
     const { database, worker } = lease;
     const last = await new PackageIndex(database).last(worker.id);
-    const archive = new Archive(path, lease, parts, last);
+    const archive = new Archive(packages, lease, parts, last);
     try {
-      await claimFolder(path, lease, { workFolder: archive.work.claimed, last, disk: parts.disk });
+      await claimFolder(packages, lease, { workFolder: archive.work.claimed, last });
       await archive.work.prepare();
       const earlier = new EarlierJobs(database, worker.id);
       const { jobs, damaged } = await earlier.unfinished();
@@ -111,8 +121,13 @@ export class Archive implements JobStore {
       await earlier.removeEnded(keepEndedDays);
       return { archive, findings: { movedAside, damagedJobs: damaged } };
     } catch (error) {
-      throw asFileError(error, join(path, stateFolderName), path);
+      throw asFileError(error, join(folder, stateFolderName), folder);
     }
+  }
+
+  /** The folders of archived files on this computer's disk. */
+  get savedFolders(): readonly string[] {
+    return this.#packages.place.files.kind === "folder" ? [this.folder] : [];
   }
 
   /** Whether no other process can work on the jobs of the store. */
@@ -139,6 +154,7 @@ export class Archive implements JobStore {
     // Counted before it is written, so that simultaneous jobs are counted too.
     this.openJobs.add(textBytes);
     try {
+      await this.#stage(id, given.items);
       const acceptedAt = await this.jobs.accept({ id, ...given });
       this.#present.add(id);
       return {
@@ -164,12 +180,22 @@ export class Archive implements JobStore {
   }
 
   async addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
+    await this.#stage(job.id, items);
     const isAdded = await this.jobs.addItems(job.id, items);
     if (isAdded) {
       this.#isCollecting(job);
       items.forEach((item, slot) => job.items.set(slot, item));
     }
     return isAdded;
+  }
+
+  async fetchStaged(job: OpenJob, item: StoredItem): Promise<boolean> {
+    const { staged } = this.#packages;
+    if (staged === null || item.source === "cloud") {
+      return false;
+    }
+    await this.work.make(job.id);
+    return await staged.fetch(job.id, item, join(this.work.of(job.id), item.path));
   }
 
   noteWaiting(job: OpenJob): void {
@@ -199,6 +225,7 @@ export class Archive implements JobStore {
    */
   end(job: OpenJob, error?: EndError): Promise<string | null> {
     this.openJobs.remove(job.textBytes);
+    this.#packages.place.forget(job.id);
     const ended = this.#endings.end(job, error).finally(() => this.#present.delete(job.id));
     this.track(ended);
     return ended;
@@ -210,6 +237,7 @@ export class Archive implements JobStore {
    */
   leave(job: OpenJob): void {
     this.openJobs.remove(job.textBytes);
+    this.#packages.place.forget(job.id);
     this.#present.delete(job.id);
   }
 
@@ -240,13 +268,27 @@ export class Archive implements JobStore {
     void settled.then(() => this.#atWork.delete(settled));
   }
 
-  /** Waits until all work has settled, which a hanging disk can delay, and closes. */
+  /** Waits until all work has settled, which a hanging disk can delay, and closes. An upload is waited for a while. */
   async release(): Promise<void> {
     this.#endings.stop();
+    const settled = this.#settled();
+    if (!(await settledWithin(settled, uploadsEndWithinMs))) {
+      this.#packages.abort();
+      await settled;
+    }
+    await this.#packages.close();
+    await this.#lease.release();
+  }
+
+  async #settled(): Promise<void> {
     while (this.#atWork.size > 0) {
       await Promise.all(this.#atWork);
     }
-    await this.#lease.release();
+  }
+
+  /** Media that are nowhere else have to be in the bucket before the database says that the job has them. */
+  async #stage(job: string, items: ReadonlyMap<string, StoredItem>): Promise<void> {
+    await this.#packages.staged?.store(job, this.work.of(job), items.values());
   }
 
   #isCollecting(job: OpenJob): void {

@@ -1,7 +1,6 @@
-import type { ArchiveDisk } from "../../archive-disk.ts";
 import type { PlacedPackage } from "../../packages/intent.ts";
 import type { Manifest } from "../../packages/manifest.ts";
-import { findPackage } from "../../packages/package-folder.ts";
+import type { PackagePlace } from "../../place/package-place.ts";
 import type { IndexedPackage, PackageIndex } from "../../packages/package-index.ts";
 import { isOtherAnswer, type Answer } from "../table/job-keys.ts";
 
@@ -19,8 +18,7 @@ export interface Existing {
 }
 
 interface Places {
-  readonly folder: string;
-  readonly disk: ArchiveDisk;
+  readonly place: Pick<PackagePlace, "find">;
   readonly index: PackageIndex;
   readonly onDamaged: (path: string) => void;
 }
@@ -32,7 +30,7 @@ interface Places {
 export async function findExisting(
   keys: readonly string[],
   answer: Answer,
-  { folder, disk, index, onDamaged }: Places,
+  { place, index, onDamaged }: Places,
 ): Promise<Existing> {
   const rows = keys.length === 0 ? [] : await index.ofKeys(keys);
   let hasOther = false;
@@ -44,7 +42,7 @@ export async function findExisting(
     }
     const packages: ExistingPackage[] = [];
     for (const { path, sha256 } of group) {
-      const manifest = await findPackage(folder, { path, sha256 }, disk);
+      const manifest = await place.find({ path, sha256 });
       if (typeof manifest === "object") {
         packages.push({ path, sha256, manifest });
       } else if (manifest === "damaged") {

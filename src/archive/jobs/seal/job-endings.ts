@@ -3,6 +3,7 @@ import type { ErrorCode } from "../../../errors/codes.ts";
 import { isTaken } from "../table/is-taken.ts";
 import type { JobTable } from "../table/job-table.ts";
 import type { OpenJob } from "../table/open-job.ts";
+import type { StagedMedia } from "../../place/staged-media.ts";
 import type { WorkFolders } from "./work-folders.ts";
 
 /** The error in which a job has ended. */
@@ -23,11 +24,13 @@ const longestDelayMs = 60_000;
 export class JobEndings {
   readonly #jobs: JobTable;
   readonly #work: WorkFolders;
+  readonly #staged: StagedMedia | null;
   readonly #stopping = new AbortController();
 
-  constructor(jobs: JobTable, work: WorkFolders) {
+  constructor(jobs: JobTable, work: WorkFolders, staged: StagedMedia | null) {
     this.#jobs = jobs;
     this.#work = work;
+    this.#staged = staged;
   }
 
   /**
@@ -57,17 +60,18 @@ export class JobEndings {
     this.#stopping.abort();
   }
 
-  async #report({ id }: OpenJob): Promise<null> {
-    await this.#jobs.reported(id);
-    await this.#work.remove(id);
+  async #report(job: OpenJob): Promise<null> {
+    await this.#jobs.reported(job.id);
+    await this.#remove(job);
     return null;
   }
 
   async #fail(
-    { id, items }: OpenJob,
+    job: OpenJob,
     error: EndError = { code: "ERR_CANCELLED", message: "" },
     moved: Moved,
   ): Promise<string | null> {
+    const { id, items } = job;
     await this.#jobs.failed(id, error);
     // Media that cannot be downloaded again are kept.
     const isOnlyThere = [...items.values()].some(({ source }) => source !== "cloud");
@@ -75,10 +79,21 @@ export class JobEndings {
       moved.path ??= await this.#work.moveAside(id);
       if (moved.path !== null) {
         await this.#work.syncAside();
+        await this.#removeStaged(job);
       }
       return moved.path;
     }
-    await this.#work.remove(id);
+    await this.#remove(job);
     return null;
+  }
+
+  async #remove(job: OpenJob): Promise<void> {
+    await this.#work.remove(job.id);
+    await this.#removeStaged(job);
+  }
+
+  /** What cannot be removed now is removed when it is a day old. */
+  async #removeStaged({ id, items }: OpenJob): Promise<void> {
+    await this.#staged?.remove(id, items.values()).catch(() => undefined);
   }
 }

@@ -1,11 +1,10 @@
-import { join } from "node:path";
 import { DimensionerError } from "../../../errors/dimensioner-error.ts";
 import { asFileError, diskFacts, type ArchiveDisk } from "../../archive-disk.ts";
 import type { PlacedPackage } from "../../packages/intent.ts";
 import type { Manifest } from "../../packages/manifest.ts";
-import { findPackage, placePackage, seekPackage } from "../../packages/package-folder.ts";
-import { indexPackage, type PackageIndex } from "../../packages/package-index.ts";
-import { PackageWriter, type Completeness } from "../../packages/package-writer.ts";
+import type { PackageIndex } from "../../packages/package-index.ts";
+import { PackageWriter, type Completeness, type WrittenFile } from "../../packages/package-writer.ts";
+import type { PackagePlace, PreparedPackage, SealedFile } from "../../place/package-place.ts";
 import { additionOf, hasAll, wholeOf, type Addition } from "./addition.ts";
 import type { JobTable, SealedJob } from "../table/job-table.ts";
 import { findExisting, type Existing, type ExistingPackage } from "./existing-packages.ts";
@@ -16,7 +15,7 @@ import type { WorkFolders } from "./work-folders.ts";
 
 /** The result of a job: its package, and whether another job had made it before. */
 export interface Archived extends PlacedPackage {
-  /** The package's absolute path. */
+  /** Its absolute path, or its address in a bucket. */
   readonly folder: string;
   readonly manifest: Manifest;
   readonly wasThere: boolean;
@@ -30,9 +29,10 @@ export interface Archived extends PlacedPackage {
 export type Judge = (packages: readonly ExistingPackage[]) => Completeness;
 
 interface SealingParts {
-  readonly folder: string;
+  readonly place: PackagePlace;
   /** The id of the worker, which its packages name: each worker has a chain of its own. */
   readonly chain: string;
+  /** The disk of the work folders. */
   readonly disk: ArchiveDisk;
   readonly work: WorkFolders;
   readonly jobs: JobTable;
@@ -63,14 +63,14 @@ export class Sealing {
 
   /** Finds the packages for the keys of a job and its measurement; a damaged one is reported, and stays as it is. */
   async find(keys: readonly string[], answer: Answer, onDamaged: (path: string) => void): Promise<Existing> {
-    const { folder, disk, index } = this.#parts;
+    const { place, index } = this.#parts;
     const reportOnce = (path: string): void => {
       if (!this.#toldDamaged.has(path)) {
         this.#toldDamaged.add(path);
         onDamaged(path);
       }
     };
-    return await findExisting(keys, answer, { folder, disk, index, onDamaged: reportOnce });
+    return await findExisting(keys, answer, { place, index, onDamaged: reportOnce });
   }
 
   /**
@@ -98,7 +98,8 @@ export class Sealing {
       try {
         return await this.#write(job, sealed, completeness, addition ?? wholeOf(job));
       } catch (error) {
-        throw asFileError(error, join(this.#parts.folder, ...job.intent.folder), this.#parts.folder);
+        const { files } = this.#parts.place;
+        throw asFileError(error, files.addressOf(job.intent.folder.join("/")), files.name);
       }
     });
   }
@@ -125,17 +126,16 @@ export class Sealing {
 
   /** Finds the package of a job that is resumed after a restart or a failure, if it has its name already. */
   async recover(job: OpenJob): Promise<Archived | undefined> {
-    const { folder, disk, work, jobs } = this.#parts;
+    const { place, work, jobs } = this.#parts;
     if (job.placed !== null) {
-      const manifest = await findPackage(folder, job.placed, disk);
+      const manifest = await place.find(job.placed);
       if (typeof manifest === "object") {
         return this.#result({ ...job.placed, manifest });
       }
       job.placed = null;
     }
     if (job.state === "sealing") {
-      const place = { root: folder, parts: job.intent.folder, disk };
-      const found = await seekPackage(place, (manifest) => manifest.job === job.id);
+      const found = await place.seek(job.id, job.intent.folder);
       if (found !== undefined) {
         if (found.manifest.store === this.#parts.chain) {
           this.#follow(found, found.manifest);
@@ -167,7 +167,7 @@ export class Sealing {
     completeness: Completeness,
     addition: Addition,
   ): Promise<Archived> {
-    const { work, chain } = this.#parts;
+    const { work, chain, place } = this.#parts;
     if (stored === undefined) {
       throw new DimensionerError("jobDamaged", diskFacts, { value: job.id });
     }
@@ -177,7 +177,15 @@ export class Sealing {
       job.id,
       items.map(({ path }) => path),
     );
-    await this.#writer.writeMeasurement(from, texts);
+    const written = await this.#writer.writeMeasurement(from, texts);
+    const files = [
+      ...items.map(({ path, bytes, sha256, ...item }) => {
+        const contentType = item.contentTypeFound ?? item.contentTypeAnnounced ?? undefined;
+        return { path, bytes, sha256, contentType };
+      }),
+      ...written.map(withType),
+    ];
+    const prepared = await place.prepare({ job: job.id, folder: from, parts: job.intent.folder, files });
     const { id, acceptedAt, intent, transactionId } = job;
     const content = {
       job: id,
@@ -193,21 +201,24 @@ export class Sealing {
     };
     const placing = this.#turn.then(async () => {
       const previous = this.#last ?? null;
-      const { manifest, sha256 } = await this.#writer.writeManifest(from, { ...content, previous });
-      return await this.#place(job, from, manifest, sha256);
+      const { manifest, file } = await this.#writer.writeManifest(from, { ...content, previous });
+      return await this.#place(job, prepared, manifest, file);
     });
     this.#turn = placing.catch(() => undefined);
     return await placing;
   }
 
-  async #place(job: OpenJob, from: string, manifest: Manifest, sha256: string): Promise<Archived> {
-    const { folder, disk } = this.#parts;
-    const place = { root: folder, parts: job.intent.folder, disk };
-    const placed = await placePackage(from, place, (there) => hasAll(there, manifest));
+  async #place(
+    job: OpenJob,
+    prepared: PreparedPackage,
+    manifest: Manifest,
+    file: WrittenFile,
+  ): Promise<Archived> {
+    const placed = await prepared.place(withType(file), (there) => hasAll(there, manifest));
     if ("manifest" in placed) {
       return await this.#finish(job, this.existing(placed, [placed], placed.manifest.complete));
     }
-    this.#last = { path: placed.path, sha256 };
+    this.#last = { path: placed.path, sha256: file.sha256 };
     return await this.#finish(job, this.#result({ ...this.#last, manifest }));
   }
 
@@ -215,7 +226,8 @@ export class Sealing {
     const { path, sha256, manifest } = archived;
     const placed = { path, sha256 };
     const keys = keysOfManifest(manifest);
-    await this.#parts.jobs.archived(job.id, keys.own, placed, indexPackage(keys, placed, manifest));
+    const { jobs, place } = this.#parts;
+    await jobs.archived(job.id, keys.own, placed, place.index(keys, placed, manifest));
     job.key = keys.own;
     job.state = "archived";
     job.placed = placed;
@@ -224,7 +236,7 @@ export class Sealing {
 
   #result(one: ExistingPackage): Archived {
     const { path, manifest } = one;
-    const folder = join(this.#parts.folder, path);
+    const folder = this.#parts.place.files.addressOf(path);
     return { ...one, folder, wasThere: false, packages: [one], complete: manifest.complete };
   }
 
@@ -232,4 +244,8 @@ export class Sealing {
   existing(first: ExistingPackage, packages: readonly ExistingPackage[], complete: boolean): Archived {
     return { ...this.#result(first), wasThere: true, packages, complete };
   }
+}
+
+function withType(file: WrittenFile): SealedFile {
+  return file.path.endsWith(".json") ? { ...file, contentType: "application/json" } : file;
 }

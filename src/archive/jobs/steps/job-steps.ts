@@ -105,6 +105,9 @@ async function checkItems(running: StepJob): Promise<void> {
     if (await isUnchanged(root, job.id, item)) {
       continue;
     }
+    if ((await root.fetchStaged(job, item)) && (await isUnchanged(root, job.id, item))) {
+      continue;
+    }
     await root.jobs.removeItems(job.id, [slot]);
     job.items.delete(slot);
     if (placeOf(slot) !== null) {

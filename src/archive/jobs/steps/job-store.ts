@@ -8,7 +8,7 @@ import type { WorkFolders } from "../seal/work-folders.ts";
 
 /** The part of an archive that jobs need. */
 export interface JobStore {
-  /** The store's folder. */
+  /** The folder below which the work folders are. */
   readonly folder: string;
   readonly disk: ArchiveDisk;
   readonly work: WorkFolders;
@@ -18,6 +18,8 @@ export interface JobStore {
   readonly finder: TransactionFinder;
   /** Adds stored media to a job; returns false if it accepts none any more. Rejects with ERR_STORE. */
   addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean>;
+  /** Brings a medium from where it was stored for other workers. Returns false if it was not. Rejects with ERR_STORE. */
+  fetchStaged(job: OpenJob, item: StoredItem): Promise<boolean>;
   /** Notes that a job waits for its media, if that is not known yet. */
   noteWaiting(job: OpenJob): void;
   /** Notes how long a job has waited and been open, so that a restart restarts neither time. */

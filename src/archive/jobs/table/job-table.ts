@@ -178,8 +178,8 @@ export class JobTable {
   }
 
   /**
-   * Notes that the package has its final name, with its row in the index, in one transaction. Even if another worker has
-   * the job by now, the package is there, and its row is the same whoever writes it.
+   * Notes that the package has its final name, with its row in the index, in one transaction; `index` also decides what
+   * happens if another worker has the job by now.
    */
   async archived(id: string, key: string, placed: PlacedPackage, index: readonly Statement[]): Promise<void> {
     const also = { job_key: key, location: placed.path, manifest_sha256: placed.sha256 };

@@ -2,15 +2,14 @@ import { join } from "node:path";
 import { fileError, systemCode } from "../../media/disk.ts";
 import { makeSubfolders, syncFolder } from "../../media/target-folder.ts";
 import { asFileError, diskFacts, exists, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
-import type { PlacedPackage } from "./intent.ts";
-import { numberedFolder } from "./layout.ts";
-import { filesOf, type Manifest } from "./manifest.ts";
-import { hashFile, loadManifest } from "./package-files.ts";
-
-/** A package with its final name. */
-export interface FoundPackage extends PlacedPackage {
-  readonly manifest: Manifest;
-}
+import type { Statement } from "../../store/database.ts";
+import type { FolderFiles } from "../files/folder-files.ts";
+import type { PlacedPackage } from "../packages/intent.ts";
+import { numberedFolder } from "../packages/layout.ts";
+import { filesOf, type Manifest } from "../packages/manifest.ts";
+import { indexPackage } from "../packages/package-index.ts";
+import { hashFile, loadManifest } from "../packages/package-files.ts";
+import type { FoundPackage, PackagePlace, PreparedPackage, SealedFiles } from "./package-place.ts";
 
 const mostNumbers = 100_000;
 /** The error codes of a rename to a name that is taken by a file or a folder that is not empty. */
@@ -18,11 +17,50 @@ const takenCodes: ReadonlySet<string | undefined> = new Set(["ENOTEMPTY", "EEXIS
 /** The codes of Windows for the same, which also mean that something is open or not permitted. */
 const refusedCodes: ReadonlySet<string | undefined> = new Set(["EPERM", "EACCES"]);
 
+/** A folder of packages. Work folders are in it as well, so that one rename gives a package its name. */
+export class FolderPlace implements PackagePlace {
+  readonly files: FolderFiles;
+  readonly key: string;
+
+  /** `realPath`: that of the folder, without links. */
+  constructor(files: FolderFiles, realPath: string) {
+    this.files = files;
+    this.key = realPath;
+  }
+
+  find({ path, sha256 }: PlacedPackage): Promise<Manifest | "damaged" | undefined> {
+    return findPackage(this.files.root, { path, sha256 }, this.files.disk);
+  }
+
+  seek(job: string, parts: readonly string[]): Promise<FoundPackage | undefined> {
+    return seekPackage(
+      { root: this.files.root, disk: this.files.disk, parts },
+      (manifest) => manifest.job === job,
+    );
+  }
+
+  prepare({ folder, parts }: SealedFiles): Promise<PreparedPackage> {
+    const { root, disk } = this.files;
+    return Promise.resolve({
+      place: (_manifest, isSame) => placePackage(folder, { root, parts, disk }, isSame),
+    });
+  }
+
+  /** Even if another worker has the job by now: the package is there, and its row is the same whoever writes it. */
+  index(...noted: Parameters<PackagePlace["index"]>): readonly Statement[] {
+    return indexPackage(...noted);
+  }
+
+  forget(): void {
+    // It remembers nothing.
+  }
+}
+
 /**
  * Gives a package its name in one step that overwrites nothing, whoever else works in the same folder. If the name is
  * taken, the next number is tried; an existing package for which `isSame` returns true is returned instead.
  */
-export async function placePackage(
+async function placePackage(
   from: string,
   { root, parts, disk }: { root: string; parts: readonly string[]; disk: ArchiveDisk },
   isSame: (manifest: Manifest) => boolean,
@@ -55,7 +93,7 @@ export async function placePackage(
  * Finds the first complete package with a name or one of its numbers for which `isSought` returns true. Throws
  * ERR_FILE.
  */
-export async function seekPackage(
+async function seekPackage(
   { root, parts, disk }: { root: string; parts: readonly string[]; disk: ArchiveDisk },
   isSought: (manifest: Manifest) => boolean,
 ): Promise<FoundPackage | undefined> {
@@ -105,7 +143,7 @@ async function findAt(
  * Returns the manifest of a package whose files are all unchanged, by their hashes, because sizes do not reveal a
  * flipped bit. Undefined if there is no package, "damaged" if it is not what was archived. Throws ERR_FILE.
  */
-export async function findPackage(
+async function findPackage(
   root: string,
   placed: PlacedPackage,
   disk: ArchiveDisk,

@@ -1,0 +1,65 @@
+import type { Statement } from "../../store/database.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
+import type { PlacedPackage } from "../packages/intent.ts";
+import type { Manifest } from "../packages/manifest.ts";
+import type { IndexKeys } from "../packages/package-index.ts";
+
+/** A package with its final name. */
+export interface FoundPackage extends PlacedPackage {
+  readonly manifest: Manifest;
+}
+
+/** A file of a package, as it is in the work folder. */
+export interface SealedFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Undefined where it is not known. */
+  readonly contentType?: string | undefined;
+}
+
+/** The files of a sealed job, without its manifest. */
+export interface SealedFiles {
+  readonly job: string;
+  /** The folder on this computer's disk that contains them. */
+  readonly folder: string;
+  /** The folder that the layout names for the package, in its parts. */
+  readonly parts: readonly string[];
+  readonly files: readonly SealedFile[];
+}
+
+/** A package that lacks only its manifest. */
+export interface PreparedPackage {
+  /**
+   * Gives the package its name: from then on it exists, complete. `manifest` is in the work folder. An existing package for
+   * which `isSame` returns true is returned instead. Throws ERR_STORE, ERR_CANCELLED if another worker has the job, or the
+   * system's error.
+   */
+  place(
+    manifest: SealedFile,
+    isSame: (manifest: Manifest) => boolean,
+  ): Promise<FoundPackage | { readonly path: string }>;
+}
+
+/** Where packages get their names: a folder, by a rename, or a bucket, by the upload of the manifest. */
+export interface PackagePlace {
+  readonly files: ArchiveFiles;
+  /** The same for the same place. */
+  readonly key: string;
+  /**
+   * Returns the manifest of a package whose files are all as it was archived. Undefined if there is no package, "damaged" if
+   * it is not what was archived. Throws ERR_FILE and ERR_STORE.
+   */
+  find(placed: PlacedPackage): Promise<Manifest | "damaged" | undefined>;
+  /** Finds the package that an attempt at a job has placed before its process ended. Throws ERR_FILE and ERR_STORE. */
+  seek(job: string, parts: readonly string[]): Promise<FoundPackage | undefined>;
+  /** Brings the files of a package where they have to be before it gets its name. Throws as `place` does. */
+  prepare(sealed: SealedFiles): Promise<PreparedPackage>;
+  /**
+   * The statements that note a package in the index. They follow, in the same transaction, the one that gives the job its
+   * location, if its worker still has it.
+   */
+  index(keys: IndexKeys, placed: PlacedPackage, manifest: Manifest): readonly Statement[];
+  /** To be called when a job has ended, or another worker has it. */
+  forget(job: string): void;
+}

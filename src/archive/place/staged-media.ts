@@ -1,0 +1,87 @@
+import { join } from "node:path";
+import { phrase } from "../../errors/interpolation.ts";
+import { fileError } from "../../media/disk.ts";
+import { diskFacts, stateFolderName, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
+import { keyOf } from "../bucket/bucket-disk.ts";
+import { copyFile } from "../bucket/copy-file.ts";
+import type { BucketFiles } from "../files/bucket-files.ts";
+import type { StoredItem } from "../packages/intent.ts";
+import { openPlain } from "../packages/package-files.ts";
+
+const stagedName = "work";
+const blockBytes = 1024 * 1024;
+
+/**
+ * The media of open jobs that are nowhere else than on this computer, in the bucket: another worker may have to finish the
+ * job. Each is named by its job and its SHA-256. All methods reject with ERR_STORE, or with the system's error.
+ */
+export class StagedMedia {
+  readonly #files: BucketFiles;
+  readonly #disk: ArchiveDisk;
+
+  /** `disk`: that of the work folders. */
+  constructor(files: BucketFiles, disk: ArchiveDisk) {
+    this.#files = files;
+    this.#disk = disk;
+  }
+
+  /** Stores the media that cannot be downloaded again. `folder` contains them. */
+  async store(job: string, folder: string, items: Iterable<StoredItem>): Promise<void> {
+    const disk = this.#disk;
+    for (const item of onlyHere(items)) {
+      const path = join(folder, item.path);
+      const stored = await copyFile(path, this.#files.bucket, this.#key(job, item.sha256), item, { disk });
+      if (stored !== "stored") {
+        throw fileError("fileOther", path, diskFacts, phrase("fileChanged"));
+      }
+    }
+  }
+
+  /** Brings a medium to a path on this computer. Returns false if it was not stored. */
+  async fetch(job: string, { sha256 }: StoredItem, path: string): Promise<boolean> {
+    const staged = await openPlain(join(this.#folder(job), sha256), this.#files.disk);
+    if (staged === undefined) {
+      return false;
+    }
+    try {
+      const file = await this.#disk.open(path, "w");
+      try {
+        const block = Buffer.allocUnsafe(blockBytes);
+        for (let position = 0; ;) {
+          const { bytesRead } = await staged.read(block, 0, blockBytes, position);
+          if (bytesRead === 0) {
+            break;
+          }
+          await writeWhole(file, block.subarray(0, bytesRead), position);
+          position += bytesRead;
+        }
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      return true;
+    } finally {
+      await staged.close();
+    }
+  }
+
+  /** Removes what was stored of a job that has ended. */
+  async remove(job: string, items: Iterable<StoredItem>): Promise<void> {
+    for (const sha256 of new Set([...onlyHere(items)].map((item) => item.sha256))) {
+      await this.#files.bucket.remove(this.#key(job, sha256));
+    }
+  }
+
+  #key(job: string, sha256: string): string {
+    return keyOf(join(this.#folder(job), sha256));
+  }
+
+  #folder(job: string): string {
+    return join(this.#files.root, stateFolderName, stagedName, job);
+  }
+}
+
+/** The cloud keeps its own. */
+function onlyHere(items: Iterable<StoredItem>): StoredItem[] {
+  return [...items].filter(({ source }) => source !== "cloud");
+}

@@ -1,0 +1,50 @@
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import type { Database, Statement } from "../../store/database.ts";
+import { diskFacts } from "../archive-disk.ts";
+import { ofWorker } from "../jobs/table/job-rows.ts";
+
+/** Where packages are being uploaded, for one worker. All methods reject with ERR_STORE. */
+export class UploadTable {
+  readonly #database: Pick<Database, "transaction">;
+  readonly #worker: string;
+  readonly #now: () => Date;
+
+  constructor(database: Pick<Database, "transaction">, worker: string, now: () => Date = () => new Date()) {
+    this.#database = database;
+    this.#worker = worker;
+    this.#now = now;
+  }
+
+  /**
+   * Notes that a job uploads its package to a location now, so that what is left of it can be found. Rejects with
+   * ERR_CANCELLED (`cancelledTaken`) if another worker has the job.
+   */
+  async note(job: string, location: string): Promise<void> {
+    const [rows = []] = await this.#database.transaction([
+      {
+        sql: `INSERT INTO uploads (location, job_id, begun_at) SELECT ?, job_id, ? FROM jobs WHERE ${ofWorker}
+          ON CONFLICT (location) DO UPDATE SET begun_at = excluded.begun_at RETURNING location`,
+        values: [location, this.#now().toISOString(), job, this.#worker],
+      },
+    ]);
+    if (rows.length === 0) {
+      throw new DimensionerError("cancelledTaken", diskFacts);
+    }
+  }
+
+  /** Where the package of a job was being uploaded, the earliest first, whichever worker did it. */
+  async ofJob(job: string): Promise<readonly string[]> {
+    const [rows = []] = await this.#database.transaction([
+      { sql: "SELECT location FROM uploads WHERE job_id = ? ORDER BY begun_at, location", values: [job] },
+    ]);
+    return rows.map((row) => String(row["location"]));
+  }
+}
+
+/** The statement that ends an upload if its package is in the index. */
+export function uploaded(location: string): Statement {
+  return {
+    sql: "DELETE FROM uploads WHERE location = ? AND EXISTS (SELECT 1 FROM packages WHERE location = ?)",
+    values: [location, location],
+  };
+}

@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
+import type { Finding } from "../../src/model/archive-reports.ts";
+import { rejectsWith } from "../media/support.ts";
+import type { Fault, StubRequest } from "../support/s3-stub.ts";
+import { useCredentials } from "../support/s3-servers.ts";
+import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
+import { stagedIn, storeKinds, withPlace, type TestPlace } from "./store-places.ts";
+import { intentOf, mediumOf, openArchive, pictureOf, until, type Opened } from "./support.ts";
+
+const forMessage = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
+  intentOf(id, { origin: null, raw: `{"id":"${id}"}`, measurement: `{"length":1}`, ...more });
+const isMine = (): boolean => true;
+
+for (const kind of storeKinds) {
+  describe(`archive: packages in a ${kind.files}, with ${kind.database}`, () => {
+    useCredentials();
+    const cloud = simulatedCloudOfSuite();
+    const running: Opened[] = [];
+
+    /** Runs a test with a store of this kind, and closes what it has left open. */
+    const withStore = (act: (place: TestPlace) => Promise<void>): Promise<void> =>
+      withPlace(kind, async (place) => {
+        try {
+          await act(place);
+        } finally {
+          await Promise.all(running.splice(0).map((one) => one.close()));
+        }
+      });
+
+    /** Opens the store as a process that has just started. */
+    async function start(place: TestPlace) {
+      const opened = await place.open();
+      const archive = await openArchive("", cloud.client, { store: opened.store });
+      running.push(archive);
+      return { ...opened, ...archive };
+    }
+
+    async function archive({ runner }: Pick<Opened, "runner">, id: string) {
+      const submission = await runner.submitMedia(
+        forMessage(id),
+        [mediumOf(`${id} 1`), mediumOf(`${id} 2`)],
+        null,
+      );
+      const archived = await submission.end();
+      submission.messageSent();
+      return archived;
+    }
+
+    async function verify(place: TestPlace): Promise<readonly Finding[]> {
+      const findings: Finding[] = [];
+      const { stub, files } = place;
+      const named = files.kind === "folder" ? files.path : (stub?.url(files.address.prefix) ?? "");
+      const report = await verifyArchive(named, {
+        database: place.database,
+        onFinding: (finding) => findings.push(finding),
+      });
+      assert.equal(report.verdict, findings.length === 0 ? "ok" : "wrong");
+      return findings;
+    }
+
+    it("archives media of messages and of the cloud, each once, in one chain", async () => {
+      await withStore(async (place) => {
+        const { runner, query, close } = await start(place);
+        cloud.sim.cloud.addMedia("of the cloud", { contentType: "image/jpeg", bytes: pictureOf("cloud") });
+        const first = await archive({ runner }, "first");
+        const second = await (await runner.submit(cloud.intentFor("of the cloud"))).end();
+        const again = await archive({ runner }, "first");
+        assert.deepEqual([first.wasThere, second.wasThere, again.wasThere], [false, false, true]);
+        assert.equal(again.path, first.path);
+        const packages = await place.packages();
+        assert.deepEqual([...packages.keys()].toSorted(), [first.path, second.path].toSorted());
+        assert.equal(packages.get(second.path)?.previous?.sha256, first.sha256);
+        assert.deepEqual(await query("SELECT * FROM uploads"), []);
+        await until(() => stagedIn(place.stub).length === 0, "nothing is staged");
+        await close();
+        assert.deepEqual(await verify(place), []);
+      });
+    });
+
+    it("adds later media as a supplement", async () => {
+      await withStore(async (place) => {
+        const { runner, close } = await start(place);
+        const add = (text: string, contentType = "image/jpeg") =>
+          cloud.sim.cloud.addMedia("parcel", { contentType, bytes: pictureOf(text) });
+        const wanted = { expect: ["image/jpeg", "image/png"], waitMs: 50, onIncomplete: "keep" as const };
+        const archiveIt = async () => {
+          const submission = await runner.submit(cloud.intentFor("parcel", wanted));
+          const archived = await submission.end();
+          submission.messageSent();
+          return archived;
+        };
+        add("first");
+        const first = await archiveIt();
+        add("later", "image/png");
+        const later = await archiveIt();
+        assert.equal(later.manifest.supplements?.sha256, first.sha256);
+        assert.deepEqual(
+          later.manifest.items.map(({ bytes }) => bytes),
+          [pictureOf("later").length],
+        );
+        await close();
+        assert.deepEqual(await verify(place), []);
+        assert.equal((await place.packages()).size, 2);
+      });
+    });
+
+    it("goes on after a restart with what was accepted", async () => {
+      await withStore(async (place) => {
+        const before = await start(place);
+        const part = { id: "sequence", index: 0, count: 2 };
+        const begun = forMessage("parts", { sequence: part.id, waitMs: 60_000, onIncomplete: "keep" });
+        const submission = await before.runner.submitMedia(begun, [mediumOf("part 1")], part);
+        const kept = rejectsWith(submission.end(), "ERR_CANCELLED", "cancelledKept");
+        await before.close();
+        await kept;
+        await before.endLease();
+        const { runner, archive: opened, close } = await start(place);
+        await opened.takeOver({ node: "node", isMine });
+        const [resumed] = [...runner.resume(isMine)];
+        await runner.submitMedia(begun, [mediumOf("part 2")], { ...part, index: 1 });
+        const { manifest } = (await resumed?.end()) ?? assert.fail("no job");
+        assert.deepEqual([manifest.items.length, manifest.complete], [2, true]);
+        await close();
+        assert.equal((await place.packages()).size, 1);
+      });
+    });
+
+    if (kind.files === "bucket") {
+      const isManifest = ({ method, key }: StubRequest): boolean =>
+        method === "PUT" && key.endsWith("/manifest.json");
+      const faults: Readonly<Record<string, (request: StubRequest) => Fault | undefined>> = {
+        "every second request fails": (() => {
+          let count = 0;
+          return () => ((count += 1) % 2 === 0 ? { status: 503, code: "SlowDown" } : undefined);
+        })(),
+        "the answer to each first manifest is lost": (() => {
+          const seen = new Set<string>();
+          return (request: StubRequest) => {
+            const isFirst = isManifest(request) && !seen.has(request.key);
+            seen.add(request.key);
+            return isFirst ? "lost" : undefined;
+          };
+        })(),
+        "manifests are refused ten times": (() => {
+          let left = 10;
+          return (request: StubRequest) =>
+            isManifest(request) && (left -= 1) >= 0 ? { status: 500, code: "InternalError" } : undefined;
+        })(),
+        "connections end": (() => {
+          let count = 0;
+          return () => ((count += 1) % 3 === 0 ? "reset" : undefined);
+        })(),
+      };
+      for (const [name, fault] of Object.entries(faults)) {
+        it(`archives each parcel once when ${name}`, async () => {
+          await withStore(async (place) => {
+            const { runner, query, close } = await start(place);
+            const stub = place.stub ?? assert.fail();
+            stub.fault = fault;
+            const ids = Array.from({ length: 6 }, (_none, index) => `parcel ${index}`);
+            const archived = await Promise.all(ids.map((id) => archive({ runner }, id)));
+            stub.fault = () => undefined;
+            const rows = await query("SELECT location FROM packages ORDER BY location");
+            assert.deepEqual(
+              rows.map((row) => row["location"]),
+              archived.map(({ path }) => path).toSorted(),
+            );
+            await close();
+            const left = await query("SELECT location FROM uploads");
+            for (const { location } of left) {
+              for (const key of [...stub.objects.keys()].filter((one) =>
+                one.includes(`/${String(location)}/`),
+              )) {
+                stub.objects.delete(key);
+              }
+            }
+            assert.deepEqual(
+              [...(await place.packages()).keys()].toSorted(),
+              archived.map(({ path }) => path).toSorted(),
+            );
+          });
+        });
+      }
+    }
+
+    if (kind.database === "PostgreSQL") {
+      it("finishes on another computer what one has accepted, and that one disturbs nothing when it goes on", async () => {
+        await withStore(async (place) => {
+          const [first, second] = [await start(place), await start(place)];
+          const part = { id: "sequence", index: 0, count: 2 };
+          const begun = forMessage("parts", { sequence: part.id, waitMs: 100, onIncomplete: "keep" });
+          const submission = await first.runner.submitMedia(begun, [mediumOf("first part")], part);
+          assert.equal(stagedIn(place.stub).length, place.stub === undefined ? 0 : 1);
+          await first.endLease();
+          assert.equal((await second.archive.takeOver({ node: "node", isMine })).count, 1);
+          const [resumed] = [...second.runner.resume(isMine)];
+          const { manifest } = (await resumed?.end()) ?? assert.fail("no job");
+          resumed?.messageSent();
+          const error = await rejectsWith(submission.end(), "ERR_CANCELLED", "cancelledTaken");
+          submission.messageSent(error);
+          assert.equal(manifest.items.length, 1);
+          assert.equal((await place.packages()).size, 1);
+          await until(() => stagedIn(place.stub).length === 0, "nothing is staged");
+          await Promise.all([first.close(), second.close()]);
+        });
+      });
+    }
+  });
+}

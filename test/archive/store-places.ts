@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { filesOf, readManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
+import { readS3Url } from "../../src/s3/bucket-address.ts";
+import type { DatabaseLocation } from "../../src/store/database-location.ts";
+import { databaseText } from "../../src/store/database-location.ts";
+import type { FilesLocation } from "../../src/store/files-location.ts";
+import { RecordArrivals } from "../../src/store/record-arrivals.ts";
+import { SharedDatabase } from "../../src/store/shared-database.ts";
+import type { StoreDatabases } from "../../src/store/store-databases.ts";
+import { Store } from "../../src/store/store.ts";
+import { withFolder } from "../media/support.ts";
+import { postgresOptions } from "../store/databases.ts";
+import { startStub, type BucketStub } from "../support/s3-stub.ts";
+import { newDatabases } from "./store.ts";
+import { readPackages } from "./support.ts";
+
+const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
+const prefix = "dock 4/ü";
+
+/** A worker as a process that has just started opens the store. */
+export interface OpenedStore {
+  readonly store: Store;
+  query(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Ends its lease on a database that several workers share, as if it had not been renewed for a minute. */
+  endLease(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A store of one of the four kinds. */
+export interface TestPlace {
+  readonly files: FilesLocation;
+  /** As the commands take it. */
+  readonly database: string;
+  /** The object store; undefined for a folder. */
+  readonly stub: BucketStub | undefined;
+  open(): Promise<OpenedStore>;
+  /** All packages by their location; asserts that each is whole, and that there is nothing else but the archive's own files. */
+  packages(): Promise<ReadonlyMap<string, Manifest>>;
+}
+
+interface Kind {
+  readonly files: "bucket" | "folder";
+  readonly database: "PostgreSQL" | "SQLite";
+}
+
+/** Every combination of where the packages and the database of a store may be. */
+export const storeKinds: readonly Kind[] = (["folder", "bucket"] as const).flatMap((files) =>
+  (["SQLite", "PostgreSQL"] as const).map((database) => ({ files, database })),
+);
+
+/** Makes a store of a kind, and removes it again. */
+export async function withPlace(kind: Kind, act: (place: TestPlace) => Promise<void>): Promise<void> {
+  await withFolder(async (folder) => {
+    const stub = kind.files === "bucket" ? await startStub() : undefined;
+    const opened: OpenedStore[] = [];
+    try {
+      const files = stub === undefined ? await inFolder(folder) : inBucket(stub, folder);
+      const openDatabase =
+        kind.database === "SQLite" ? embeddedDatabase(join(folder, "store.sqlite")) : await sharedDatabase();
+      await act({
+        files,
+        stub,
+        database: databaseText(openDatabase.location),
+        packages: () => (stub === undefined ? readPackages(join(folder, "packages")) : readObjects(stub)),
+        open: async () => {
+          // Each worker is another computer, which does not have the disk of the others.
+          const computer = kind.database === "SQLite" ? 0 : opened.length;
+          const workFolder = join(folder, `work ${computer}`);
+          const one = await openDatabase.open(files.kind === "folder" ? files : { ...files, workFolder });
+          opened.push(one);
+          return one;
+        },
+      });
+    } finally {
+      await Promise.all(opened.map((one) => one.close()));
+      await stub?.close();
+    }
+  });
+}
+
+async function inFolder(folder: string): Promise<FilesLocation> {
+  const path = join(folder, "packages");
+  await mkdir(path);
+  return { kind: "folder", path };
+}
+
+function inBucket(stub: BucketStub, folder: string): FilesLocation {
+  const address = readS3Url(stub.url(prefix));
+  return { kind: "s3", address, credentials, workFolder: join(folder, "work"), retainDays: 0 };
+}
+
+interface TestDatabase {
+  readonly location: DatabaseLocation;
+  open(files: FilesLocation): Promise<OpenedStore>;
+}
+
+function embeddedDatabase(file: string): TestDatabase {
+  const location = { kind: "file", file } as const;
+  return {
+    location,
+    open: async (files) => {
+      const databases: StoreDatabases = newDatabases();
+      const store = new Store(location, files, databases);
+      return {
+        store,
+        query: async (sql) => {
+          const { database, release } = await store.lease();
+          try {
+            return (await database.transaction([{ sql }]))[0] ?? [];
+          } finally {
+            await release();
+          }
+        },
+        endLease: async () => undefined,
+        close: async () => undefined,
+      };
+    },
+  };
+}
+
+async function sharedDatabase(): Promise<TestDatabase> {
+  const options = await postgresOptions();
+  const location = { kind: "postgres", address: options.address } as const;
+  return {
+    location,
+    open: async (files) => {
+      const database = await SharedDatabase.open({ closedLeaseSeconds: 0, ...options });
+      const { worker } = database;
+      const lease = { database, worker, arrivals: new RecordArrivals(), release: async () => undefined };
+      return {
+        store: new Store(location, files, { open: async () => lease }),
+        query: async (sql) => (await database.transaction([{ sql }]))[0] ?? [],
+        endLease: async () => {
+          const sql = "UPDATE workers SET lease_until = '' WHERE worker_id = ?";
+          await database.transaction([{ sql, values: [worker.id] }]);
+        },
+        close: () => database.close(),
+      };
+    },
+  };
+}
+
+/** The archive's own objects, and all others by their folder. */
+async function readObjects({ objects }: BucketStub): Promise<ReadonlyMap<string, Manifest>> {
+  const folders = new Map<string, Map<string, Buffer>>();
+  for (const [key, { body, headers }] of objects) {
+    assert.ok(key.startsWith(`${prefix}/`), `a stray: ${key}`);
+    const path = key.slice(prefix.length + 1);
+    assert.equal(headers["x-amz-meta-sha256"], sha256Of(body), key);
+    if (!path.startsWith(".dimensioner-archive/")) {
+      const at = path.lastIndexOf("/");
+      const folder = folders.get(path.slice(0, at)) ?? new Map<string, Buffer>();
+      folders.set(path.slice(0, at), folder.set(path.slice(at + 1), body));
+    }
+  }
+  return new Map([...folders].map(([path, content]) => [path, readPackage(path, content)]));
+}
+
+function readPackage(path: string, content: ReadonlyMap<string, Buffer>): Manifest {
+  const manifest = readManifest(String(content.get("manifest.json")));
+  assert.ok(manifest !== undefined, `no manifest: ${path} with ${[...content.keys()].join()}`);
+  const files = filesOf(manifest);
+  assert.deepEqual(
+    [...content.keys()].toSorted(),
+    ["manifest.json", ...files.map((one) => one.path)].toSorted(),
+  );
+  for (const file of files) {
+    assert.equal(sha256Of(content.get(file.path) ?? Buffer.alloc(0)), file.sha256, `${path}/${file.path}`);
+  }
+  return manifest;
+}
+
+function sha256Of(content: Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** The objects that the archive keeps of jobs that have not ended. */
+export function stagedIn(stub: BucketStub | undefined): string[] {
+  return [...(stub?.objects.keys() ?? [])].filter((key) => key.includes("/.dimensioner-archive/work/"));
+}
