@@ -58,6 +58,12 @@ export const buckets = {
     text: "The bucket __name__ cannot protect objects from being deleted: __problem__. Nothing was stored. Use a bucket with Object Lock, or store without a retention time.",
     hint: "Object Lock is enabled when a bucket is created, or later together with versioning.",
   },
+  uploadRemoved: {
+    code: "ERR_STORE",
+    text: "An upload was removed before it was complete, because it had not gone on for a day. It is repeated.",
+    hint: "Nothing is lost.",
+    retryable: true,
+  },
   bucketFailed: {
     code: "ERR_STORE",
     text: "The object store __host__ reports an error for __path__: __problem__. Check that it is compatible with S3.",

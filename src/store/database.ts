@@ -15,6 +15,9 @@ export interface Condition {
   readonly values: readonly SqlValue[];
 }
 
+/** A condition that holds. */
+export const always: Condition = { sql: "1 = 1", values: [] };
+
 /**
  * In a statement, the database's own time after a duration such as `60 seconds`, which is the value of its `?`: the clocks
  * of several computers differ.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
 import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
-import type { Database } from "../../src/store/database.ts";
+import { always, type Database } from "../../src/store/database.ts";
 import { closedLeaseSeconds, endedWorkers, leaseSeconds, WorkerLease } from "../../src/store/worker-lease.ts";
 import { describeDatabases } from "../store/databases.ts";
 import type { TestDatabase } from "../store/support.ts";
@@ -85,7 +85,7 @@ describeDatabases("the jobs of a worker that has stopped", (open) => {
       () => table.addItems("job", new Map([["cloud:2", stored]])),
       () => table.seal("job", null),
       () => table.collect("job"),
-      () => table.archived("job", "key", placed, []),
+      () => table.archived("job", "key", placed, { condition: always, statements: [] }),
       () => table.reported("job"),
       () => table.failed("job", { code: "ERR_FILE", message: "" }),
     ]) {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { always } from "../../src/store/database.ts";
 import type { Intent, StoredItem } from "../../src/archive/packages/intent.ts";
 import { unknownInstrument } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
@@ -85,7 +86,7 @@ describeDatabases("the jobs of a store", (open) => {
   const moves: Partial<Record<JobState, (id: string) => Promise<unknown>>> = {
     collecting: (id) => table().collect(id),
     sealing: (id) => table().seal(id, null),
-    archived: (id) => table().archived(id, "key", placed, []),
+    archived: (id) => table().archived(id, "key", placed, { condition: always, statements: [] }),
     reported: (id) => table().reported(id),
     failed: (id) => table().failed(id, { code: "ERR_FILE", message: "The disk is full." }),
   };

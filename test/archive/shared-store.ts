@@ -1,13 +1,15 @@
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
+import { readS3Url } from "../../src/s3/bucket-address.ts";
+import type { BucketLocation, FilesLocation } from "../../src/store/files-location.ts";
 import { SharedDatabase, type SharedDatabaseOptions } from "../../src/store/shared-database.ts";
 import { Store } from "../../src/store/store.ts";
 
 /**
- * A store with a PostgreSQL database, as one of its workers has it open. Whoever uses it closes the database, and the lease
+ * A store with a PostgreSQL database and its packages in a folder or somewhere else, as one of its workers has it open. Whoever uses it closes the database, and the lease
  * ends with it.
  */
 export async function openSharedStore(
-  root: string,
+  files: FilesLocation | string,
   options: SharedDatabaseOptions,
 ): Promise<{ readonly store: Store; readonly database: SharedDatabase }> {
   const database = await SharedDatabase.open({ closedLeaseSeconds: 0, ...options });
@@ -16,6 +18,14 @@ export async function openSharedStore(
   const lease = { database, worker, arrivals: new RecordArrivals(), release: () => database.close() };
   return {
     database,
-    store: new Store(location, { kind: "folder", path: root }, { open: async () => lease }),
+    store: new Store(location, typeof files === "string" ? { kind: "folder", path: files } : files, {
+      open: async () => lease,
+    }),
   };
+}
+
+/** A bucket of packages by its address. */
+export function bucketOf(url: string, workFolder: string): BucketLocation {
+  const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
+  return { kind: "s3", address: readS3Url(url), credentials, workFolder, retainDays: 0 };
 }

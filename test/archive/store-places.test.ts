@@ -126,7 +126,7 @@ for (const kind of storeKinds) {
       });
     });
 
-    if (kind.files === "bucket") {
+    if (kind.files === "bucket" && kind.database === "SQLite") {
       const isManifest = ({ method, key }: StubRequest): boolean =>
         method === "PUT" && key.endsWith("/manifest.json");
       const faults: Readonly<Record<string, (request: StubRequest) => Fault | undefined>> = {
@@ -185,6 +185,47 @@ for (const kind of storeKinds) {
     }
 
     if (kind.database === "PostgreSQL") {
+      it("makes one package of a transaction that two computers archive at the same moment", async () => {
+        await withStore(async (place) => {
+          const workers = [await start(place), await start(place)];
+          cloud.sim.cloud.addMedia("twice", { contentType: "image/jpeg", bytes: pictureOf("twice") });
+          const held: (() => void)[] = [];
+          const { stub } = place;
+          if (stub !== undefined) {
+            // Both have looked for a package of the other before either is there.
+            stub.fault = async ({ method, key }) => {
+              if (method === "PUT" && key.endsWith("/manifest.json")) {
+                const both = new Promise<void>((resolve) => held.push(resolve));
+                if (held.length >= workers.length) {
+                  held.forEach((resolve) => resolve());
+                }
+                await both;
+              }
+              return undefined;
+            };
+          }
+          const archived = await Promise.all(
+            workers.map(async ({ runner }) => {
+              const submission = await runner.submit(cloud.intentFor("twice"));
+              const one = await submission.end();
+              submission.messageSent();
+              return one;
+            }),
+          );
+          assert.deepEqual(archived.map(({ wasThere }) => wasThere).toSorted(), [false, true]);
+          assert.deepEqual([...(await place.packages()).keys()], [archived[0]?.path]);
+          assert.equal(archived[0]?.path, archived[1]?.path);
+          const [first] = workers;
+          assert.equal((await first?.query("SELECT * FROM packages"))?.length, 1);
+          assert.deepEqual(await first?.query("SELECT * FROM uploads"), []);
+          // The one whose package was given up does not name it in the next one.
+          for (const worker of workers) {
+            await archive(worker, `next of ${workers.indexOf(worker)}`);
+          }
+          assert.deepEqual(await verify(place), []);
+        });
+      });
+
       it("finishes on another computer what one has accepted, and that one disturbs nothing when it goes on", async () => {
         await withStore(async (place) => {
           const [first, second] = [await start(place), await start(place)];

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { filesOf, readManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
-import { readS3Url } from "../../src/s3/bucket-address.ts";
 import type { DatabaseLocation } from "../../src/store/database-location.ts";
 import { databaseText } from "../../src/store/database-location.ts";
 import type { FilesLocation } from "../../src/store/files-location.ts";
@@ -14,11 +13,12 @@ import { Store } from "../../src/store/store.ts";
 import { withFolder } from "../media/support.ts";
 import { postgresOptions } from "../store/databases.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
+import { bucketOf } from "./shared-store.ts";
 import { newDatabases } from "./store.ts";
 import { readPackages } from "./support.ts";
 
-const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
-const prefix = "dock 4/ü";
+/** Of the packages in the bucket. */
+export const prefix = "dock 4/ü";
 
 /** A worker as a process that has just started opens the store. */
 export interface OpenedStore {
@@ -88,8 +88,7 @@ async function inFolder(folder: string): Promise<FilesLocation> {
 }
 
 function inBucket(stub: BucketStub, folder: string): FilesLocation {
-  const address = readS3Url(stub.url(prefix));
-  return { kind: "s3", address, credentials, workFolder: join(folder, "work"), retainDays: 0 };
+  return bucketOf(stub.url(prefix), join(folder, "work"));
 }
 
 interface TestDatabase {
@@ -144,7 +143,7 @@ async function sharedDatabase(): Promise<TestDatabase> {
 }
 
 /** The archive's own objects, and all others by their folder. */
-async function readObjects({ objects }: BucketStub): Promise<ReadonlyMap<string, Manifest>> {
+export async function readObjects({ objects }: BucketStub): Promise<ReadonlyMap<string, Manifest>> {
   const folders = new Map<string, Map<string, Buffer>>();
   for (const [key, { body, headers }] of objects) {
     assert.ok(key.startsWith(`${prefix}/`), `a stray: ${key}`);

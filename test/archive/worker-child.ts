@@ -1,23 +1,26 @@
 /**
  * A process that works on the jobs of a database which others use as well. Arguments: root, address of the database, origin of the cloud,
- * how long its lease is in seconds. Prints "open", archives each transaction whose id it reads from its input, and takes over those of other
+ * how long its lease is in seconds, the address of the bucket of packages or nothing. Prints "open", archives each transaction whose id it reads from its input, and takes over those of other
  * workers. Prints "archived <id>", or the sentence of an error and the id; ends at the line "close".
  */
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { readPostgresUrl } from "../../src/store/postgres-address.ts";
-import { openSharedStore } from "./shared-store.ts";
+import { bucketOf, openSharedStore } from "./shared-store.ts";
 import { intentOf, openArchive } from "./support.ts";
 
-const [root = "", url = "", origin = "", seconds = ""] = process.argv.slice(2);
+const [root = "", url = "", origin = "", seconds = "", bucket = ""] = process.argv.slice(2);
 const lookEveryMs = 100;
 
 const client = new CloudClient({ baseUrl: origin, token: "simulator", timeoutMs: 5_000 });
 const options = { address: readPostgresUrl(url), leaseSeconds: Number(seconds) };
-const { store } = await openSharedStore(root, options);
+// Each process is another computer, which does not have the disk of the others.
+const files = bucket === "" ? root : bucketOf(bucket, join(root, String(process.pid)));
+const { store } = await openSharedStore(files, options);
 const { archive, runner, close } = await openArchive(root, client, { store, concurrency: 4 });
 
 async function run(id: string, submitted: Promise<Submission>): Promise<void> {

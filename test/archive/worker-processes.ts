@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readPostgresUrl } from "../../src/store/postgres-address.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
 import type { PostgresServer } from "../support/postgres.ts";
+import { startStub, type BucketStub } from "../support/s3-stub.ts";
 import { bundle, startChild, type Child } from "./processes.ts";
-import { openSharedStore } from "./shared-store.ts";
+import { bucketOf, openSharedStore } from "./shared-store.ts";
+import { prefix, readObjects } from "./store-places.ts";
 import { openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
 
 /** What happens while the workers are at work. */
@@ -20,6 +23,8 @@ export interface Trouble {
   readonly suspensions: number;
   /** How often the server of the database is stopped and started again. */
   readonly restarts: number;
+  /** How often the bucket of packages serves nothing for a while; undefined if they are in a folder. */
+  readonly bucketFailures?: number;
 }
 
 export interface TroubleReport {
@@ -42,21 +47,24 @@ export async function workInTrouble(server: PostgresServer, trouble: Trouble): P
   for (const id of ids) {
     sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes: pictureOf(id) });
   }
+  const stub = trouble.bucketFailures === undefined ? undefined : await startStub();
+  const bucket = stub?.url(prefix) ?? "";
   let report: TroubleReport | undefined;
   try {
     await withFolder(async (root) => {
-      const run = new TroubledRun(server, trouble, [
-        root,
-        url,
-        sim.cloud.origin,
-        String(trouble.leaseSeconds),
-      ]);
-      report = await run.archive(ids);
+      const { origin } = sim.cloud;
+      const args = [root, url, origin, String(trouble.leaseSeconds), bucket];
+      report = await new TroubledRun({ server, stub }, trouble, args).archive(ids);
       // Whoever opens the archive next tidies up.
-      const { store } = await openSharedStore(root, { address: readPostgresUrl(url) });
+      const files = stub === undefined ? root : bucketOf(bucket, join(root, "last"));
+      const { store } = await openSharedStore(files, { address: readPostgresUrl(url) });
       await (await openArchive(root, undefined, { store })).close();
-      assert.deepEqual(await workFolders(root), []);
-      const packages = [...(await readPackages(root)).values()];
+      if (stub === undefined) {
+        assert.deepEqual(await workFolders(root), []);
+      } else {
+        await removeLeftovers(stub, server, name);
+      }
+      const packages = [...(await (stub === undefined ? readPackages(root) : readObjects(stub))).values()];
       assert.deepEqual(packages.map(({ transactionId }) => transactionId).toSorted(), ids.toSorted());
       for (const { transactionId, items, complete } of packages) {
         const hashes = items.map(({ sha256 }) => sha256);
@@ -68,14 +76,19 @@ export async function workInTrouble(server: PostgresServer, trouble: Trouble): P
       assert.deepEqual(await server.run(open, name), []);
     });
   } finally {
+    await stub?.close();
     await sim.close();
   }
   assert.ok(report !== undefined);
   return report;
 }
 
+/** How many requests fail in a row. */
+const mostFailed = 20;
+
 class TroubledRun {
   readonly #server: PostgresServer;
+  readonly #stub: BucketStub | undefined;
   readonly #trouble: Trouble;
   readonly #args: readonly string[];
   readonly #archived = new Set<string>();
@@ -83,8 +96,13 @@ class TroubledRun {
   #script = "";
   #taken = 0;
 
-  constructor(server: PostgresServer, trouble: Trouble, args: readonly string[]) {
+  constructor(
+    { server, stub }: { readonly server: PostgresServer; readonly stub: BucketStub | undefined },
+    trouble: Trouble,
+    args: readonly string[],
+  ) {
     this.#server = server;
+    this.#stub = stub;
     this.#trouble = trouble;
     this.#args = args;
   }
@@ -94,11 +112,12 @@ class TroubledRun {
     try {
       await Promise.all(Array.from({ length: this.#trouble.workers }, () => this.#start()));
       const startedMs = performance.now();
-      const { kills, suspensions, restarts } = this.#trouble;
+      const { kills, suspensions, restarts, bucketFailures = 0 } = this.#trouble;
       const events = [
         ...Array.from({ length: kills }, () => () => this.#kill()),
         ...Array.from({ length: suspensions }, () => () => this.#suspend()),
         ...Array.from({ length: restarts }, () => () => this.#restart()),
+        ...Array.from({ length: bucketFailures }, () => () => this.#failBucket()),
       ];
       const share = Math.ceil(ids.length / (events.length + 1));
       for (let from = 0; from < ids.length; from += share) {
@@ -161,8 +180,31 @@ class TroubledRun {
     child?.kill("SIGCONT");
   }
 
+  /** It serves nothing until so many requests have failed, each worker's among them. */
+  async #failBucket(): Promise<void> {
+    let failed = 0;
+    const stub = this.#stub ?? assert.fail("no bucket");
+    stub.fault = () => {
+      failed += 1;
+      return failed % 2 === 0 ? "reset" : { status: 503, code: "SlowDown" };
+    };
+    await until(() => failed >= mostFailed, `${mostFailed} requests failed`);
+    stub.fault = () => undefined;
+  }
+
   async #restart(): Promise<void> {
     await this.#server.stop();
     await this.#server.start();
+  }
+}
+
+/** Removes what is known to be unfinished, as a worker does after a day. */
+async function removeLeftovers(stub: BucketStub, server: PostgresServer, database: string): Promise<void> {
+  const rows = await server.run("SELECT location FROM dimensioner.uploads", database);
+  const left = rows.map((row) => `${prefix}/${String(row["location"])}/`);
+  for (const key of stub.objects.keys()) {
+    if (left.some((folder) => key.startsWith(folder))) {
+      stub.objects.delete(key);
+    }
   }
 }

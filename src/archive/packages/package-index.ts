@@ -1,4 +1,4 @@
-import type { Condition, Database, Row, SqlValue, Statement } from "../../store/database.ts";
+import { always, type Database, type Row, type SqlValue, type Statement } from "../../store/database.ts";
 import { indexedSize } from "./indexed-size.ts";
 import type { PlacedPackage } from "./intent.ts";
 import { filesOf, type Manifest } from "./manifest.ts";
@@ -139,7 +139,7 @@ export function indexPackage(
   keys: IndexKeys,
   placed: PlacedPackage,
   manifest: Manifest,
-  condition: Condition = { sql: "1 = 1", values: [] },
+  condition = always,
 ): readonly Statement[] {
   const row = rowOfPackage(keys, placed, manifest);
   const columns = Object.keys(row);

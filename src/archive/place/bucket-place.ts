@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { phrase } from "../../errors/interpolation.ts";
 import { fileError } from "../../media/disk.ts";
-import type { Database, Statement } from "../../store/database.ts";
+import type { Condition, Database } from "../../store/database.ts";
 import { filesKey, type BucketLocation } from "../../store/files-location.ts";
 import type { Worker } from "../../store/worker-lease.ts";
 import { diskFacts, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
@@ -15,12 +15,13 @@ import { indexPackage, type IndexKeys } from "../packages/package-index.ts";
 import { hashFile, loadManifest } from "../packages/package-files.ts";
 import type {
   FoundPackage,
+  NotedPackage,
   PackagePlace,
   PreparedPackage,
   SealedFile,
   SealedFiles,
 } from "./package-place.ts";
-import { uploaded, UploadTable } from "./upload-table.ts";
+import { isUploading, uploaded, UploadTable } from "./upload-table.ts";
 
 interface BucketPlaceParts {
   readonly location: BucketLocation;
@@ -96,7 +97,7 @@ export class BucketPlace implements PackagePlace {
     const { job, files } = sealed;
     const upload = this.#uploadOf(sealed);
     const { location, sent } = upload;
-    await this.#uploads.note(job, location);
+    await this.#uploads.begin(job, location);
     for (const file of files.filter(({ path }) => !sent.has(path))) {
       await this.#send(sealed, location, file, false);
       sent.add(file.path);
@@ -104,7 +105,7 @@ export class BucketPlace implements PackagePlace {
     return {
       place: async (manifest) => {
         // It may have been suspended for long: another worker may have the job now.
-        await this.#uploads.note(job, location);
+        await this.#uploads.refresh(job, location);
         // If the answer is lost, the manifest may be there, or arrive later: another attempt goes to another place.
         this.#unfinished.delete(job);
         await this.#send(sealed, location, manifest, true);
@@ -113,13 +114,36 @@ export class BucketPlace implements PackagePlace {
     };
   }
 
-  /** If another worker has the job by now, its package counts, and this one is what an upload has left. */
-  index(keys: IndexKeys, placed: PlacedPackage, manifest: Manifest): readonly Statement[] {
-    const condition = {
-      sql: "EXISTS (SELECT 1 FROM jobs WHERE job_id = ? AND location = ?)",
-      values: [manifest.job, placed.path],
+  /**
+   * The row of the upload decides whether a package counts: who notes the package and who gives it up both remove it. If
+   * another worker has the job by now, this package is what an upload has left; if another job has made a package of the
+   * same parcel meanwhile, this one may only add to it.
+   */
+  note(
+    { path, sha256, manifest }: FoundPackage,
+    keys: IndexKeys,
+    known: readonly string[] | null,
+  ): NotedPackage {
+    const { job } = manifest;
+    return {
+      condition: all(isUploading(path), ...(known === null ? [] : [noOther(keys.own, [job, ...known])])),
+      statements: [
+        ...indexPackage(keys, { path, sha256 }, manifest, {
+          sql: "EXISTS (SELECT 1 FROM jobs WHERE job_id = ? AND location = ?)",
+          values: [job, path],
+        }),
+        uploaded(path),
+      ],
     };
-    return [...indexPackage(keys, placed, manifest, condition), uploaded(placed.path)];
+  }
+
+  async discard(path: string): Promise<boolean> {
+    if (!(await this.#uploads.giveUp(path))) {
+      return false;
+    }
+    // What cannot be removed now is found by its manifest, whose job has another package.
+    await this.files.removePackage(this.#folder(path)).catch(() => undefined);
+    return true;
   }
 
   forget(job: string): void {
@@ -168,4 +192,20 @@ export class BucketPlace implements PackagePlace {
   #folder(path: string): string {
     return join(this.files.root, path);
   }
+}
+
+/** No package of this key but the known ones. */
+function noOther(key: string, known: readonly string[]): Condition {
+  const marks = known.map(() => "?").join(", ");
+  return {
+    sql: `NOT EXISTS (SELECT 1 FROM packages WHERE job_key = ? AND package_id NOT IN (${marks}))`,
+    values: [key, ...known],
+  };
+}
+
+function all(...conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.map(({ sql }) => sql).join(" AND "),
+    values: conditions.flatMap(({ values }) => values),
+  };
 }

@@ -2,14 +2,20 @@ import { join } from "node:path";
 import { fileError, systemCode } from "../../media/disk.ts";
 import { makeSubfolders, syncFolder } from "../../media/target-folder.ts";
 import { asFileError, diskFacts, exists, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
-import type { Statement } from "../../store/database.ts";
+import { always } from "../../store/database.ts";
 import type { FolderFiles } from "../files/folder-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { numberedFolder } from "../packages/layout.ts";
 import { filesOf, type Manifest } from "../packages/manifest.ts";
-import { indexPackage } from "../packages/package-index.ts";
+import { indexPackage, type IndexKeys } from "../packages/package-index.ts";
 import { hashFile, loadManifest } from "../packages/package-files.ts";
-import type { FoundPackage, PackagePlace, PreparedPackage, SealedFiles } from "./package-place.ts";
+import type {
+  FoundPackage,
+  NotedPackage,
+  PackagePlace,
+  PreparedPackage,
+  SealedFiles,
+} from "./package-place.ts";
 
 const mostNumbers = 100_000;
 /** The error codes of a rename to a name that is taken by a file or a folder that is not empty. */
@@ -47,8 +53,13 @@ export class FolderPlace implements PackagePlace {
   }
 
   /** Even if another worker has the job by now: the package is there, and its row is the same whoever writes it. */
-  index(...noted: Parameters<PackagePlace["index"]>): readonly Statement[] {
-    return indexPackage(...noted);
+  note({ path, sha256, manifest }: FoundPackage, keys: IndexKeys): NotedPackage {
+    return { condition: always, statements: indexPackage(keys, { path, sha256 }, manifest) };
+  }
+
+  /** Its name is taken. */
+  discard(): Promise<boolean> {
+    return Promise.resolve(false);
   }
 
   forget(): void {

@@ -1,4 +1,4 @@
-import type { Statement } from "../../store/database.ts";
+import type { Condition, Statement } from "../../store/database.ts";
 import type { ArchiveFiles } from "../files/archive-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import type { Manifest } from "../packages/manifest.ts";
@@ -41,6 +41,14 @@ export interface PreparedPackage {
   ): Promise<FoundPackage | { readonly path: string }>;
 }
 
+/** How a package is noted in the database, in one transaction. */
+export interface NotedPackage {
+  /** Whether the job may end with this package. */
+  readonly condition: Condition;
+  /** Adds the package to the index, after the statement that gives the job its location. */
+  readonly statements: readonly Statement[];
+}
+
 /** Where packages get their names: a folder, by a rename, or a bucket, by the upload of the manifest. */
 export interface PackagePlace {
   readonly files: ArchiveFiles;
@@ -56,10 +64,15 @@ export interface PackagePlace {
   /** Brings the files of a package where they have to be before it gets its name. Throws as `place` does. */
   prepare(sealed: SealedFiles): Promise<PreparedPackage>;
   /**
-   * The statements that note a package in the index. They follow, in the same transaction, the one that gives the job its
-   * location, if its worker still has it.
+   * How a placed package is noted in the database. `known`: the packages with the same keys that were there when it was
+   * made; null if it was made earlier, and is only found again.
    */
-  index(keys: IndexKeys, placed: PlacedPackage, manifest: Manifest): readonly Statement[];
+  note(found: FoundPackage, keys: IndexKeys, known: readonly string[] | null): NotedPackage;
+  /**
+   * Gives up a placed package that could not be noted. Returns false if it stays nevertheless, because another worker has
+   * noted it. Rejects with ERR_STORE.
+   */
+  discard(path: string): Promise<boolean>;
   /** To be called when a job has ended, or another worker has it. */
   forget(job: string): void;
 }

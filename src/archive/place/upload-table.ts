@@ -1,5 +1,5 @@
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import type { Database, Statement } from "../../store/database.ts";
+import type { Condition, Database, Statement } from "../../store/database.ts";
 import { diskFacts } from "../archive-disk.ts";
 import { ofWorker } from "../jobs/table/job-rows.ts";
 
@@ -16,10 +16,10 @@ export class UploadTable {
   }
 
   /**
-   * Notes that a job uploads its package to a location now, so that what is left of it can be found. Rejects with
-   * ERR_CANCELLED (`cancelledTaken`) if another worker has the job.
+   * Notes that a job uploads its package to a location, so that what is left of it can be found. Rejects with ERR_CANCELLED
+   * (`cancelledTaken`) if another worker has the job.
    */
-  async note(job: string, location: string): Promise<void> {
+  async begin(job: string, location: string): Promise<void> {
     const [rows = []] = await this.#database.transaction([
       {
         sql: `INSERT INTO uploads (location, job_id, begun_at) SELECT ?, job_id, ? FROM jobs WHERE ${ofWorker}
@@ -32,6 +32,33 @@ export class UploadTable {
     }
   }
 
+  /** The same for an upload that goes on. Rejects with ERR_STORE if it was given up meanwhile. */
+  async refresh(job: string, location: string): Promise<void> {
+    const isOwn = `EXISTS (SELECT 1 FROM jobs WHERE ${ofWorker})`;
+    const [rows = [], own = []] = await this.#database.transaction([
+      {
+        sql: `UPDATE uploads SET begun_at = ? WHERE location = ? AND ${isOwn} RETURNING location`,
+        values: [this.#now().toISOString(), location, job, this.#worker],
+      },
+      { sql: `SELECT 1 WHERE ${isOwn}`, values: [job, this.#worker] },
+    ]);
+    if (rows.length === 0) {
+      throw new DimensionerError(own.length === 0 ? "cancelledTaken" : "uploadRemoved", diskFacts);
+    }
+  }
+
+  /** Gives up an upload. Returns false if its package is in the index. */
+  async giveUp(location: string): Promise<boolean> {
+    const [, packages = []] = await this.#database.transaction([
+      {
+        sql: "DELETE FROM uploads WHERE location = ? AND NOT EXISTS (SELECT 1 FROM packages WHERE location = ?)",
+        values: [location, location],
+      },
+      { sql: "SELECT 1 FROM packages WHERE location = ? LIMIT 1", values: [location] },
+    ]);
+    return packages.length === 0;
+  }
+
   /** Where the package of a job was being uploaded, the earliest first, whichever worker did it. */
   async ofJob(job: string): Promise<readonly string[]> {
     const [rows = []] = await this.#database.transaction([
@@ -39,6 +66,11 @@ export class UploadTable {
     ]);
     return rows.map((row) => String(row["location"]));
   }
+}
+
+/** Whether there is such an upload. */
+export function isUploading(location: string): Condition {
+  return { sql: "EXISTS (SELECT 1 FROM uploads WHERE location = ?)", values: [location] };
 }
 
 /** The statement that ends an upload if its package is in the index. */

@@ -85,7 +85,7 @@ export class Archive implements JobStore {
     this.finder = new TransactionFinder({ database, arrivals, settleMs: parts.settleMs });
     const index = new PackageIndex(database);
     const { disk, work, jobs } = this;
-    this.sealing = new Sealing({ place, chain: worker.id, disk, work, jobs, index, last });
+    this.sealing = new Sealing({ place, worker: worker.id, disk, work, jobs, index, last });
   }
 
   /**

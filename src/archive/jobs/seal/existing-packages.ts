@@ -13,6 +13,8 @@ export interface ExistingPackage extends PlacedPackage {
 export interface Existing {
   /** A package and its supplements, in the order in which they were archived; empty if there is no package. */
   readonly packages: readonly ExistingPackage[];
+  /** The ids of all packages that the index has for these keys. */
+  readonly known: readonly string[];
   /** Whether the same transaction is archived with another measurement. */
   readonly hasOther: boolean;
 }
@@ -33,6 +35,7 @@ export async function findExisting(
   { place, index, onDamaged }: Places,
 ): Promise<Existing> {
   const rows = keys.length === 0 ? [] : await index.ofKeys(keys);
+  const known = rows.map(({ id }) => id);
   let hasOther = false;
   for (const first of rows.filter(({ supplements }) => supplements === null)) {
     const group = [first, ...rows.filter(({ supplements }) => supplements === first.sha256)];
@@ -51,10 +54,10 @@ export async function findExisting(
     }
     // A deleted package cannot be supplemented.
     if (packages[0]?.sha256 === first.sha256) {
-      return { packages, hasOther };
+      return { packages, hasOther, known };
     }
   }
-  return { packages: [], hasOther };
+  return { packages: [], hasOther, known };
 }
 
 /** The measurement of a group of packages: a supplement may bring the one that its package lacks. */

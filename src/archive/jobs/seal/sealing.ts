@@ -1,10 +1,14 @@
 import { DimensionerError } from "../../../errors/dimensioner-error.ts";
 import { asFileError, diskFacts, type ArchiveDisk } from "../../archive-disk.ts";
-import type { PlacedPackage } from "../../packages/intent.ts";
+import type { PlacedPackage, StoredItem } from "../../packages/intent.ts";
 import type { Manifest } from "../../packages/manifest.ts";
 import type { PackageIndex } from "../../packages/package-index.ts";
 import { PackageWriter, type Completeness, type WrittenFile } from "../../packages/package-writer.ts";
 import type { PackagePlace, PreparedPackage, SealedFile } from "../../place/package-place.ts";
+import { always } from "../../../store/database.ts";
+import { isTaken } from "../table/is-taken.ts";
+import { KeyTurns } from "./key-turns.ts";
+import { Chain } from "./chain.ts";
 import { additionOf, hasAll, wholeOf, type Addition } from "./addition.ts";
 import type { JobTable, SealedJob } from "../table/job-table.ts";
 import { findExisting, type Existing, type ExistingPackage } from "./existing-packages.ts";
@@ -28,10 +32,18 @@ export interface Archived extends PlacedPackage {
 /** Judges a job that accepts no further media: whether it is complete, together with the existing packages. */
 export type Judge = (packages: readonly ExistingPackage[]) => Completeness;
 
+/** What the package of a job is to contain. */
+interface Wanted {
+  readonly completeness: Completeness;
+  readonly addition: Addition;
+  /** The ids of the packages with the same keys that it was compared with. */
+  readonly known: readonly string[];
+}
+
 interface SealingParts {
   readonly place: PackagePlace;
   /** The id of the worker, which its packages name: each worker has a chain of its own. */
-  readonly chain: string;
+  readonly worker: string;
   /** The disk of the work folders. */
   readonly disk: ArchiveDisk;
   readonly work: WorkFolders;
@@ -45,19 +57,15 @@ interface SealingParts {
 export class Sealing {
   readonly #parts: SealingParts;
   readonly #writer: PackageWriter;
-  #last: PlacedPackage | undefined;
-  /** Packages that were found after a kill, by the hash of the one before them. */
-  readonly #successors = new Map<string, PlacedPackage>();
+  readonly #chain: Chain;
   /** Damaged packages that were reported already: a job searches for its package when it begins and when it ends. */
   readonly #toldDamaged = new Set<string>();
-  /** The last job that is being sealed, by key. */
-  readonly #sealed = new Map<string, Promise<void>>();
-  /** Packages get their names one after the other, because each manifest names the one before. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** The second job of a key has to see the package of the first. */
+  readonly #turns = new KeyTurns();
 
   constructor(parts: SealingParts) {
     this.#parts = parts;
-    this.#last = parts.last;
+    this.#chain = new Chain(parts.last);
     this.#writer = new PackageWriter(parts.disk);
   }
 
@@ -87,40 +95,35 @@ export class Sealing {
     }
     job.items = sealed.items;
     const keys = keysOfWhole(job);
-    return await this.#inTurn(keys, async () => {
-      const { packages } = await this.find(keys, job.answer, onDamaged);
-      const completeness = judge(packages);
-      const [first] = packages;
-      const addition = additionOf(job, packages);
-      if (first !== undefined && addition === null) {
-        return await this.#finish(job, this.existing(first, packages, completeness.complete));
-      }
-      try {
-        return await this.#write(job, sealed, completeness, addition ?? wholeOf(job));
-      } catch (error) {
-        const { files } = this.#parts.place;
-        throw asFileError(error, files.addressOf(job.intent.folder.join("/")), files.name);
+    return await this.#turns.run(keys, async () => {
+      for (;;) {
+        const { packages, known } = await this.find(keys, job.answer, onDamaged);
+        const completeness = judge(packages);
+        const [first] = packages;
+        const addition = additionOf(job, packages);
+        if (first !== undefined && addition === null) {
+          return await this.#endWith(job, this.existing(first, packages, completeness.complete));
+        }
+        const archived = await this.#writeOrExplain(job, sealed, {
+          completeness,
+          addition: addition ?? wholeOf(job),
+          known,
+        });
+        if (archived !== undefined) {
+          return archived;
+        }
+        // Another worker has made a package of the same parcel meanwhile: it is found now.
+        await this.#parts.work.reopen(job.id, isMediumOf(job));
       }
     });
   }
 
-  /** Runs jobs with a common key one after the other: the second one has to see the package of the first. */
-  async #inTurn<T>(keys: readonly string[], act: () => Promise<T>): Promise<T> {
-    const before = keys.map(async (key) => this.#sealed.get(key));
-    const done = Promise.all(before).then(act);
-    const ended = done.then(
-      () => undefined,
-      () => undefined,
-    );
-    keys.forEach((key) => this.#sealed.set(key, ended));
+  async #writeOrExplain(job: OpenJob, sealed: SealedJob, wanted: Wanted): Promise<Archived | undefined> {
     try {
-      return await done;
-    } finally {
-      for (const key of keys) {
-        if (this.#sealed.get(key) === ended) {
-          this.#sealed.delete(key);
-        }
-      }
+      return await this.#write(job, sealed, wanted);
+    } catch (error) {
+      const { files } = this.#parts.place;
+      throw asFileError(error, files.addressOf(job.intent.folder.join("/")), files.name);
     }
   }
 
@@ -137,10 +140,15 @@ export class Sealing {
     if (job.state === "sealing") {
       const found = await place.seek(job.id, job.intent.folder);
       if (found !== undefined) {
-        if (found.manifest.store === this.#parts.chain) {
-          this.#follow(found, found.manifest);
+        const archived = this.#result(found);
+        // Given up means that another worker was suspended when it had placed it.
+        const stays = (await this.#note(job, archived, null)) || !(await place.discard(found.path));
+        if (stays) {
+          if (found.manifest.store === this.#parts.worker) {
+            this.#chain.follow(found, found.manifest);
+          }
+          return archived;
         }
-        return await this.#finish(job, this.#result(found));
       }
     }
     if (job.state !== "collecting") {
@@ -148,26 +156,16 @@ export class Sealing {
       job.state = "collecting";
     }
     await work.make(job.id);
-    const names = new Set([...job.items.values()].map(({ path }) => path));
-    await work.reopen(job.id, (name) => names.has(name));
+    await work.reopen(job.id, isMediumOf(job));
     return undefined;
-  }
-
-  /** Adds a package that a killed process had placed to the chain, and those that follow it. */
-  #follow({ path, sha256 }: PlacedPackage, { previous }: Manifest): void {
-    this.#successors.set(previous?.sha256 ?? "", { path, sha256 });
-    for (let next; (next = this.#successors.get(this.#last?.sha256 ?? "")) !== undefined;) {
-      this.#last = next;
-    }
   }
 
   async #write(
     job: OpenJob,
     { texts: stored, legacyTransactionId }: SealedJob,
-    completeness: Completeness,
-    addition: Addition,
-  ): Promise<Archived> {
-    const { work, chain, place } = this.#parts;
+    { completeness, addition, known }: Wanted,
+  ): Promise<Archived | undefined> {
+    const { work, worker, place } = this.#parts;
     if (stored === undefined) {
       throw new DimensionerError("jobDamaged", diskFacts, { value: job.id });
     }
@@ -178,18 +176,12 @@ export class Sealing {
       items.map(({ path }) => path),
     );
     const written = await this.#writer.writeMeasurement(from, texts);
-    const files = [
-      ...items.map(({ path, bytes, sha256, ...item }) => {
-        const contentType = item.contentTypeFound ?? item.contentTypeAnnounced ?? undefined;
-        return { path, bytes, sha256, contentType };
-      }),
-      ...written.map(withType),
-    ];
+    const files = [...items.map(sealedItem), ...written.map(withType)];
     const prepared = await place.prepare({ job: job.id, folder: from, parts: job.intent.folder, files });
     const { id, acceptedAt, intent, transactionId } = job;
     const content = {
       job: id,
-      store: chain,
+      store: worker,
       acceptedAt,
       transactionId,
       legacyTransactionId,
@@ -199,39 +191,65 @@ export class Sealing {
       supplements,
       ...completeness,
     };
-    const placing = this.#turn.then(async () => {
-      const previous = this.#last ?? null;
+    return await this.#chain.inTurn(async (previous) => {
       const { manifest, file } = await this.#writer.writeManifest(from, { ...content, previous });
-      return await this.#place(job, prepared, manifest, file);
+      return await this.#place(job, prepared, { manifest, file, known });
     });
-    this.#turn = placing.catch(() => undefined);
-    return await placing;
   }
 
   async #place(
     job: OpenJob,
     prepared: PreparedPackage,
-    manifest: Manifest,
-    file: WrittenFile,
-  ): Promise<Archived> {
+    { manifest, file, known }: { manifest: Manifest; file: WrittenFile; known: readonly string[] },
+  ): Promise<Archived | undefined> {
+    const { place } = this.#parts;
     const placed = await prepared.place(withType(file), (there) => hasAll(there, manifest));
     if ("manifest" in placed) {
-      return await this.#finish(job, this.existing(placed, [placed], placed.manifest.complete));
+      return await this.#endWith(job, this.existing(placed, [placed], placed.manifest.complete));
     }
-    this.#last = { path: placed.path, sha256: file.sha256 };
-    return await this.#finish(job, this.#result({ ...this.#last, manifest }));
+    const archived = this.#result({ path: placed.path, sha256: file.sha256, manifest });
+    let isNoted: boolean;
+    try {
+      isNoted = await this.#note(job, archived, known);
+    } catch (error) {
+      const isGone = isTaken(error) && (await place.discard(placed.path).catch(() => false));
+      if (!isGone) {
+        // Without an answer of the database it may be noted, and it is there.
+        this.#chain.add(archived);
+      }
+      throw error;
+    }
+    if (!isNoted && (await place.discard(placed.path))) {
+      return undefined;
+    }
+    this.#chain.add(archived);
+    return archived;
   }
 
-  async #finish(job: OpenJob, archived: Archived): Promise<Archived> {
-    const { path, sha256, manifest } = archived;
-    const placed = { path, sha256 };
-    const keys = keysOfManifest(manifest);
-    const { jobs, place } = this.#parts;
-    await jobs.archived(job.id, keys.own, placed, place.index(keys, placed, manifest));
-    job.key = keys.own;
-    job.state = "archived";
-    job.placed = placed;
+  /** Ends a job with a package that another job has made. */
+  async #endWith(job: OpenJob, archived: Archived): Promise<Archived> {
+    await this.#note(job, archived, "existing");
     return archived;
+  }
+
+  /** Notes the package of a job; returns false if it may not end with it. `known`: see PackagePlace. */
+  async #note(
+    job: OpenJob,
+    archived: Archived,
+    known: readonly string[] | "existing" | null,
+  ): Promise<boolean> {
+    const { path, sha256, manifest } = archived;
+    const { jobs, place } = this.#parts;
+    const keys = keysOfManifest(manifest);
+    const noted = place.note({ path, sha256, manifest }, keys, known === "existing" ? null : known);
+    const condition = known === "existing" ? always : noted.condition;
+    const isNoted = await jobs.archived(job.id, keys.own, { path, sha256 }, { ...noted, condition });
+    if (isNoted) {
+      job.key = keys.own;
+      job.state = "archived";
+      job.placed = { path, sha256 };
+    }
+    return isNoted;
   }
 
   #result(one: ExistingPackage): Archived {
@@ -246,6 +264,16 @@ export class Sealing {
   }
 }
 
+function sealedItem({ path, bytes, sha256, contentTypeFound, contentTypeAnnounced }: StoredItem): SealedFile {
+  return { path, bytes, sha256, contentType: contentTypeFound ?? contentTypeAnnounced ?? undefined };
+}
+
 function withType(file: WrittenFile): SealedFile {
   return file.path.endsWith(".json") ? { ...file, contentType: "application/json" } : file;
+}
+
+/** Whether a file in the work folder is a medium of the job. */
+function isMediumOf({ items }: OpenJob): (name: string) => boolean {
+  const names = new Set([...items.values()].map(({ path }) => path));
+  return (name) => names.has(name);
 }

@@ -1,5 +1,12 @@
 import { DimensionerError } from "../../../errors/dimensioner-error.ts";
-import type { Database, Row, SqlValue, Statement } from "../../../store/database.ts";
+import {
+  always,
+  type Condition,
+  type Database,
+  type Row,
+  type SqlValue,
+  type Statement,
+} from "../../../store/database.ts";
 import { markHandled, markUnhandled } from "../../../store/handled-records.ts";
 import type { IntentTexts, PlacedPackage, StoredItem } from "../../packages/intent.ts";
 import { legacyIdStatement } from "../../find/measurement-table.ts";
@@ -25,6 +32,15 @@ export interface SealedJob {
   readonly texts: IntentTexts | undefined;
   /** The integer id of the found transaction, if its id is a GUID. */
   readonly legacyTransactionId: string | null;
+}
+
+/** How a job gets another state. */
+interface Move {
+  /** Further columns with their values. */
+  readonly also?: Readonly<Record<string, SqlValue>>;
+  /** The columns that are returned if it has got the state. */
+  readonly returned?: string;
+  readonly condition?: Condition;
 }
 
 /** The job that handles a record, with what is known of the parcel. */
@@ -161,7 +177,7 @@ export class JobTable {
    */
   async seal(id: string, measurement: string | null): Promise<SealedJob | undefined> {
     const [rows = [], media = [], [given] = []] = await this.#database.transaction([
-      this.#move(id, "sealing", {}, "intent, intent_sha256"),
+      this.#move(id, "sealing", { returned: "intent, intent_sha256" }),
       { sql: "SELECT * FROM job_media WHERE job_id = ? ORDER BY added_order", values: [id] },
       ...(measurement === null ? [] : [legacyIdStatement(measurement)]),
     ]);
@@ -178,12 +194,21 @@ export class JobTable {
   }
 
   /**
-   * Notes that the package has its final name, with its row in the index, in one transaction; `index` also decides what
-   * happens if another worker has the job by now.
+   * Notes that the package has its final name, with its row in the index, in one transaction. Returns false, and changes
+   * nothing, if the condition does not hold.
    */
-  async archived(id: string, key: string, placed: PlacedPackage, index: readonly Statement[]): Promise<void> {
+  async archived(
+    id: string,
+    key: string,
+    placed: PlacedPackage,
+    { condition, statements }: { readonly condition: Condition; readonly statements: readonly Statement[] },
+  ): Promise<boolean> {
     const also = { job_key: key, location: placed.path, manifest_sha256: placed.sha256 };
-    await this.#moveTo(id, "archived", also, index);
+    const [moved = []] = await this.#database.transaction([
+      this.#move(id, "archived", { also, condition }),
+      ...statements,
+    ]);
+    return await this.#isChanged(id, moved);
   }
 
   async reported(id: string): Promise<void> {
@@ -214,27 +239,27 @@ export class JobTable {
     };
   }
 
-  async #moveTo(
-    id: string,
-    state: JobState,
-    also: Readonly<Record<string, SqlValue>> = {},
-    others: readonly Statement[] = [],
-  ): Promise<void> {
-    const [moved = []] = await this.#database.transaction([this.#move(id, state, also), ...others]);
+  async #moveTo(id: string, state: JobState, also: Readonly<Record<string, SqlValue>> = {}): Promise<void> {
+    const [moved = []] = await this.#database.transaction([this.#move(id, state, { also })]);
     await this.#isChanged(id, moved);
   }
 
   #move(
     id: string,
     state: JobState,
-    also: Readonly<Record<string, SqlValue>> = {},
-    returned = "job_id",
+    { also = {}, returned = "job_id", condition = always }: Move,
   ): Statement {
     const columns = Object.keys(also).map((column) => `${column} = ?, `);
     return {
       sql: `UPDATE jobs SET ${columns.join("")}state = ?, changed_at = ?
-        WHERE ${ofWorker} AND state IN (${listOf(statesBefore[state])}) RETURNING ${returned}`,
-      values: [...Object.values(also), state, this.#now().toISOString(), ...this.#own(id)],
+        WHERE ${ofWorker} AND state IN (${listOf(statesBefore[state])}) AND ${condition.sql} RETURNING ${returned}`,
+      values: [
+        ...Object.values(also),
+        state,
+        this.#now().toISOString(),
+        ...this.#own(id),
+        ...condition.values,
+      ],
     };
   }
 
