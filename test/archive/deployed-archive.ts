@@ -3,7 +3,7 @@ import type { Archives } from "../../src/archive/jobs/archives.ts";
 import { diskFacts } from "../../src/archive/archive-disk.ts";
 import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
 import type { MediaSource } from "../../src/archive/jobs/steps/media-source.ts";
-import type { Archived } from "../../src/archive/jobs/seal/sealing.ts";
+import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
 import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError, isDimensionerError } from "../../src/errors/dimensioner-error.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
-import type { Archived } from "../../src/archive/jobs/seal/sealing.ts";
+import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
 import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import type { MeasuredBy } from "../../src/archive/packages/intent.ts";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Archives } from "../../src/archive/jobs/archives.ts";
-import type { Archived } from "../../src/archive/jobs/seal/sealing.ts";
+import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
 import type { Intent } from "../../src/archive/packages/intent.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Inbox } from "../../src/store/inbox.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { cp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
-import type { Archived } from "../../src/archive/jobs/seal/sealing.ts";
+import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
 import type { PrunedPackage } from "../../src/model/archive-reports.ts";
 import { withFolder } from "../media/support.ts";
 import { verify } from "./packages.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
-import type { Archived } from "../../src/archive/jobs/seal/sealing.ts";
+import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";
 import type { Submission } from "../../src/archive/jobs/accept/submission.ts";

@@ -1,7 +1,6 @@
-import { join } from "node:path";
 import type { NodeAPI } from "node-red";
 import type { OpenJob } from "../../archive/jobs/table/open-job.ts";
-import type { Archived } from "../../archive/jobs/seal/sealing.ts";
+import type { Archived } from "../../archive/jobs/seal/job-results.ts";
 import type { DeviceSource, MediaSource } from "../../archive/jobs/steps/media-source.ts";
 import { archivedFiles } from "../../archive/packages/archived-files.ts";
 import type { CloudClient } from "../../cloud/client.ts";
@@ -13,24 +12,23 @@ import type { Message } from "../messages.ts";
 
 /** The package as an archive node puts it on msg.payload. `linkTo` gives the address of a package on the evidence page. */
 export function describePackage(
-  { folder, path: location, manifest, packages, complete, wasThere }: Archived,
+  { folder, addressOf, path: location, manifest, packages, complete, wasThere }: Archived,
   linkTo: (packageId: string) => string | null,
 ): ArchivedPackage {
   const { transactionId, references, job, supplements = null } = manifest;
-  const root = folder.slice(0, folder.length - location.length);
-  const files = packages.flatMap((one) => archivedFiles(join(root, one.path), one.manifest));
+  const files = packages.flatMap((one) => archivedFiles(addressOf(one.path), one.manifest));
   return {
     packageId: job,
     location,
     folder,
-    manifest: join(folder, "manifest.json"),
+    manifest: addressOf(`${location}/manifest.json`),
     transactionId,
     transactionReference: references.transactionReference,
     files,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     complete,
     alreadyArchived: wasThere,
-    supplements: supplements === null ? null : join(root, supplements.path),
+    supplements: supplements === null ? null : addressOf(supplements.path),
     link: linkTo(job),
   };
 }

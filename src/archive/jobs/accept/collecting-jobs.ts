@@ -10,7 +10,7 @@ import type { OpenJob } from "../table/open-job.ts";
 import { expectedOf, isSatisfied } from "../steps/required-media.ts";
 import type { ArchiveWarning } from "../run/runner-options.ts";
 import { RunningJob } from "../run/running-job.ts";
-import type { Archived } from "../seal/sealing.ts";
+import type { Archived } from "../seal/job-results.ts";
 import { Submission } from "./submission.ts";
 
 interface CollectingJobsOptions extends Pick<JobWork, "findMissing" | "onDamaged"> {
@@ -103,7 +103,7 @@ export class CollectingJobs {
     const manifests = packages.map(({ manifest }) => manifest);
     const isThere = isSatisfied(expected, manifests, findMissing) && !bringsAnswer(answer, packages);
     if (first !== undefined && isThere) {
-      return sealing.existing(first, packages, true);
+      return sealing.results.existing(first, packages, true);
     }
     const [key = null] = keys;
     // It may have been resumed while the packages were looked for.

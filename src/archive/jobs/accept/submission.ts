@@ -3,7 +3,7 @@ import { unlessAborted } from "../../../media/disk.ts";
 import { diskFacts } from "../../archive-disk.ts";
 import type { IntentTexts } from "../../packages/intent.ts";
 import { RunningJob } from "../run/running-job.ts";
-import type { Archived } from "../seal/sealing.ts";
+import type { Archived } from "../seal/job-results.ts";
 
 /** The runner of a message's job. */
 export interface SubmissionOwner {

@@ -2,7 +2,7 @@ import type { Expected } from "../../packages/manifest.ts";
 import { includesAll } from "../steps/required-media.ts";
 import { isOtherAnswer, type Answer } from "../table/job-keys.ts";
 import type { RunningJob } from "./running-job.ts";
-import type { Archived } from "../seal/sealing.ts";
+import type { Archived } from "../seal/job-results.ts";
 
 /** What a job is to archive, and the measurement that it brings. */
 export interface Wanted {

@@ -1,4 +1,4 @@
-import type { Archived } from "../seal/sealing.ts";
+import type { Archived } from "../seal/job-results.ts";
 
 type Result = { readonly archived: Archived } | { readonly error: unknown };
 

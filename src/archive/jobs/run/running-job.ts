@@ -11,7 +11,7 @@ import type { JobStore } from "../steps/job-store.ts";
 import type { JobWork, Move, Pause, StepJob, StepName } from "../steps/job-work.ts";
 import { beginRound } from "../steps/collecting-round.ts";
 import type { OpenJob } from "../table/open-job.ts";
-import type { Archived } from "../seal/sealing.ts";
+import type { Archived } from "../seal/job-results.ts";
 import type { Task } from "./task-queue.ts";
 
 export type RunningState = "trouble" | "waiting" | "working";

@@ -1,33 +1,18 @@
 import { DimensionerError } from "../../../errors/dimensioner-error.ts";
 import { asFileError, diskFacts, type ArchiveDisk } from "../../archive-disk.ts";
 import type { PlacedPackage, StoredItem } from "../../packages/intent.ts";
-import type { Manifest } from "../../packages/manifest.ts";
 import type { PackageIndex } from "../../packages/package-index.ts";
-import { PackageWriter, type Completeness, type WrittenFile } from "../../packages/package-writer.ts";
-import type { PackagePlace, PreparedPackage, SealedFile } from "../../place/package-place.ts";
-import { always } from "../../../store/database.ts";
-import { isTaken } from "../table/is-taken.ts";
+import { PackageWriter, type Completeness } from "../../packages/package-writer.ts";
+import type { PackagePlace, SealedFile } from "../../place/package-place.ts";
+import { JobResults, withType, type Archived } from "./job-results.ts";
 import { KeyTurns } from "./key-turns.ts";
-import { Chain } from "./chain.ts";
-import { additionOf, hasAll, wholeOf, type Addition } from "./addition.ts";
+import { additionOf, wholeOf, type Addition } from "./addition.ts";
 import type { JobTable, SealedJob } from "../table/job-table.ts";
 import { findExisting, type Existing, type ExistingPackage } from "./existing-packages.ts";
-import { keysOfManifest, keysOfWhole, type Answer } from "../table/job-keys.ts";
+import { keysOfWhole, type Answer } from "../table/job-keys.ts";
 import type { OpenJob } from "../table/open-job.ts";
 import { searchOf } from "../table/searches.ts";
 import type { WorkFolders } from "./work-folders.ts";
-
-/** The result of a job: its package, and whether another job had made it before. */
-export interface Archived extends PlacedPackage {
-  /** Its absolute path, or its address in a bucket. */
-  readonly folder: string;
-  readonly manifest: Manifest;
-  readonly wasThere: boolean;
-  /** The package with all media and, if it existed before, its supplements. */
-  readonly packages: readonly ExistingPackage[];
-  /** Whether these contain everything that the job requires. */
-  readonly complete: boolean;
-}
 
 /** Judges a job that accepts no further media: whether it is complete, together with the existing packages. */
 export type Judge = (packages: readonly ExistingPackage[]) => Completeness;
@@ -57,7 +42,7 @@ interface SealingParts {
 export class Sealing {
   readonly #parts: SealingParts;
   readonly #writer: PackageWriter;
-  readonly #chain: Chain;
+  readonly results: JobResults;
   /** Damaged packages that were reported already: a job searches for its package when it begins and when it ends. */
   readonly #toldDamaged = new Set<string>();
   /** The second job of a key has to see the package of the first. */
@@ -65,7 +50,7 @@ export class Sealing {
 
   constructor(parts: SealingParts) {
     this.#parts = parts;
-    this.#chain = new Chain(parts.last);
+    this.results = new JobResults(parts);
     this.#writer = new PackageWriter(parts.disk);
   }
 
@@ -102,7 +87,10 @@ export class Sealing {
         const [first] = packages;
         const addition = additionOf(job, packages);
         if (first !== undefined && addition === null) {
-          return await this.#endWith(job, this.existing(first, packages, completeness.complete));
+          return await this.results.endWith(
+            job,
+            this.results.existing(first, packages, completeness.complete),
+          );
         }
         const archived = await this.#writeOrExplain(job, sealed, {
           completeness,
@@ -133,19 +121,19 @@ export class Sealing {
     if (job.placed !== null) {
       const manifest = await place.find(job.placed);
       if (typeof manifest === "object") {
-        return this.#result({ ...job.placed, manifest });
+        return this.results.of({ ...job.placed, manifest });
       }
       job.placed = null;
     }
     if (job.state === "sealing") {
       const found = await place.seek(job.id, job.intent.folder);
       if (found !== undefined) {
-        const archived = this.#result(found);
+        const archived = this.results.of(found);
         // Given up means that another worker was suspended when it had placed it.
-        const stays = (await this.#note(job, archived, null)) || !(await place.discard(found.path));
+        const stays = (await this.results.note(job, archived, null)) || !(await place.discard(found.path));
         if (stays) {
           if (found.manifest.store === this.#parts.worker) {
-            this.#chain.follow(found, found.manifest);
+            this.results.chain.follow(found, found.manifest);
           }
           return archived;
         }
@@ -191,85 +179,15 @@ export class Sealing {
       supplements,
       ...completeness,
     };
-    return await this.#chain.inTurn(async (previous) => {
+    return await this.results.chain.inTurn(async (previous) => {
       const { manifest, file } = await this.#writer.writeManifest(from, { ...content, previous });
-      return await this.#place(job, prepared, { manifest, file, known });
+      return await this.results.place(job, prepared, { manifest, file, known });
     });
-  }
-
-  async #place(
-    job: OpenJob,
-    prepared: PreparedPackage,
-    { manifest, file, known }: { manifest: Manifest; file: WrittenFile; known: readonly string[] },
-  ): Promise<Archived | undefined> {
-    const { place } = this.#parts;
-    const placed = await prepared.place(withType(file), (there) => hasAll(there, manifest));
-    if ("manifest" in placed) {
-      return await this.#endWith(job, this.existing(placed, [placed], placed.manifest.complete));
-    }
-    const archived = this.#result({ path: placed.path, sha256: file.sha256, manifest });
-    let isNoted: boolean;
-    try {
-      isNoted = await this.#note(job, archived, known);
-    } catch (error) {
-      const isGone = isTaken(error) && (await place.discard(placed.path).catch(() => false));
-      if (!isGone) {
-        // Without an answer of the database it may be noted, and it is there.
-        this.#chain.add(archived);
-      }
-      throw error;
-    }
-    if (!isNoted && (await place.discard(placed.path))) {
-      return undefined;
-    }
-    this.#chain.add(archived);
-    return archived;
-  }
-
-  /** Ends a job with a package that another job has made. */
-  async #endWith(job: OpenJob, archived: Archived): Promise<Archived> {
-    await this.#note(job, archived, "existing");
-    return archived;
-  }
-
-  /** Notes the package of a job; returns false if it may not end with it. `known`: see PackagePlace. */
-  async #note(
-    job: OpenJob,
-    archived: Archived,
-    known: readonly string[] | "existing" | null,
-  ): Promise<boolean> {
-    const { path, sha256, manifest } = archived;
-    const { jobs, place } = this.#parts;
-    const keys = keysOfManifest(manifest);
-    const noted = place.note({ path, sha256, manifest }, keys, known === "existing" ? null : known);
-    const condition = known === "existing" ? always : noted.condition;
-    const isNoted = await jobs.archived(job.id, keys.own, { path, sha256 }, { ...noted, condition });
-    if (isNoted) {
-      job.key = keys.own;
-      job.state = "archived";
-      job.placed = { path, sha256 };
-    }
-    return isNoted;
-  }
-
-  #result(one: ExistingPackage): Archived {
-    const { path, manifest } = one;
-    const folder = this.#parts.place.files.addressOf(path);
-    return { ...one, folder, wasThere: false, packages: [one], complete: manifest.complete };
-  }
-
-  /** The result of a job that brings nothing new. */
-  existing(first: ExistingPackage, packages: readonly ExistingPackage[], complete: boolean): Archived {
-    return { ...this.#result(first), wasThere: true, packages, complete };
   }
 }
 
 function sealedItem({ path, bytes, sha256, contentTypeFound, contentTypeAnnounced }: StoredItem): SealedFile {
   return { path, bytes, sha256, contentType: contentTypeFound ?? contentTypeAnnounced ?? undefined };
-}
-
-function withType(file: WrittenFile): SealedFile {
-  return file.path.endsWith(".json") ? { ...file, contentType: "application/json" } : file;
 }
 
 /** Whether a file in the work folder is a medium of the job. */

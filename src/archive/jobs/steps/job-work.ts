@@ -4,7 +4,7 @@ import type { JobStore } from "./job-store.ts";
 import type { JobTroubles } from "./job-troubles.ts";
 import type { FindMissing, DeviceSource, MediaSource } from "./media-source.ts";
 import type { OpenJob } from "../table/open-job.ts";
-import type { Archived } from "../seal/sealing.ts";
+import type { Archived } from "../seal/job-results.ts";
 
 /**
  * The steps of a job. Those from `device` to `download` form a round, in which every source is asked once for what is
