@@ -9,7 +9,10 @@ const type = "dimensioner-store";
 const fields = formFields(type, properties);
 const texts = textsOf(type);
 
-RED.nodes.registerType<StoreProperties, { logins: string; databasePassword: string }>("dimensioner-store", {
+RED.nodes.registerType<
+  StoreProperties,
+  { logins: string; databasePassword: string; accessKeyId: string; secretAccessKey: string }
+>("dimensioner-store", {
   category: "config",
   color: "#86b6d8",
   icon: "dimensioner-store.svg",
@@ -28,7 +31,23 @@ RED.nodes.registerType<StoreProperties, { logins: string; databasePassword: stri
     connectionTest(this, form, {
       type,
       after: "databasePassword",
-      properties: ["folder", "folderType", "roots", "database", "databaseUrl", "databasePassword"],
+      properties: [
+        "files",
+        "folder",
+        "folderType",
+        "bucket",
+        "prefix",
+        "endpoint",
+        "region",
+        "accessKeyId",
+        "secretAccessKey",
+        "pathStyle",
+        "retainDays",
+        "roots",
+        "database",
+        "databaseUrl",
+        "databasePassword",
+      ],
       needed: [],
     });
   },

@@ -6,13 +6,90 @@ import {
   type Saved,
 } from "../../src/properties/property-table.ts";
 
+const inBucket = { files: ["s3"] } as const;
 const page = { legend: "group.page", note: "note.page" } as const;
 
 /** The saved properties of `dimensioner-store`, in the order of its form. */
 export const properties = {
   name: nodeName,
+  /** Where the packages are: in a folder, or in a bucket of an S3-compatible object store. */
+  files: {
+    kind: "choice",
+    of: ["folder", "s3"],
+    default: "folder",
+    icon: "archive",
+    tips: { key: "tip", of: ["s3"] },
+  },
   /** The folder of the packages. It has to exist; nodes that need only the database work without it. */
-  folder: { ...folder, types: storeFolderTypes, required: "problem.folder", note: "note.folder" },
+  folder: {
+    ...folder,
+    types: storeFolderTypes,
+    required: "problem.folder",
+    note: "note.folder",
+    when: { files: ["folder"] },
+  },
+  bucket: {
+    kind: "text",
+    default: "",
+    rule: "bucketName",
+    required: "problem.bucket",
+    icon: "cloud",
+    when: inBucket,
+  },
+  /** What the keys of all objects begin with; blank: nothing. */
+  prefix: {
+    kind: "text",
+    default: "",
+    rule: "bucketPrefix",
+    placeholder: { text: "dock-4" },
+    icon: "folder-o",
+    note: "note.prefix",
+    when: inBucket,
+  },
+  /** The address of the object store; blank: that of the environment, or Amazon S3. */
+  endpoint: {
+    kind: "text",
+    default: "",
+    rule: "bucketEndpoint",
+    placeholder: { text: "https://s3.example.com" },
+    icon: "globe",
+    note: "note.endpoint",
+    when: inBucket,
+  },
+  /** Blank: that of the environment. */
+  region: {
+    kind: "text",
+    default: "",
+    placeholder: { text: "us-east-1" },
+    icon: "map-marker",
+    when: inBucket,
+  },
+  /** Both keys are blank: those of the environment, as the programs of Amazon find them. */
+  accessKeyId: {
+    kind: "credential",
+    isShown: true,
+    icon: "user",
+    placeholder: "placeholder.fromEnvironment",
+    when: inBucket,
+  },
+  secretAccessKey: {
+    kind: "credential",
+    icon: "key",
+    placeholder: "placeholder.fromEnvironment",
+    when: inBucket,
+  },
+  /** Whether the name of the bucket is in the path of requests, and not in the host name. Amazon's buckets decide it themselves. */
+  pathStyle: { kind: "flag", default: true, isAdvanced: true, when: inBucket },
+  /** For how many days nobody can delete the objects of a new package (Object Lock); 0: they can be deleted. */
+  retainDays: {
+    kind: "number",
+    of: "count",
+    default: 0,
+    icon: "lock",
+    note: "note.retainDays",
+    isAdvanced: true,
+    when: inBucket,
+  },
   /** Where the database is: in a file in Node-RED's user directory, or on a server that several Node-REDs share. */
   database: {
     kind: "choice",
@@ -35,7 +112,7 @@ export const properties = {
   databasePassword: {
     kind: "credential",
     icon: "key",
-    placeholder: "placeholder.databasePassword",
+    placeholder: "placeholder.fromEnvironment",
     when: { database: ["postgres"] },
   },
   /**

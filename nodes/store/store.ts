@@ -6,7 +6,7 @@ import { openOrExplain } from "../../src/runtime/config/config-node.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { PackageLinks } from "../../src/runtime/store/package-links.ts";
 import { StorePages } from "../../src/runtime/evidence-page/store-pages.ts";
-import { readPackagesFolder } from "../../src/runtime/store/packages-folder.ts";
+import { readStoreFiles } from "../../src/runtime/store/store-files.ts";
 import { readLocation, type StoreNode } from "../../src/runtime/store/store-choice.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { Store } from "../../src/store/store.ts";
@@ -28,11 +28,17 @@ export default function (RED: NodeAPI): void {
       const properties = readCurrent(defaults, config);
       const read = () => new SettingsReader("store").read(table, properties);
       const reader = new SettingsReader("store");
-      const { database, databaseUrl, roots } = reader.read(table, properties);
-      const password = this.credentials?.databasePassword ?? "";
+      const settings = reader.read(table, properties);
+      const { database, databaseUrl, roots } = settings;
+      const {
+        databasePassword: password = "",
+        accessKeyId = "",
+        secretAccessKey = "",
+      } = this.credentials ?? {};
+      const keys = { accessKeyId, secretAccessKey };
       const store = new Store(
         readLocation(RED, this.id, { database, databaseUrl, password }, reader),
-        readPackagesFolder(RED, this, properties),
+        readStoreFiles(RED, this, { settings, folder: properties, keys }, reader),
         databases,
         roots,
       );
@@ -42,7 +48,12 @@ export default function (RED: NodeAPI): void {
   }
 
   RED.nodes.registerType("dimensioner-store", StoreConfigNode, {
-    credentials: { logins: { type: "text" }, databasePassword: { type: "password" } },
+    credentials: {
+      logins: { type: "text" },
+      databasePassword: { type: "password" },
+      accessKeyId: { type: "text" },
+      secretAccessKey: { type: "password" },
+    },
   });
   serveStoreTest(RED, databases);
   serveLoginHashes(RED);

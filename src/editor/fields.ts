@@ -7,6 +7,7 @@ import {
   readPageUrl,
   readTimestampServer,
 } from "../rules/addresses.ts";
+import { readBucketEndpoint, readBucketName, readPrefix } from "../rules/buckets.ts";
 import {
   fileNameProblem,
   headerNameProblem,
@@ -216,6 +217,12 @@ function ruleProblem(rule: TextRule, value: string, now: Now): Problem | null {
       return applicationIdentifierProblem(value);
     case "baseUrl":
       return problemIn(readBaseUrl(value, now("allowHttp") === "true"));
+    case "bucketEndpoint":
+      return value.trim() === "" ? null : problemIn(readBucketEndpoint(value));
+    case "bucketName":
+      return problemIn(readBucketName(value));
+    case "bucketPrefix":
+      return problemIn(readPrefix(value));
     case "codeKinds":
       return problemIn(readCodeKinds(value));
     case "databaseUrl":

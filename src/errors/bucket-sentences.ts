@@ -18,6 +18,12 @@ export const buckets = {
     hint: "Everything that was stored before is safe.",
     retryable: true,
   },
+  bucketUnanswered: {
+    code: "ERR_STORE",
+    text: "The object store __host__ has not responded for __seconds__ s. Check the endpoint and the network.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
   bucketMissing: {
     code: "ERR_STORE",
     text: "__host__ has no bucket __name__. Check its name, the endpoint and the region, or create it.",

@@ -49,6 +49,9 @@ export interface Group {
 export type TextRule =
   | "applicationIdentifier"
   | "baseUrl"
+  | "bucketEndpoint"
+  | "bucketName"
+  | "bucketPrefix"
   | "codeKinds"
   | "databaseUrl"
   | "deviceAddress"
@@ -149,6 +152,8 @@ export interface CredentialProperty extends Row {
   readonly kind: "credential";
   /** Whether the dialog has an editor of its own for it, instead of a field for a password. */
   readonly isList?: true;
+  /** Whether it is shown in the dialog, because it opens nothing on its own. */
+  readonly isShown?: true;
   readonly required?: string;
 }
 

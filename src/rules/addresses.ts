@@ -1,7 +1,7 @@
 import { problem, type Problem } from "./problem.ts";
 
 /** A text that is not valid, and why. */
-interface Unusable {
+export interface Unusable {
   readonly problem: Problem;
 }
 
@@ -105,7 +105,8 @@ export function readDatabaseUrl(address: string): { readonly url: string } | Unu
   return /[?&]options=/i.test(url) ? { problem: problem("databaseOptions") } : { url };
 }
 
-function readServiceUrl(address: string, ofScheme: "addressScheme" | "baseUrlScheme"): URL | Unusable {
+/** Reads the address of a service on the web, or says what is wrong. */
+export function readServiceUrl(address: string, ofScheme: "addressScheme" | "baseUrlScheme"): URL | Unusable {
   const given = address.trim();
   if (given === "") {
     return { problem: problem("empty") };

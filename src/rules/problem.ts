@@ -20,6 +20,8 @@ type Key =
   | "baseUrlExtra"
   | "baseUrlHttp"
   | "baseUrlScheme"
+  | "bucketName"
+  | "bucketPrefix"
   | "databaseOptions"
   | "databasePassword"
   | "databaseScheme"

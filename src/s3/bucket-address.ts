@@ -1,5 +1,7 @@
 import type { Environment } from "./credentials.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { readBucketEndpoint, readBucketName, readPrefix } from "../rules/buckets.ts";
+import type { Problem } from "../rules/problem.ts";
 
 /** Where a bucket of an S3-compatible object store is. It contains no credentials. */
 export interface BucketAddress {
@@ -15,7 +17,17 @@ export interface BucketAddress {
   readonly name: string;
 }
 
-const bucketName = /^[a-z\d][\w.-]{1,62}$/i;
+/** Where a bucket is, as people say it. */
+export interface BucketPlace {
+  readonly bucket: string;
+  readonly prefix: string;
+  /** Blank: that of the environment, or of Amazon. */
+  readonly endpoint: string;
+  /** Blank: that of the environment. */
+  readonly region: string;
+  /** Whether the name of the bucket is in the path, and not in the host name. Buckets of Amazon decide it themselves. */
+  readonly isPathStyle: boolean;
+}
 
 /** Whether a text names a bucket, and not a folder. */
 export function isS3Url(text: string): boolean {
@@ -29,19 +41,46 @@ export function isS3Url(text: string): boolean {
 export function readS3Url(text: string, environment: Environment = process.env): BucketAddress {
   const [, bucket = "", path = "", query = ""] = /^s3:\/\/([^/?]+)\/?([^?]*)(?:\?(.*))?$/is.exec(text) ?? [];
   const options = new URLSearchParams(query);
-  const prefix = path.replace(/^\/+|\/+$/g, "");
   const isOptions = [...options.keys()].every((key) => ["endpoint", "pathStyle", "region"].includes(key));
-  const isPrefix = prefix === "" || prefix.split("/").every((part) => !/^\.{0,2}$/.test(part));
-  if (!bucketName.test(bucket) || !isOptions || !isPrefix) {
+  const place = {
+    bucket,
+    prefix: path,
+    endpoint: options.get("endpoint") ?? "",
+    region: options.get("region") ?? "",
+    isPathStyle: options.get("pathStyle") !== "false",
+  };
+  const address = isOptions ? readBucketAddress(place, environment) : undefined;
+  if (address === undefined || "problem" in address) {
     throw wrongAddress(text);
   }
+  return address;
+}
+
+/** Reads where a bucket is, or says which part is not valid and why. */
+export function readBucketAddress(
+  place: BucketPlace,
+  environment: Environment = process.env,
+): BucketAddress | { readonly field: "bucket" | "endpoint" | "prefix"; readonly problem: Problem } {
+  const [name, prefixed] = [readBucketName(place.bucket), readPrefix(place.prefix)];
+  if ("problem" in name) {
+    return { field: "bucket", problem: name.problem };
+  }
+  if ("problem" in prefixed) {
+    return { field: "prefix", problem: prefixed.problem };
+  }
+  const { bucket } = name;
+  const { prefix } = prefixed;
   const region =
-    options.get("region") ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"] ?? "us-east-1";
+    place.region.trim() || environment["AWS_REGION"] || environment["AWS_DEFAULT_REGION"] || "us-east-1";
   const given =
-    options.get("endpoint") ?? environment["AWS_ENDPOINT_URL_S3"] ?? environment["AWS_ENDPOINT_URL"];
+    place.endpoint.trim() || environment["AWS_ENDPOINT_URL_S3"] || environment["AWS_ENDPOINT_URL"] || "";
+  const read = readBucketEndpoint(given === "" ? `https://s3.${region}.amazonaws.com` : given);
+  if ("problem" in read) {
+    return { field: "endpoint", problem: read.problem };
+  }
+  const endpoint = read.url;
   // A server of one's own seldom has a host name for each bucket, and a certificate of AWS does not cover dots.
-  const isPathStyle = given === undefined ? bucket.includes(".") : options.get("pathStyle") !== "false";
-  const endpoint = readEndpoint(given ?? `https://s3.${region}.amazonaws.com`, text);
+  const isPathStyle = given === "" ? bucket.includes(".") : place.isPathStyle;
   if (!isPathStyle) {
     endpoint.hostname = `${bucket}.${endpoint.hostname}`;
   }
@@ -53,18 +92,6 @@ export function readS3Url(text: string, environment: Environment = process.env):
     region,
     name: prefix === "" ? `s3://${bucket}` : `s3://${bucket}/${prefix}`,
   };
-}
-
-function readEndpoint(text: string, address: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isUsable =
-    url !== undefined &&
-    /^https?:$/.test(url.protocol) &&
-    [url.username, url.password, url.search, url.hash].every((part) => part === "");
-  if (!isUsable) {
-    throw wrongAddress(address);
-  }
-  return url;
 }
 
 /** The address is named without its options: somebody may have put credentials there. */

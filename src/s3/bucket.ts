@@ -146,6 +146,21 @@ export class Bucket {
     });
   }
 
+  /** Whether objects can be protected from being deleted. A store that does not say it has no such thing. */
+  async hasLock(): Promise<boolean> {
+    return await this.#explained("read", async () => {
+      try {
+        const answer = await this.#askXml({ method: "GET", key: "", query: { "object-lock": "" } });
+        return childText(answer, "ObjectLockEnabled") === "Enabled";
+      } catch (error) {
+        if (error instanceof BucketRefusal && error.code !== "NoSuchBucket") {
+          return false;
+        }
+        throw error;
+      }
+    });
+  }
+
   /**
    * Ends the uploads below a prefix that were begun before a time and never completed. Returns how many there were;
    * null if the store does not list them.

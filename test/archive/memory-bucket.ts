@@ -80,6 +80,10 @@ export class ScheduledBucket implements Objects {
     return 0;
   }
 
+  async hasLock(): Promise<boolean> {
+    return false;
+  }
+
   #headOf(key: string): ObjectHead | undefined {
     const found = this.#objects.get(key);
     return found === undefined

@@ -76,6 +76,7 @@ export const layers: readonly Layer[] = [
       "src/evidence-page",
       "src/access",
       "src/store",
+      "src/s3",
       "src/webhook",
       "src/scan",
       "src/billing",

@@ -34,13 +34,13 @@ export function writeDefaults(type: string, table: PropertyTable): string {
   return `{ version: { value: ${currentVersion(type)}, ${versionCheck} }, ${entries.join(", ")} }`;
 }
 
-/** The `credentials` of a type's registration; the editor sees the value of a list only. */
+/** The `credentials` of a type's registration; the editor sees the value of a list, and what is shown. */
 export function writeCredentials(table: PropertyTable): string {
   const entries = Object.entries(table).flatMap(([name, property]) => {
     if (property.kind !== "credential") {
       return [];
     }
-    const type = property.isList === true ? "text" : "password";
+    const type = property.isList === true || property.isShown === true ? "text" : "password";
     return [`${name}: { type: "${type}", ${checked(name)} }`];
   });
   return `{ ${entries.join(", ")} }`;

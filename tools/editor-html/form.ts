@@ -83,7 +83,7 @@ function controlOf(id: string, name: string, property: Property): string {
       if (property.isList === true) {
         return `<input type="hidden" id="${id}" /><div class="dimensioner-list"></div>`;
       }
-      return `<input type="password" id="${id}"${placeholder} />`;
+      return `<input type="${property.isShown === true ? "text" : "password"}" id="${id}"${placeholder} />`;
     default:
       return `<input type="text" id="${id}" style="width: 100%"${placeholder} />`;
   }

@@ -9,9 +9,12 @@ import { testDatabase } from "./store-database-test.ts";
 import { testFolder } from "./store-folder-test.ts";
 import { filesName } from "../../store/files-location.ts";
 import { readPackagesFolder } from "../store/packages-folder.ts";
-import { readLocation } from "../store/store-choice.ts";
+import { readLocation, workFolderOf } from "../store/store-choice.ts";
+import { readBucket } from "../store/store-files.ts";
+import { testBucket } from "./store-bucket-test.ts";
 import {
   environmentName,
+  fieldNumber,
   fieldText,
   neighbour,
   readBody,
@@ -23,8 +26,17 @@ import { line, lineOfError, orLate, serveConnectionTest, type TestLine } from ".
 const requestSchema = v.object({
   id: fieldText,
   z: fieldText,
+  files: v.picklist(["folder", "s3"]),
   folder: fieldText,
   folderType: fieldText,
+  bucket: fieldText,
+  prefix: fieldText,
+  endpoint: fieldText,
+  region: fieldText,
+  accessKeyId: fieldText,
+  secretAccessKey: fieldText,
+  pathStyle: v.boolean(),
+  retainDays: fieldNumber,
   roots: fieldText,
   database: v.picklist(["embedded", "postgres"]),
   databaseUrl: fieldText,
@@ -38,16 +50,18 @@ const deployedStore = v.object({
 
 type StoreTestRequest = v.InferOutput<typeof requestSchema>;
 
+const retainDays = { kind: "number", of: "count", default: 0 } as const;
+
 /** A share that takes longer to answer cannot be used for packages either. */
 const longestTestMs = 5_000;
 
-/** The route of Test connection: it tests the folder of packages, the database, and the file of root certificates. */
+/** The route of Test connection: it tests the folder or the bucket of packages, the database, and the file of root certificates. */
 export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
   serveConnectionTest(RED, "dimensioner-store", async (request, left) => {
     const given = readBody(requestSchema, request);
     const signal = AbortSignal.any([left, AbortSignal.timeout(longestTestMs)]);
     const tests = [
-      testFolderOf(RED, given, signal),
+      given.files === "folder" ? testFolderOf(RED, given, signal) : testBucketOf(RED, given, signal),
       testDatabaseOf(RED, given, databases, signal),
       testRoots(RED, given, signal),
     ];
@@ -117,6 +131,49 @@ async function testRoots(
   } catch (error) {
     return [lineOfError(error)];
   }
+}
+
+async function testBucketOf(
+  RED: NodeAPI,
+  given: StoreTestRequest,
+  signal: AbortSignal,
+): Promise<readonly TestLine[]> {
+  try {
+    const reader = new SettingsReader("store");
+    const resolved = readEnvironment(RED, given, reader);
+    const settings = {
+      bucket: resolved("bucket", given.bucket),
+      prefix: resolved("prefix", given.prefix),
+      endpoint: resolved("endpoint", given.endpoint),
+      region: resolved("region", given.region),
+      pathStyle: given.pathStyle,
+      retainDays: reader.number("retainDays", retainDays, given.retainDays),
+    };
+    const keys = {
+      accessKeyId: resolved("accessKeyId", given.accessKeyId),
+      secretAccessKey: readSecret(RED, given, resolved),
+    };
+    const location = readBucket(settings, keys, { workFolder: workFolderOf(RED, given.id), reader });
+    return await testBucket(location, { signal, withinMs: longestTestMs });
+  } catch (error) {
+    return [lineOfError(error)];
+  }
+}
+
+/** A request contains a signature, never the key itself: so the stored one can be used with what the dialog contains. */
+function readSecret(
+  RED: NodeAPI,
+  { id, secretAccessKey: typed }: StoreTestRequest,
+  resolved: ReturnType<typeof readEnvironment>,
+): string {
+  if (typed !== untouched) {
+    return resolved("secretAccessKey", typed);
+  }
+  const node = v.safeParse(deployedStore, RED.nodes.getNode(id));
+  const files = node.success ? node.output.access.store.files : undefined;
+  return files !== undefined && "kind" in files && files.kind === "s3"
+    ? (files.credentials?.secretAccessKey ?? "")
+    : "";
 }
 
 async function testFolderOf(

@@ -11,10 +11,12 @@ import { PackageLinks } from "./package-links.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
-/** Names, rights and hashed passwords of those who may see the evidence page, as JSON; and the password of the database. */
+/** Names, rights and hashed passwords of those who may see the evidence page, as JSON; the password of the database; and the keys of the bucket. */
 export interface StoreCredentials {
   logins: string;
   databasePassword: string;
+  accessKeyId: string;
+  secretAccessKey: string;
 }
 
 /** What a store's config node provides: the store, or why there is none. */
@@ -75,6 +77,11 @@ function databaseFile(RED: NodeAPI, id: string): string {
   // The id in an imported flow can be any text.
   const name = /^[\w-]{1,64}$/.test(id) ? id : sha256Of(id).slice(0, 32);
   return join(databaseFolder(RED), `${name}.sqlite`);
+}
+
+/** The folder of what a store with a bucket has not archived yet. */
+export function workFolderOf(RED: NodeAPI, id: string): string {
+  return databaseFile(RED, id).replace(/\.sqlite$/, "-work");
 }
 
 /** The folder of the embedded databases of all stores. */

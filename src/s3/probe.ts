@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+import { phrase, ProblemError } from "../errors/interpolation.ts";
+import { sha256Of } from "../model/sha256.ts";
+import type { Objects } from "./bucket.ts";
+import type { UploadSource } from "./store-object.ts";
+
+/** What a bucket can do besides storing objects. */
+export interface BucketAbilities {
+  /** Whether an object can be stored only if there is none of its name. */
+  readonly isConditional: boolean;
+  /** Whether objects can be protected from being deleted (Object Lock). */
+  readonly hasLock: boolean;
+}
+
+/**
+ * Stores, lists, reads and deletes an object whose key begins with the prefix, and finds out what the bucket can do. Nothing
+ * remains. Rejects with ERR_STORE.
+ */
+export async function probeBucket(bucket: Objects, prefix: string): Promise<BucketAbilities> {
+  const key = `${prefix}test-${randomUUID()}`;
+  try {
+    await bucket.store(key, textSource("first"), { isNew: true });
+    const again = await bucket.store(key, textSource("second"), { isNew: true });
+    const content = again === "exists" ? "first" : "second";
+    const keys: string[] = [];
+    for await (const page of bucket.list(key)) {
+      keys.push(...page.map((one) => one.key));
+    }
+    const head = await bucket.head(key);
+    if (keys.join() !== key || head?.sha256 !== sha256Of(content)) {
+      throw bucket.explain("test", new ProblemError(phrase("bucketNotS3")));
+    }
+    return { isConditional: again === "exists", hasLock: await bucket.hasLock() };
+  } finally {
+    await bucket.remove(key);
+  }
+}
+
+function textSource(text: string): UploadSource {
+  const bytes = Buffer.from(text);
+  return {
+    bytes: bytes.length,
+    sha256: sha256Of(bytes),
+    read: async (position, length) => bytes.subarray(position, position + length),
+  };
+}
