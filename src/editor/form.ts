@@ -78,8 +78,13 @@ export function openForm(node: object, { table, check }: Fields): Form {
 /** Shows the default of a property that an imported flow does not have, because the runtime uses it. */
 function showDefaults(node: object, form: Form, table: PropertyTable): void {
   for (const [property, value] of Object.entries(defaultsOf(table))) {
-    if (Reflect.get(node, property) === undefined && typeof value !== "boolean") {
-      form.field(property).val(String(value));
+    if (Reflect.get(node, property) === undefined) {
+      const field = form.field(property);
+      if (typeof value === "boolean") {
+        field.prop("checked", value);
+      } else {
+        field.val(String(value));
+      }
     }
   }
 }

@@ -14,6 +14,7 @@ import {
   problemOf,
   savedProperties,
 } from "./dialog.ts";
+import { startStub } from "../support/s3-stub.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { untilDeployed } from "./wires.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
@@ -142,6 +143,60 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
       assert.equal(await page.locator(`${config}databasePassword`).inputValue(), "__PWRD__");
       assert.ok((await tested(page)).some((one) => /^good: The database .* \(PostgreSQL/.test(one)));
       await closeDialog(page, "cancel", "config");
+    }));
+
+  it("asks for a bucket instead of the folder, keeps the secret from the flow, and tests it", () =>
+    editors.run(async ({ page, nodeRed }) => {
+      const stub = await startStub({ hasLock: true });
+      try {
+        await openConfigDialog(page, "store");
+        const rowOf = (property: string) => page.locator(`.form-row:has(> * > ${config}${property})`);
+        assert.equal(await rowOf("bucket").isVisible(), false);
+        await fill(page, "files", { choose: "s3" }, config);
+        await rowOf("bucket").waitFor({ state: "visible" });
+        await rowOf("folder").waitFor({ state: "hidden" });
+        assert.match(await problemOf(page, "bucket", config), /^Enter the bucket that packages are saved in/);
+        await fill(page, "bucket", "no/bucket", config);
+        assert.match(await problemOf(page, "bucket", config), /must be the name of a bucket/);
+        await fill(page, "bucket", "evidence", config);
+        await fill(page, "prefix", "../elsewhere", config);
+        assert.match(await problemOf(page, "prefix", config), /no part may be/);
+        await fill(page, "prefix", "dock 4", config);
+        await fill(page, "endpoint", `${stub.origin}?x=1`, config);
+        assert.match(await problemOf(page, "endpoint", config), /^No user name, query or fragment/);
+        await fill(page, "endpoint", stub.origin, config);
+        await fill(page, "accessKeyId", "AKPACKER", config);
+        assert.match((await tested(page))[0] ?? "", /^bad: .*Secret access key.* belong together/);
+        await fill(page, "secretAccessKey", "not to be seen", config);
+        const lines = await tested(page);
+        assert.deepEqual(
+          lines.filter((one) => /bject|store can/.test(one)),
+          [
+            `good: Objects can be listed, stored, read and deleted in s3://evidence/dock 4 at ${stub.origin}.`,
+            "good: The store can keep one object from overwriting another (conditional writes).",
+            "good: Object Lock is possible: with a retention in days, nobody can delete new packages.",
+          ],
+        );
+        assert.equal(stub.objects.size, 0);
+        assert.deepEqual(await faultsOfDialog(page), []);
+        await closeDialog(page, "ok", "config");
+
+        const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
+        await page.locator("#red-ui-header-button-deploy").click();
+        await page.getByRole("button", { name: "Confirm deploy" }).click();
+        await started;
+        await untilDeployed(page);
+        const deployed = await (await nodeRed.adminFetch("/flows")).text();
+        assert.ok(deployed.includes(stub.origin), deployed);
+        assert.equal(/AKPACKER|not to be seen/.test(deployed), false);
+        await openConfigDialog(page, "store");
+        assert.equal(await page.locator(`${config}accessKeyId`).inputValue(), "AKPACKER");
+        assert.equal(await page.locator(`${config}secretAccessKey`).inputValue(), "__PWRD__");
+        assert.match((await tested(page))[0] ?? "", /^good: Objects can be listed/);
+        await closeDialog(page, "cancel", "config");
+      } finally {
+        await stub.close();
+      }
     }));
 
   it("is opened from the nodes that use it: a new archive and a new transaction in choose the only one", () =>

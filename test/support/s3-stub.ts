@@ -114,6 +114,14 @@ export async function startStub({
     if (method === "GET" && query.has("uploads")) {
       return send(200, xmlOfUploads(query.get("prefix") ?? ""));
     }
+    if (method === "GET" && query.has("object-lock")) {
+      return hasLock
+        ? send(
+            200,
+            "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>",
+          )
+        : fail(404, "ObjectLockConfigurationNotFoundError");
+    }
     if (method === "GET" && key === "") {
       return send(200, xmlOfList(query));
     }
