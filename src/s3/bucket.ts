@@ -24,7 +24,7 @@ export interface ObjectHead {
 
 /** An object that is being read. */
 export interface OpenedObject extends ObjectHead {
-  /** From the position that was asked for to the end. The caller has to consume or destroy it. */
+  /** From the position that was asked for to the end, or to the last byte that was asked for. The caller has to consume or destroy it. */
   readonly body: Readable;
 }
 
@@ -79,11 +79,14 @@ export class Bucket {
     });
   }
 
-  /** Opens an object from a position on. Undefined if there is none, or none with the `etag` any more. */
-  async read(key: string, from = 0, etag = ""): Promise<OpenedObject | undefined> {
+  /**
+   * Opens an object from a position on, as far as its end or a last byte. Undefined if there is none, or none with the `etag`
+   * any more.
+   */
+  async read(key: string, from = 0, etag = "", last?: number): Promise<OpenedObject | undefined> {
     return await this.#explained("read", async () => {
       const headers = {
-        ...(from === 0 ? {} : { range: `bytes=${from}-` }),
+        ...(from === 0 && last === undefined ? {} : { range: `bytes=${from}-${last ?? ""}` }),
         ...(etag === "" ? {} : { "if-match": etag }),
       };
       const response = await this.#orNone({ method: "GET", key, headers });
@@ -95,7 +98,7 @@ export class Bucket {
         throw new ProblemError(phrase("bucketNoRanges"));
       }
       const { bytes, ...head } = headOf(response.headers);
-      return { ...head, bytes: bytes + from, body: response.body };
+      return { ...head, bytes: totalOf(response.headers) ?? bytes + from, body: response.body };
     });
   }
 
@@ -244,6 +247,12 @@ function headOf(headers: Readonly<Record<string, string | string[] | undefined>>
     etag: String(headers["etag"] ?? ""),
     sha256: typeof sha256 === "string" ? sha256 : undefined,
   };
+}
+
+/** The length of the whole object of which a part was sent. */
+function totalOf(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
+  const [, total] = /\/(\d+)$/.exec(String(headers["content-range"] ?? "")) ?? [];
+  return total === undefined ? undefined : Number(total);
 }
 
 interface Page {

@@ -15,9 +15,10 @@ export interface StubRequest {
 
 /**
  * What goes wrong with a request: an error of S3, a connection that ends before the request is served or after it, or
- * in the middle of the response.
+ * in the middle of the response; or a response that never goes on from its middle, until the client has `left`.
  */
 export type Fault =
+  | { readonly left: () => void }
   | { readonly status: number; readonly code: string; readonly headers?: Record<string, string> }
   | "cut"
   | "lost"
@@ -82,12 +83,12 @@ export async function startStub({
     } else if (fault === "lost") {
       serve(request, { ...ignored });
       incoming.socket.destroy();
-    } else if (typeof fault === "object") {
+    } else if (typeof fault === "object" && "status" in fault) {
       refuse(response, fault.status, fault.code, fault.headers);
     } else if (bucket !== "evidence") {
       refuse(response, 404, "NoSuchBucket");
     } else {
-      serve(request, answerTo(response, fault === "cut"));
+      serve(request, answerTo(response, fault));
     }
   }
 
@@ -149,9 +150,20 @@ export async function startStub({
     if (found === undefined || (match !== undefined && match !== etagOf(found.body))) {
       return fail(found === undefined ? 404 : 412, found === undefined ? "NoSuchKey" : "PreconditionFailed");
     }
-    const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1] ?? 0);
     const own = { ...found.headers, etag: etagOf(found.body) };
-    send(from === 0 ? 200 : 206, found.body.subarray(from), own);
+    const [range, from, to] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "") ?? [];
+    if (range === undefined) {
+      return send(200, found.body, own);
+    }
+    const [first, total] = [Number(from), found.body.length];
+    if (first >= total) {
+      return fail(416, "InvalidRange");
+    }
+    const last = to === "" ? total - 1 : Math.min(Number(to), total - 1);
+    send(206, found.body.subarray(first, last + 1), {
+      ...own,
+      "content-range": `bytes ${first}-${last}/${total}`,
+    });
   }
 
   function serveUpload({ method, query, body }: StubRequest, upload: Upload, { send, fail }: Answer): void {
@@ -224,13 +236,16 @@ interface Answer {
 
 const ignored: Answer = { send: () => undefined, fail: () => undefined };
 
-function answerTo(response: ServerResponse, isCut: boolean): Answer {
+function answerTo(response: ServerResponse, fault: Fault | undefined): Answer {
   return {
     send(status, content, headers = {}) {
       const body = Buffer.from(content);
       response.writeHead(status, { ...headers, "content-length": body.length });
-      if (isCut) {
+      if (fault === "cut") {
         response.write(body.subarray(0, body.length / 2), () => response.destroy());
+      } else if (typeof fault === "object" && "left" in fault) {
+        response.write(body.subarray(0, body.length / 2));
+        response.once("close", fault.left);
       } else {
         response.end(response.req.method === "HEAD" ? undefined : body);
       }

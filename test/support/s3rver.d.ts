@@ -9,6 +9,9 @@ declare module "@20minutes/s3rver" {
       readonly directory: string;
       readonly configureBuckets: readonly { readonly name: string }[];
     });
+    readonly store: {
+      listObjects(bucket: string, options: { readonly maxKeys?: number }): Promise<unknown>;
+    };
     run(): Promise<AddressInfo>;
     close(): Promise<void>;
   }

@@ -1,31 +1,57 @@
 import type { Readable } from "node:stream";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase, ProblemError } from "../../errors/interpolation.ts";
-import type { Objects, OpenedObject } from "../../s3/bucket.ts";
+import type { ObjectHead, Objects, OpenedObject } from "../../s3/bucket.ts";
 import type { ReadFile } from "../archive-disk.ts";
+
+/** The first byte and the last one that are read. */
+interface Part {
+  readonly first?: number;
+  readonly last?: number;
+}
 
 /** How often in a row a connection may break before a single byte has arrived. */
 const mostTries = 5;
 
 /**
- * An object that is read like a file. What is read from the beginning to the end comes with one request; after a broken
- * connection the rest is requested, if the object is still the same.
+ * An object that is read like a file, or a part of it. What is read from the beginning to the end comes with one request; after
+ * a broken connection the rest is requested, if the object is still the same.
  */
 export class BucketFile implements ReadFile {
   readonly #bucket: Objects;
   readonly #key: string;
   readonly #opened: OpenedObject;
+  /** The last byte that is read; undefined: that of the object. */
+  readonly #last: number | undefined;
   #body: Readable;
   #blocks: AsyncIterator<Buffer, unknown>;
-  #position = 0;
+  #position: number;
   #rest: Buffer = Buffer.alloc(0);
+  #isClosed = false;
 
-  constructor(bucket: Objects, key: string, opened: OpenedObject) {
+  /** `opened` is the object from the first byte to the last one of the part. */
+  constructor(bucket: Objects, key: string, opened: OpenedObject, { first = 0, last }: Part = {}) {
     this.#bucket = bucket;
     this.#key = key;
     this.#opened = opened;
+    this.#last = last;
+    this.#position = first;
     this.#body = opened.body;
     this.#blocks = blocksOf(opened.body);
+  }
+
+  /** Opens a part of an object, if it is still the same. Rejects with ERR_STORE. */
+  static async openPart(
+    bucket: Objects,
+    key: string,
+    { etag }: Pick<ObjectHead, "etag">,
+    part: Required<Part>,
+  ): Promise<BucketFile> {
+    const opened = await bucket.read(key, part.first, etag, part.last);
+    if (opened === undefined) {
+      throw replaced(bucket);
+    }
+    return new BucketFile(bucket, key, opened, part);
   }
 
   stat(): Promise<{ readonly size: number; isFile(): boolean }> {
@@ -60,7 +86,9 @@ export class BucketFile implements ReadFile {
     return whole.subarray(0, bytesRead);
   }
 
+  /** Ends a request that runs, also while it is waited for. */
   close(): Promise<void> {
+    this.#isClosed = true;
     this.#body.destroy();
     return Promise.resolve();
   }
@@ -77,7 +105,7 @@ export class BucketFile implements ReadFile {
           throw new ProblemError(phrase("bucketCutShort"));
         }
       } catch (error) {
-        if (isDimensionerError(error) || tries === mostTries) {
+        if (this.#isClosed || isDimensionerError(error) || tries === mostTries) {
           throw this.#bucket.explain("read", error);
         }
         await this.#bucket.pauseAfter(tries);
@@ -88,15 +116,22 @@ export class BucketFile implements ReadFile {
 
   async #reopen(position: number): Promise<void> {
     this.#body.destroy();
-    const opened = await this.#bucket.read(this.#key, position, this.#opened.etag);
+    const opened = await this.#bucket.read(this.#key, position, this.#opened.etag, this.#last);
     if (opened === undefined) {
-      throw this.#bucket.explain("read", new ProblemError(phrase("bucketReplaced")));
+      throw replaced(this.#bucket);
     }
     this.#body = opened.body;
     this.#blocks = blocksOf(opened.body);
+    if (this.#isClosed) {
+      this.#body.destroy();
+    }
     this.#position = position;
     this.#rest = Buffer.alloc(0);
   }
+}
+
+function replaced(bucket: Objects): unknown {
+  return bucket.explain("read", new ProblemError(phrase("bucketReplaced")));
 }
 
 function blocksOf(body: Readable): AsyncIterator<Buffer, unknown> {

@@ -1,5 +1,13 @@
 import type { ReadDisk } from "../archive-disk.ts";
 
+/** A file that somebody is sent, whole or in part. */
+export interface SentFile {
+  readonly bytes: number;
+  /** Reads the bytes from the first to the last one, both included. */
+  read(first: number, last: number): AsyncIterable<Buffer>;
+  close(): Promise<void>;
+}
+
 /**
  * The files of an archive, opened: a folder or a bucket. Packages are read by `disk`; these methods are the only ones that
  * change what is archived. All paths are absolute on `disk`. They reject with the system's error, or with ERR_STORE.
@@ -13,6 +21,11 @@ export interface ArchiveFiles {
   readonly name: string;
   /** The path or address by which people know a package or a file of it; `location` is below the root, with slashes. */
   addressOf(location: string): string;
+  /**
+   * Opens a plain file to send it, or a part of it: a bucket sends no more of it than is read, and with `isWhole` all of it at
+   * once. Undefined if there is none.
+   */
+  openToSend(path: string, isWhole: boolean): Promise<SentFile | undefined>;
   /** Writes a small file. It is there completely or not at all, and replaces one of its name. */
   write(path: string, content: string | Buffer): Promise<void>;
   /** Writes a new folder of small files. In a bucket the last file comes last. */

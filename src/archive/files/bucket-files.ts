@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { sha256Of } from "../../model/sha256.ts";
 import type { Objects } from "../../s3/bucket.ts";
 import { manifestFileName } from "../archive-disk.ts";
-import type { ArchiveFiles } from "./archive-files.ts";
-import { encodeLine } from "./checked-lines.ts";
 import { keyOf, type BucketDisk } from "../bucket/bucket-disk.ts";
+import { BucketFile } from "../bucket/bucket-file.ts";
+import { openPlain } from "../packages/package-files.ts";
+import type { ArchiveFiles, SentFile } from "./archive-files.ts";
+import { encodeLine } from "./checked-lines.ts";
+import { blocksOf, wholeOf } from "./sent-file.ts";
 
 /** The files of an archive in a bucket. */
 export class BucketFiles implements ArchiveFiles {
@@ -30,6 +33,10 @@ export class BucketFiles implements ArchiveFiles {
 
   addressOf(location: string): string {
     return `${this.name}/${location}`;
+  }
+
+  async openToSend(path: string, isWhole: boolean): Promise<SentFile | undefined> {
+    return isWhole ? await wholeOf(await openPlain(path, this.disk)) : await this.#partOf(keyOf(path));
   }
 
   async write(path: string, content: string | Buffer): Promise<void> {
@@ -72,5 +79,27 @@ export class BucketFiles implements ArchiveFiles {
 
   async close(): Promise<void> {
     await this.bucket.close();
+  }
+
+  /** The content is asked for when it is read. */
+  async #partOf(key: string): Promise<SentFile | undefined> {
+    const { bucket } = this;
+    const head = await bucket.head(key);
+    if (head === undefined) {
+      return undefined;
+    }
+    let file: BucketFile | undefined;
+    const read = async function* (first: number, last: number): AsyncGenerator<Buffer> {
+      if (last < first) {
+        return;
+      }
+      file = await BucketFile.openPart(bucket, key, head, { first, last });
+      try {
+        yield* blocksOf(file, first, last);
+      } finally {
+        await file.close();
+      }
+    };
+    return { bytes: head.bytes, read, close: async () => await file?.close() };
   }
 }

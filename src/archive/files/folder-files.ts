@@ -10,8 +10,10 @@ import {
   writeDurably,
   type ArchiveDisk,
 } from "../archive-disk.ts";
+import { openPlain } from "../packages/package-files.ts";
+import type { ArchiveFiles, SentFile } from "./archive-files.ts";
 import { addLines } from "./checked-lines.ts";
-import type { ArchiveFiles } from "./archive-files.ts";
+import { wholeOf } from "./sent-file.ts";
 
 const trashName = "trash";
 /** A folder that is being written is hidden; what a kill leaves of it goes when it is this old. */
@@ -36,6 +38,10 @@ export class FolderFiles implements ArchiveFiles {
 
   addressOf(location: string): string {
     return join(this.root, location);
+  }
+
+  async openToSend(path: string): Promise<SentFile | undefined> {
+    return await wholeOf(await openPlain(path, this.disk));
   }
 
   async write(path: string, content: string | Buffer): Promise<void> {

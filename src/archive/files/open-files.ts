@@ -1,4 +1,5 @@
 import { checkRoot } from "../../media/target-folder.ts";
+import { isS3Url, readS3Url } from "../../s3/bucket-address.ts";
 import type { Credentials } from "../../s3/credentials.ts";
 import type { BucketOptions } from "../../s3/requests.ts";
 import type { BucketLocation, FilesLocation } from "../../store/files-location.ts";
@@ -28,8 +29,15 @@ export async function openFiles(
   return await openBucketFiles(location, { signal });
 }
 
+/** What a person has named: a folder, or the address of a bucket, whose credentials are in the environment. Throws ERR_CONFIG. */
+export function namedFiles(named: string): FilesLocation {
+  return isS3Url(named)
+    ? { kind: "s3", address: readS3Url(named), credentials: null, workFolder: "", retainDays: 0 }
+    : { kind: "folder", path: named };
+}
+
 /** Returns the folder of packages without links. Throws ERR_FILE if it is not there. */
-export async function openRoot(folder: string, disk: ArchiveDisk): Promise<string> {
+async function openRoot(folder: string, disk: ArchiveDisk): Promise<string> {
   const root = await checkRoot(folder, disk, diskFacts);
   try {
     return await disk.realpath(root);
