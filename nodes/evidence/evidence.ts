@@ -58,14 +58,16 @@ export default function (RED: NodeAPI): void {
       const values = new ValueReader(RED, this, msg, operation);
       const { value, valueType, reason, reasonType, person, personType } = properties;
       const store = openStore();
+      const files = filesOf(store, operation);
       const request: EvidenceRequest = {
         operation,
         by: settings.by,
         value: await values.optional({ field: "value", value, type: valueType }),
         limit: settings.limit,
-        files: filesOf(store, operation),
+        files,
         location: store.location,
         lease: await leased.open(),
+        openFiles: () => leased.openFiles(files),
         roots: settings.roots === "" ? store.timestampRoots : settings.roots,
       };
       const change = async () => ({

@@ -134,7 +134,7 @@ export class EvidencePage {
     } else if (what === "packages" && parts.length === 4 && part === "files") {
       const source = await this.#options.open("find");
       const { opened, item } = await findFile(source, id, place);
-      await sendPackageFile(request, response, opened, item, source.disk);
+      await sendPackageFile(request, response, opened, item, source.files);
     } else if (what === "exports" && parts.length === 2 && request.method === "GET") {
       const open = () => this.#options.open("export");
       await this.#exports.send(response, { id, person: person.name, open, signal });

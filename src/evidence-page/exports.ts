@@ -63,8 +63,8 @@ export class Exports {
   }
 
   /**
-   * Verifies the packages of an export in its turn, and sends the ZIP while it is written. Rejects with a Refusal, ERR_FILE and
-   * ERR_CANCELLED; if that is after the headers, the ZIP is not whole.
+   * Verifies the packages of an export in its turn, and sends the ZIP while it is written. Rejects with a Refusal, ERR_FILE,
+   * ERR_STORE and ERR_CANCELLED; if that is after the headers, the ZIP is not whole.
    */
   async send(response: ServerResponse, { id, person, open, signal }: SentExport): Promise<void> {
     this.#forgetOld();
@@ -106,8 +106,8 @@ export class Exports {
     };
     let sending: Promise<unknown> = Promise.resolve();
     await this.#turns.run(() => {
-      const { root, timestampRoots: roots } = source;
-      const task = { action: "stream", root, packages: chained, language, roots } as const;
+      const { filesLocation: files, timestampRoots: roots } = source;
+      const task = { action: "stream", files, packages: chained, language, roots } as const;
       sending = runInThread(task, { signal, onProgress: () => undefined, stream });
       return Promise.race([begun.promise, sending]);
     });

@@ -12,11 +12,13 @@ import { runInThread } from "../archive/evidence/run-in-thread.ts";
 import type { EvidencePackage } from "../model/shapes.ts";
 import { packageVersion } from "../package/package-files.ts";
 import type { DatabaseLocation } from "../store/database-location.ts";
+import type { FilesLocation } from "../store/files-location.ts";
 import { Refusal } from "./answers.ts";
 
-/** The packages of a store, and its database. */
+/** The packages of a store and its database, and where they are. */
 export interface PageSource extends EvidenceSource {
-  readonly location: DatabaseLocation;
+  readonly databaseLocation: DatabaseLocation;
+  readonly filesLocation: FilesLocation;
   /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
   readonly timestampRoots: string;
 }
@@ -73,12 +75,11 @@ export async function findFile(
   id: string,
   place: string,
 ): Promise<{ readonly opened: OpenedPackage; readonly item: OpenedPackage["manifest"]["items"][number] }> {
-  const { root, disk } = source;
   const [indexed] = await demandPackages(source, { by: "packageId", value: id, limit: 1 });
   if (indexed === undefined) {
     throw new Refusal(404, "notFound");
   }
-  const opened = await openPackage(root, indexed, disk);
+  const opened = await openPackage(source.files, indexed);
   const { items } = opened.manifest;
   const item =
     place === "picture"
@@ -108,8 +109,8 @@ export async function verifyPackage(source: PageSource, id: string, signal: Abor
   const { first, findings, verdict, notes } = await runInThread(
     {
       action: "verify",
-      root: source.root,
-      database: source.location,
+      files: source.filesLocation,
+      database: source.databaseLocation,
       packages,
       roots: source.timestampRoots,
       most: mostFindings,

@@ -1,17 +1,14 @@
-import type { FileHandle } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { openPlain } from "../archive/packages/package-files.ts";
-import type { ArchiveDisk } from "../archive/archive-disk.ts";
 import type { OpenedPackage } from "../archive/evidence/open-package.ts";
+import type { ArchiveFiles } from "../archive/files/archive-files.ts";
 import { headersOf, Refusal } from "./answers.ts";
-import { readRange, type ByteRange } from "./byte-range.ts";
+import { readRange } from "./byte-range.ts";
 
 /** What a browser shows on its own. Everything else is only saved, because it could be a page with scripts. */
 const shown = new Set(["image/bmp", "image/gif", "image/jpeg", "image/png", "image/webp", "video/mp4"]);
-const blockBytes = 256 * 1024;
 
 /** A file that a package's manifest lists. */
 type Item = OpenedPackage["manifest"]["items"][number];
@@ -25,14 +22,17 @@ export async function sendPackageFile(
   response: ServerResponse,
   { folder }: OpenedPackage,
   item: Item,
-  disk: ArchiveDisk,
+  files: ArchiveFiles,
 ): Promise<void> {
-  const file = await openPlain(join(folder, item.path), disk);
+  const isWhole = request.method === "GET" && request.headers.range === undefined;
+  const file = await files.openToSend(join(folder, item.path), isWhole);
   if (file === undefined) {
     throw new Refusal(404, "fileGone");
   }
+  // A reader that has left does not wait for a bucket that sends nothing.
+  response.once("close", () => void file.close().catch(() => undefined));
   try {
-    const { size } = await file.stat();
+    const { bytes: size } = file;
     const etag = `"${item.sha256}"`;
     const isSame = request.headers["if-range"] === undefined || request.headers["if-range"] === etag;
     const range = isSame ? readRange(request.headers.range, size) : "whole";
@@ -51,7 +51,7 @@ export async function sendPackageFile(
       response.end();
       return;
     }
-    await pipeline(Readable.from(blocksOf(file, part), { objectMode: false }), response);
+    await pipeline(Readable.from(file.read(part.first, part.last), { objectMode: false }), response);
   } finally {
     await file.close();
   }
@@ -62,17 +62,4 @@ function typeHeaders({ contentTypeFound, contentTypeAnnounced }: Item): Record<s
   return shown.has(type)
     ? { "content-type": type }
     : { "content-type": "application/octet-stream", "content-disposition": "attachment" };
-}
-
-async function* blocksOf(file: FileHandle, { first, last }: ByteRange): AsyncGenerator<Buffer> {
-  for (let at = first; at <= last;) {
-    const block = Buffer.allocUnsafe(Math.min(blockBytes, last - at + 1));
-    const { bytesRead } = await file.read(block, 0, block.length, at);
-    if (bytesRead === 0) {
-      // The file was shortened meanwhile. The connection ends before the length that was promised.
-      throw new Error("the file is shorter than it was");
-    }
-    at += bytesRead;
-    yield block.subarray(0, bytesRead);
-  }
 }

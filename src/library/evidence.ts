@@ -1,9 +1,8 @@
 import { listMissing as listMissingIn } from "../archive/evidence/missing.ts";
 import * as packages from "../archive/evidence/packages.ts";
-import { withSource } from "../archive/evidence/with-source.ts";
+import { withPackages, withSource } from "../archive/evidence/with-source.ts";
 import { checkArguments } from "../errors/check.ts";
 import { saveExport } from "../archive/export/export-packages.ts";
-import { withNext } from "../archive/report/neighbours.ts";
 import type { ArchiveOptions, PackageLookup } from "../model/archive-reports.ts";
 import type { EvidencePackage, MissingEvidence, SavedFile, VerifyResult } from "../model/shapes.ts";
 import type { Language } from "../rules/languages.ts";
@@ -129,20 +128,19 @@ export async function exportPackages(
     onProgress,
     signal,
   } = options;
-  const found = await withSource(
+  const { verification, output } = await withPackages(
     { folder, database: options.database, operation: "export" },
-    async (source) => ({
-      root: source.root,
-      packages: await withNext(source.database, await packages.demandPackages(source, soughtOf(options))),
-    }),
-  );
-  const { verification, output } = await saveExport(found.root, found.packages, {
-    language,
-    target: { folder: to, filename, ifExists },
-    timestampRoots,
-    onProgress: (progress) => onProgress?.(progress),
+    soughtOf(options),
+    (files, found) =>
+      saveExport(files, found, {
+        language,
+        target: { folder: to, filename, ifExists },
+        timestampRoots,
+        onProgress: (progress) => onProgress?.(progress),
+        signal,
+      }),
     signal,
-  });
+  );
   return { ...output, verification };
 }
 

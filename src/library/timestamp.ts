@@ -33,8 +33,10 @@ export async function timestampArchive(
   try {
     // Loaded only now: what reads and writes time stamps is seldom needed.
     const { makeTimestamp } = await import("../archive/evidence/make-timestamp.ts");
-    return await withSource({ folder, database, operation: "timestamp" }, (source) =>
-      makeTimestamp(source, authority, { roots, signal }),
+    return await withSource(
+      { folder, database, operation: "timestamp" },
+      (source) => makeTimestamp(source, authority, { roots, signal }),
+      signal,
     );
   } finally {
     await authority.close();

@@ -312,9 +312,9 @@ export interface ArchivedPackage {
   packageId: string;
   /** The package's folder from the store's folder, with slashes. */
   location: string;
-  /** Absolute path of the package. */
+  /** Absolute path of the package; in a bucket its address, `s3://bucket/…`. */
   folder: string;
-  /** Absolute path of its manifest.json. */
+  /** Absolute path, or address, of its manifest.json. */
   manifest: string;
   /** As given, or as found; null for a local measurement whose transaction is not known. */
   transactionId: string | null;
@@ -329,7 +329,8 @@ export interface ArchivedPackage {
   /** Whether the package was there before this message, with all that the message asks for. */
   alreadyArchived: boolean;
   /**
-   * Absolute path of the manifest of the package that this one completes; null for a package of its own.
+   * Absolute path, or address, of the manifest of the package that this one completes; null for a package of its
+   * own.
    */
   supplements: string | null;
   /**
@@ -341,7 +342,7 @@ export interface ArchivedPackage {
 
 /** One image or video of an archived package. */
 export interface ArchivedFile {
-  /** Absolute path in the package. */
+  /** Absolute path in the package; in a bucket its address, `s3://bucket/…`. */
   path: string;
   /** Where it came from; null in packages of version 0.1. */
   source: "message" | "device" | "cloud" | null;
@@ -404,7 +405,7 @@ export interface EvidencePackage {
   packageId: string;
   /** The package's folder from the store's folder, with slashes. */
   location: string;
-  /** Absolute path of the package. */
+  /** Absolute path of the package; in a bucket its address, `s3://bucket/…`. */
   folder: string;
   /** As given, or as found; null if it is not known. */
   transactionId: string | null;
@@ -462,7 +463,9 @@ export interface EvidencePackage {
   hold: Hold | null;
   /** The images and videos. */
   files: ArchivedFile[];
-  /** A sentence if the package is in the index, but cannot be read from the folder; null otherwise. */
+  /**
+   * A sentence if the package is in the index, but cannot be read where it was archived; null otherwise.
+   */
   problem: string | null;
 }
 
@@ -642,9 +645,9 @@ export interface StoreState {
   unhandledRecords: number;
   /** Size of the database's file, without its log. */
   databaseBytes: number;
-  /** Free on the disk of the packages; null if it does not say. */
+  /** Free on the disk of the packages; null if it does not say, and for a bucket. */
   freeBytes: number | null;
-  /** Size of that disk; null if it does not say. */
+  /** Size of that disk; null if it does not say, and for a bucket. */
   totalBytes: number | null;
 }
 

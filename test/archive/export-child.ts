@@ -1,25 +1,22 @@
 /** Exports all packages of an archive in each language, and sends the SHA-256 of each ZIP:  export-child.ts <archive> <folder> */
-import { demandPackages } from "../../src/archive/evidence/packages.ts";
-import { withSource } from "../../src/archive/evidence/with-source.ts";
+import { withPackages } from "../../src/archive/evidence/with-source.ts";
 import { saveExport } from "../../src/archive/export/export-packages.ts";
-import { withNext } from "../../src/archive/report/neighbours.ts";
 import { languages } from "../../src/rules/languages.ts";
 import { databaseOf } from "./store.ts";
 
 const [, , root = "", to = ""] = process.argv;
 const place = { folder: root, database: databaseOf(root), operation: "export" };
-const packages = await withSource(place, async (source) =>
-  withNext(source.database, await demandPackages(source, { by: "all", limit: 100 })),
-);
 const hashes: Record<string, string> = {};
-for (const language of languages) {
-  const { output } = await saveExport(root, packages, {
-    language,
-    target: { folder: to, filename: `${language}.zip`, ifExists: "rename" },
-    signal: undefined,
-    onProgress: () => undefined,
-    now: () => new Date("2026-11-22T10:00:00Z"),
-  });
-  hashes[language] = output.sha256;
-}
+await withPackages(place, { by: "all", limit: 100 }, async (files, packages) => {
+  for (const language of languages) {
+    const { output } = await saveExport(files, packages, {
+      language,
+      target: { folder: to, filename: `${language}.zip`, ifExists: "rename" },
+      signal: undefined,
+      onProgress: () => undefined,
+      now: () => new Date("2026-11-22T10:00:00Z"),
+    });
+    hashes[language] = output.sha256;
+  }
+});
 console.log(JSON.stringify(hashes));

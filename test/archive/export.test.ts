@@ -3,10 +3,8 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { demandPackages } from "../../src/archive/evidence/packages.ts";
-import { withSource } from "../../src/archive/evidence/with-source.ts";
+import { withPackages } from "../../src/archive/evidence/with-source.ts";
 import { exportPackages, saveExport } from "../../src/archive/export/export-packages.ts";
-import { withNext } from "../../src/archive/report/neighbours.ts";
 import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
 import type { ArchiveProgress, Finding } from "../../src/model/archive-reports.ts";
 import type { VerifyResult } from "../../src/model/shapes.ts";
@@ -46,24 +44,28 @@ interface Given {
   readonly onProgress?: (progress: ArchiveProgress) => void;
 }
 
-async function packagesOf(root: string, value?: string) {
+function withPackagesOf<T>(
+  root: string,
+  value: string | undefined,
+  work: Parameters<typeof withPackages<T>>[2],
+): Promise<T> {
   const place = { folder: root, database: databaseOf(root), operation: "export" };
-  return withSource(place, async (source) => {
-    const by = value === undefined ? "all" : "transactionId";
-    return withNext(source.database, await demandPackages(source, { by, value, limit: 100 }));
-  });
+  const by = value === undefined ? "all" : "transactionId";
+  return withPackages(place, { by, value, limit: 100 }, work);
 }
 
 async function exported(root: string, to: string, given: Given = {}): Promise<Made> {
   const { value, filename = "a.zip", language = "en-US", at = now, signal, onProgress } = given;
   const target = { folder: to, filename, ifExists: "rename" } as const;
-  const { output, verification } = await saveExport(root, await packagesOf(root, value), {
-    language,
-    target,
-    signal,
-    onProgress: onProgress ?? (() => undefined),
-    now: () => at,
-  });
+  const { output, verification } = await withPackagesOf(root, value, (archive, packages) =>
+    saveExport(archive, packages, {
+      language,
+      target,
+      signal,
+      onProgress: onProgress ?? (() => undefined),
+      now: () => at,
+    }),
+  );
   const files = new Map((await readZip(output.path)).map(({ name, content }) => [name, content]));
   return {
     ...output,
@@ -145,13 +147,6 @@ describe("archive: an export", () => {
   it("is verified where it was extracted, without the packages around it", () =>
     withFolder((to) =>
       archive.withArchive(async (root) => {
-        const place = { folder: root, database: databaseOf(root), operation: "export" };
-        const packages = await withSource(place, async ({ database }) =>
-          withNext(
-            database,
-            (await packagesOf(root)).filter(({ path }) => path !== folderOf(1)),
-          ),
-        );
         const target = { folder: to, filename: "a.zip", ifExists: "rename" } as const;
         const options = {
           language: "en-US",
@@ -159,7 +154,13 @@ describe("archive: an export", () => {
           signal: undefined,
           onProgress: () => undefined,
         } as const;
-        const { output } = await saveExport(root, packages, options);
+        const { output } = await withPackagesOf(root, undefined, (files, packages) =>
+          saveExport(
+            files,
+            packages.filter(({ path }) => path !== folderOf(1)),
+            options,
+          ),
+        );
         const folder = join(to, "x");
         for (const { name, content } of await readZip(output.path)) {
           await mkdir(dirname(join(folder, name)), { recursive: true });
@@ -392,15 +393,16 @@ describe("archive: an export", () => {
 
   it("into memory ends with ERR_TOO_LARGE above its limit", () =>
     archive.withArchive(async (root) => {
-      const packages = await packagesOf(root);
       const make = (limitBytes: number) =>
-        exportPackages(root, packages, {
-          language: "en-US",
-          target: { limitBytes },
-          signal: undefined,
-          onProgress: () => undefined,
-          now: () => now,
-        });
+        withPackagesOf(root, undefined, (files, packages) =>
+          exportPackages(files, packages, {
+            language: "en-US",
+            target: { limitBytes },
+            signal: undefined,
+            onProgress: () => undefined,
+            now: () => now,
+          }),
+        );
       const { output } = await make(1024 * 1024);
       assert.ok("content" in output);
       assert.equal(output.filename, "evidence-ORDER-1.zip");

@@ -66,12 +66,12 @@ export function changeDatabase(file: string, sql: string): void {
 }
 
 /** For a suite: an archive with some packages that is made once, of which each test gets a copy. */
-export function copiesOfArchive(ids: readonly string[]) {
+export function copiesOfArchive(ids: readonly string[], intentOfId?: Parameters<typeof fillArchive>[2]) {
   let template = "";
   let paths: readonly string[] = [];
   before(async () => {
     template = await realpath(await mkdtemp(join(tmpdir(), "archive-")));
-    paths = await fillArchive(template, ids);
+    paths = await fillArchive(template, ids, intentOfId);
   });
   after(() => rm(template, { recursive: true }));
   return {

@@ -4,8 +4,10 @@ import { appendFile, cp, mkdir, readdir, readFile, rename, rm, utimes, writeFile
 import { dirname, join } from "node:path";
 import { plainDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { makeTimestamp } from "../../src/archive/evidence/make-timestamp.ts";
+import type { EvidenceSource } from "../../src/archive/evidence/packages.ts";
+import { FolderFiles } from "../../src/archive/files/folder-files.ts";
 import { locationOf, TimestampFolder } from "../../src/archive/maintenance/timestamp-folder.ts";
-import { timestampOf } from "../../src/archive/maintenance/package-timestamp.ts";
+import { PackageTimestamps } from "../../src/archive/maintenance/package-timestamp.ts";
 import { withSource } from "../../src/archive/evidence/with-source.ts";
 import {
   exportPackages,
@@ -30,6 +32,11 @@ import { intentOf, mediumOf, openArchive } from "./support.ts";
 
 const roots = join(fixtures, "root.crt");
 const stampsFolder = ".dimensioner-archive/timestamps";
+
+/** The same store, whose disk is slow or fails. */
+function onDisk(source: EvidenceSource, disk: ArchiveDisk): EvidenceSource {
+  return { ...source, files: new FolderFiles(source.files.root, disk) };
+}
 
 describe("archive: time stamps from OpenSSL", () => {
   let authority: Authority;
@@ -57,7 +64,8 @@ describe("archive: time stamps from OpenSSL", () => {
     (await readdir(join(root, stampsFolder))).sort();
   const coverOf = async (root: string, path: string) => {
     const placed = { path, sha256: sha256Of(await manifestIn(root, path)) };
-    const found = await timestampOf(root, placed, { disk: plainDisk, roots: certificates("root") });
+    const timestamps = new PackageTimestamps({ root, disk: plainDisk }, { roots: certificates("root") });
+    const found = await timestamps.find(placed);
     return {
       ...found.timestamp,
       findings: found.findings.map(({ path: of, problem }) => `${of}: ${problem}`),
@@ -469,7 +477,7 @@ describe("archive: time stamps from OpenSSL", () => {
           });
           const made = await withSource(
             { folder: template, database: databaseOf(template), operation: "timestamp" },
-            (source) => makeTimestamp({ ...source, disk }, server, { roots }).catch(() => undefined),
+            (source) => makeTimestamp(onDisk(source, disk), server, { roots }).catch(() => undefined),
           );
           ended = calls <= failing;
           assert.equal(ended ? made !== undefined : true, true);
@@ -504,7 +512,7 @@ describe("archive: time stamps from OpenSSL", () => {
       const server = new TimestampServer({ server: authority.url });
       try {
         const place = { folder: root, database: databaseOf(root), operation: "timestamp" };
-        await withSource(place, (source) => makeTimestamp({ ...source, disk }, server, { roots }));
+        await withSource(place, (source) => makeTimestamp(onDisk(source, disk), server, { roots }));
       } finally {
         await server.close();
       }

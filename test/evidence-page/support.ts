@@ -6,10 +6,11 @@ import type { AccessRules } from "../../src/access/gate.ts";
 import { FailedLogins } from "../../src/access/failed-logins.ts";
 import { PasswordChecks } from "../../src/access/passwords.ts";
 import { Sessions } from "../../src/access/sessions.ts";
-import { openRoot } from "../../src/archive/files/open-files.ts";
-import { plainDisk } from "../../src/archive/archive-disk.ts";
 import { EvidencePage } from "../../src/evidence-page/evidence-page.ts";
 import type { LoginMemory } from "../../src/evidence-page/login-requests.ts";
+import { LeasedStore } from "../../src/runtime/evidence/leased-store.ts";
+import type { FilesLocation } from "../../src/store/files-location.ts";
+import { Store } from "../../src/store/store.ts";
 import { databaseOf, newDatabases } from "../archive/store.ts";
 
 /** A request that waits before it opens the store. */
@@ -36,14 +37,28 @@ export function newMemory(now?: () => number): LoginMemory {
 }
 
 /** Serves the page of an archive that `fillArchive` has made, on a real server, until `body` has ended. */
-export async function withPage(
+export function withPage(
   root: string,
   rules: AccessRules,
   body: (served: Served) => Promise<void>,
   memory = newMemory(),
   timestampRoots = "",
 ): Promise<void> {
-  const lease = await newDatabases().open({ kind: "file", file: databaseOf(root) });
+  return withPageOf(root, { kind: "folder", path: root }, rules, body, memory, timestampRoots);
+}
+
+/** The same, with the packages of that archive in another place. */
+export async function withPageOf(
+  root: string,
+  filesLocation: FilesLocation,
+  rules: AccessRules,
+  body: (served: Served) => Promise<void>,
+  memory = newMemory(),
+  timestampRoots = "",
+): Promise<void> {
+  const databaseLocation = { kind: "file", file: databaseOf(root) } as const;
+  const leased = new LeasedStore(() => new Store(databaseLocation, filesLocation, newDatabases()));
+  const { database } = await leased.open();
   const problems: unknown[] = [];
   const holds = new Map<string, () => Promise<void>>();
   const hold = (operation: string): Held => {
@@ -61,11 +76,11 @@ export async function withPage(
     open: async (operation) => {
       await holds.get(operation)?.();
       return {
-        database: lease.database,
-        root: await openRoot(root, plainDisk),
-        disk: plainDisk,
+        database,
+        files: await leased.openFiles(filesLocation),
         operation,
-        location: { kind: "file", file: databaseOf(root) },
+        databaseLocation,
+        filesLocation,
         timestampRoots,
       };
     },
@@ -97,7 +112,7 @@ export async function withPage(
     page.close();
     server.closeAllConnections();
     server.close();
-    await lease.release();
+    await leased.close();
   }
 }
 

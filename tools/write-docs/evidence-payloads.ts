@@ -19,7 +19,7 @@ export const evidencePackage = described(
   v.object({
     packageId: described("The package's ID in the store's database and in its manifest.", v.string()),
     location: described("The package's folder from the store's folder, with slashes.", v.string()),
-    folder: described("Absolute path of the package.", v.string()),
+    folder: described("Absolute path of the package; in a bucket its address, `s3://bucket/…`.", v.string()),
     transactionId: described("As given, or as found; null if it is not known.", text),
     transactionReference: described("As given.", text),
     customReference1: described("As given.", text),
@@ -55,7 +55,7 @@ export const evidencePackage = described(
     hold: described("Null for a package that is not on hold.", v.nullable(hold)),
     files: described("The images and videos.", v.array(archivedFile)),
     problem: described(
-      "A sentence if the package is in the index, but cannot be read from the folder; null otherwise.",
+      "A sentence if the package is in the index, but cannot be read where it was archived; null otherwise.",
       text,
     ),
   }),
@@ -206,7 +206,10 @@ export const storeState = described(
     oldestJobFor: described("The seconds since then; null if none is open.", v.nullable(count)),
     unhandledRecords: described("How many webhook records nobody has handled.", count),
     databaseBytes: described("Size of the database's file, without its log.", count),
-    freeBytes: described("Free on the disk of the packages; null if it does not say.", v.nullable(count)),
-    totalBytes: described("Size of that disk; null if it does not say.", v.nullable(count)),
+    freeBytes: described(
+      "Free on the disk of the packages; null if it does not say, and for a bucket.",
+      v.nullable(count),
+    ),
+    totalBytes: described("Size of that disk; null if it does not say, and for a bucket.", v.nullable(count)),
   }),
 );

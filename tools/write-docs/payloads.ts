@@ -50,7 +50,7 @@ export const savedFile = described(
 export const archivedFile = described(
   "One image or video of an archived package.",
   v.object({
-    path: described("Absolute path in the package.", v.string()),
+    path: described("Absolute path in the package; in a bucket its address, `s3://bucket/…`.", v.string()),
     source: described(
       "Where it came from; null in packages of version 0.1.",
       v.nullable(v.picklist(["message", "device", "cloud"])),
@@ -68,8 +68,8 @@ export const archivedPackage = described(
   v.object({
     packageId: described("The package's ID in the store's database and in its manifest.", v.string()),
     location: described("The package's folder from the store's folder, with slashes.", v.string()),
-    folder: described("Absolute path of the package.", v.string()),
-    manifest: described("Absolute path of its manifest.json.", v.string()),
+    folder: described("Absolute path of the package; in a bucket its address, `s3://bucket/…`.", v.string()),
+    manifest: described("Absolute path, or address, of its manifest.json.", v.string()),
     transactionId: described(
       "As given, or as found; null for a local measurement whose transaction is not known.",
       text,
@@ -86,7 +86,7 @@ export const archivedPackage = described(
       v.boolean(),
     ),
     supplements: described(
-      "Absolute path of the manifest of the package that this one completes; null for a package of its own.",
+      "Absolute path, or address, of the manifest of the package that this one completes; null for a package of its own.",
       text,
     ),
     link: described(

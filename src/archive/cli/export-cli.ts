@@ -1,9 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
-import { demandPackages } from "../evidence/packages.ts";
-import { withSource } from "../evidence/with-source.ts";
+import { withPackages } from "../evidence/with-source.ts";
 import { saveExport } from "../export/export-packages.ts";
-import { withNext } from "../report/neighbours.ts";
 import type { PackageLookup } from "../../model/archive-reports.ts";
 import type { VerifyResult } from "../../model/shapes.ts";
 import { languages } from "../../rules/languages.ts";
@@ -85,21 +83,20 @@ async function main(signal: AbortSignal): Promise<void> {
     filename: values.filename,
     ifExists: "rename",
   } as const;
-  const found = await withSource(place, async (source) => ({
-    root: source.root,
-    packages: await withNext(
-      source.database,
-      await demandPackages(source, { by, value: values.value, limit }),
-    ),
-  }));
-  const { output, verification } = await withProgress((line) =>
-    saveExport(found.root, found.packages, {
-      language,
-      target,
-      timestampRoots: values["timestamp-roots"],
-      onProgress: line.show,
-      signal,
-    }),
+  const { output, verification } = await withPackages(
+    place,
+    { by, value: values.value, limit },
+    (files, packages) =>
+      withProgress((line) =>
+        saveExport(files, packages, {
+          language,
+          target,
+          timestampRoots: values["timestamp-roots"],
+          onProgress: line.show,
+          signal,
+        }),
+      ),
+    signal,
   );
   if (values.json === true) {
     await print(printableJson({ ...output, verification }));

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { EvidencePackage } from "../../model/shapes.ts";
 import { parseFields, recordLimits } from "../../model/parse-json.ts";
-import { asFileError, measurementFileName, type ArchiveDisk } from "../archive-disk.ts";
+import { asFileError, measurementFileName, type ReadDisk } from "../archive-disk.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
 import { archivedFiles } from "../packages/archived-files.ts";
 import type { Measured } from "../packages/manifest.ts";
 import type { IndexedPackage } from "../packages/package-index.ts";
@@ -13,22 +14,27 @@ import { openPackage, type OpenedPackage } from "./open-package.ts";
 
 /** Describes a package of the index, from its manifest and its measurement; the package is the truth, not the index. */
 export async function describeIndexed(
-  root: string,
+  files: ArchiveFiles,
   indexed: IndexedPackage,
-  disk: ArchiveDisk,
 ): Promise<EvidencePackage> {
+  const folder = files.addressOf(indexed.path);
   try {
-    return await describeOpened(await openPackage(root, indexed, disk), disk);
+    return await describeOpened(await openPackage(files, indexed), folder, files.disk);
   } catch (error) {
     if (isDimensionerError(error) && error.sentence === "evidenceGone") {
-      return describeGone(root, indexed, error.message);
+      return describeGone(folder, indexed, error.message);
     }
-    throw asFileError(error, join(root, indexed.path), root);
+    throw asFileError(error, folder, files.name);
   }
 }
 
-async function describeOpened(opened: OpenedPackage, disk: ArchiveDisk): Promise<EvidencePackage> {
-  const { folder, location, manifest } = opened;
+async function describeOpened(
+  opened: OpenedPackage,
+  folder: string,
+  disk: ReadDisk,
+): Promise<EvidencePackage> {
+  const { location, manifest } = opened;
+  const [figures, hold] = await Promise.all([readFigures(opened, disk), readHold(opened.folder, disk)]);
   const { references, times, instrument, billable = null, scan = null, supplements = null } = manifest;
   return {
     packageId: manifest.job,
@@ -42,24 +48,24 @@ async function describeOpened(opened: OpenedPackage, disk: ArchiveDisk): Promise
     deviceCertificate: instrument?.certificate ?? null,
     measuredAtUtc: times.deviceUtc,
     archivedAtUtc: times.archived,
-    ...(await readFigures(opened, disk)),
+    ...figures,
     legalForTrade: manifest.legalForTrade,
     billable: billable === null ? null : { weight: billable.weight, unit: billable.unit },
     complete: manifest.complete,
     missing: manifest.missing,
     supplements: supplements?.path ?? null,
-    hold: await readHold(folder, disk),
+    hold,
     files: archivedFiles(folder, manifest),
     problem: null,
   };
 }
 
 /** The index lists it, but its folder or its manifest is gone. */
-function describeGone(root: string, indexed: IndexedPackage, problem: string): EvidencePackage {
+function describeGone(folder: string, indexed: IndexedPackage, problem: string): EvidencePackage {
   return {
     packageId: indexed.id,
     location: indexed.path,
-    folder: join(root, indexed.path),
+    folder,
     transactionId: indexed.transactionId,
     transactionReference: indexed.transactionReference,
     customReference1: null,
@@ -84,15 +90,12 @@ function describeGone(root: string, indexed: IndexedPackage, problem: string): E
   };
 }
 
-async function readFigures({ folder, manifest }: OpenedPackage, disk: ArchiveDisk): Promise<Measured> {
+async function readFigures({ folder, manifest }: OpenedPackage, disk: ReadDisk): Promise<Measured> {
   return measuredOf(manifest.measurement === null ? {} : await readMeasurement(folder, disk));
 }
 
 /** The fields of measurement.json; none if it is damaged, which a verification reports. */
-async function readMeasurement(
-  folder: string,
-  disk: ArchiveDisk,
-): Promise<Readonly<Record<string, unknown>>> {
+async function readMeasurement(folder: string, disk: ReadDisk): Promise<Readonly<Record<string, unknown>>> {
   const file = await openPlain(join(folder, measurementFileName), disk);
   if (file === undefined) {
     return {};
@@ -102,7 +105,11 @@ async function readMeasurement(
     const fields =
       size > mostMeasurementBytes ? null : parseFields(String(await file.readFile()), recordLimits);
     return fields ?? {};
-  } catch {
+  } catch (error) {
+    // A bucket that fails does not make it a damaged one.
+    if (isDimensionerError(error)) {
+      throw error;
+    }
     return {};
   } finally {
     await file.close();

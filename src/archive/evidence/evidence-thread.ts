@@ -1,16 +1,31 @@
 /** The thread of one long action on an archive: its hashing takes none of the time of Node-RED's event loop. */
 import { isMainThread, parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { databaseText, type DatabaseLocation } from "../../store/database-location.ts";
-import { isDimensionerError } from "../../errors/dimensioner-error.ts";
+import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveProgress, Finding, PrunedPackage } from "../../model/archive-reports.ts";
 import { exportPackages, streamExport } from "../export/export-packages.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
+import { openFiles } from "../files/open-files.ts";
 import { pruneArchive, verifyArchive } from "../maintenance/commands.ts";
 import { BlockSender } from "./block-sender.ts";
-import type { EvidenceAnswer, EvidenceResult, EvidenceTask, ThreadRequest } from "./thread-messages.ts";
+import type {
+  EvidenceAnswer,
+  EvidenceResult,
+  EvidenceTask,
+  EvidenceTaskOf,
+  ThreadRequest,
+} from "./thread-messages.ts";
 import { verifyPackages } from "./verify-packages.ts";
 
 if (!isMainThread && parentPort !== null) {
   await serve(parentPort, workerData as EvidenceTask);
+}
+
+interface Work {
+  readonly onProgress: (progress: ArchiveProgress) => void;
+  /** Aborting it also ends all requests to a bucket. */
+  readonly signal: AbortSignal;
+  readonly stream: BlockSender;
 }
 
 async function serve(port: MessagePort, task: EvidenceTask): Promise<void> {
@@ -19,7 +34,7 @@ async function serve(port: MessagePort, task: EvidenceTask): Promise<void> {
   const stream = new BlockSender(answer, stopping.signal);
   port.on("message", (request: ThreadRequest) => {
     if (request === "stop") {
-      stopping.abort();
+      stopping.abort(new DimensionerError("cancelledClose", { surface: "disk", operation: task.action }));
     }
     stream.taken();
   });
@@ -34,41 +49,71 @@ async function serve(port: MessagePort, task: EvidenceTask): Promise<void> {
   }
 }
 
-async function run(
-  task: EvidenceTask,
-  {
-    onProgress,
-    signal,
-    stream,
-  }: { onProgress: (progress: ArchiveProgress) => void; signal: AbortSignal; stream: BlockSender },
+function run(task: EvidenceTask, work: Work): Promise<EvidenceResult> {
+  switch (task.action) {
+    case "export":
+    case "stream":
+      return runExport(task, work);
+    case "prune":
+      return prune(task, work);
+    case "verify":
+      return verify(task, work);
+  }
+}
+
+async function runExport(
+  task: EvidenceTaskOf<"export" | "stream">,
+  { onProgress, signal, stream }: Work,
 ): Promise<EvidenceResult> {
-  if (task.action === "export" || task.action === "stream") {
-    const { root, packages, language, roots } = task;
-    const timestampRoots = roots === "" ? undefined : roots;
-    if (task.action === "stream") {
-      const options = { language, timestampRoots, onProgress, signal };
-      return { verification: await streamExport(root, packages, options, stream) };
-    }
-    const { target } = task;
-    return exportPackages(root, packages, { language, target, timestampRoots, onProgress, signal });
-  }
-  const { root } = task;
-  const database = openable(task.database);
-  if (task.action === "prune") {
-    const { add, first } = collector<PrunedPackage>(task.most);
-    const options = { before: new Date(task.before), dryRun: task.dryRun, database, onProgress, signal };
-    const report = await pruneArchive(root, { ...options, onPackage: add });
-    return { ...report, first };
-  }
-  const { add, first } = collector<Finding>(task.most);
-  const timestampRoots = task.roots === "" ? undefined : task.roots;
-  const options = { onFinding: add, onProgress, signal, timestampRoots };
+  const { packages, language } = task;
+  const options = { language, timestampRoots: rootsOf(task), onProgress, signal };
+  return withFiles(task, signal, async (files) =>
+    task.action === "stream"
+      ? { verification: await streamExport(files, packages, options, stream) }
+      : exportPackages(files, packages, { ...options, target: task.target }),
+  );
+}
+
+async function prune(
+  { files, database, before, dryRun, most }: EvidenceTaskOf<"prune">,
+  { onProgress, signal }: Work,
+): Promise<EvidenceResult> {
+  const { add, first } = collector<PrunedPackage>(most);
+  const options = { before: new Date(before), dryRun, database: openable(database), onProgress, signal };
+  return { ...(await pruneArchive(files, { ...options, onPackage: add })), first };
+}
+
+async function verify(task: EvidenceTaskOf<"verify">, { onProgress, signal }: Work): Promise<EvidenceResult> {
+  const { packages, most } = task;
+  const { add, first } = collector<Finding>(most);
+  const options = { onFinding: add, onProgress, signal, timestampRoots: rootsOf(task) };
   const report =
-    task.packages === null
+    packages === null
       ? // Node-RED itself needs a core.
-        await verifyArchive(root, { ...options, database, mayUseThread: false })
-      : await verifyPackages(root, task.packages, options);
+        await verifyArchive(task.files, {
+          ...options,
+          database: openable(task.database),
+          mayUseThread: false,
+        })
+      : await withFiles(task, signal, (files) => verifyPackages(files, packages, options));
   return { ...report, first };
+}
+
+async function withFiles<T>(
+  { files: location }: Pick<EvidenceTask, "files">,
+  signal: AbortSignal,
+  work: (files: ArchiveFiles) => Promise<T>,
+): Promise<T> {
+  const files = await openFiles(location, { signal });
+  try {
+    return await work(files);
+  } finally {
+    await files.close();
+  }
+}
+
+function rootsOf({ roots }: { readonly roots: string }): string | undefined {
+  return roots === "" ? undefined : roots;
 }
 
 /** The database as the commands name it. A password, which they never take, is in the environment of this thread alone. */

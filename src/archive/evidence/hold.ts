@@ -1,23 +1,19 @@
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as v from "valibot";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { systemCode } from "../../media/disk.ts";
-import { syncFolder } from "../../media/target-folder.ts";
 import { parseFields, recordLimits } from "../../model/parse-json.ts";
 import {
   asFileError,
-  diskFacts,
+  exists,
   holdLogName,
   holdName,
-  makeStateFolder,
+  manifestFileName,
   stateFolderName,
-  writeDurably,
-  type ArchiveDisk,
+  type ReadDisk,
 } from "../archive-disk.ts";
-import { addLines } from "../files/checked-lines.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
 import { openPlain } from "../packages/package-files.ts";
-import type { OpenedPackage } from "./open-package.ts";
+import { goneError, type OpenedPackage } from "./open-package.ts";
 
 const holdFileName = "hold.json";
 /** A longer file is somebody else's; only its beginning is shown. */
@@ -44,7 +40,7 @@ export interface HoldChange {
 }
 
 /** Reads the hold of a package from its folder; null if there is none. People may put a file there by hand. */
-export async function readHold(folder: string, disk: ArchiveDisk): Promise<Hold | null> {
+export async function readHold(folder: string, disk: ReadDisk): Promise<Hold | null> {
   const [name] = await holdFiles(folder, disk);
   if (name === undefined) {
     return null;
@@ -57,22 +53,24 @@ export async function readHold(folder: string, disk: ArchiveDisk): Promise<Hold 
 
 /**
  * Puts packages on hold: a file in the folder keeps each from being pruned, with its supplements. Every change is in a
- * log first. Throws ERR_FILE, or ERR_NOT_FOUND if the package was deleted meanwhile.
+ * log first. Throws ERR_FILE, ERR_STORE, or ERR_NOT_FOUND if the package was deleted meanwhile.
  */
 export async function holdPackage(
   opened: OpenedPackage,
   change: HoldChange,
-  disk: ArchiveDisk,
+  files: ArchiveFiles,
 ): Promise<Hold> {
-  const { folder } = opened;
+  const { folder, location } = opened;
   const hold: Hold = { heldAt: new Date().toISOString(), ...change };
-  await asFileErrors(folder, async () => {
-    await logChange("hold", opened, change, disk);
-    // Written beside it first, so that a kill leaves no half of a file.
-    const unfinished = join(folder, `hold.${randomUUID()}`);
-    await writeDurably(unfinished, `${JSON.stringify(hold, null, 2)}\n`, disk);
-    await disk.rename(unfinished, join(folder, holdFileName));
-    await syncFolder(folder, disk, diskFacts);
+  await asFileErrors(files.addressOf(location), async () => {
+    await logChange("hold", opened, change, files);
+    const path = join(folder, holdFileName);
+    await files.write(path, `${JSON.stringify(hold, null, 2)}\n`);
+    // A bucket takes an object also where there is no package any more.
+    if (!(await exists(join(folder, manifestFileName), files.disk))) {
+      await files.remove(path);
+      throw goneError(location);
+    }
   });
   return hold;
 }
@@ -84,34 +82,27 @@ export async function holdPackage(
 export async function releasePackage(
   opened: OpenedPackage,
   change: HoldChange,
-  disk: ArchiveDisk,
+  files: ArchiveFiles,
 ): Promise<null> {
   const { folder, location } = opened;
-  const byHand = (await holdFiles(folder, disk)).find((name) => name !== holdFileName);
+  const byHand = (await holdFiles(folder, files.disk)).find((name) => name !== holdFileName);
   if (byHand !== undefined) {
     const facts = { surface: "disk", operation: "release" } as const;
     throw new DimensionerError("evidenceHeldByFile", facts, { path: location, name: byHand });
   }
-  return asFileErrors(folder, async () => {
-    await logChange("release", opened, change, disk);
-    await disk.unlink(join(folder, holdFileName)).catch((error: unknown) => {
-      if (systemCode(error) !== "ENOENT") {
-        throw error;
-      }
-    });
-    await syncFolder(folder, disk, diskFacts);
+  return asFileErrors(files.addressOf(location), async () => {
+    await logChange("release", opened, change, files);
+    await files.remove(join(folder, holdFileName));
     return null;
   });
 }
 
 async function logChange(
   what: "hold" | "release",
-  { root, location, sha256, manifest }: OpenedPackage,
+  { location, sha256, manifest }: OpenedPackage,
   change: HoldChange,
-  disk: ArchiveDisk,
+  files: ArchiveFiles,
 ): Promise<void> {
-  const stateFolder = join(root, stateFolderName);
-  await makeStateFolder(stateFolder, disk);
   const entry = {
     at: new Date().toISOString(),
     what,
@@ -121,17 +112,17 @@ async function logChange(
     transactionReference: manifest.references.transactionReference,
     ...change,
   };
-  await addLines(join(stateFolder, holdLogName), [entry], disk);
+  await files.addToLog(join(files.root, stateFolderName, holdLogName), [entry]);
 }
 
 /** The file that this package writes comes last: what somebody has put there by hand says why. */
-async function holdFiles(folder: string, disk: ArchiveDisk): Promise<string[]> {
+async function holdFiles(folder: string, disk: ReadDisk): Promise<string[]> {
   const names = await disk.readdir(folder);
   const isOurs = (name: string): number => Number(name === holdFileName);
   return names.filter((name) => holdName.test(name)).sort((a, b) => isOurs(a) - isOurs(b));
 }
 
-async function readStart(path: string, disk: ArchiveDisk): Promise<string> {
+async function readStart(path: string, disk: ReadDisk): Promise<string> {
   const file = await openPlain(path, disk);
   if (file === undefined) {
     return "";

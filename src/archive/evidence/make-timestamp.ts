@@ -72,11 +72,11 @@ interface End {
 }
 
 async function stampEnd(
-  { root, disk }: EvidenceSource,
+  { files }: EvidenceSource,
   authority: TimestampAuthority,
   { newest, roots, signal }: End,
 ): Promise<TimestampResult> {
-  const kept = new TimestampFolder(root, disk);
+  const kept = new TimestampFolder(files.root, files.disk);
   const sha256 = Buffer.from(newest.sha256, "hex");
   const known = await findKept(kept, newest, authority.url);
   if (known !== undefined) {
@@ -107,9 +107,9 @@ async function stampEnd(
     response,
   };
   try {
-    await keepTimestamp(root, made, disk);
+    await keepTimestamp(files, made);
   } catch (error) {
-    throw asFileError(error, `${root}/${stateFolderName}`);
+    throw asFileError(error, files.addressOf(stateFolderName));
   }
   return resultOf(made, verified, false);
 }
@@ -125,11 +125,8 @@ async function findEnds({ database, operation }: EvidenceSource): Promise<readon
 }
 
 /** Only a manifest that is as it was archived is time-stamped. */
-async function openEnd(
-  { root, disk, operation }: EvidenceSource,
-  end: PlacedPackage,
-): Promise<OpenedPackage> {
-  const opened = await openPackage(root, end, disk);
+async function openEnd({ files, operation }: EvidenceSource, end: PlacedPackage): Promise<OpenedPackage> {
+  const opened = await openPackage(files, end);
   if (opened.sha256 !== end.sha256) {
     throw new DimensionerError("timestampChanged", { surface: "disk", operation }, { path: end.path });
   }

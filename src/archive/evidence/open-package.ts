@@ -1,17 +1,16 @@
 import { join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
+import { manifestFileName } from "../archive-disk.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
 import { loadManifestWithin } from "../maintenance/load-manifest-within.ts";
 import type { IndexedPackage } from "../packages/package-index.ts";
 import type { Manifest } from "../packages/manifest.ts";
 
-/** A package of the index that is in the folder. */
+/** A package of the index that is in the folder or the bucket. */
 export interface OpenedPackage {
-  /** The folder of packages, without links. */
-  readonly root: string;
-  /** The package's folder below it, with slashes. */
+  /** The package's folder below the folder of packages, with slashes. */
   readonly location: string;
-  /** Its absolute path. */
+  /** Its absolute path on the disk of the files. */
   readonly folder: string;
   readonly manifest: Manifest;
   /** Of its manifest. */
@@ -23,14 +22,17 @@ export interface OpenedPackage {
  * is not there, or its manifest cannot be read.
  */
 export async function openPackage(
-  root: string,
+  { root, disk }: Pick<ArchiveFiles, "disk" | "root">,
   { path: location }: Pick<IndexedPackage, "path">,
-  disk: ArchiveDisk,
 ): Promise<OpenedPackage> {
   const found = await loadManifestWithin(root, `${location}/${manifestFileName}`, disk);
   if (typeof found === "string") {
-    const facts = { surface: "disk", operation: "find" } as const;
-    throw new DimensionerError("evidenceGone", facts, { path: location });
+    throw goneError(location);
   }
-  return { root, location, folder: join(root, location), ...found };
+  return { location, folder: join(root, location), ...found };
+}
+
+/** The ERR_NOT_FOUND for a package that the index lists, and that is not there. */
+export function goneError(location: string): DimensionerError {
+  return new DimensionerError("evidenceGone", { surface: "disk", operation: "find" }, { path: location });
 }

@@ -3,11 +3,11 @@ import { field, onOneLine, phrase } from "../../errors/interpolation.ts";
 import type { PackageLookup } from "../../model/archive-reports.ts";
 import type { EvidencePackage } from "../../model/shapes.ts";
 import type { Database } from "../../store/database.ts";
-import type { ArchiveDisk } from "../archive-disk.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
 import type { IndexedPackage } from "../packages/package-index.ts";
 import { describeIndexed } from "./describe.ts";
 import { holdPackage, releasePackage, type HoldChange } from "./hold.ts";
-import { openPackage } from "./open-package.ts";
+import { openPackage, type OpenedPackage } from "./open-package.ts";
 import { readPeriod, type Period } from "./period.ts";
 import { readSize, type SoughtSize } from "./size.ts";
 import { searchIndex, type Query } from "./search.ts";
@@ -15,9 +15,7 @@ import { searchIndex, type Query } from "./search.ts";
 /** Where packages are looked up. */
 export interface EvidenceSource {
   readonly database: Pick<Database, "transaction">;
-  /** The folder of packages, without links. */
-  readonly root: string;
-  readonly disk: ArchiveDisk;
+  readonly files: ArchiveFiles;
   /** For errors. */
   readonly operation: string;
 }
@@ -30,8 +28,8 @@ export interface Sought {
   readonly limit: number;
 }
 
-/** How many packages are read at the same time. */
-const readAtOnce = 2;
+/** How many packages are read at the same time: a disk does not become faster, and a bucket is waited for. */
+const readAtOnce: Readonly<Record<ArchiveFiles["kind"], number>> = { folder: 2, s3: 8 };
 const longestShown = 60;
 
 /** Finds packages, the newest first, and reads each of them. Throws ERR_INPUT, ERR_STORE and ERR_FILE. */
@@ -66,13 +64,16 @@ export async function changeHold(
   sought: Sought,
   change: HoldChange & { readonly what: "hold" | "release" },
 ): Promise<EvidencePackage[]> {
-  const { root, disk } = source;
+  const { files } = source;
   const { what, reason, person } = change;
   const found = await demandPackages(source, sought);
   // All are opened before the first one is changed.
-  const opened = await Promise.all(found.map((one) => openPackage(root, one, disk)));
+  const opened: OpenedPackage[] = [];
+  for (const some of batchesOf(found, files)) {
+    opened.push(...(await Promise.all(some.map((one) => openPackage(files, one)))));
+  }
   for (const one of opened) {
-    await (what === "hold" ? holdPackage : releasePackage)(one, { reason, person }, disk);
+    await (what === "hold" ? holdPackage : releasePackage)(one, { reason, person }, files);
   }
   return describeAll(source, found);
 }
@@ -102,19 +103,25 @@ function sizesOf({ operation }: EvidenceSource, value: string | undefined): read
 }
 
 async function describeAll(
-  { root, disk }: EvidenceSource,
+  { files }: EvidenceSource,
   found: readonly IndexedPackage[],
   signal?: AbortSignal,
 ): Promise<EvidencePackage[]> {
   const described: EvidencePackage[] = [];
-  for (let first = 0; first < found.length; first += readAtOnce) {
+  for (const some of batchesOf(found, files)) {
     if (signal?.aborted === true) {
       break;
     }
-    const some = found.slice(first, first + readAtOnce);
-    described.push(...(await Promise.all(some.map((one) => describeIndexed(root, one, disk)))));
+    described.push(...(await Promise.all(some.map((one) => describeIndexed(files, one)))));
   }
   return described;
+}
+
+function* batchesOf<T>(found: readonly T[], { kind }: ArchiveFiles): Generator<readonly T[]> {
+  const most = readAtOnce[kind];
+  for (let first = 0; first < found.length; first += most) {
+    yield found.slice(first, first + most);
+  }
 }
 
 function queryOf(source: EvidenceSource, { by, value }: Sought): Query {

@@ -1,8 +1,9 @@
-import type * as fsPromises from "node:fs/promises";
 import type { StoreState } from "../../model/shapes.ts";
+import { guardedDisk } from "../../media/disk-guard.ts";
 import { spaceOf } from "../../media/volume.ts";
 import type { Database } from "../../store/database.ts";
 import type { DatabaseLocation } from "../../store/database-location.ts";
+import type { FilesLocation } from "../../store/files-location.ts";
 import { summarize } from "../../store/summary.ts";
 import { asFileError, diskFacts } from "../archive-disk.ts";
 import { checkRoot } from "../../media/target-folder.ts";
@@ -11,20 +12,13 @@ import { checkRoot } from "../../media/target-folder.ts";
 export interface StateSource {
   readonly database: Pick<Database, "transaction">;
   readonly kind: DatabaseLocation["kind"];
-  /** The folder of packages, as the store's settings name it. */
-  readonly folder: string;
-  readonly disk: typeof fsPromises;
+  readonly files: FilesLocation;
 }
 
 /** Reads how much work a store has left, and how much space. Throws ERR_STORE, and ERR_FILE if the folder is not there. */
-export async function readStoreState({ database, kind, folder, disk }: StateSource): Promise<StoreState> {
-  const root = await checkRoot(folder, disk, diskFacts);
-  const [summary, space] = await Promise.all([
-    summarize(database, kind),
-    spaceOf(root, disk).catch((error: unknown) => {
-      throw asFileError(error, root);
-    }),
-  ]);
+export async function readStoreState({ database, kind, files }: StateSource): Promise<StoreState> {
+  const space = await readSpace(files);
+  const summary = await summarize(database, kind);
   const { openJobs, oldestJobAt, unhandledRecords, bytes } = summary;
   return {
     openJobs,
@@ -35,6 +29,18 @@ export async function readStoreState({ database, kind, folder, disk }: StateSour
     freeBytes: space?.freeBytes ?? null,
     totalBytes: space?.totalBytes ?? null,
   };
+}
+
+/** A bucket has no limit that it would tell. */
+async function readSpace(files: FilesLocation): ReturnType<typeof spaceOf> {
+  if (files.kind === "s3") {
+    return undefined;
+  }
+  const disk = guardedDisk(files.path);
+  const root = await checkRoot(files.path, disk, diskFacts);
+  return await spaceOf(root, disk).catch((error: unknown) => {
+    throw asFileError(error, root);
+  });
 }
 
 /** Never negative, also after the clock was set back. */

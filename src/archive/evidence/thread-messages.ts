@@ -14,12 +14,13 @@ import type { ExportHead, ExportResult, ExportTarget } from "../export/export-pa
 import type { ChainedPackage } from "../report/neighbours.ts";
 import type { Language } from "../../rules/languages.ts";
 import type { DatabaseLocation } from "../../store/database-location.ts";
+import type { FilesLocation } from "../../store/files-location.ts";
 
-/** What a thread of its own does, so that hashing holds up no flow. */
+/** What a thread of its own does, so that hashing holds up no flow. It opens the files of the store itself. */
 export type EvidenceTask =
   | {
       readonly action: "verify";
-      readonly root: string;
+      readonly files: FilesLocation;
       /** The database; the whole archive is verified with it if no packages are named. */
       readonly database: DatabaseLocation;
       readonly packages: readonly PlacedPackage[] | null;
@@ -30,7 +31,7 @@ export type EvidenceTask =
     }
   | {
       readonly action: "prune";
-      readonly root: string;
+      readonly files: FilesLocation;
       readonly database: DatabaseLocation;
       /** Milliseconds since 1970. */
       readonly before: number;
@@ -40,7 +41,7 @@ export type EvidenceTask =
     }
   | {
       readonly action: "export";
-      readonly root: string;
+      readonly files: FilesLocation;
       readonly packages: readonly ChainedPackage[];
       readonly language: Language;
       /** A file with trusted certificates for time stamps; blank: none. */
@@ -49,11 +50,17 @@ export type EvidenceTask =
     }
   | {
       readonly action: "stream";
-      readonly root: string;
+      readonly files: FilesLocation;
       readonly packages: readonly ChainedPackage[];
       readonly language: Language;
       readonly roots: string;
     };
+
+/** The tasks with these actions. */
+export type EvidenceTaskOf<Action extends EvidenceTask["action"]> = Extract<
+  EvidenceTask,
+  { readonly action: Action }
+>;
 
 /**
  * `stop` ends the task: a verification or an export between two blocks of a file, a deletion between two packages. `more` says

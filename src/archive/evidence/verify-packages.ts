@@ -1,4 +1,5 @@
 import type { ArchiveNote, ArchiveProgress, Finding, VerifyReport } from "../../model/archive-reports.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
 import { coveringTimestamp, explainTimestamp, timestampsIn } from "../maintenance/covering-timestamps.ts";
 import { checkIndexed } from "../maintenance/indexed-check.ts";
 import type { CheckedTotals } from "../maintenance/package-check.ts";
@@ -15,10 +16,11 @@ export interface VerifyPackagesOptions {
 
 /**
  * Verifies some packages of the index: each file against its manifest, each manifest against the index, the
- * manifest before it against what this one says of it, and the time stamps that cover it. The whole archive is checked by `verifyArchive`.
+ * manifest before it against what this one says of it, and the time stamps that cover it. The whole archive is checked by
+ * `verifyArchive`. Throws ERR_STORE if the bucket fails.
  */
 export async function verifyPackages(
-  root: string,
+  files: Pick<ArchiveFiles, "disk" | "root">,
   packages: readonly PlacedPackage[],
   { onFinding, onProgress, signal, timestampRoots }: VerifyPackagesOptions,
 ): Promise<VerifyReport> {
@@ -28,13 +30,13 @@ export async function verifyPackages(
     findings += 1;
     onFinding(finding);
   };
-  const timestamps = await timestampsIn(root, timestampRoots, signal);
+  const timestamps = await timestampsIn(files, timestampRoots, signal);
   const notes: ArchiveNote[] = [];
   // One time stamp covers many packages.
   const named = new Set<string>();
   for (const placed of packages) {
     signal.throwIfAborted();
-    for await (const finding of checkIndexed(root, placed, totals, signal)) {
+    for await (const finding of checkIndexed(files, placed, totals, signal)) {
       report(finding);
     }
     const found = await timestamps?.find(placed);

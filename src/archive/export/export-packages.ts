@@ -11,6 +11,7 @@ import type { ArchiveProgress } from "../../model/archive-reports.ts";
 import type { Download } from "../../model/download.ts";
 import type { SavedFile, VerifyResult } from "../../model/shapes.ts";
 import { asFileError, plainDisk } from "../archive-disk.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
 import type { Language } from "../../rules/languages.ts";
 import type { ExportFacts } from "../report/content.ts";
 import type { ChainedPackage } from "../report/neighbours.ts";
@@ -71,28 +72,28 @@ const progressEveryBytes = 4 * megabyte;
 
 /**
  * Exports packages as a ZIP: their folders, the result of their verification, reports for people, and the hashes of all
- * of it. Throws ERR_CONFIG, ERR_INPUT, ERR_FILE, ERR_TOO_LARGE and ERR_CANCELLED.
+ * of it. Throws ERR_CONFIG, ERR_INPUT, ERR_FILE, ERR_STORE, ERR_TOO_LARGE and ERR_CANCELLED.
  */
 export async function exportPackages(
-  root: string,
+  files: ArchiveFiles,
   packages: readonly ChainedPackage[],
   options: ExportOptions,
 ): Promise<ExportResult> {
   const { target, ...rest } = options;
   return "folder" in target
-    ? saveExport(root, packages, { ...rest, target })
-    : keepExport(root, packages, { ...rest, target });
+    ? saveExport(files, packages, { ...rest, target })
+    : keepExport(files, packages, { ...rest, target });
 }
 
 /** The same into a file. Under its name it is whole, or it is not there. */
 export async function saveExport(
-  root: string,
+  files: ArchiveFiles,
   packages: readonly ChainedPackage[],
   options: ExportOptions<FileTarget>,
 ): Promise<ExportResult<SavedFile>> {
   return endCancelled(options, async (facts) => {
-    await refuseArchive(options.target.folder, root, facts);
-    const prepared = await prepareExport(root, packages, { ...options, facts });
+    await refuseArchive(options.target.folder, files, facts);
+    const prepared = await prepareExport(files, packages, { ...options, facts });
     const bytes = countedBytes(prepared, packages.length, options.onProgress);
     return {
       verification: prepared.verification,
@@ -102,12 +103,12 @@ export async function saveExport(
 }
 
 async function keepExport(
-  root: string,
+  files: ArchiveFiles,
   packages: readonly ChainedPackage[],
   options: ExportOptions<{ readonly limitBytes: number }>,
 ): Promise<ExportResult<KeptExport>> {
   return endCancelled(options, async (facts) => {
-    const prepared = await prepareExport(root, packages, { ...options, facts });
+    const prepared = await prepareExport(files, packages, { ...options, facts });
     const bytes = countedBytes(prepared, packages.length, options.onProgress);
     const output = await keep(prepared, bytes, options.target.limitBytes, facts);
     return { verification: prepared.verification, output };
@@ -116,13 +117,13 @@ async function keepExport(
 
 /** The same into a stream. If it rejects after `begin`, what was written is not whole. */
 export async function streamExport(
-  root: string,
+  files: ArchiveFiles,
   packages: readonly ChainedPackage[],
   options: Omit<ExportOptions, "target">,
   stream: ExportStream,
 ): Promise<VerifyResult> {
   return endCancelled(options, async (facts) => {
-    const prepared = await prepareExport(root, packages, { ...options, facts });
+    const prepared = await prepareExport(files, packages, { ...options, facts });
     stream.begin({ bytes: prepared.bytes, filename: suggestedName(prepared.suggestedBase, "zip") });
     for await (const block of joined(countedBytes(prepared, packages.length, options.onProgress))) {
       await stream.write(block);
@@ -161,7 +162,14 @@ async function endCancelled<T>(
 }
 
 /** A ZIP between the packages would be something that does not belong there. */
-async function refuseArchive(folder: string, root: string, facts: ExportFacts): Promise<void> {
+async function refuseArchive(
+  folder: string,
+  { kind, root }: ArchiveFiles,
+  facts: ExportFacts,
+): Promise<void> {
+  if (kind === "s3") {
+    return;
+  }
   const named = await checkRoot(folder, plainDisk, facts);
   const real = await plainDisk.realpath(named).catch((error: unknown) => {
     throw asFileError(error, named);

@@ -1,6 +1,7 @@
 import type { ArchiveProgress, Finding } from "../../model/archive-reports.ts";
 import type { VerifyResult } from "../../model/shapes.ts";
 import { packageVersion } from "../../package/package-files.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
 import { sumsName } from "../maintenance/export-check.ts";
 import type { CheckedTotals } from "../maintenance/package-check.ts";
 import { readReportTexts } from "../report/catalogs.ts";
@@ -48,20 +49,20 @@ interface Part {
 
 /**
  * Verifies packages, and writes about each of them. What is wrong with a package does not end the export: the reports say
- * it first. Throws ERR_FILE and ERR_CANCELLED.
+ * it first. Throws ERR_FILE, ERR_STORE and ERR_CANCELLED.
  */
 export async function prepareExport(
-  root: string,
+  files: ArchiveFiles,
   packages: readonly ChainedPackage[],
   { language, onProgress, facts, timestampRoots, now = () => new Date() }: PrepareOptions,
 ): Promise<PreparedExport> {
   const texts = await readReportTexts(language);
   const names = new ZipNames();
-  const timestamps = await ExportedTimestamps.open(root, timestampRoots, facts.signal);
+  const timestamps = await ExportedTimestamps.open(files, timestampRoots, facts.signal);
   const collected: ExportedPackage[] = [];
   // In the order of the chain, whatever the order in which the index has found them.
   for (const indexed of packages.toSorted(byTime)) {
-    collected.push(await collectPackage(root, indexed, { names, facts, timestamps }));
+    collected.push(await collectPackage(files, indexed, { names, facts, timestamps }));
     const { packages: done, bytes } = totalsOf(collected);
     onProgress({ packages: done, bytes, expectedPackages: packages.length, expectedBytes: null });
   }

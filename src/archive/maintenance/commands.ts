@@ -11,6 +11,7 @@ import type {
   VerifyArchiveOptions,
   VerifyReport,
 } from "../../model/archive-reports.ts";
+import { filesName, type FilesLocation } from "../../store/files-location.ts";
 import { Copying } from "./copy.ts";
 import { pruneIndexes } from "./prune-index.ts";
 import { Pruning } from "./prune.ts";
@@ -21,7 +22,7 @@ import { findPlace } from "./walk-packages.ts";
 const progressEveryMs = 200;
 
 export async function verifyArchive(
-  folder: string,
+  folder: string | FilesLocation,
   options: VerifyArchiveOptions & Pick<VerifyOptions, "mayUseThread">,
 ): Promise<VerifyReport> {
   const { database = [], allowIncomplete = false, onFinding, onProgress, ...rest } = options;
@@ -39,10 +40,11 @@ export async function verifyArchive(
 }
 
 export async function pruneArchive(
-  folder: string,
+  named: string | FilesLocation,
   { before, dryRun = false, database, onPackage, onProgress, signal }: PruneArchiveOptions,
 ): Promise<PruneReport> {
   const total = { deleted: 0, held: 0, kept: 0, failed: 0, bytes: 0 };
+  const folder = typeof named === "string" ? named : filesName(named);
   // Deleted before the folder that was named.
   const { root } = await findPlace(folder);
   const pruning = new Pruning(folder, { before, isDryRun: dryRun, signal });

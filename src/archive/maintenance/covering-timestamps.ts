@@ -1,5 +1,5 @@
 import type { CoveringTimestamp } from "../../model/archive-reports.ts";
-import { plainDisk } from "../archive-disk.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import type { PackageTimestamp, SoughtTimestamp } from "./package-timestamp.ts";
 import { locationOf, TimestampFolder } from "./timestamp-folder.ts";
@@ -17,19 +17,17 @@ export interface ArchiveTimestamps {
  * reads time stamps is loaded only if there are some; undefined if there have never been any. Throws ERR_CONFIG for a file that cannot be used.
  */
 export async function timestampsIn(
-  root: string,
+  files: Pick<ArchiveFiles, "disk" | "root">,
   rootsFile: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<ArchiveTimestamps | undefined> {
-  if (!(await new TimestampFolder(root, plainDisk).hasAny())) {
+  if (!(await new TimestampFolder(files.root, files.disk).hasAny())) {
     return undefined;
   }
-  const { readRoots, timestampOf } = await import("./package-timestamp.ts");
+  const { PackageTimestamps, readRoots } = await import("./package-timestamp.ts");
   const roots = await readRoots(rootsFile);
-  return {
-    roots: roots.map(String).join(""),
-    find: (placed) => timestampOf(root, placed, { disk: plainDisk, roots, signal }),
-  };
+  const timestamps = new PackageTimestamps(files, { roots, signal });
+  return { roots: roots.map(String).join(""), find: (placed) => timestamps.find(placed) };
 }
 
 /** What a message and a page say of a time stamp. */

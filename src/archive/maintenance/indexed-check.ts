@@ -1,5 +1,8 @@
 import type { PackageFinding } from "../../model/archive-reports.ts";
-import { manifestFileName, plainDisk } from "../archive-disk.ts";
+import { join } from "node:path";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
+import { manifestFileName } from "../archive-disk.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { FileHasher } from "./file-hasher.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
@@ -9,12 +12,12 @@ import { damagedManifest } from "./walk-packages.ts";
 
 /** Checks one package of the index, and the manifest before it. */
 export async function* checkIndexed(
-  root: string,
+  { root, disk }: Pick<ArchiveFiles, "disk" | "root">,
   { path, sha256 }: PlacedPackage,
   totals: CheckedTotals,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<PackageFinding> {
-  const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, plainDisk).catch(sayUnreadable);
+  const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, disk).catch(explain);
   if (typeof found === "string") {
     totals.packages += 1;
     yield found === "none"
@@ -26,16 +29,24 @@ export async function* checkIndexed(
   if (found.sha256 !== sha256) {
     yield { kind: "manifest", path, problem: "the manifest is not the one that the index lists" };
   }
-  const folder = `${root}/${path}`;
-  const hasher = new FileHasher({ disk: plainDisk, signal, mayUseThread: false });
+  const folder = join(root, path);
+  const hasher = new FileHasher({ disk, signal, mayUseThread: false });
   yield* checkPackage({ kind: "package", path, folder, ...found }, hasher, totals);
   if (!manifest.complete) {
     totals.incomplete += 1;
   }
   const { previous } = manifest;
-  const before = previous === null ? undefined : await loadManifestWithin(root, previous.path, plainDisk);
+  const before = previous === null ? undefined : await loadManifestWithin(root, previous.path, disk);
   if (typeof before === "object" && before.sha256 !== previous?.sha256) {
     const problem = "the manifest before this one is not the one that it names";
     yield { kind: "previous-changed", path, problem };
   }
+}
+
+/** A bucket that fails would fail for each package. */
+function explain(error: unknown): string {
+  if (isDimensionerError(error)) {
+    throw error;
+  }
+  return sayUnreadable(error);
 }

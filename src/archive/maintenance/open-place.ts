@@ -1,5 +1,8 @@
+import { join } from "node:path";
 import { isS3Url } from "../../s3/bucket-address.ts";
-import { plainDisk, type ArchiveDisk, type ReadDisk } from "../archive-disk.ts";
+import type { FilesLocation } from "../../store/files-location.ts";
+import { exists, plainDisk, stateFolderName, type ArchiveDisk, type ReadDisk } from "../archive-disk.ts";
+import { openFiles } from "../files/open-files.ts";
 import { findPlace, findRoot, type Place } from "./walk-packages.ts";
 
 /** A folder or a bucket that is being read. */
@@ -11,16 +14,19 @@ export interface OpenedPlace extends Place {
 }
 
 /**
- * Opens what a person has named: a folder, or the address of a bucket, for which alone the client of object stores is
- * loaded. Aborting the signal ends all requests to the bucket. Rejects with ERR_CONFIG, ERR_FILE and ERR_STORE.
+ * Opens what a person has named, a folder or the address of a bucket, which may be a part of an archive; or where a store
+ * has its packages, which is all of it. The client of object stores is loaded only for a bucket. Aborting the signal ends all requests to the bucket. Rejects with ERR_CONFIG, ERR_FILE and ERR_STORE.
  */
 export async function openPlace(
-  named: string,
+  named: string | FilesLocation,
   {
     disk = plainDisk,
     signal,
   }: { readonly disk?: ArchiveDisk | undefined; readonly signal?: AbortSignal | undefined },
 ): Promise<OpenedPlace> {
+  if (typeof named !== "string") {
+    return await openStore(named, { disk, signal });
+  }
   if (!isS3Url(named)) {
     const place = await findPlace(named, disk);
     const close = (): Promise<void> => Promise.resolve();
@@ -36,6 +42,22 @@ export async function openPlace(
     return { ...place, disk: bucketDisk, location, close: () => bucket.close() };
   } catch (error) {
     await bucket.close();
+    throw error;
+  }
+}
+
+async function openStore(
+  location: FilesLocation,
+  options: { readonly disk: ArchiveDisk; readonly signal: AbortSignal | undefined },
+): Promise<OpenedPlace> {
+  const files = await openFiles(location, options);
+  const { root, disk, name } = files;
+  try {
+    // A store's own place is never a part of another archive, also before it has a state folder.
+    const hasState = await exists(join(root, stateFolderName), disk);
+    return { root, start: root, hasState, disk, location: name, close: () => files.close() };
+  } catch (error) {
+    await files.close();
     throw error;
   }
 }

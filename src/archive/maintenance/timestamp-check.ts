@@ -46,7 +46,9 @@ export async function* checkTimestamps(
     path: place(name),
     problem,
   });
+  const logged = new Set<string>();
   for await (const { timestamp: name, package: path, response } of folder.logged()) {
+    logged.add(name);
     if (!names.has(name)) {
       yield found(name, `the time stamp of the package ${path} is missing`);
     } else if (await isChanged(folder, name, response)) {
@@ -59,7 +61,10 @@ export async function* checkTimestamps(
   for (const name of names) {
     const kept = await folder.read(name);
     if (kept === undefined) {
-      yield found(name, "the time stamp cannot be read: a file of it is missing or damaged");
+      // An export has no log.
+      if (parts.exported !== undefined || logged.has(name) || !(await folder.isUnfinished(name))) {
+        yield found(name, "the time stamp cannot be read: a file of it is missing or damaged");
+      }
       continue;
     }
     const verified = tryVerify(kept, roots);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { exists, namesIn, stateFolderName, type ReadDisk } from "../archive-disk.ts";
-import { decodeLine, readLines } from "../files/checked-lines.ts";
+import { decodeLine, readLog } from "../files/checked-lines.ts";
 import { openPlain } from "../packages/package-files.ts";
 
 /** The folder of the time stamps, in the archive's own folder and in an export. */
@@ -60,7 +60,7 @@ export function locationOf(name: string): string {
   return `${stateFolderName}/${timestampsName}/${name}`;
 }
 
-/** The names and contents of the files of a time stamp. */
+/** The names and contents of the files of a time stamp. In a bucket the last one comes last. */
 export function filesOfTimestamp({ about, request, response }: KeptTimestamp): readonly [string, Buffer][] {
   const text = `${JSON.stringify({ schemaVersion: 1, ...about }, null, 2)}\n`;
   return [
@@ -77,7 +77,8 @@ export function timeOf(iso: string): string {
 
 /**
  * The time stamps of an archive: a folder for each, in the archive's own folder, with the exact request and response.
- * A folder gets its name when it is complete, and is never changed. A log has the hash of each response.
+ * A folder gets its name when it is complete, or in a bucket its last file comes last, and it is never changed. A log has the
+ * hash of each response.
  */
 export class TimestampFolder {
   readonly #state: string;
@@ -120,23 +121,21 @@ export class TimestampFolder {
       : undefined;
   }
 
+  /**
+   * Whether the last file of a time stamp is missing. If the log does not name it, it was interrupted on its way to a bucket,
+   * and was never a time stamp.
+   */
+  async isUnfinished(name: string): Promise<boolean> {
+    return !(await exists(join(this.#folder, name, timestampFiles.about), this.#disk));
+  }
+
   /** The lines of the log; one with a wrong checksum is skipped. */
   async *logged(): AsyncGenerator<LoggedTimestamp> {
-    const file = await openPlain(join(this.#state, timestampLogName), this.#disk);
-    if (file === undefined) {
-      return;
-    }
-    try {
-      for await (const { lines } of readLines(file, 0)) {
-        for (const text of lines) {
-          const line = v.safeParse(logLine, decodeLine(text));
-          if (line.success) {
-            yield line.output;
-          }
-        }
+    for await (const text of readLog(join(this.#state, timestampLogName), this.#disk)) {
+      const line = v.safeParse(logLine, decodeLine(text));
+      if (line.success) {
+        yield line.output;
       }
-    } finally {
-      await file.close();
     }
   }
 

@@ -7,6 +7,7 @@ import type {
   Unchecked,
   VerifyReport,
 } from "../../model/archive-reports.ts";
+import type { FilesLocation } from "../../store/files-location.ts";
 import { stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
 import { checkChain } from "./chain-check.ts";
 import { checkComplete } from "./incomplete-check.ts";
@@ -62,7 +63,7 @@ interface Work extends CheckParts {
  * more memory for more packages. Throws the system's error if the folder itself cannot be read.
  */
 export class Verification {
-  readonly #folder: string;
+  readonly #folder: string | FilesLocation;
   readonly #options: VerifyOptions;
   readonly #totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   readonly #unchecked: Unchecked[] = [];
@@ -70,7 +71,7 @@ export class Verification {
   readonly #opened: { close(): Promise<void> }[] = [];
   readonly #indexes = new OpenedIndexes({ unchecked: this.#unchecked, notes: this.#notes });
 
-  constructor(folder: string, options: VerifyOptions = {}) {
+  constructor(folder: string | FilesLocation, options: VerifyOptions = {}) {
     this.#folder = folder;
     this.#options = options;
   }
@@ -100,9 +101,12 @@ export class Verification {
 
   async *run(): AsyncGenerator<Finding> {
     const { databases = [], mayUseThread = availableParallelism() > 1, signal } = this.#options;
-    const exported = await findExport(this.#folder, this.#options.disk);
-    const folder = exported === undefined ? this.#folder : join(exported, exportedPackagesName);
-    const place = await openPlace(folder, this.#options);
+    const named = this.#folder;
+    const exported = typeof named === "string" ? await findExport(named, this.#options.disk) : undefined;
+    const place = await openPlace(
+      exported === undefined ? named : join(exported, exportedPackagesName),
+      this.#options,
+    );
     const { root, start, hasState, disk } = place;
     const hasher = new FileHasher({ disk, signal, mayUseThread });
     this.#opened.push(place, hasher, this.#indexes);

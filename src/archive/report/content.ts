@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { throwIfAborted, type TransferFacts } from "../../media/disk.ts";
-import { asFileError, plainDisk } from "../archive-disk.ts";
+import { asFileError, type ReadDisk } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
 
 const blockBytes = 256 * 1024;
@@ -63,10 +63,10 @@ class RunningMeasure {
   }
 }
 
-/** A file in blocks; empty if it is missing. No link is followed. Throws ERR_FILE and ERR_CANCELLED. */
-export function fileContent(path: string, facts: ExportFacts): Content {
+/** A file in blocks; empty if it is missing. No link is followed. Throws ERR_FILE, ERR_STORE and ERR_CANCELLED. */
+export function fileContent(path: string, disk: ReadDisk, facts: ExportFacts): Content {
   return async function* read() {
-    const file = await openPlain(path, plainDisk).catch((error: unknown) => {
+    const file = await openPlain(path, disk).catch((error: unknown) => {
       throw asFileError(error, path);
     });
     if (file === undefined) {

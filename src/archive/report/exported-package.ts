@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { PackageFinding } from "../../model/archive-reports.ts";
 import { parseFields, recordLimits } from "../../model/parse-json.ts";
-import { manifestFileName, measurementFileName, plainDisk, holdName } from "../archive-disk.ts";
+import { holdName, manifestFileName, measurementFileName, type ReadDisk } from "../archive-disk.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
 import { checkIndexed } from "../maintenance/indexed-check.ts";
 import { loadManifestWithin } from "../maintenance/load-manifest-within.ts";
 import type { CheckedTotals } from "../maintenance/package-check.ts";
@@ -59,22 +60,23 @@ interface Opened {
 /** Of a folder whose manifest cannot be read. */
 const mostUnlistedFiles = 1_000;
 
-/** Verifies a package of the index and measures its files. Throws ERR_FILE and ERR_CANCELLED. */
+/** Verifies a package of the index and measures its files. Throws ERR_FILE, ERR_STORE and ERR_CANCELLED. */
 export async function collectPackage(
-  root: string,
+  archive: ArchiveFiles,
   indexed: ChainedPackage,
   { names, facts, timestamps }: { names: ZipNames; facts: ExportFacts; timestamps: ExportedTimestamps },
 ): Promise<ExportedPackage> {
   const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   const findings: PackageFinding[] = [];
-  for await (const finding of checkIndexed(root, indexed, totals, facts.signal)) {
+  for await (const finding of checkIndexed(archive, indexed, totals, facts.signal)) {
     findings.push(finding);
   }
   const { timestamp, findings: ofTimestamps } = await timestamps.find(indexed);
   findings.push(...ofTimestamps);
-  const found = await loadManifestWithin(root, `${indexed.path}/${manifestFileName}`, plainDisk);
+  const found = await loadManifestWithin(archive.root, `${indexed.path}/${manifestFileName}`, archive.disk);
   const opened: Opened = typeof found === "string" ? { manifest: null, sha256: null } : found;
-  const files = found === "none" ? [] : await collectFiles(root, indexed, opened, { findings, names, facts });
+  const files =
+    found === "none" ? [] : await collectFiles(archive, indexed, opened, { findings, names, facts });
   return {
     indexed,
     manifest: opened.manifest,
@@ -83,19 +85,20 @@ export async function collectPackage(
     totals,
     files,
     measurement: await readMeasurement(files),
-    before: await findBefore(root, opened),
-    after: await findAfter(root, indexed, opened),
+    before: await findBefore(archive, opened),
+    after: await findAfter(archive, indexed, opened),
     timestamp,
   };
 }
 
 async function collectFiles(
-  root: string,
+  archive: ArchiveFiles,
   indexed: ChainedPackage,
   { manifest }: Opened,
   { findings, names, facts }: { findings: readonly PackageFinding[]; names: ZipNames; facts: ExportFacts },
 ): Promise<ExportedFile[]> {
-  const folder = join(root, indexed.path);
+  const { disk } = archive;
+  const folder = join(archive.root, indexed.path);
   const listed = new Map(
     manifest === null ? [] : filesOf(manifest).map(({ path, sha256 }) => [path, sha256] as const),
   ).set(manifestFileName, indexed.sha256);
@@ -104,17 +107,17 @@ async function collectFiles(
       .filter(({ kind }) => kind === "missing" || kind === "unreadable")
       .map(({ path }) => path.slice(indexed.path.length + 1)),
   );
-  const paths = manifest === null ? await filesIn(folder) : [...listed.keys()];
+  const paths = manifest === null ? await filesIn(folder, disk) : [...listed.keys()];
   const inZip = names.ofPackage(indexed);
   const files: ExportedFile[] = [];
   for (const path of paths.filter((one) => !unreadable.has(one)).toSorted()) {
-    const content = fileContent(join(folder, path), facts);
+    const content = fileContent(join(folder, path), disk, facts);
     const measured = await measure(content);
     files.push({
       path,
       name: inZip(path),
       measured,
-      content: unchanged(content, measured, join(folder, path), facts),
+      content: unchanged(content, measured, archive.addressOf(`${indexed.path}/${path}`), facts),
       isWhole: measured.sha256 === listed.get(path),
     });
   }
@@ -122,13 +125,15 @@ async function collectFiles(
 }
 
 /** The plain files of a folder of which no manifest says what belongs there. */
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await plainDisk.readdir(folder, { withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && !holdName.test(entry.name))
-    .map(({ name }) => name)
-    .toSorted()
-    .slice(0, mostUnlistedFiles);
+async function filesIn(folder: string, disk: ReadDisk): Promise<string[]> {
+  const names: string[] = [];
+  for (const name of (await disk.readdir(folder)).toSorted()) {
+    if (names.length < mostUnlistedFiles && !holdName.test(name)) {
+      const entry = await disk.lstat(join(folder, name));
+      names.push(...(entry.isFile() ? [name] : []));
+    }
+  }
+  return names;
 }
 
 async function readMeasurement(
@@ -145,12 +150,12 @@ async function readMeasurement(
   return parseFields(String(Buffer.concat(blocks)), recordLimits);
 }
 
-async function findBefore(root: string, { manifest }: Opened): Promise<Neighbour | null> {
+async function findBefore({ root, disk }: ArchiveFiles, { manifest }: Opened): Promise<Neighbour | null> {
   const previous = manifest?.previous ?? null;
   if (previous === null) {
     return null;
   }
-  const found = await loadManifestWithin(root, previous.path, plainDisk);
+  const found = await loadManifestWithin(root, previous.path, disk);
   const path = previous.path.replace(/\/[^/]*$/, "");
   if (typeof found === "string") {
     return { path, state: found === "none" ? "gone" : "other" };
@@ -159,14 +164,14 @@ async function findBefore(root: string, { manifest }: Opened): Promise<Neighbour
 }
 
 async function findAfter(
-  root: string,
+  { root, disk }: ArchiveFiles,
   { next }: ChainedPackage,
   { sha256 }: Opened,
 ): Promise<Neighbour | null> {
   if (next === null) {
     return null;
   }
-  const found = await loadManifestWithin(root, `${next}/${manifestFileName}`, plainDisk);
+  const found = await loadManifestWithin(root, `${next}/${manifestFileName}`, disk);
   if (typeof found === "string") {
     return { path: next, state: found === "none" ? "gone" : "other" };
   }

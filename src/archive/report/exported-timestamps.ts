@@ -1,4 +1,5 @@
 import type { PackageFinding } from "../../model/archive-reports.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { timestampsIn, type ArchiveTimestamps } from "../maintenance/covering-timestamps.ts";
 import type { PackageTimestamp } from "../maintenance/package-timestamp.ts";
@@ -27,11 +28,11 @@ export class ExportedTimestamps {
 
   /** `rootsFile` has the certificates that are trusted, in PEM form. Throws ERR_CONFIG for a file that cannot be used. */
   static async open(
-    root: string,
+    files: Pick<ArchiveFiles, "disk" | "root">,
     rootsFile: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<ExportedTimestamps> {
-    return new ExportedTimestamps(await timestampsIn(root, rootsFile, signal));
+    return new ExportedTimestamps(await timestampsIn(files, rootsFile, signal));
   }
 
   /** Finds the time stamp that covers a package, and what is wrong with others. */

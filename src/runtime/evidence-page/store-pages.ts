@@ -11,7 +11,6 @@ import type { Store } from "../../store/store.ts";
 import { openOrExplain } from "../config/config-node.ts";
 import { FlowsEvent, followFlows } from "../config/flows-event.ts";
 import { SettingsReader } from "../config/settings.ts";
-import { sourceOf } from "../evidence/evidence-work.ts";
 import { LeasedStore } from "../evidence/leased-store.ts";
 import { LogThrottle } from "../status/log-throttle.ts";
 import { translateError, translateStatus } from "../status/translate.ts";
@@ -77,8 +76,11 @@ export class StorePages {
         const files = filesOf(store, operation);
         const lease = await leased.open();
         return {
-          ...(await sourceOf({ operation, files, lease })),
-          location: store.location,
+          database: lease.database,
+          files: await leased.openFiles(files),
+          operation: name,
+          databaseLocation: store.location,
+          filesLocation: files,
           timestampRoots: store.timestampRoots,
         };
       },

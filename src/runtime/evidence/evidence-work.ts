@@ -1,17 +1,16 @@
 import type { NodeAPI } from "node-red";
-import { openRoot } from "../../archive/files/open-files.ts";
+import type { ArchiveFiles } from "../../archive/files/archive-files.ts";
 import type { ExportResult, ExportTarget } from "../../archive/export/export-packages.ts";
 import { withNext } from "../../archive/report/neighbours.ts";
 import { demandPackages, type EvidenceSource, type Sought } from "../../archive/evidence/packages.ts";
 import { runInThread } from "../../archive/evidence/run-in-thread.ts";
 import { readStoreState } from "../../archive/evidence/store-state.ts";
-import { guardedDisk } from "../../media/disk-guard.ts";
 import type { ArchiveProgress } from "../../model/archive-reports.ts";
 import type { PruneResult, StoreState, VerifyResult } from "../../model/shapes.ts";
 import type { Language } from "../../rules/languages.ts";
 import { packageVersion } from "../../package/package-files.ts";
 import type { DatabaseLocation } from "../../store/database-location.ts";
-import { filesName, type FilesLocation } from "../../store/files-location.ts";
+import type { FilesLocation } from "../../store/files-location.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import type { Job } from "../action/serve.ts";
 import type { Operation } from "../failure.ts";
@@ -25,6 +24,8 @@ export interface EvidenceRequest extends Sought {
   /** Where the store's database is. */
   readonly location: DatabaseLocation;
   readonly lease: DatabaseLease;
+  /** Opens the packages, which the node closes. Rejects with ERR_FILE. */
+  readonly openFiles: () => Promise<ArchiveFiles>;
   /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
   readonly roots: string;
 }
@@ -37,11 +38,10 @@ const dayMs = 24 * 3_600_000;
  */
 export async function verify(request: EvidenceRequest, job: Job): Promise<VerifyResult> {
   const source = await sourceOf(request);
-  const { root } = source;
-  const { roots } = request;
+  const { files, roots } = request;
   const packages = request.by === "all" ? null : await demandPackages(source, request);
   const { first, findings, ...report } = await runInThread(
-    { action: "verify", root, database: request.location, packages, roots, most: request.limit },
+    { action: "verify", files, database: request.location, packages, roots, most: request.limit },
     { signal: job.signal, onProgress: showProgress(job) },
   );
   const { name, version } = packageVersion();
@@ -62,10 +62,12 @@ export async function prune(
   job: Job,
   { olderThan, dryRun }: { readonly olderThan: number; readonly dryRun: boolean },
 ): Promise<PruneResult> {
-  const { root } = await sourceOf(request);
+  // A folder that is not there, or hangs, is found before a thread is started.
+  await request.openFiles();
+  const { files, location: database, limit: most } = request;
   const before = Date.now() - olderThan * dayMs;
   const { first, ...report } = await runInThread(
-    { action: "prune", root, database: request.location, before, dryRun, most: request.limit },
+    { action: "prune", files, database, before, dryRun, most },
     { signal: job.signal, onProgress: showProgress(job) },
   );
   return { ...report, packages: [...first], before: new Date(before).toISOString(), dryRun };
@@ -73,9 +75,7 @@ export async function prune(
 
 /** Reads how much work the store has left, and how much space. */
 export function stateOf({ files, lease, location }: EvidenceRequest): Promise<StoreState> {
-  const { database } = lease;
-  const folder = filesName(files);
-  return readStoreState({ database, kind: location.kind, folder, disk: guardedDisk(folder) });
+  return readStoreState({ database: lease.database, kind: location.kind, files });
 }
 
 /** Exports packages as a ZIP with reports. */
@@ -87,8 +87,9 @@ export async function exportEvidence(
   const source = await sourceOf(request);
   const found = await demandPackages(source, request);
   const packages = await withNext(source.database, found);
+  const { files, roots } = request;
   return runInThread(
-    { action: "export", root: source.root, packages, roots: request.roots, ...options },
+    { action: "export", files, packages, roots, ...options },
     { signal: job.signal, onProgress: showProgress(job, "bytes") },
   );
 }
@@ -107,16 +108,13 @@ export function messagesOf<T>(
   );
 }
 
-/** Opens the folder of packages. Throws ERR_FILE. */
+/** Opens the packages. Throws ERR_FILE. */
 export async function sourceOf({
   operation,
-  files,
   lease,
-}: Pick<EvidenceRequest, "operation" | "files" | "lease">): Promise<EvidenceSource> {
-  const folder = filesName(files);
-  const disk = guardedDisk(folder);
-  const { database } = lease;
-  return { database, root: await openRoot(folder, disk), disk, operation: operation.operation };
+  openFiles,
+}: Pick<EvidenceRequest, "operation" | "lease" | "openFiles">): Promise<EvidenceSource> {
+  return { database: lease.database, files: await openFiles(), operation: operation.operation };
 }
 
 function showProgress(
