@@ -70,6 +70,11 @@ export const buckets = {
     hint: "Nothing is lost.",
     retryable: true,
   },
+  bucketProtected: {
+    code: "ERR_STORE",
+    text: "The object store protects an object of __path__ from being deleted: __problem__. It can be deleted when the protection has ended.",
+    hint: "Object Lock and retention rules apply to a whole bucket, or to each object from when it was stored.",
+  },
   bucketFailed: {
     code: "ERR_STORE",
     text: "The object store __host__ reports an error for __path__: __problem__. Check that it is compatible with S3.",

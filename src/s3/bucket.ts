@@ -20,6 +20,11 @@ export interface ObjectHead {
   readonly etag: string;
   /** SHA-256 of the content, lower-case hexadecimal, as its writer has noted it; undefined if it has not. */
   readonly sha256: string | undefined;
+  /**
+   * Until when it is protected from being deleted (Object Lock), as far as the store says so, in milliseconds since 1970:
+   * infinite for a legal hold, 0 if it is not.
+   */
+  readonly retainedUntilMs: number;
 }
 
 /** An object that is being read. */
@@ -141,7 +146,7 @@ export class Bucket {
     });
   }
 
-  /** Removes an object if it is there. Where the bucket keeps versions, the earlier ones stay. */
+  /** Removes an object if it is there. Where the bucket keeps versions, it stays as an earlier one. */
   async remove(key: string): Promise<void> {
     await this.#explained("delete", async () => {
       const response = await this.#orNone({ method: "DELETE", key });
@@ -246,6 +251,7 @@ function headOf(headers: Readonly<Record<string, string | string[] | undefined>>
     bytes,
     etag: String(headers["etag"] ?? ""),
     sha256: typeof sha256 === "string" ? sha256 : undefined,
+    retainedUntilMs: retainedUntil(headers),
   };
 }
 
@@ -253,6 +259,14 @@ function headOf(headers: Readonly<Record<string, string | string[] | undefined>>
 function totalOf(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
   const [, total] = /\/(\d+)$/.exec(String(headers["content-range"] ?? "")) ?? [];
   return total === undefined ? undefined : Number(total);
+}
+
+function retainedUntil(headers: Readonly<Record<string, string | string[] | undefined>>): number {
+  if (headers["x-amz-object-lock-legal-hold"] === "ON") {
+    return Infinity;
+  }
+  const untilMs = Date.parse(String(headers["x-amz-object-lock-retain-until-date"] ?? ""));
+  return Number.isNaN(untilMs) ? 0 : untilMs;
 }
 
 interface Page {

@@ -43,6 +43,8 @@ const passingCodes: ReadonlySet<string> = new Set([
   "OperationAborted",
   "RequestTimeout",
 ]);
+/** How stores say that an object must not be deleted: S3 has no code for it. */
+const protection = /object ?lock|\bworm\b|immutab|protected|retention|retained|(?:legal|active) ?hold/i;
 const busyStatus: ReadonlySet<number> = new Set([429, 503]);
 const brokenStatus: ReadonlySet<number> = new Set([500, 502, 504]);
 
@@ -85,7 +87,8 @@ export function bucketError(address: BucketAddress, operation: string, error: un
   const offMs = Math.abs(Date.now() - error.storeTimeMs);
   const count = Number.isNaN(offMs) ? 15 : Math.max(1, Math.round(offMs / 60_000));
   const problem = problemOf(error);
-  return new DimensionerError(sentenceOf(error), facts, {
+  const isProtected = operation === "delete" && isRefused(error) && protection.test(error.message);
+  return new DimensionerError(isProtected ? "bucketProtected" : sentenceOf(error), facts, {
     ...values,
     problem,
     count,
@@ -104,10 +107,19 @@ function sentenceOf(error: BucketRefusal): SentenceKey {
   if (/object lock/i.test(error.message)) {
     return "bucketNoLock";
   }
-  if (error.status === 401 || error.status === 403) {
+  if (isDenied(error)) {
     return "bucketDenied";
   }
   return isBusy(error) ? "bucketBusy" : "bucketFailed";
+}
+
+function isDenied({ status }: BucketRefusal): boolean {
+  return status === 401 || status === 403;
+}
+
+/** As stores answer what they could serve. */
+function isRefused({ status }: BucketRefusal): boolean {
+  return status === 400 || status === 403 || status === 409;
 }
 
 function isBusy({ status, code }: BucketRefusal): boolean {

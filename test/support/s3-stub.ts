@@ -27,6 +27,8 @@ export type Fault =
 interface Stored {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
+  /** When; when the stub was started, if it is not given. */
+  readonly storedAt?: Date;
 }
 
 interface Upload extends Pick<Stored, "headers"> {
@@ -40,6 +42,8 @@ interface StubOptions {
   readonly conditions?: "ignored" | "obeyed" | "refused";
   /** Whether the bucket has Object Lock. */
   readonly hasLock?: boolean;
+  /** Whether the bucket keeps versions: then even a protected object can be hidden, and is kept as an earlier one. */
+  readonly hasVersions?: boolean;
   /** The entries on one page of a listing. */
   readonly pageSize?: number;
 }
@@ -49,6 +53,8 @@ export interface BucketStub {
   readonly origin: string;
   readonly url: (prefix: string) => string;
   readonly objects: Map<string, Stored>;
+  /** What was deleted or replaced, if it keeps versions. */
+  readonly versions: Map<string, readonly Stored[]>;
   readonly uploads: Map<string, Upload>;
   readonly requests: StubRequest[];
   /** Decides for each request. */
@@ -59,9 +65,12 @@ export interface BucketStub {
 export async function startStub({
   conditions = "obeyed",
   hasLock = false,
+  hasVersions = false,
   pageSize = 1_000,
 }: StubOptions = {}): Promise<BucketStub> {
+  const begun = new Date();
   const objects = new Map<string, Stored>();
+  const versions = new Map<string, readonly Stored[]>();
   const uploads = new Map<string, Upload>();
   const requests: StubRequest[] = [];
   const server = createServer((incoming, response) => void receive(incoming, response));
@@ -138,11 +147,21 @@ export async function startStub({
       return serveUpload(request, upload, { send, fail });
     }
     const found = objects.get(key);
+    const keepVersion = (): void => {
+      if (hasVersions && found !== undefined) {
+        versions.set(key, [...(versions.get(key) ?? []), found]);
+      }
+    };
     if (method === "PUT") {
-      objects.set(key, { body, headers: keptOf(headers) });
+      keepVersion();
+      objects.set(key, { body, headers: keptOf(headers), storedAt: new Date() });
       return send(200, "", { etag: etagOf(body) });
     }
     if (method === "DELETE") {
+      if (!hasVersions && found !== undefined && isProtected(found)) {
+        return fail(403, "AccessDenied", "Access Denied because object protected by object lock.");
+      }
+      keepVersion();
       objects.delete(key);
       return send(204, "");
     }
@@ -178,7 +197,7 @@ export async function startStub({
       if (etags.join() !== parts.map((part) => etagOf(part).replaceAll('"', "&#34;")).join()) {
         return fail(400, "InvalidPart");
       }
-      objects.set(upload.key, { body: Buffer.concat(parts), headers: upload.headers });
+      objects.set(upload.key, { body: Buffer.concat(parts), headers: upload.headers, storedAt: new Date() });
     }
     uploads.delete(id);
     send(method === "POST" ? 200 : 204, method === "POST" ? "<CompleteMultipartUploadResult/>" : "");
@@ -192,7 +211,8 @@ export async function startStub({
     const left = keys.filter((key) => key > after);
     const page = left.slice(0, most).map((key) => {
       const name = encodeURIComponent(key).replaceAll("%20", "+");
-      return `<Contents><Key>${name}</Key><Size>${objects.get(key)?.body.length}</Size></Contents>`;
+      const { body, storedAt = begun } = objects.get(key) ?? { body: Buffer.of() };
+      return `<Contents><Key>${name}</Key><LastModified>${storedAt.toISOString()}</LastModified><Size>${body.length}</Size></Contents>`;
     });
     const next =
       left.length > most
@@ -218,6 +238,7 @@ export async function startStub({
     origin,
     url: (prefix) => `s3://evidence/${prefix}?endpoint=${origin}`,
     objects,
+    versions,
     uploads,
     requests,
     fault: () => undefined,
@@ -263,6 +284,11 @@ function refuse(
 ): void {
   response.writeHead(status, headers);
   response.end(`<?xml version="1.0"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`);
+}
+
+function isProtected({ headers }: Stored): boolean {
+  const until = Date.parse(headers["x-amz-object-lock-retain-until-date"] ?? "");
+  return until > Date.now() || headers["x-amz-object-lock-legal-hold"] === "ON";
 }
 
 function etagOf(body: Buffer): string {
