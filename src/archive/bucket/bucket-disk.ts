@@ -1,7 +1,6 @@
 import { sep } from "node:path";
-import { readS3Url, type BucketAddress } from "../../s3/bucket-address.ts";
-import { Bucket, type Objects } from "../../s3/bucket.ts";
-import type { BucketOptions } from "../../s3/requests.ts";
+import type { BucketAddress } from "../../s3/bucket-address.ts";
+import type { Objects } from "../../s3/bucket.ts";
 import type { EntryFacts, ReadDisk, ReadFile } from "../archive-disk.ts";
 import { BucketFile } from "./bucket-file.ts";
 
@@ -67,7 +66,8 @@ export class BucketDisk implements ReadDisk {
     for await (const page of this.bucket.list(prefix)) {
       for (const one of page) {
         const [name = "", ...below] = one.key.slice(prefix.length).split("/");
-        const isDirectory = below.length > 0;
+        // A folder of this name would be another one on a disk.
+        const isDirectory = below.length > 0 && name !== "." && name !== "..";
         // Some programs create an empty object to show a folder. Keys below the same folder come one after the other.
         if (name !== "" && !(isDirectory && name === before)) {
           yield { name, isDirectory: () => isDirectory };
@@ -87,17 +87,12 @@ export class BucketDisk implements ReadDisk {
 
 /** Returns the prefix of an address as a path. */
 export function rootOf({ prefix }: BucketAddress): string {
-  return sep + prefix.replaceAll("/", sep);
+  return pathOf(prefix);
 }
 
-/** Opens the bucket of an address and returns it with its prefix as a path. Rejects with ERR_CONFIG and ERR_STORE. */
-export async function openBucketDisk(
-  url: string,
-  options: BucketOptions,
-): Promise<{ readonly disk: BucketDisk; readonly start: string }> {
-  const address = readS3Url(url);
-  const bucket = await Bucket.open(address, options);
-  return { disk: new BucketDisk(bucket), start: rootOf(address) };
+/** The path of a key. */
+export function pathOf(key: string): string {
+  return sep + key.replaceAll("/", sep);
 }
 
 /** The key of a path: without the slash at its beginning, and with slashes on Windows as well. */

@@ -9,10 +9,10 @@ const facts = { surface: "store", operation: "database" } as const;
 
 /**
  * Finds the databases of a path: the file itself or, in a folder such as the one in Node-RED's user directory, the
- * databases whose store has this folder of packages, and damaged ones. Rejects with ERR_STORE if there is none. The
- * address of a PostgreSQL database names one.
+ * databases whose store has this folder of packages, or this bucket by its key, and damaged ones. Rejects with ERR_STORE if
+ * there is none. The address of a PostgreSQL database names one. `name`: the folder or bucket for people.
  */
-export async function findDatabases(given: string, root: string): Promise<readonly string[]> {
+export async function findDatabases(given: string, root: string, name = root): Promise<readonly string[]> {
   if (isPostgresUrl(given)) {
     return [given];
   }
@@ -33,12 +33,12 @@ export async function findDatabases(given: string, root: string): Promise<readon
     }
   }
   if (files.length === 0) {
-    throw new DimensionerError("storeNotHere", facts, { path: given, name: root });
+    throw new DimensionerError("storeNotHere", facts, { path: given, name });
   }
   return files;
 }
 
-/** Whether a folder has that real path. */
+/** Whether a folder, as a database names it, has that real path, or is the bucket with that key. */
 export async function isFolder(folder: string, root: string): Promise<boolean> {
   return (await realpath(folder).catch(() => folder)) === root;
 }

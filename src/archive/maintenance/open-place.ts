@@ -1,63 +1,77 @@
 import { join } from "node:path";
-import { isS3Url } from "../../s3/bucket-address.ts";
-import type { FilesLocation } from "../../store/files-location.ts";
+import { isS3Url, readS3Url } from "../../s3/bucket-address.ts";
+import { filesKey, type BucketLocation, type FilesLocation } from "../../store/files-location.ts";
 import { exists, plainDisk, stateFolderName, type ArchiveDisk, type ReadDisk } from "../archive-disk.ts";
-import { openFiles } from "../files/open-files.ts";
+import type { BucketFiles } from "../files/bucket-files.ts";
+import { FolderFiles } from "../files/folder-files.ts";
+import { openBucketFiles } from "../files/open-files.ts";
 import { findPlace, findRoot, type Place } from "./walk-packages.ts";
 
-/** A folder or a bucket that is being read. */
+/** A folder or a bucket that is being read, or changed. */
 export interface OpenedPlace extends Place {
+  readonly files: BucketFiles | FolderFiles;
+  /** The disk of `files`. */
   readonly disk: ReadDisk;
   /** For people: the path of the folder of packages, or `s3://bucket/prefix`. */
   readonly location: string;
+  /** As the database of a store names it: the path, or the `filesKey` of the bucket. */
+  readonly key: string;
   close(): Promise<void>;
+}
+
+interface OpenPlaceOptions {
+  readonly disk?: ArchiveDisk | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Opens what a person has named, a folder or the address of a bucket, which may be a part of an archive; or where a store
- * has its packages, which is all of it. The client of object stores is loaded only for a bucket. Aborting the signal ends all requests to the bucket. Rejects with ERR_CONFIG, ERR_FILE and ERR_STORE.
+ * has its packages, which is all of it. The client of object stores is loaded only for a bucket. Aborting the signal ends
+ * all requests to the bucket. Rejects with ERR_CONFIG, ERR_FILE and ERR_STORE.
  */
 export async function openPlace(
   named: string | FilesLocation,
-  {
-    disk = plainDisk,
-    signal,
-  }: { readonly disk?: ArchiveDisk | undefined; readonly signal?: AbortSignal | undefined },
+  { disk = plainDisk, signal }: OpenPlaceOptions,
 ): Promise<OpenedPlace> {
-  if (typeof named !== "string") {
-    return await openStore(named, { disk, signal });
+  if (typeof named !== "string" && named.kind === "s3") {
+    return await openBucket(named, true, signal);
   }
-  if (!isS3Url(named)) {
-    const place = await findPlace(named, disk);
-    const close = (): Promise<void> => Promise.resolve();
-    return { ...place, disk, location: place.root, close };
+  if (typeof named === "string" && isS3Url(named)) {
+    return await openBucket(bucketLocation(named), false, signal);
   }
-  const { openBucketDisk } = await import("../bucket/bucket-disk.ts");
-  const { disk: bucketDisk, start } = await openBucketDisk(named, { signal });
-  const { bucket } = bucketDisk;
+  const found = await findPlace(typeof named === "string" ? named : named.path, disk);
+  const place = typeof named === "string" ? found : await wholePlace(found.start, disk);
+  const files = new FolderFiles(place.root, disk);
+  return { ...place, files, disk, location: files.name, key: place.root, close: () => files.close() };
+}
+
+async function openBucket(
+  location: BucketLocation,
+  isWhole: boolean,
+  signal: AbortSignal | undefined,
+): Promise<OpenedPlace> {
+  const { root: start, disk } = await openBucketFiles(location, { signal });
   try {
-    const place = await findRoot(start, bucketDisk);
-    const prefix = place.root.replaceAll("\\", "/").slice(1);
-    const location = `s3://${bucket.address.bucket}${prefix === "" ? "" : `/${prefix}`}`;
-    return { ...place, disk: bucketDisk, location, close: () => bucket.close() };
+    const [{ BucketFiles: Files }, { keyOf }] = await Promise.all([
+      import("../files/bucket-files.ts"),
+      import("../bucket/bucket-disk.ts"),
+    ]);
+    const place = await (isWhole ? wholePlace : findRoot)(start, disk);
+    const files = new Files(disk, place.root);
+    const key = filesKey({ ...location, address: { ...location.address, prefix: keyOf(place.root) } });
+    return { ...place, files, disk, location: files.name, key, close: () => files.close() };
   } catch (error) {
-    await bucket.close();
+    await disk.bucket.close();
     throw error;
   }
 }
 
-async function openStore(
-  location: FilesLocation,
-  options: { readonly disk: ArchiveDisk; readonly signal: AbortSignal | undefined },
-): Promise<OpenedPlace> {
-  const files = await openFiles(location, options);
-  const { root, disk, name } = files;
-  try {
-    // A store's own place is never a part of another archive, also before it has a state folder.
-    const hasState = await exists(join(root, stateFolderName), disk);
-    return { root, start: root, hasState, disk, location: name, close: () => files.close() };
-  } catch (error) {
-    await files.close();
-    throw error;
-  }
+/** A store's own place is never a part of another archive, also before it has a state folder. */
+async function wholePlace(root: string, disk: ReadDisk): Promise<Place> {
+  return { root, start: root, hasState: await exists(join(root, stateFolderName), disk) };
+}
+
+/** The place that an address names, with the credentials of the environment. */
+function bucketLocation(url: string): BucketLocation {
+  return { kind: "s3", address: readS3Url(url), credentials: null, workFolder: "", retainDays: 0 };
 }

@@ -28,7 +28,7 @@ export class OpenedIndexes {
   /** Opens the databases of a path. `below` is the path of the checked folder, as the indexes have it. */
   async *open(given: string, place: OpenedPlace, below: string): AsyncGenerator<Finding> {
     try {
-      for (const file of await findDatabases(given, place.location)) {
+      for (const file of await findDatabases(given, place.key, place.location)) {
         yield* this.#openOne(file, place, below);
       }
     } catch (error) {
@@ -40,7 +40,7 @@ export class OpenedIndexes {
     await Promise.all(this.#opened.map((one) => one.close()));
   }
 
-  async *#openOne(file: string, { location }: OpenedPlace, below: string): AsyncGenerator<Finding> {
+  async *#openOne(file: string, { key }: OpenedPlace, below: string): AsyncGenerator<Finding> {
     try {
       const index = await IndexReader.open(file);
       this.#opened.push(index);
@@ -49,7 +49,7 @@ export class OpenedIndexes {
       const { packages, bytes } = await index.count(below);
       const { packages: before = 0, bytes: bytesBefore = 0 } = this.#expected ?? {};
       this.#expected = { packages: packages + before, bytes: bytes + bytesBefore };
-      if (index.folder !== null && !(await isFolder(index.folder, location))) {
+      if (index.folder !== null && !(await isFolder(index.folder, key))) {
         const text = `the store of this database last used the folder ${index.folder}`;
         this.#notes.push({ kind: "other-folder", path: file, text });
       }

@@ -4,6 +4,7 @@ import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-e
 import { systemCode } from "../../media/disk.ts";
 import type { ArchiveNote, ArchiveProgress, NotIndexed, RebuildReport } from "../../model/archive-reports.ts";
 import type { Database } from "../../store/database.ts";
+import type { FilesLocation } from "../../store/files-location.ts";
 import { isPostgresUrl, readPostgresUrl } from "../../store/postgres-address.ts";
 import { PostgresDatabase } from "../../store/postgres-database.ts";
 import { migrations } from "../../store/schema.ts";
@@ -38,7 +39,7 @@ const unknowable =
  * the index is completed. Packages are only read. It may be aborted and started again at any time.
  */
 export class Rebuild {
-  readonly #folder: string;
+  readonly #folder: string | FilesLocation;
   readonly #options: RebuildOptions;
   #packages = 0;
   #bytes = 0;
@@ -46,7 +47,7 @@ export class Rebuild {
   #made: { readonly isNew: boolean; readonly movedTo: string | null } = { isNew: false, movedTo: null };
   #notes: ArchiveNote[] = [];
 
-  constructor(folder: string, options: RebuildOptions) {
+  constructor(folder: string | FilesLocation, options: RebuildOptions) {
     this.#folder = folder;
     this.#options = options;
   }
@@ -87,7 +88,7 @@ export class Rebuild {
     const file = await this.#findFile();
     const lock = await ToolDatabase.open({ as: "lock", file });
     try {
-      const isWhole = await isWholeDatabase(file, place.location);
+      const isWhole = await isWholeDatabase(file, place.key);
       if (isWhole) {
         // The owner of an intact database takes the lock itself.
         await lock.close();
@@ -107,12 +108,12 @@ export class Rebuild {
     const database = await PostgresDatabase.open({ address, migrations, access: "create" });
     try {
       const { folder, storeId } = await identifyStore(database);
-      const isOther = folder !== null && !(await isFolder(folder, place.location));
+      const isOther = folder !== null && !(await isFolder(folder, place.key));
       if (isOther && !(await holdsNewest(place, database, storeId))) {
         throw otherFolderError(address.name, folder);
       }
       this.#made = { isNew: database.isNew, movedTo: null };
-      await database.transaction([{ sql: "UPDATE store SET folder = ?", values: [place.location] }]);
+      await database.transaction([{ sql: "UPDATE store SET folder = ?", values: [place.key] }]);
       yield* this.#putAll(place, database);
       this.#notes.push(...(await findLeftovers(place.root, place.disk)));
     } finally {
@@ -134,7 +135,7 @@ export class Rebuild {
     const { storeId } = fresh.database;
     let isWhole = false;
     try {
-      await fresh.database.transaction([{ sql: "UPDATE store SET folder = ?", values: [place.location] }]);
+      await fresh.database.transaction([{ sql: "UPDATE store SET folder = ?", values: [place.key] }]);
       yield* this.#putAll(place, fresh.database);
       isWhole = true;
     } finally {
@@ -186,7 +187,7 @@ export class Rebuild {
  * Whether a database can be completed; false if it is missing or damaged. Throws ERR_STORE if it belongs to another
  * folder.
  */
-async function isWholeDatabase(file: string, location: string): Promise<boolean> {
+async function isWholeDatabase(file: string, key: string): Promise<boolean> {
   const found = await lstat(file).catch(() => undefined);
   if (found === undefined || (found.isFile() && found.size === 0)) {
     return false;
@@ -196,7 +197,7 @@ async function isWholeDatabase(file: string, location: string): Promise<boolean>
     try {
       await index.check();
       const { folder } = index;
-      const isOther = folder !== null && !(await isFolder(folder, location));
+      const isOther = folder !== null && !(await isFolder(folder, key));
       if (isOther && (await index.count("")).packages > 0) {
         throw otherFolderError(file, folder);
       }
