@@ -90,18 +90,50 @@ function checksum(json: string): string {
  * their names. Nothing if there is no log.
  */
 export async function* readLog(path: string, disk: ReadDisk): AsyncGenerator<string> {
-  const parts = await namesIn(path, disk);
-  for (const part of [path, ...parts.sort().map((name) => join(path, name))]) {
-    const file = await openPlain(part, disk);
-    if (file === undefined) {
-      continue;
+  for await (const lines of new LogReader(path, disk).read()) {
+    yield* lines;
+  }
+}
+
+/** Reads a log like `readLog`, and later what was added to it. Each line is read once. */
+export class LogReader {
+  readonly #path: string;
+  readonly #disk: ReadDisk;
+  /** Where the complete lines of the file end that were read. */
+  #readTo = 0;
+  /** The objects that were read: another computer's clock may give a later one an earlier name. */
+  readonly #parts = new Set<string>();
+
+  constructor(path: string, disk: ReadDisk) {
+    this.#path = path;
+    this.#disk = disk;
+  }
+
+  /** Yields the lines that were not read yet, some at a time. */
+  async *read(): AsyncGenerator<readonly string[]> {
+    for await (const { lines, end } of readFrom(this.#path, this.#disk, this.#readTo)) {
+      this.#readTo = end;
+      yield lines;
     }
-    try {
-      for await (const { lines } of readLines(file, 0)) {
-        yield* lines;
+    const parts = await namesIn(this.#path, this.#disk);
+    for (const name of parts.filter((one) => !this.#parts.has(one)).sort()) {
+      for await (const { lines } of readFrom(join(this.#path, name), this.#disk, 0)) {
+        yield lines;
       }
-    } finally {
-      await file.close();
+      this.#parts.add(name);
     }
+  }
+}
+
+/** Nothing if there is no such file. */
+async function* readFrom(path: string, disk: ReadDisk, from: number): ReturnType<typeof readLines> {
+  const file = await openPlain(path, disk);
+  if (file === undefined) {
+    return;
+  }
+  try {
+    yield* readLines(file, from);
+  } finally {
+    await file.close();
   }
 }

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { systemCode } from "../../media/disk.ts";
-import { plainDisk, pruneLogName, type ReadDisk } from "../archive-disk.ts";
-import { openPlain } from "../packages/package-files.ts";
-import { addLines, decodeLine, readLines } from "../files/checked-lines.ts";
+import { pruneLogName, stateFolderName, type ReadDisk } from "../archive-disk.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
+import { decodeLine, LogReader } from "../files/checked-lines.ts";
+import { filesOf } from "../packages/manifest.ts";
+import type { WalkedPackage } from "./walk-packages.ts";
 
 const prunedLine = v.object({
   at: v.string(),
@@ -16,6 +17,8 @@ const prunedLine = v.object({
   archived: v.string(),
   files: v.number(),
   bytes: v.number(),
+  /** True: the package was kept after all, although an earlier line says that it was deleted. */
+  kept: v.exactOptional(v.literal(true)),
 });
 
 /** One line of the log of deleted packages. */
@@ -23,50 +26,62 @@ export type PrunedLine = v.InferOutput<typeof prunedLine>;
 
 /** The log of packages that were deleted because of their age: one line with a checksum for each. */
 export class PruneLog {
+  readonly #files: Pick<ArchiveFiles, "addToLog">;
   readonly #path: string;
 
-  constructor(stateFolder: string) {
-    this.#path = join(stateFolder, pruneLogName);
+  constructor(files: Pick<ArchiveFiles, "addToLog" | "root">) {
+    this.#files = files;
+    this.#path = join(files.root, stateFolderName, pruneLogName);
   }
 
-  /** Adds a line; resolves when it is on the disk. */
-  async add(entry: PrunedLine): Promise<void> {
-    await addLines(this.#path, [entry], plainDisk);
+  /** Notes that these packages are deleted; resolves when that is durable. */
+  async add(packages: readonly WalkedPackage[]): Promise<void> {
+    await this.#files.addToLog(this.#path, packages.map(lineOf));
+  }
+
+  /** Notes that these were kept after all. */
+  async addKept(packages: readonly WalkedPackage[]): Promise<void> {
+    if (packages.length > 0) {
+      const lines = packages.map((one) => ({ ...lineOf(one), kept: true }));
+      await this.#files.addToLog(this.#path, lines);
+    }
   }
 }
 
-/**
- * Reads the log, some lines at a time, from a position on: 0, or where an earlier reading has ended. A line with a
- * wrong checksum is skipped.
- */
-export async function* readPruneLog(
-  stateFolder: string,
-  disk: ReadDisk,
-  from: number,
-): AsyncGenerator<{ entries: readonly PrunedLine[]; end: number }> {
-  const path = join(stateFolder, pruneLogName);
-  const { size } = await disk.lstat(path).catch((error: unknown) => {
-    if (systemCode(error) === "ENOENT") {
-      return { size: 0 };
-    }
-    throw error;
-  });
-  if (size <= from) {
-    return;
+/** Reads the log of an archive, and later what was added to it. A line with a wrong checksum is skipped. */
+export class PruneLogReader {
+  readonly #log: LogReader;
+
+  constructor(root: string, disk: ReadDisk) {
+    this.#log = new LogReader(join(root, stateFolderName, pruneLogName), disk);
   }
-  const file = await openPlain(path, disk);
-  if (file === undefined) {
-    return;
-  }
-  try {
-    for await (const { lines, end } of readLines(file, from)) {
-      const entries = lines.flatMap((text) => {
+
+  /** Yields the lines that were not read yet, some at a time. */
+  async *read(): AsyncGenerator<readonly PrunedLine[]> {
+    for await (const lines of this.#log.read()) {
+      yield lines.flatMap((text) => {
         const entry = v.safeParse(prunedLine, decodeLine(text), { abortEarly: true });
         return entry.success ? [entry.output] : [];
       });
-      yield { entries, end };
     }
-  } finally {
-    await file.close();
   }
+}
+
+/** The bytes of a package's files, without its manifest. */
+export function bytesOf({ manifest }: Pick<WalkedPackage, "manifest">): number {
+  return filesOf(manifest).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function lineOf(one: WalkedPackage): PrunedLine {
+  const { path, sha256, manifest } = one;
+  return {
+    at: new Date().toISOString(),
+    path,
+    sha256,
+    transactionId: manifest.transactionId,
+    transactionReference: manifest.references.transactionReference,
+    archived: manifest.times.archived,
+    files: filesOf(manifest).length,
+    bytes: bytesOf(one),
+  };
 }

@@ -1,5 +1,5 @@
 import type { ReadDisk } from "../archive-disk.ts";
-import { readPruneLog } from "./prune-log.ts";
+import { PruneLogReader } from "./prune-log.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
 /**
@@ -7,29 +7,41 @@ import type { SeenPackages } from "./seen-packages.ts";
  * new lines at each further one: each line is read once, however many packages are missing.
  */
 export class PrunedPackages {
-  readonly #stateFolder: string;
-  readonly #disk: ReadDisk;
+  readonly #log: PruneLogReader;
   readonly #seen: SeenPackages;
-  #readTo = 0;
+  #reading: Promise<void> = Promise.resolve();
 
-  constructor(stateFolder: string, disk: ReadDisk, seen: SeenPackages) {
-    this.#stateFolder = stateFolder;
-    this.#disk = disk;
+  constructor(root: string, disk: ReadDisk, seen: SeenPackages) {
+    this.#log = new PruneLogReader(root, disk);
     this.#seen = seen;
   }
 
   /** Whether the package with this SHA-256 of its manifest was deleted. */
   async has(sha256: string): Promise<boolean> {
-    if (await this.#seen.isPruned(sha256)) {
+    return await this.#isPruned(() => this.#seen.isPruned(sha256));
+  }
+
+  /** Whether a package at this path was deleted. */
+  async hasPath(path: string): Promise<boolean> {
+    return await this.#isPruned(() => this.#seen.isPrunedPath(path));
+  }
+
+  async #isPruned(look: () => Promise<boolean>): Promise<boolean> {
+    if (await look()) {
       return true;
     }
-    const before = this.#readTo;
-    for await (const { entries, end } of readPruneLog(this.#stateFolder, this.#disk, before)) {
-      this.#readTo = end;
-      for (const entry of entries) {
-        await this.#seen.addPruned(entry.sha256);
+    // One after the other: who comes second must not look before the lines of the first one are noted.
+    const read = this.#reading.then(() => this.#readOn());
+    this.#reading = read.catch(() => undefined);
+    await read;
+    return await look();
+  }
+
+  async #readOn(): Promise<void> {
+    for await (const entries of this.#log.read()) {
+      for (const { sha256, path, kept } of entries) {
+        await (kept === true ? this.#seen.removePruned(sha256) : this.#seen.addPruned(sha256, path));
       }
     }
-    return this.#readTo > before && (await this.#seen.isPruned(sha256));
   }
 }

@@ -51,7 +51,8 @@ const schema = [
     row_sha256 TEXT NOT NULL,
     is_listed INTEGER NOT NULL DEFAULT 0
   )`,
-  "CREATE TABLE pruned (sha256 TEXT PRIMARY KEY) WITHOUT ROWID",
+  "CREATE TABLE pruned (sha256 TEXT PRIMARY KEY, path TEXT NOT NULL) WITHOUT ROWID",
+  "CREATE INDEX pruned_path ON pruned (path)",
 ];
 
 /** Created after all packages were added, which takes less time. */
@@ -107,8 +108,12 @@ export class SeenPackages {
     });
   }
 
-  async addPruned(sha256: string): Promise<void> {
-    await this.#add({ sql: "INSERT OR IGNORE INTO pruned VALUES (?)", values: [sha256] });
+  async addPruned(sha256: string, path: string): Promise<void> {
+    await this.#add({ sql: "INSERT OR REPLACE INTO pruned VALUES (?, ?)", values: [sha256, path] });
+  }
+
+  async removePruned(sha256: string): Promise<void> {
+    await this.#add({ sql: "DELETE FROM pruned WHERE sha256 = ?", values: [sha256] });
   }
 
   /** Notes that an index lists the package. */
@@ -132,6 +137,10 @@ export class SeenPackages {
 
   async isPruned(sha256: string): Promise<boolean> {
     return (await this.select("SELECT 1 FROM pruned WHERE sha256 = ?", [sha256])).length > 0;
+  }
+
+  async isPrunedPath(path: string): Promise<boolean> {
+    return (await this.select("SELECT 1 FROM pruned WHERE path = ? LIMIT 1", [path])).length > 0;
   }
 
   /** Creates the indexes; to be called when all packages are added, before they are compared. */
