@@ -64,6 +64,7 @@ export interface ArchiveNote {
     | "other-folder"
     | "timestamp"
     | "trash"
+    | "uploads"
     | "work";
   /** Below the folder of packages, with slashes; of a note on a database its file. */
   readonly path: string;
@@ -115,13 +116,16 @@ export interface VerifyReport {
   readonly expected: number | null;
 }
 
-/** What pruning did with a package that is old enough to be deleted. */
+/**
+ * What pruning did with a package that is old enough to be deleted, or with a folder of a bucket that belongs to no package:
+ * `leftover` if that was removed.
+ */
 export interface PrunedPackage {
-  readonly what: "deleted" | "failed" | "held" | "kept";
+  readonly what: "deleted" | "failed" | "held" | "kept" | "leftover";
   /** Below the folder of packages, with slashes. */
   readonly path: string;
   readonly bytes: number;
-  /** Why it was kept, or could not be deleted. */
+  /** Why it was kept, or could not be deleted; what a leftover was left of. */
   readonly reason?: string;
 }
 
@@ -131,8 +135,12 @@ export interface PruneReport {
   readonly held: number;
   readonly kept: number;
   readonly failed: number;
-  /** Of what was deleted. */
+  /** Of the packages that were deleted. */
   readonly bytes: number;
+  /** Folders of a bucket that were removed because they belonged to no package, such as those of interrupted uploads. */
+  readonly leftovers: number;
+  /** Why what belongs to no package was not searched for to the end; null where it was, and for a folder. */
+  readonly leftoversKept: string | null;
   /** Rows that were removed from the index; null without a database, or where it could not be written. */
   readonly rowsRemoved: number | null;
   /** Why rows stay in the index; null where none had to. The next run removes them. */
@@ -223,7 +231,10 @@ export interface PruneArchiveOptions extends ArchiveOptions {
   readonly before: Date;
   /** Only tells what would be deleted. */
   readonly dryRun?: boolean | undefined;
-  /** The file of the store's database, or the folder that holds it: rows of deleted packages are removed from its index. */
+  /**
+   * The file of the store's database, or the folder that holds it: rows of deleted packages are removed from its index. In a
+   * bucket, it also says what belongs to no package.
+   */
   readonly database?: string | undefined;
   /** What became of each package that is old enough; a promise is waited for. */
   readonly onPackage?: ((one: PrunedPackage) => unknown) | undefined;

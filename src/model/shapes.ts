@@ -588,19 +588,23 @@ export interface PruneResult {
   kept: number;
   /** How many could not be deleted. */
   failed: number;
-  /** Of what was deleted, or would be. */
+  /** Of the packages that were deleted, or would be. */
   bytes: number;
+  /** How many folders of a bucket were removed, or would be, because they belonged to no package. */
+  leftovers: number;
+  /** Why what belongs to no package was not searched for to the end; null if it was. */
+  leftoversKept: string | null;
   /** How many rows were removed from the index; null in a dry run. */
   rowsRemoved: number | null;
   /** Why rows stay in the index; null if none has to. */
   rowsKept: string | null;
   /** What happened to each package that is old enough; the first ones, up to the limit. */
   packages: {
-    what: "deleted" | "held" | "kept" | "failed";
+    what: "deleted" | "held" | "kept" | "failed" | "leftover";
     /** From the store's folder, with slashes. */
     path: string;
     bytes: number;
-    /** Why it was kept, or could not be deleted. */
+    /** Why it was kept, or could not be deleted; what a leftover was left of. */
     reason?: string;
   }[];
 }

@@ -88,7 +88,7 @@ export class ScheduledBucket implements Objects {
     const found = this.#objects.get(key);
     return found === undefined
       ? undefined
-      : { bytes: found.body.length, etag: found.sha256, sha256: found.sha256 };
+      : { bytes: found.body.length, etag: found.sha256, sha256: found.sha256, retainedUntilMs: 0 };
   }
 
   #step<T>(method: string, key: string, work: () => T): Promise<T> {

@@ -151,17 +151,27 @@ export const pruneResult = described(
     held: described("How many are on hold.", count),
     kept: described("How many were kept for another reason.", count),
     failed: described("How many could not be deleted.", count),
-    bytes: described("Of what was deleted, or would be.", count),
+    bytes: described("Of the packages that were deleted, or would be.", count),
+    leftovers: described(
+      "How many folders of a bucket were removed, or would be, because they belonged to no package.",
+      count,
+    ),
+    leftoversKept: described(
+      "Why what belongs to no package was not searched for to the end; null if it was.",
+      text,
+    ),
     rowsRemoved: described("How many rows were removed from the index; null in a dry run.", number),
     rowsKept: described("Why rows stay in the index; null if none has to.", text),
     packages: described(
       "What happened to each package that is old enough; the first ones, up to the limit.",
       v.array(
         v.object({
-          what: v.picklist(["deleted", "held", "kept", "failed"]),
+          what: v.picklist(["deleted", "held", "kept", "failed", "leftover"]),
           path: described("From the store's folder, with slashes.", v.string()),
           bytes: count,
-          reason: v.exactOptional(described("Why it was kept, or could not be deleted.", v.string())),
+          reason: v.exactOptional(
+            described("Why it was kept, or could not be deleted; what a leftover was left of.", v.string()),
+          ),
         }),
       ),
     ),

@@ -67,7 +67,10 @@ export class BucketFiles implements ArchiveFiles {
     await this.write(join(path, name), Buffer.concat(records.map(encodeLine)));
   }
 
-  /** The manifest is removed first: a package without one does not exist. */
+  /**
+   * The manifest is removed first: a package without one does not exist. What a kill leaves of it is found by its line in
+   * the log of deleted packages.
+   */
   async removePackage(folder: string): Promise<void> {
     await this.remove(join(folder, manifestFileName));
     for (const name of await this.disk.readdir(folder)) {
@@ -75,6 +78,19 @@ export class BucketFiles implements ArchiveFiles {
         await this.remove(join(folder, name));
       }
     }
+  }
+
+  /**
+   * Until when an object of a package is protected from being deleted, as far as the store says so: infinite for a legal hold,
+   * 0 if none is. Where the bucket keeps versions, it would hide such an object when it is told to delete it.
+   */
+  async retainedUntilMs(folder: string): Promise<number> {
+    let untilMs = 0;
+    for (const name of await this.disk.readdir(folder)) {
+      const head = await this.bucket.head(keyOf(join(folder, name)));
+      untilMs = Math.max(untilMs, head?.retainedUntilMs ?? 0);
+    }
+    return untilMs;
   }
 
   async close(): Promise<void> {

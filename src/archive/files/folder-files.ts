@@ -105,6 +105,11 @@ export class FolderFiles implements ArchiveFiles {
     }
   }
 
+  /** Ends removals that a kill has interrupted; they are in a log already. */
+  async emptyTrash(): Promise<void> {
+    await removeTree(join(this.root, stateFolderName, trashName), this.disk);
+  }
+
   async close(): Promise<void> {
     // Nothing is open.
   }

@@ -5,21 +5,23 @@ import type {
   CopyArchiveOptions,
   CopyReport,
   PruneArchiveOptions,
+  PrunedPackage,
   PruneReport,
   RebuildIndexOptions,
   RebuildReport,
   VerifyArchiveOptions,
   VerifyReport,
 } from "../../model/archive-reports.ts";
-import { filesName, type FilesLocation } from "../../store/files-location.ts";
+import type { FilesLocation } from "../../store/files-location.ts";
 import { Copying } from "./copy.ts";
+import { openPlace, type OpenedPlace } from "./open-place.ts";
 import { pruneIndexes } from "./prune-index.ts";
 import { Pruning } from "./prune.ts";
 import { Rebuild } from "./rebuild.ts";
 import { Verification, type VerifyOptions } from "./verify.ts";
-import { findPlace } from "./walk-packages.ts";
 
 const progressEveryMs = 200;
+const dayMs = 24 * 3_600_000;
 
 export async function verifyArchive(
   folder: string | FilesLocation,
@@ -39,29 +41,40 @@ export async function verifyArchive(
   return verification.report(findings);
 }
 
+interface PruneOptionsOfCommand extends PruneArchiveOptions {
+  /** For tests: the age from which what belongs to no package is removed from a bucket; otherwise a day. */
+  readonly leftoverAgeMs?: number;
+}
+
 export async function pruneArchive(
-  named: string | FilesLocation,
-  { before, dryRun = false, database, onPackage, onProgress, signal }: PruneArchiveOptions,
+  folder: string | FilesLocation,
+  options: PruneOptionsOfCommand,
 ): Promise<PruneReport> {
-  const total = { deleted: 0, held: 0, kept: 0, failed: 0, bytes: 0 };
-  const folder = typeof named === "string" ? named : filesName(named);
-  // Deleted before the folder that was named.
-  const { root } = await findPlace(folder);
-  const pruning = new Pruning(folder, { before, isDryRun: dryRun, signal });
-  await watched("prune", pruning, { onProgress, signal }, async (one) => {
+  const { before, dryRun = false, database, onPackage, onProgress, signal } = options;
+  const total = { deleted: 0, held: 0, kept: 0, failed: 0, leftover: 0, bytes: 0 };
+  const take = async (one: PrunedPackage): Promise<void> => {
     total[one.what] += 1;
     total.bytes += one.what === "deleted" ? one.bytes : 0;
     await onPackage?.(one);
-  });
-  const rows =
-    database === undefined || dryRun
-      ? { rowsRemoved: null, rowsKept: null }
-      : await pruneRows(root, database, signal);
-  return { ...total, ...rows };
+  };
+  const place = await openPlace(folder, { signal });
+  try {
+    const pruning = new Pruning(place, { before, isDryRun: dryRun, signal });
+    await watched("prune", pruning, { onProgress, signal }, take);
+    const rows =
+      database === undefined || dryRun
+        ? { rowsRemoved: null, rowsKept: null }
+        : await pruneRows(place, database, signal);
+    const leftoversKept = rows.rowsKept ?? (await pruneLeftovers(place, options, take));
+    const { leftover: leftovers, ...counts } = total;
+    return { ...counts, leftovers, leftoversKept: place.files.kind === "s3" ? leftoversKept : null, ...rows };
+  } finally {
+    await place.close();
+  }
 }
 
 export async function rebuildIndex(
-  folder: string,
+  folder: string | FilesLocation,
   { database, onNotIndexed, onProgress, signal }: RebuildIndexOptions,
 ): Promise<RebuildReport> {
   const rebuild = new Rebuild(folder, { database, signal });
@@ -85,16 +98,40 @@ export async function copyArchive(
 
 /** The packages are deleted even if the database fails: then their rows stay until the next run. */
 async function pruneRows(
-  root: string,
+  place: OpenedPlace,
   database: string,
   signal: AbortSignal | undefined,
 ): Promise<Pick<PruneReport, "rowsKept" | "rowsRemoved">> {
   try {
-    return { rowsRemoved: await pruneIndexes(root, database, signal), rowsKept: null };
+    return { rowsRemoved: await pruneIndexes(place, database, signal), rowsKept: null };
   } catch (error) {
     throwCancelled("prune", signal);
     return { rowsRemoved: null, rowsKept: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** Returns why it ended early; the packages are deleted all the same. */
+async function pruneLeftovers(
+  place: OpenedPlace,
+  { database, dryRun, leftoverAgeMs = dayMs, signal }: PruneOptionsOfCommand,
+  take: (one: PrunedPackage) => Promise<void>,
+): Promise<string | null> {
+  if (place.files.kind === "folder") {
+    return null;
+  }
+  const { LeftoverPruning } = await import("./prune-leftovers.ts");
+  const beforeMs = Date.now() - leftoverAgeMs;
+  const options = { database, beforeMs, isDryRun: dryRun, signal };
+  const pruning = new LeftoverPruning(place, place.files, options);
+  try {
+    for await (const one of pruning.run()) {
+      await take(one);
+    }
+  } catch (error) {
+    throwCancelled("prune", signal);
+    throw error;
+  }
+  return pruning.problem;
 }
 
 interface Step<T> {

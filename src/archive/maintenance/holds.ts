@@ -1,14 +1,13 @@
-import { holdName, manifestFileName, plainDisk } from "../archive-disk.ts";
+import { holdName, manifestFileName, plainDisk, type ReadDisk } from "../archive-disk.ts";
 import { filesOf, type Manifest } from "../packages/manifest.ts";
 import { straysOf, walkPackages, type WalkedPackage } from "./walk-packages.ts";
 
 /** The names in a package that its manifest does not name. */
-export function straysIn({ folder, manifest }: WalkedPackage): AsyncGenerator<string> {
-  return straysOf(
-    folder,
-    new Set([manifestFileName, ...filesOf(manifest).map(({ path }) => path)]),
-    plainDisk,
-  );
+export function straysIn(
+  { folder, manifest }: Pick<WalkedPackage, "folder" | "manifest">,
+  disk: ReadDisk,
+): AsyncGenerator<string> {
+  return straysOf(folder, new Set([manifestFileName, ...filesOf(manifest).map(({ path }) => path)]), disk);
 }
 
 /**
@@ -21,8 +20,8 @@ export function firstOf(path: string, { supplements = null }: Manifest): string 
 
 /**
  * The packages that holds protect, by `firstOf`. A hold on a package or one of its supplements protects all of them,
- * because one alone is not what was archived. A supplement may be anywhere in the archive, so the whole archive is
- * searched.
+ * because one alone is not what was archived. A supplement may be anywhere in the archive, so the whole folder is
+ * searched; of a bucket, `surveyBucket` lists it.
  */
 export async function findHeld(root: string, signal?: AbortSignal): Promise<ReadonlySet<string>> {
   const held = new Set<string>();
@@ -37,7 +36,7 @@ export async function findHeld(root: string, signal?: AbortSignal): Promise<Read
 
 async function isHeld(entry: WalkedPackage): Promise<boolean> {
   try {
-    for await (const name of straysIn(entry)) {
+    for await (const name of straysIn(entry, plainDisk)) {
       if (holdName.test(name)) {
         return true;
       }

@@ -86,13 +86,14 @@ export class IndexReader {
 
   /**
    * Whether the index lists a package, or contains a job that is about to place it there, or whose process was killed
-   * then.
+   * then; or whether it is where a package is being uploaded, or an upload was interrupted.
    */
-  async isKnown(job: string, sha256: string): Promise<boolean> {
+  async isKnown({ job, sha256, path }: { job: string; sha256: string; path: string }): Promise<boolean> {
     const found = await this.#select(
       `SELECT 1 FROM packages WHERE package_id = ? AND manifest_sha256 = ?
-        UNION ALL SELECT 1 FROM jobs WHERE job_id = ? AND state = 'sealing'`,
-      [job, sha256, job],
+        UNION ALL SELECT 1 FROM jobs WHERE job_id = ? AND state = 'sealing'
+        ${this.#source.hasUploads ? "UNION ALL SELECT 1 FROM uploads WHERE location = ?" : ""}`,
+      [job, sha256, job, ...(this.#source.hasUploads ? [path] : [])],
     );
     return found.length > 0;
   }

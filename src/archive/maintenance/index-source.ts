@@ -16,6 +16,8 @@ export interface IndexSource {
   readonly store: Row;
   /** The ids of the workers that share the database, each of which has a chain of its own; none of an embedded one. */
   readonly workers: readonly string[];
+  /** Whether it notes where packages are being uploaded. */
+  readonly hasUploads: boolean;
   /** Rejects with ERR_STORE where the database is damaged. */
   check(): Promise<void>;
 }
@@ -42,24 +44,41 @@ async function openPostgres(given: string): Promise<IndexSource> {
     if (store === undefined) {
       throw noTablesError(readPostgresUrl(given).name);
     }
-    return { database, store, workers: await findWorkers(database), check: async () => undefined };
+    const workers = await findWorkers(database);
+    const check = (): Promise<void> => Promise.resolve();
+    return { database, store, workers, hasUploads: await hasUploads(given, database), check };
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
+/** Whether a database has the table `uploads`: those of earlier versions do not. */
+export async function hasUploads(given: string, database: Database): Promise<boolean> {
+  if (isPostgresUrl(given)) {
+    return await hasTable(database, "uploads");
+  }
+  const sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'uploads'";
+  const [tables = []] = await database.transaction([{ sql }]);
+  return tables.length > 0;
+}
+
 /** Earlier versions have no such table. */
 async function findWorkers(database: Database): Promise<string[]> {
+  const [rows = []] = (await hasTable(database, "workers"))
+    ? await database.transaction([{ sql: "SELECT worker_id FROM workers" }])
+    : [];
+  return rows.map((row) => String(row["worker_id"]));
+}
+
+async function hasTable(database: Database, name: string): Promise<boolean> {
   const [tables = []] = await database.transaction([
     {
-      sql: "SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = 'workers'",
-      values: [schemaName],
+      sql: "SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?",
+      values: [schemaName, name],
     },
   ]);
-  const [rows = []] =
-    tables.length === 0 ? [] : await database.transaction([{ sql: "SELECT worker_id FROM workers" }]);
-  return rows.map((row) => String(row["worker_id"]));
+  return tables.length > 0;
 }
 
 async function openFile(file: string): Promise<IndexSource> {
@@ -78,7 +97,8 @@ async function openFile(file: string): Promise<IndexSource> {
       await checkFile(file, database);
       throw failureError(file, { reason: "foreign" });
     }
-    return { database, store, workers: [], check: () => checkFile(file, database) };
+    const check = (): Promise<void> => checkFile(file, database);
+    return { database, store, workers: [], hasUploads: await hasUploads(file, database), check };
   } catch (error) {
     await database.close();
     throw error;

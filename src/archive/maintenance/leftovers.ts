@@ -1,6 +1,9 @@
 import { join } from "node:path";
 import type { ArchiveNote } from "../../model/archive-reports.ts";
-import { exists, isAbsent, stateFolderName, type ReadDisk } from "../archive-disk.ts";
+import { exists, isAbsent, namesIn, stateFolderName, type ReadDisk } from "../archive-disk.ts";
+
+/** A medium that is stored for other workers is named by its SHA-256. */
+export const stagedName = /^[0-9a-f]{64}$/;
 
 /**
  * Finds what the state folder of an archive contains besides the log of deleted packages: work on open jobs, by store,
@@ -10,8 +13,12 @@ import { exists, isAbsent, stateFolderName, type ReadDisk } from "../archive-dis
 export async function findLeftovers(root: string, disk: ReadDisk, known?: string): Promise<ArchiveNote[]> {
   const state = join(root, stateFolderName);
   const notes: ArchiveNote[] = [];
+  let staged = 0;
   for (const store of await foldersIn(join(state, "work"), disk)) {
     const jobs = (await foldersIn(join(state, "work", store), disk)).length;
+    // In a bucket, it is the folder of a job, with the media themselves in it.
+    const names = jobs === 0 ? await namesIn(join(state, "work", store), disk) : [];
+    staged += names.some((name) => stagedName.test(name)) ? 1 : 0;
     if (jobs > 0) {
       const text = `the media of ${count(jobs, "open job")} of the store ${store} are here; ${
         known === undefined || known === store
@@ -20,6 +27,10 @@ export async function findLeftovers(root: string, disk: ReadDisk, known?: string
       }`;
       notes.push({ kind: "work", path: `${stateFolderName}/work/${store}`, text });
     }
+  }
+  if (staged > 0) {
+    const text = `media of ${count(staged, "job")} are here, for other workers to continue with; dimensioner-prune removes those of ended jobs with the database`;
+    notes.push({ kind: "work", path: `${stateFolderName}/work`, text });
   }
   for (const [name, kind, text] of [
     ["aside", "aside", "moved aside: it belongs to no open job. Check whether it is needed, then delete it"],

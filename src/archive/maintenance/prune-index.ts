@@ -1,11 +1,11 @@
-import { join } from "node:path";
 import type { Database, Row, Statement } from "../../store/database.ts";
-import { manifestFileName, plainDisk, stateFolderName } from "../archive-disk.ts";
+import { manifestFileName } from "../archive-disk.ts";
 import { findDatabases } from "./find-databases.ts";
 import { IndexReader } from "./index-reader.ts";
 import { openForTool } from "./index-source.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
-import { readPruneLog, type PrunedLine } from "./prune-log.ts";
+import type { OpenedPlace } from "./open-place.ts";
+import { PruneLogReader, type PrunedLine } from "./prune-log.ts";
 
 /** How many lines of the log are looked up in one transaction. */
 const linesAtOnce = 500;
@@ -15,15 +15,19 @@ const linesAtOnce = 500;
  * failed to. Node-RED may have a database open, so each transaction takes only milliseconds. Returns how many rows were
  * removed; rejects with ERR_STORE if a database cannot be written, and changes nothing in a damaged one.
  */
-export async function pruneIndexes(root: string, given: string, signal?: AbortSignal): Promise<number> {
+export async function pruneIndexes(place: OpenedPlace, given: string, signal?: AbortSignal): Promise<number> {
   let removed = 0;
-  for (const file of await findDatabases(given, root)) {
-    removed += await pruneIndex(root, file, signal);
+  for (const file of await findDatabases(given, place.key, place.location)) {
+    removed += await pruneIndex(place, file, signal);
   }
   return removed;
 }
 
-async function pruneIndex(root: string, file: string, signal: AbortSignal | undefined): Promise<number> {
+async function pruneIndex(
+  place: OpenedPlace,
+  file: string,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   const index = await IndexReader.open(file);
   try {
     // Writing to a damaged file would increase the damage.
@@ -34,10 +38,10 @@ async function pruneIndex(root: string, file: string, signal: AbortSignal | unde
   const database = await openForTool(file, "write");
   let removed = 0;
   try {
-    for await (const { entries } of readPruneLog(join(root, stateFolderName), plainDisk, 0)) {
+    for await (const entries of new PruneLogReader(place.root, place.disk).read()) {
       for (let first = 0; first < entries.length; first += linesAtOnce) {
         signal?.throwIfAborted();
-        removed += await removeRows(database, root, entries.slice(first, first + linesAtOnce));
+        removed += await removeRows(database, place, entries.slice(first, first + linesAtOnce));
       }
     }
   } finally {
@@ -46,7 +50,11 @@ async function pruneIndex(root: string, file: string, signal: AbortSignal | unde
   return removed;
 }
 
-async function removeRows(database: Database, root: string, lines: readonly PrunedLine[]): Promise<number> {
+async function removeRows(
+  database: Database,
+  place: OpenedPlace,
+  lines: readonly PrunedLine[],
+): Promise<number> {
   const listed = await database.transaction(
     lines.map(({ path, sha256 }) => ({
       sql: "SELECT package_id, location, manifest_sha256 FROM packages WHERE location = ? AND manifest_sha256 = ?",
@@ -55,7 +63,7 @@ async function removeRows(database: Database, root: string, lines: readonly Prun
   );
   const statements: Statement[] = [];
   for (const row of listed.flat()) {
-    if (!(await isThere(root, row))) {
+    if (!(await isThere(place, row))) {
       statements.push({
         sql: "DELETE FROM packages WHERE package_id = ? AND manifest_sha256 = ? RETURNING package_id",
         values: [row["package_id"] ?? null, row["manifest_sha256"] ?? null],
@@ -66,9 +74,9 @@ async function removeRows(database: Database, root: string, lines: readonly Prun
   return gone.flat().length;
 }
 
-/** A deleted package may have been restored from a backup. */
-async function isThere(root: string, row: Row): Promise<boolean> {
+/** A deleted package may have been restored from a backup, or was kept after all. */
+async function isThere({ root, disk }: OpenedPlace, row: Row): Promise<boolean> {
   const path = `${String(row["location"])}/${manifestFileName}`;
-  const found = await loadManifestWithin(root, path, plainDisk);
+  const found = await loadManifestWithin(root, path, disk);
   return typeof found === "object" && found.sha256 === row["manifest_sha256"];
 }

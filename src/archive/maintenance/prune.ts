@@ -1,19 +1,14 @@
-import { randomUUID } from "node:crypto";
-import { dirname, join, sep } from "node:path";
-import { syncFolder } from "../../media/target-folder.ts";
+import { join } from "node:path";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveProgress, PrunedPackage } from "../../model/archive-reports.ts";
-import {
-  diskFacts,
-  holdName,
-  makeStateFolder,
-  plainDisk,
-  removeTree,
-  stateFolderName,
-} from "../archive-disk.ts";
-import { filesOf } from "../packages/manifest.ts";
+import { exists, holdName, manifestFileName, type ReadDisk } from "../archive-disk.ts";
 import { findHeld, firstOf, straysIn } from "./holds.ts";
-import { PruneLog } from "./prune-log.ts";
-import { findPlace, walkPackages, type WalkedPackage } from "./walk-packages.ts";
+import { inParallel } from "./in-parallel.ts";
+import type { OpenedPlace } from "./open-place.ts";
+import { bytesOf, PruneLog } from "./prune-log.ts";
+import { sayRetained } from "./say-retained.ts";
+import type { ArchiveEntry } from "./walk-bucket.ts";
+import { walkPackages, type WalkedPackage } from "./walk-packages.ts";
 
 export interface PruneOptions {
   /** Packages archived before this are deleted. */
@@ -24,19 +19,36 @@ export interface PruneOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What is found before anything is deleted. */
+interface Found {
+  /** The packages that holds protect, by `firstOf`. */
+  readonly held: ReadonlySet<string>;
+  readonly entries: AsyncGenerator<ArchiveEntry>;
+}
+
+/**
+ * In a bucket, where each addition to a log is an object, so many packages are noted with one. The first one is alone: if
+ * nothing can be deleted, no other one is in the log.
+ */
+const notedAtOnce = { folder: 1, s3: 100 } as const;
+const workedAtOnce = { folder: 1, s3: 4 } as const;
+
 /**
  * Deletes packages because of their age. Only what its own manifest shows to be a package is ever deleted; a file named hold
  * keeps a package with its supplements. Each deletion is in the log before it happens.
  */
 export class Pruning {
-  readonly #folder: string;
+  readonly #place: OpenedPlace;
   readonly #options: PruneOptions;
+  readonly #log: PruneLog;
+  #hasDeleted = false;
   #packages = 0;
   #bytes = 0;
 
-  constructor(folder: string, options: PruneOptions) {
-    this.#folder = folder;
+  constructor(place: OpenedPlace, options: PruneOptions) {
+    this.#place = place;
     this.#options = options;
+    this.#log = new PruneLog(place.files);
   }
 
   /** How much was processed so far. */
@@ -46,67 +58,142 @@ export class Pruning {
 
   async *run(): AsyncGenerator<PrunedPackage> {
     const { before, isDryRun, signal } = this.#options;
-    const { root, hasState, start } = await findPlace(this.#folder);
-    const stateFolder = join(root, stateFolderName);
-    const trash = join(stateFolder, "trash");
-    if (!isDryRun && hasState) {
-      // Packages that a killed run had moved there are in the log already.
-      await removeTree(trash, plainDisk);
+    const { files, hasState } = this.#place;
+    if (!isDryRun && hasState && files.kind === "folder") {
+      await files.emptyTrash();
     }
-    const held = await findHeld(root, signal);
-    const place = { log: new PruneLog(stateFolder), stateFolder, trash, start };
-    for await (const entry of walkPackages(root, start)) {
+    const { held, entries } = await this.#find();
+    const old: WalkedPackage[] = [];
+    for await (const entry of entries) {
       signal?.throwIfAborted();
       if (entry.kind === "archive") {
         const reason = "it is a separate archive: prune it on its own";
         yield { what: "kept", path: entry.path, bytes: 0, reason };
-      }
-      if (entry.kind !== "package") {
         continue;
       }
-      const bytes = filesOf(entry.manifest).reduce((sum, file) => sum + file.bytes, 0);
       this.#packages += 1;
-      this.#bytes += bytes;
+      this.#bytes += bytesOf(entry);
       if (new Date(entry.manifest.times.archived) < before) {
-        yield await pruneOne(entry, bytes, held, isDryRun ? undefined : place);
+        old.push(entry);
+      }
+      if (old.length >= (this.#hasDeleted ? notedAtOnce[files.kind] : 1)) {
+        yield* this.#prune(old.splice(0), held);
       }
     }
+    yield* this.#prune(old, held);
   }
-}
 
-interface PrunePlace {
-  readonly log: PruneLog;
-  readonly stateFolder: string;
-  readonly trash: string;
-  /** The folder that is pruned; it stays even if it becomes empty. */
-  readonly start: string;
-}
+  async #find(): Promise<Found> {
+    const { files, root, start } = this.#place;
+    const { signal } = this.#options;
+    if (files.kind === "folder") {
+      return { held: await findHeld(root, signal), entries: packagesIn(root, start) };
+    }
+    const { surveyBucket, walkBucket } = await import("./walk-bucket.ts");
+    const survey = await surveyBucket(files, signal);
+    return { held: survey.held, entries: walkBucket(files, start, survey) };
+  }
 
-async function pruneOne(
-  entry: WalkedPackage,
-  bytes: number,
-  held: ReadonlySet<string>,
-  place: PrunePlace | undefined,
-): Promise<PrunedPackage> {
-  const { path, manifest } = entry;
-  try {
-    const reason = held.has(firstOf(path, manifest)) ? "hold" : await reasonToKeep(entry);
+  /** Deletes packages that are old enough, in any order. */
+  async *#prune(
+    packages: readonly WalkedPackage[],
+    held: ReadonlySet<string>,
+  ): AsyncGenerator<PrunedPackage> {
+    const doomed: WalkedPackage[] = [];
+    for await (const { entry, result } of this.#each(packages, (one) => this.#judge(one, held))) {
+      if (result.what === "deleted" && !this.#options.isDryRun) {
+        doomed.push(entry);
+      } else {
+        yield result;
+      }
+    }
+    if (doomed.length === 0) {
+      return;
+    }
+    await this.#log.add(doomed);
+    const kept: WalkedPackage[] = [];
+    let isDone = false;
+    try {
+      for await (const { entry, result } of this.#each(doomed, (one) => this.#remove(one))) {
+        if (result.what === "held" || result.what === "kept") {
+          kept.push(entry);
+        }
+        this.#hasDeleted ||= result.what === "deleted";
+        yield result;
+      }
+      isDone = true;
+    } finally {
+      const noted = this.#log.addKept(kept);
+      await (isDone ? noted : noted.catch(() => undefined));
+    }
+  }
+
+  async #judge(entry: WalkedPackage, held: ReadonlySet<string>): Promise<PrunedPackage> {
+    const { files } = this.#place;
+    const reason = held.has(firstOf(entry.path, entry.manifest))
+      ? "hold"
+      : await reasonToKeep(entry, files.disk);
     if (reason !== null) {
-      return { what: reason === "hold" ? "held" : "kept", path, bytes, reason };
+      return keptFor(entry, reason);
     }
-    if (place !== undefined) {
-      await remove(entry, bytes, place);
+    const untilMs = files.kind === "s3" ? await files.retainedUntilMs(entry.folder) : 0;
+    return untilMs > Date.now() ? keptFor(entry, sayRetained(untilMs)) : resultOf(entry, "deleted");
+  }
+
+  /** A hold may have been set since the package was judged. */
+  async #remove(entry: WalkedPackage): Promise<PrunedPackage> {
+    const { files, start } = this.#place;
+    const reason = await reasonToKeep(entry, files.disk);
+    if (reason !== null) {
+      return keptFor(entry, reason);
     }
-    return { what: "deleted", path, bytes };
-  } catch (error) {
-    return { what: "failed", path, bytes, reason: error instanceof Error ? error.message : String(error) };
+    try {
+      await files.removePackage(entry.folder, start);
+    } catch (error) {
+      // Not every store says beforehand what it protects.
+      const isProtected = isDimensionerError(error) && error.sentence === "bucketProtected";
+      if (isProtected && (await exists(join(entry.folder, manifestFileName), files.disk))) {
+        return keptFor(entry, error.message);
+      }
+      throw error;
+    }
+    return resultOf(entry, "deleted");
+  }
+
+  /** What cannot be deleted in a folder does not end the run. A bucket that fails would fail for each package. */
+  #each(
+    packages: readonly WalkedPackage[],
+    work: (entry: WalkedPackage) => Promise<PrunedPackage>,
+  ): AsyncGenerator<{ readonly entry: WalkedPackage; readonly result: PrunedPackage }> {
+    const { signal } = this.#options;
+    const { kind } = this.#place.files;
+    return inParallel(inTurn(packages), workedAtOnce[kind], async (entry) => {
+      signal?.throwIfAborted();
+      try {
+        return { entry, result: await work(entry) };
+      } catch (error) {
+        if (kind === "s3") {
+          throw error;
+        }
+        const reason = error instanceof Error ? error.message : String(error);
+        return { entry, result: { ...resultOf(entry, "failed"), reason } };
+      }
+    });
   }
 }
 
-/** Checked again right before a package is deleted, because a hold may have been set meanwhile. */
-async function reasonToKeep(entry: WalkedPackage): Promise<string | null> {
+async function* packagesIn(root: string, start: string): Found["entries"] {
+  for await (const entry of walkPackages(root, start)) {
+    if (entry.kind === "package" || entry.kind === "archive") {
+      yield entry;
+    }
+  }
+}
+
+/** Why a package has to be kept: a hold, or a file that its manifest does not list. */
+async function reasonToKeep(entry: WalkedPackage, disk: ReadDisk): Promise<string | null> {
   let stray: string | null = null;
-  for await (const name of straysIn(entry)) {
+  for await (const name of straysIn(entry, disk)) {
     if (holdName.test(name)) {
       return "hold";
     }
@@ -115,38 +202,14 @@ async function reasonToKeep(entry: WalkedPackage): Promise<string | null> {
   return stray === null ? null : `it contains ${stray}, which its manifest does not list`;
 }
 
-async function remove(
-  { path, folder, manifest, sha256 }: WalkedPackage,
-  bytes: number,
-  { log, stateFolder, trash, start }: PrunePlace,
-): Promise<void> {
-  // Created only now, so that nothing is written to a wrong folder.
-  if (await makeStateFolder(stateFolder, plainDisk)) {
-    await syncFolder(dirname(stateFolder), plainDisk, diskFacts);
-  }
-  await log.add({
-    at: new Date().toISOString(),
-    path,
-    sha256,
-    transactionId: manifest.transactionId,
-    transactionReference: manifest.references.transactionReference,
-    archived: manifest.times.archived,
-    files: filesOf(manifest).length,
-    bytes,
-  });
-  // It is moved away in one step first, so that a kill leaves no incomplete package under its name.
-  await makeStateFolder(trash, plainDisk);
-  const away = join(trash, randomUUID());
-  await plainDisk.rename(folder, away);
-  await syncFolder(dirname(folder), plainDisk, diskFacts);
-  await removeTree(away, plainDisk);
-  for (let parent = dirname(folder); parent.startsWith(start + sep); parent = dirname(parent)) {
-    const isEmpty = await plainDisk.rmdir(parent).then(
-      () => true,
-      () => false,
-    );
-    if (!isEmpty) {
-      break;
-    }
-  }
+function keptFor(entry: WalkedPackage, reason: string): PrunedPackage {
+  return { ...resultOf(entry, reason === "hold" ? "held" : "kept"), reason };
+}
+
+function resultOf(entry: WalkedPackage, what: PrunedPackage["what"]): PrunedPackage {
+  return { what, path: entry.path, bytes: bytesOf(entry) };
+}
+
+async function* inTurn<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
 }

@@ -20,7 +20,7 @@ export async function* checkUnlisted(
 ): AsyncGenerator<Finding> {
   for await (const row of seen.pages(unlisted, [JSON.stringify(index.chains)])) {
     const [path, sha256] = [String(row["path"]), String(row["sha256"])];
-    const isKnown = await index.isKnown(String(row["job"]), sha256);
+    const isKnown = await index.isKnown({ job: String(row["job"]), sha256, path });
     // It may have been deleted since, or it was deleted and restored.
     const isGone =
       !isKnown &&

@@ -8,7 +8,7 @@ import type {
   VerifyReport,
 } from "../../model/archive-reports.ts";
 import type { FilesLocation } from "../../store/files-location.ts";
-import { stateFolderName, type ArchiveDisk } from "../archive-disk.ts";
+import type { ArchiveDisk } from "../archive-disk.ts";
 import { checkChain } from "./chain-check.ts";
 import { checkComplete } from "./incomplete-check.ts";
 import { checkExport, exportedPackagesName, findExport, noteNeighbours } from "./export-check.ts";
@@ -27,6 +27,7 @@ import { seenOf } from "./seen-package.ts";
 import { SeenPackages } from "./seen-packages.ts";
 import { checkSupplements } from "./supplement-check.ts";
 import { TimestampFolder } from "./timestamp-folder.ts";
+import { UnfinishedPackages } from "./unfinished-packages.ts";
 import { checkOthers, checkUnlisted } from "./unlisted-check.ts";
 import { findingOf, walkPackages, type WalkedPackage, type WalkEntry } from "./walk-packages.ts";
 
@@ -116,7 +117,7 @@ export class Verification {
     });
     this.#opened.push(seen);
     try {
-      const pruned = hasState ? new PrunedPackages(join(root, stateFolderName), disk, seen) : undefined;
+      const pruned = hasState ? new PrunedPackages(root, disk, seen) : undefined;
       const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
       const work: Work = { place, below, root, disk, seen, pruned, exported, hasher };
       for (const given of databases) {
@@ -149,6 +150,7 @@ export class Verification {
     const { root, start, hasState } = work.place;
     let isArchive = hasState;
     const strays: Finding[] = [];
+    const unfinished = new UnfinishedPackages(work.place.files.kind, work.pruned);
     const check = async (entry: WalkEntry): Promise<readonly Finding[]> => {
       this.#options.signal?.throwIfAborted();
       if (entry.kind === "package") {
@@ -156,7 +158,9 @@ export class Verification {
         return this.#checkPackage(entry, work);
       }
       if (entry.kind === "stray") {
-        strays.push(findingOf(entry));
+        if (!(await unfinished.has(entry.path))) {
+          strays.push(findingOf(entry));
+        }
         return [];
       }
       return [findingOf(entry)];
@@ -169,6 +173,7 @@ export class Verification {
         break;
       }
     }
+    this.#notes.push(...unfinished.notes);
     if (this.#totals.packages === 0) {
       const problem = hasState
         ? "there are no packages here"

@@ -1,0 +1,174 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { openBucketFiles } from "../../src/archive/files/open-files.ts";
+import type { BucketFiles } from "../../src/archive/files/bucket-files.ts";
+import { pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
+import type { PruneReport } from "../../src/model/archive-reports.ts";
+import { sha256Of } from "../../src/model/sha256.ts";
+import { readS3Url } from "../../src/s3/bucket-address.ts";
+import type { BucketLocation } from "../../src/store/files-location.ts";
+import { postgresOptions } from "../store/databases.ts";
+import { forTests, sourceOf } from "../support/s3-servers.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
+import { copiesOfArchive } from "./packages.ts";
+
+/** A database for the index of a bucket. */
+export interface IndexDatabase {
+  /** As `--database` takes it. */
+  readonly given: string;
+  /** Runs SQL that this package would never run. */
+  run(sql: string): Promise<Record<string, unknown>[]>;
+  close(): Promise<void>;
+}
+
+export async function openSqlite(): Promise<IndexDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), "index-"));
+  const given = join(folder, "index.sqlite");
+  return {
+    given,
+    run: async (sql) => {
+      const database = new DatabaseSync(given);
+      try {
+        return database.prepare(sql).all();
+      } finally {
+        database.close();
+      }
+    },
+    close: () => rm(folder, { recursive: true }),
+  };
+}
+
+/** What holds for an index in a file has to hold for one in PostgreSQL. */
+export const indexDatabases: Readonly<Record<string, () => Promise<IndexDatabase>>> = {
+  SQLite: openSqlite,
+  PostgreSQL: async () => {
+    const server = await sharedPostgres();
+    const { url } = (await postgresOptions()).address;
+    const name = url.slice(url.lastIndexOf("/") + 1);
+    return {
+      given: url,
+      run: (sql) => server.run(`SET search_path TO dimensioner; ${sql}`, name),
+      close: async () => void (await server.run(`DROP DATABASE ${name}`)),
+    };
+  },
+};
+
+/** The last parts of the locations of packages, as those of packages in buckets are. */
+export const hexNames = ["0a0a0a0a0a0a", "0b0b0b0b0b0b", "0c0c0c0c0c0c"];
+
+/** What pruning has said: "what path", sorted. */
+export interface PrunedSaid {
+  readonly report: PruneReport;
+  readonly said: readonly string[];
+  readonly reasons: Readonly<Record<string, string | undefined>>;
+}
+
+/** An archive in a bucket with an index of its own. */
+export interface BucketArchive {
+  readonly url: string;
+  readonly location: BucketLocation;
+  readonly files: BucketFiles;
+  readonly index: IndexDatabase;
+  /** The keys of all objects of the archive, without the state folder, below its prefix. */
+  keys(): Promise<string[]>;
+  put(path: string, content: Buffer | string): Promise<void>;
+  /** Prunes packages that were archived before now, or none, and everything else whatever its age. */
+  prune(options?: Partial<Parameters<typeof pruneArchive>[1]>): Promise<PrunedSaid>;
+  close(): Promise<void>;
+}
+
+/** For a suite: packages that are uploaded for each test, at `2026-11-02/<12 hexadecimal digits>`. */
+export function packagesForBuckets() {
+  const archive = copiesOfArchive(["m0", "m1", "m2"], (_id, index) => ({
+    folder: ["2026-11-02", hexNames[index] ?? ""],
+  }));
+  const upload = async (put: BucketArchive["put"]): Promise<void> =>
+    archive.withArchive(async (root) => {
+      for (const path of archive.paths) {
+        for (const name of await readdir(join(root, path))) {
+          await put(`${path}/${name}`, await readFile(join(root, path, name)));
+        }
+      }
+    });
+  return {
+    /** Uploads and lists them again. */
+    async put({ put, location, index }: BucketArchive): Promise<void> {
+      await upload(put);
+      await rebuildIndex(location, { database: index.given });
+    },
+    /** Uploads the packages, and lists them in a new index. */
+    async upload(url: string, index: IndexDatabase): Promise<BucketArchive> {
+      const location: BucketLocation = {
+        kind: "s3",
+        address: readS3Url(url),
+        credentials: await forTests.credentials.get(),
+        workFolder: "",
+        retainDays: 0,
+      };
+      const files = await openBucketFiles(location, forTests);
+      const { prefix } = location.address;
+      const put = async (path: string, content: Buffer | string): Promise<void> => {
+        await files.bucket.store(`${prefix}/${path}`, sourceOf(Buffer.from(content)));
+      };
+      await upload(put);
+      await rebuildIndex(location, { database: index.given });
+      return {
+        url,
+        location,
+        files,
+        index,
+        put,
+        keys: async () => (await keysOf(files)).filter((key) => !key.startsWith(".")),
+        prune: (options) => prune(location, { database: index.given, ...options }),
+        close: () => files.close(),
+      };
+    },
+  };
+}
+
+/** Changes the manifests of all packages, and their rows, as if they had been archived two days ago. */
+export async function makeOld({ keys, put, files, location, index }: BucketArchive): Promise<void> {
+  let previous: object | null = null;
+  for (const key of (await keys()).filter((one) => one.endsWith("/manifest.json"))) {
+    const content = await (await files.disk.open(join(files.root, key))).readFile();
+    const manifest = JSON.parse(String(content)) as { times: object };
+    const archived = new Date(Date.now() - 2 * 86_400_000).toISOString();
+    const changed: string = JSON.stringify({ ...manifest, previous, times: { ...manifest.times, archived } });
+    await put(key, changed);
+    previous = { path: key, sha256: sha256Of(changed) };
+  }
+  await index.run("DELETE FROM packages");
+  await rebuildIndex(location, { database: index.given });
+}
+
+async function prune(
+  place: BucketLocation | string,
+  options: Partial<Parameters<typeof pruneArchive>[1]> = {},
+): Promise<PrunedSaid> {
+  const said: string[] = [];
+  const reasons: Record<string, string | undefined> = {};
+  const report = await pruneArchive(place, {
+    before: new Date(Date.now() + 1_000),
+    // The clock of the store may be rounded.
+    leftoverAgeMs: -1_000,
+    onPackage: ({ what, path, reason }) => {
+      said.push(`${what} ${path}`);
+      reasons[path] = reason;
+    },
+    ...options,
+  });
+  return { report, said: said.toSorted(), reasons };
+}
+
+/** All keys of an archive, below its prefix. */
+export async function keysOf(files: BucketFiles): Promise<string[]> {
+  const { bucket } = files;
+  const prefix = `${bucket.address.prefix}/`;
+  const keys: string[] = [];
+  for await (const page of bucket.list(prefix)) {
+    keys.push(...page.map(({ key }) => key.slice(prefix.length)));
+  }
+  return keys;
+}

@@ -1,0 +1,310 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { stateFolderName } from "../../src/archive/archive-disk.ts";
+import { PruneLogReader, type PrunedLine } from "../../src/archive/maintenance/prune-log.ts";
+import { sha256Of } from "../../src/model/sha256.ts";
+import { startStub, type BucketStub, type StubRequest } from "../support/s3-stub.ts";
+import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
+import {
+  hexNames,
+  indexDatabases,
+  keysOf,
+  makeOld,
+  openSqlite,
+  packagesForBuckets,
+  type BucketArchive,
+} from "./bucket-archive.ts";
+import { verify } from "./packages.ts";
+import { bundle, runChild, startChild } from "./processes.ts";
+
+const [first = "", second = "", third = ""] = hexNames.map((name) => `2026-11-02/${name}`);
+
+describe("archive: pruning a bucket", () => {
+  useCredentials();
+  const packages = packagesForBuckets();
+
+  for (const [serverName, start] of Object.entries(s3Servers)) {
+    for (const [databaseName, openIndex] of Object.entries(indexDatabases)) {
+      describe(`of ${serverName}, with an index in ${databaseName}`, () => {
+        let server: BucketServer;
+        let archive: BucketArchive;
+        before(async () => {
+          server = await start();
+        });
+        after(() => server.close());
+        beforeEach(async () => {
+          archive = await packages.upload(server.url("dock 4/ü"), await openIndex());
+        });
+        afterEach(async () => {
+          for (const key of await keysOf(archive.files)) {
+            await archive.files.bucket.remove(`${archive.location.address.prefix}/${key}`);
+          }
+          await archive.close();
+          await archive.index.close();
+        });
+
+        const listed = async (): Promise<unknown[]> =>
+          (await archive.index.run("SELECT location FROM packages ORDER BY location")).map(
+            ({ location }) => location,
+          );
+        const logParts = async (): Promise<string[]> =>
+          (await keysOf(archive.files)).filter((key) => key.startsWith(`${stateFolderName}/pruned.jsonl/`));
+
+        it("deletes what is old enough, notes it first, and is as it was archived afterwards", async () => {
+          await archive.put(`${second}/hold.json`, "{}");
+          const dry = await archive.prune({ dryRun: true });
+          assert.deepEqual(dry.said, [`deleted ${first}`, `deleted ${third}`, `held ${second}`]);
+          assert.deepEqual([dry.report.rowsRemoved, (await logParts()).length], [null, 0]);
+          const { report, said } = await archive.prune();
+          assert.deepEqual(said, dry.said);
+          assert.deepEqual([report.deleted, report.rowsRemoved, report.leftovers], [2, 2, 0]);
+          assert.ok((await archive.keys()).every((key) => key.startsWith(`${second}/`)));
+          assert.deepEqual(await listed(), [second]);
+          const verified = await verify(archive.url, archive.index.given);
+          assert.deepEqual([verified.report.verdict, verified.said, verified.report.notes], ["ok", [], []]);
+          assert.equal(
+            (await logParts()).length,
+            2,
+            "one object for the first package, and one for the others",
+          );
+        });
+      });
+    }
+  }
+
+  describe("as it goes wrong", () => {
+    let stub: BucketStub;
+    let archive: BucketArchive;
+    async function open(options: Parameters<typeof startStub>[0] = {}): Promise<void> {
+      stub = await startStub({ pageSize: 4, ...options });
+      archive = await packages.upload(stub.url("parcels"), await openSqlite());
+    }
+    afterEach(async () => {
+      await archive.close();
+      await archive.index.close();
+      await stub.close();
+    });
+    const said = async () => (await verify(archive.url, archive.index.given)).said;
+    const logged = async (): Promise<PrunedLine[]> => {
+      const lines: PrunedLine[] = [];
+      for await (const some of new PruneLogReader(archive.files.root, archive.files.disk).read()) {
+        lines.push(...some);
+      }
+      return lines;
+    };
+    /** The objects of a package with other headers. */
+    function change(path: string, headers: Readonly<Record<string, string>>, only = ""): void {
+      for (const [key, object] of stub.objects) {
+        if (key.startsWith(`parcels/${path}/${only}`)) {
+          stub.objects.set(key, { ...object, headers: { ...object.headers, ...headers } });
+        }
+      }
+    }
+    const denied = { status: 403, code: "AccessDenied" };
+    const isChange = ({ method }: StubRequest): boolean => method === "PUT" || method === "DELETE";
+
+    it("goes on after an interruption at any change, and what is half deleted is no damage", async () => {
+      await open();
+      let isInterrupted = true;
+      for (let served = 0; isInterrupted; served += 1) {
+        let count = served;
+        let isDown = false;
+        stub.fault = (request) => {
+          isDown ||= isChange(request) && count-- === 0;
+          return isDown ? denied : undefined;
+        };
+        isInterrupted = await archive.prune().then(
+          ({ report }) => report.leftoversKept !== null,
+          () => true,
+        );
+        stub.fault = () => undefined;
+        const { report, said: found } = await verify(archive.url, archive.index.given);
+        assert.deepEqual(
+          found.filter((one) => !one.startsWith("no-packages")),
+          [],
+          `after ${served} changes`,
+        );
+        assert.ok(report.notes.every(({ kind }) => kind === "uploads"));
+        await archive.prune();
+        assert.deepEqual(await archive.keys(), [], `after ${served} changes, and again`);
+        await packages.put(archive);
+      }
+    });
+
+    it("goes on after a kill between the log and the deletion", async () => {
+      await open();
+      const script = await bundle("src/archive/cli/prune-cli.ts");
+      const args = [archive.url, "--older-than", "1h", "--database", archive.index.given];
+      await makeOld(archive);
+      const child = startChild(script, args);
+      await new Promise<void>((resolve) => {
+        stub.fault = ({ method }) => {
+          if (method === "DELETE") {
+            resolve();
+            return new Promise(() => undefined);
+          }
+          return undefined;
+        };
+      });
+      await child.kill();
+      stub.fault = () => undefined;
+      assert.deepEqual([(await logged()).length, await said()], [1, []]);
+      const again = await runChild(script, args);
+      assert.deepEqual([again.code, again.stderr], [0, ""]);
+      assert.deepEqual(await archive.keys(), []);
+    });
+
+    it("keeps a package on which a hold is set when it is in the log already, and whose loss is then one", async () => {
+      await open();
+      let held = "";
+      stub.fault = ({ method, key, body }) => {
+        const [, path] = /"path":"([^"]+)"/.exec(String(body)) ?? [];
+        if (method === "PUT" && key.includes("/pruned.jsonl/") && held === "" && path !== undefined) {
+          held = path;
+          stub.objects.set(`parcels/${held}/hold`, { body: Buffer.of(), headers: {} });
+        }
+        return undefined;
+      };
+      const { said: done, report } = await archive.prune();
+      assert.deepEqual([report.held, report.deleted, done.includes(`held ${held}`)], [1, 2, true]);
+      assert.deepEqual(
+        (await logged()).filter(({ path }) => path === held).map(({ kept }) => kept),
+        [undefined, true],
+      );
+      assert.deepEqual(await said(), []);
+      const image = [...stub.objects.keys()].find(
+        (key) => key.startsWith(`parcels/${held}/`) && key.endsWith(".jpg"),
+      );
+      stub.objects.delete(image ?? "");
+      assert.deepEqual(await said(), [`missing ${image?.slice("parcels/".length)}`]);
+    });
+
+    it("protects supplements and packages of one that is on hold, and of no other archive", async () => {
+      await open();
+      await archive.put(`${second}/hold.txt`, "claim 7");
+      const file = await archive.files.disk.open(join(archive.files.root, second, "manifest.json"));
+      const manifest = await file.readFile();
+      const sha256 = sha256Of(manifest);
+      const third3 = JSON.parse(String(stub.objects.get(`parcels/${third}/manifest.json`)?.body)) as object;
+      const supplements = { path: `${second}/manifest.json`, sha256 };
+      await archive.put(`${third}/manifest.json`, JSON.stringify({ ...third3, supplements }));
+      await archive.put(`inner/.dimensioner-archive/note`, "");
+      for (const [key, { body }] of [...stub.objects].filter(([key]) =>
+        key.startsWith(`parcels/${first}/`),
+      )) {
+        await archive.put(`inner/${first}/${key.slice(`parcels/${first}/`.length)}`, body);
+        await archive.put(`${third}/${first}/${key.slice(`parcels/${first}/`.length)}`, body);
+      }
+      const { said: done } = await archive.prune({ dryRun: true });
+      assert.deepEqual(done, [`deleted ${first}`, `held ${second}`, `held ${third}`, "kept inner"]);
+    });
+
+    it("repeats what the store could not serve", async () => {
+      await open();
+      const faults = ["lost", { status: 503, code: "SlowDown" }, "reset"] as const;
+      const failed = new Set<string>();
+      stub.fault = (request) => {
+        const isFirst = isChange(request) && !failed.has(request.key);
+        failed.add(request.key);
+        return isFirst ? faults[failed.size % faults.length] : undefined;
+      };
+      assert.equal((await archive.prune()).report.deleted, 3);
+    });
+
+    it("ends at once if nothing may be deleted, and has no more than one package in the log then", async () => {
+      await open();
+      stub.fault = ({ method }) => (method === "DELETE" ? denied : undefined);
+      await assert.rejects(archive.prune(), { code: "ERR_STORE", sentence: "bucketDenied" });
+      assert.equal((await logged()).length, 1);
+      assert.deepEqual(await said(), []);
+    });
+
+    it("keeps what the store protects, and says until when", async () => {
+      await open({ hasLock: true });
+      const until = new Date(Date.now() + 86_400_000).toISOString();
+      change(first, { "x-amz-object-lock-mode": "GOVERNANCE", "x-amz-object-lock-retain-until-date": until });
+      change(second, { "x-amz-object-lock-legal-hold": "ON" }, "m");
+      change(third, { "x-amz-object-lock-retain-until-date": "2026-01-01T00:00:00.000Z" });
+      const { said: done, reasons } = await archive.prune();
+      assert.deepEqual(done, [`deleted ${third}`, `kept ${first}`, `kept ${second}`]);
+      assert.ok(reasons[first]?.endsWith(`until ${until} (Object Lock)`), reasons[first]);
+      assert.match(reasons[second] ?? "", /a legal hold$/);
+      assert.deepEqual([await said(), (await logged()).length], [[], 1]);
+    });
+
+    it("keeps what the store protects without having said so, and takes it back from the log", async () => {
+      await open({ hasLock: true });
+      stub.fault = ({ method, key }) =>
+        method === "DELETE" && key.startsWith(`parcels/${first}/`)
+          ? { status: 403, code: "ObjectUnderActiveHold" }
+          : undefined;
+      const { said: done, reasons } = await archive.prune();
+      assert.deepEqual(done, [`deleted ${second}`, `deleted ${third}`, `kept ${first}`]);
+      assert.match(
+        reasons[first] ?? "",
+        /protects an object of .* from being deleted: ObjectUnderActiveHold/,
+      );
+      assert.deepEqual(await said(), []);
+      stub.objects.delete(`parcels/${first}/measurement.raw`);
+      assert.deepEqual(await said(), [`missing ${first}/measurement.raw`]);
+    });
+
+    it("hides no protected package in a bucket with versions, and leaves those of the others", async () => {
+      await open({ hasLock: true, hasVersions: true });
+      change(first, {
+        "x-amz-object-lock-retain-until-date": new Date(Date.now() + 86_400_000).toISOString(),
+      });
+      const { said: done } = await archive.prune();
+      assert.deepEqual(done, [`deleted ${second}`, `deleted ${third}`, `kept ${first}`]);
+      assert.ok([...stub.versions.keys()].some((key) => key.startsWith(`parcels/${third}/`)));
+      assert.ok(![...stub.versions.keys()].some((key) => key.startsWith(`parcels/${first}/`)));
+      assert.deepEqual(await said(), []);
+    });
+
+    it("removes nothing of what came where a package was deleted", async () => {
+      await open();
+      await archive.prune();
+      stub.objects.set(`parcels/${first}/image.jpg`, {
+        body: Buffer.of(),
+        headers: {},
+        storedAt: new Date(Date.now() + 5),
+      });
+      const { said: done } = await archive.prune({ leftoverAgeMs: -60_000 });
+      assert.deepEqual(done, [`kept ${first}`]);
+    });
+
+    it("can be ended between two packages", async () => {
+      await open();
+      const controller = new AbortController();
+      const ended = archive.prune({ signal: controller.signal, onPackage: () => controller.abort() });
+      await assert.rejects(ended, { code: "ERR_CANCELLED" });
+      assert.deepEqual(await said(), []);
+      assert.ok((await archive.keys()).length > 0);
+    });
+  });
+
+  it("does not follow keys that would lead elsewhere on a disk", async () => {
+    const stub = await startStub();
+    const archive = await packages.upload(stub.url("parcels"), await openSqlite());
+    try {
+      const content = { body: Buffer.of(), headers: {} };
+      const odd = ["x/../../other/a", `${first}/../${second}/hold`, "//a", "x//b", "./c", `${first}/.`];
+      odd.forEach((key) => stub.objects.set(`parcels/${key}`, content));
+      stub.objects.set("other/a", content);
+      const { said } = await verify(archive.url, null);
+      assert.deepEqual(said.filter((one) => one.startsWith("stray")).toSorted(), [
+        `stray .`,
+        `stray ${first}/.`,
+        `stray ${first}/..`,
+        "stray x/..",
+      ]);
+      const pruned = await archive.prune();
+      assert.deepEqual(pruned.said, [`deleted ${second}`, `deleted ${third}`, `kept ${first}`]);
+      assert.ok(stub.objects.has("other/a"));
+    } finally {
+      await archive.close();
+      await archive.index.close();
+      await stub.close();
+    }
+  });
+});
