@@ -5,7 +5,10 @@ import { rejectsWith } from "../media/support.ts";
 import type { Fault, StubRequest } from "../support/s3-stub.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
-import { stagedIn, storeKinds, withPlace, type TestPlace } from "./store-places.ts";
+import { openBucketFiles } from "../../src/archive/files/open-files.ts";
+import { bucketOf } from "./shared-store.ts";
+import { tidyBucket } from "./tidy-bucket.ts";
+import { prefix, stagedIn, storeKinds, withPlace, type TestPlace } from "./store-places.ts";
 import { intentOf, mediumOf, openArchive, pictureOf, until, type Opened } from "./support.ts";
 
 const forMessage = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
@@ -155,7 +158,7 @@ for (const kind of storeKinds) {
       for (const [name, fault] of Object.entries(faults)) {
         it(`archives each parcel once when ${name}`, async () => {
           await withStore(async (place) => {
-            const { runner, query, close } = await start(place);
+            const { runner, query, store, close } = await start(place);
             const stub = place.stub ?? assert.fail();
             stub.fault = fault;
             const ids = Array.from({ length: 6 }, (_none, index) => `parcel ${index}`);
@@ -167,14 +170,11 @@ for (const kind of storeKinds) {
               archived.map(({ path }) => path).toSorted(),
             );
             await close();
-            const left = await query("SELECT location FROM uploads");
-            for (const { location } of left) {
-              for (const key of [...stub.objects.keys()].filter((one) =>
-                one.includes(`/${String(location)}/`),
-              )) {
-                stub.objects.delete(key);
-              }
-            }
+            const { database, release } = await store.lease();
+            const files = await openBucketFiles(bucketOf(stub.url(prefix), ""), {});
+            await tidyBucket(files, database);
+            await files.close();
+            await release();
             assert.deepEqual(
               [...(await place.packages()).keys()].toSorted(),
               archived.map(({ path }) => path).toSorted(),

@@ -11,7 +11,11 @@ import { openScheduled, runInOrder } from "./scheduled-process.ts";
 import { cloudOrigin } from "./scheduled-sources.ts";
 import type { Choose, Scheduler, SimulatedProcess } from "./scheduler.ts";
 import { filesOf, readManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
-import type { MemoryObjects } from "./memory-bucket.ts";
+import { BucketDisk } from "../../src/archive/bucket/bucket-disk.ts";
+import { BucketFiles } from "../../src/archive/files/bucket-files.ts";
+import type { Statement } from "../../src/store/database.ts";
+import { tidyBucket } from "./tidy-bucket.ts";
+import { ScheduledBucket, type MemoryObjects } from "./memory-bucket.ts";
 import { intentOf, mediumOf, readPackages, sha256Of } from "./support.ts";
 
 const fates = ["goes on", "is suspended", "is killed"] as const;
@@ -73,6 +77,9 @@ class WorkerRun {
     const last = [this.#begin("fourth"), this.#begin("fifth")];
     const opened = await this.#scheduler.runUntil(Promise.all(last));
     await this.#scheduler.runUntil(Promise.all(opened.map((one) => one.close())));
+    if (this.#objects !== undefined) {
+      await this.#scheduler.runUntil(this.#tidy(this.#objects));
+    }
     await this.#check(fate);
     // So that nothing stays open: what a killed process had begun.
     first.simulated.isStopped = false;
@@ -150,6 +157,14 @@ class WorkerRun {
     return this.#database.run([{ sql }])[0] ?? [];
   }
 
+  async #tidy(objects: MemoryObjects): Promise<void> {
+    const bucket = new ScheduledBucket(objects, this.#scheduler, { hasEnded: false });
+    const database = {
+      transaction: async (statements: readonly Statement[]) => this.#database.run(statements),
+    };
+    await tidyBucket(new BucketFiles(new BucketDisk(bucket), "/"), database);
+  }
+
   async #check(fate: (typeof fates)[number]): Promise<void> {
     assert.deepEqual(this.#database.openJobs(), []);
     const packages =
@@ -174,20 +189,13 @@ class WorkerRun {
     }
   }
 
-  /**
-   * What the bucket has besides the packages of the index: what a worker was uploading that has lost its job, where the
-   * database knows it, and media of killed workers.
-   */
+  /** There is nothing in the bucket but the packages of the index. */
   #readObjects(objects: MemoryObjects): ReadonlyMap<string, Manifest> {
     const locations = this.#sql("SELECT location FROM packages").map((row) => String(row["location"]));
-    const uploads = this.#sql("SELECT location FROM uploads").map((row) => String(row["location"]));
     const found = new Map<string, Manifest>();
     for (const key of objects.keys()) {
       const folder = key.slice(0, key.lastIndexOf("/"));
-      assert.ok(
-        folder.startsWith(".dimensioner-archive/work/") || [...locations, ...uploads].includes(folder),
-        `a stray: ${key}`,
-      );
+      assert.ok(locations.includes(folder), `a stray: ${key}`);
     }
     for (const location of locations) {
       const manifest = readManifest(String(objects.get(`${location}/manifest.json`)?.body));

@@ -2,12 +2,15 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readPostgresUrl } from "../../src/store/postgres-address.ts";
+import { openBucketFiles } from "../../src/archive/files/open-files.ts";
+import type { BucketLocation } from "../../src/store/files-location.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
 import type { PostgresServer } from "../support/postgres.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
 import { bundle, startChild, type Child } from "./processes.ts";
 import { bucketOf, openSharedStore } from "./shared-store.ts";
+import { tidyBucket } from "./tidy-bucket.ts";
 import { prefix, readObjects } from "./store-places.ts";
 import { openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
 
@@ -62,7 +65,7 @@ export async function workInTrouble(server: PostgresServer, trouble: Trouble): P
       if (stub === undefined) {
         assert.deepEqual(await workFolders(root), []);
       } else {
-        await removeLeftovers(stub, server, name);
+        await removeLeftovers(bucketOf(bucket, root), url);
       }
       const packages = [...(await (stub === undefined ? readPackages(root) : readObjects(stub))).values()];
       assert.deepEqual(packages.map(({ transactionId }) => transactionId).toSorted(), ids.toSorted());
@@ -198,13 +201,14 @@ class TroubledRun {
   }
 }
 
-/** Removes what is known to be unfinished, as a worker does after a day. */
-async function removeLeftovers(stub: BucketStub, server: PostgresServer, database: string): Promise<void> {
-  const rows = await server.run("SELECT location FROM dimensioner.uploads", database);
-  const left = rows.map((row) => `${prefix}/${String(row["location"])}/`);
-  for (const key of stub.objects.keys()) {
-    if (left.some((folder) => key.startsWith(folder))) {
-      stub.objects.delete(key);
-    }
+/** Removes what is unfinished, as a worker does after a day. */
+async function removeLeftovers(location: BucketLocation, url: string): Promise<void> {
+  const { database } = await openSharedStore(location, { address: readPostgresUrl(url) });
+  const files = await openBucketFiles(location, {});
+  try {
+    await tidyBucket(files, database);
+  } finally {
+    await files.close();
+    await database.close();
   }
 }

@@ -34,23 +34,31 @@ export async function openPackages(
     const place = new FolderPlace(new FolderFiles(folder, disk), await realPath(folder, disk));
     return { folder, disk, place, staged: null, abort: () => undefined, close: () => place.files.close() };
   }
-  const [{ BucketPlace }, { StagedMedia: Staged }] = await Promise.all([
+  const [{ BucketPlace }, { StagedMedia: Staged }, { BucketTidying }] = await Promise.all([
     import("./bucket-place.ts"),
     import("./staged-media.ts"),
+    import("./bucket-tidying.ts"),
   ]);
   const folder = location.workFolder;
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw asFileError(error, folder);
   });
   const stopping = new AbortController();
-  const files = await openBucketFiles(location, { signal: stopping.signal });
+  const { signal } = stopping;
+  const files = await openBucketFiles(location, { signal });
+  const staged = lease.worker.isAlone ? null : new Staged(files, disk);
+  const tidying = new BucketTidying({ files, staged, database: lease.database, signal });
   return {
     folder,
     disk,
     place: new BucketPlace(files, { location, disk, ...lease }),
-    staged: lease.worker.isAlone ? null : new Staged(files, disk),
+    staged,
     abort: () => stopping.abort(new DimensionerError("cancelledKept", diskFacts)),
-    close: () => files.close(),
+    close: async () => {
+      stopping.abort(new DimensionerError("cancelledKept", diskFacts));
+      await tidying.stop();
+      await files.close();
+    },
   };
 }
 

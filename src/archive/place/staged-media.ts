@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { phrase } from "../../errors/interpolation.ts";
 import { fileError } from "../../media/disk.ts";
+import type { Database } from "../../store/database.ts";
 import { diskFacts, stateFolderName, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
 import { keyOf } from "../bucket/bucket-disk.ts";
 import { copyFile } from "../bucket/copy-file.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
+import { listOf } from "../jobs/table/job-rows.ts";
+import { unfinished } from "../jobs/table/job-states.ts";
 import type { StoredItem } from "../packages/intent.ts";
 import { openPlain } from "../packages/package-files.ts";
 
@@ -72,6 +75,20 @@ export class StagedMedia {
     }
   }
 
+  /** Removes what was stored before a time for jobs that have ended, or were never accepted. */
+  async removeOld(beforeMs: number, database: Pick<Database, "transaction">): Promise<void> {
+    const { bucket, root } = this.#files;
+    const prefix = `${keyOf(join(root, stateFolderName, stagedName))}/`;
+    for await (const page of bucket.list(prefix)) {
+      const old = page.filter(({ storedAtMs }) => storedAtMs < beforeMs);
+      const jobOf = (key: string): string => key.slice(prefix.length).split("/")[0] ?? "";
+      const open = await openOf([...new Set(old.map(({ key }) => jobOf(key)))], database);
+      for (const { key } of old.filter((one) => !open.has(jobOf(one.key)))) {
+        await bucket.remove(key);
+      }
+    }
+  }
+
   #key(job: string, sha256: string): string {
     return keyOf(join(this.#folder(job), sha256));
   }
@@ -84,4 +101,21 @@ export class StagedMedia {
 /** The cloud keeps its own. */
 function onlyHere(items: Iterable<StoredItem>): StoredItem[] {
   return [...items].filter(({ source }) => source !== "cloud");
+}
+
+/** Which of these jobs are open. */
+async function openOf(
+  jobs: readonly string[],
+  database: Pick<Database, "transaction">,
+): Promise<ReadonlySet<string>> {
+  if (jobs.length === 0) {
+    return new Set();
+  }
+  const [rows = []] = await database.transaction([
+    {
+      sql: `SELECT job_id FROM jobs WHERE state IN (${listOf(unfinished)}) AND job_id IN (${jobs.map(() => "?").join(", ")})`,
+      values: jobs,
+    },
+  ]);
+  return new Set(rows.map((row) => String(row["job_id"])));
 }

@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import type { BucketFiles } from "../../src/archive/files/bucket-files.ts";
+import { removeUploads } from "../../src/archive/maintenance/bucket-leftovers.ts";
+import { plainDisk } from "../../src/archive/archive-disk.ts";
+import { StagedMedia } from "../../src/archive/place/staged-media.ts";
+import type { Database } from "../../src/store/database.ts";
+
+/** Removes from a bucket what jobs have left that ended elsewhere, as a worker does after a day. */
+export async function tidyBucket(files: BucketFiles, database: Pick<Database, "transaction">): Promise<void> {
+  const beforeMs = Date.now() + 60_000;
+  for await (const { what, path, reason } of removeUploads({ files, database }, { beforeMs })) {
+    assert.equal(what, "leftover", `${path}: ${reason}`);
+  }
+  await new StagedMedia(files, plainDisk).removeOld(beforeMs, database);
+}
