@@ -8,7 +8,8 @@ import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import { openBucketFiles } from "../../src/archive/files/open-files.ts";
 import { bucketOf } from "./shared-store.ts";
 import { tidyBucket } from "./tidy-bucket.ts";
-import { prefix, stagedIn, storeKinds, withPlace, type TestPlace } from "./store-places.ts";
+import { prefix, stagedIn } from "./bucket-objects.ts";
+import { storeKinds, withPlace, type TestPlace } from "./store-places.ts";
 import { intentOf, mediumOf, openArchive, pictureOf, until, type Opened } from "./support.ts";
 
 const forMessage = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>

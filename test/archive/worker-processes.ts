@@ -11,7 +11,7 @@ import { startStub, type BucketStub } from "../support/s3-stub.ts";
 import { bundle, startChild, type Child } from "./processes.ts";
 import { bucketOf, openSharedStore } from "./shared-store.ts";
 import { tidyBucket } from "./tidy-bucket.ts";
-import { prefix, readObjects } from "./store-places.ts";
+import { prefix, readObjects } from "./bucket-objects.ts";
 import { openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
 
 /** What happens while the workers are at work. */

@@ -1,8 +1,9 @@
 /**
- * Several processes on one PostgreSQL database and one folder:  node test/long/workers.ts [transactions]
+ * Several processes on one PostgreSQL database, with a folder and with a bucket:  node test/long/workers.ts [transactions]
  *
- * Each transaction has to be in one whole package with one row, although workers are killed and suspended and the database is restarted.
- * Prints how long a claim takes in a database with a million jobs that have ended and ten thousand that are open.
+ * Each transaction has to be in one whole package with one row, and in the bucket there must be nothing else, although workers are killed
+ * and suspended, the database is restarted and the bucket fails. Prints packages a second with 1, 2 and 4 workers, and how long a claim
+ * takes in a database with a million jobs that have ended and ten thousand that are open.
  */
 import assert from "node:assert/strict";
 import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
@@ -14,6 +15,14 @@ import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 
 const transactions = Number(process.argv[2] ?? 4_000);
 const trouble = { workers: 4, transactions, leaseSeconds: 1, kills: 20, suspensions: 5, restarts: 5 };
+const calm = {
+  transactions: Math.ceil(transactions / 2),
+  leaseSeconds: 60,
+  kills: 0,
+  suspensions: 0,
+  restarts: 0,
+};
+const places = { folder: {}, bucket: { bucketFailures: 3 } } as const;
 const [ended, open, claims] = [1_000_000, 10_000, 50];
 const mostMs = 5;
 
@@ -57,11 +66,20 @@ async function timeClaims(server: PostgresServer): Promise<string> {
 const server = await startPostgres();
 try {
   console.log(await timeClaims(server));
-  const { seconds, taken } = await workInTrouble(server, trouble);
-  const { workers, kills, suspensions, restarts } = trouble;
-  console.log(
-    `${workers} workers: ${transactions} transactions in ${seconds.toFixed(0)} s, with ${kills} kills, ${suspensions} suspensions and ${restarts} restarts of the database; ${taken} messages whose job another worker had taken over`,
-  );
+  for (const [place, failures] of Object.entries(places)) {
+    for (const workers of [1, 2, 4]) {
+      const none = "bucketFailures" in failures ? { bucketFailures: 0 } : {};
+      const { seconds } = await workInTrouble(server, { ...calm, ...none, workers });
+      console.log(
+        `${place}, ${workers} workers: ${(calm.transactions / seconds).toFixed(0)} packages a second`,
+      );
+    }
+    const { seconds, taken } = await workInTrouble(server, { ...trouble, ...failures });
+    const { workers, kills, suspensions, restarts } = trouble;
+    console.log(
+      `${place}, ${workers} workers: ${transactions} transactions in ${seconds.toFixed(0)} s, with ${kills} kills, ${suspensions} suspensions and ${restarts} restarts of the database; ${taken} messages whose job another worker had taken over`,
+    );
+  }
 } finally {
   await server.remove();
 }
