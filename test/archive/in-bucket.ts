@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { keyOf } from "../../src/archive/bucket/bucket-disk.ts";
+import type { BucketFiles } from "../../src/archive/files/bucket-files.ts";
+import { namedFiles, openBucketFiles } from "../../src/archive/files/open-files.ts";
+import { copyArchive } from "../../src/archive/maintenance/commands.ts";
+import type { BucketLocation } from "../../src/store/files-location.ts";
+import { forTests, type BucketServer } from "../support/s3-servers.ts";
+import type { copiesOfArchive } from "./packages.ts";
+
+/** An archive in a bucket, and the folder of which it is a copy. */
+export interface InBucket {
+  readonly root: string;
+  readonly database: string;
+  /** The address with its options. */
+  readonly url: string;
+  /** Without them. */
+  readonly name: string;
+  readonly location: BucketLocation;
+  readonly files: BucketFiles;
+}
+
+/** Copies an archive to a bucket, below a prefix of its own. The suite has to use the credentials of the environment. */
+export function withBucket(
+  server: Pick<BucketServer, "url">,
+  archive: Pick<ReturnType<typeof copiesOfArchive>, "withArchive">,
+  body: (given: InBucket) => Promise<void>,
+): Promise<void> {
+  return archive.withArchive(async (root, database) => {
+    const url = server.url(`dock 4/${randomUUID()}/ü`);
+    await copyArchive(root, url, {});
+    const location = namedFiles(url);
+    assert.ok(location.kind === "s3");
+    const files = await openBucketFiles(location, forTests);
+    try {
+      await body({ root, database, url, name: location.address.name, location, files });
+    } finally {
+      await files.close();
+    }
+  });
+}
+
+/** The keys below a folder of the archive, as paths from the folder of packages. */
+export async function keysIn({ bucket, root }: BucketFiles, folder: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const page of bucket.list(`${keyOf(root)}/${folder}/`)) {
+    keys.push(...page.map(({ key }) => key.slice(keyOf(root).length + 1)));
+  }
+  return keys;
+}
