@@ -6,7 +6,6 @@ import type { PackageLookup } from "../../model/archive-reports.ts";
 import type { VerifyResult } from "../../model/shapes.ts";
 import { languages } from "../../rules/languages.ts";
 import {
-  folderOf,
   print,
   printable,
   printableJson,
@@ -15,16 +14,19 @@ import {
   sayCount,
   withProgress,
 } from "./cli-output.ts";
+import { namedPlace, storeHelp } from "./named-place.ts";
 
 const help = `Usage: dimensioner-export <folder> --database <file> --by <what> --value <text> --to <folder> [--json]
+       dimensioner-export --store <file> --by <what> --value <text> --to <folder> [--json]
 
 Exports packages of the archive node as a ZIP to hand over: the packages, a report for people about each of them and
 about all together, the result of their verification, and the SHA-256 of every file. The packages are only read, and
 you can run it while Node-RED is writing. A package that is not as it was archived is exported, too: the reports say so
 first. The ZIP gets its name only when it is complete, and nothing is overwritten.
 
+${storeHelp}
   --database <file>   the store's database, the folder that contains it, or the address of an index in PostgreSQL:
-                      postgres://user@host:5432/name; required
+                      postgres://user@host:5432/name; required without --store
   --by <what>         reference, transactionId, barcode, packageId, text, size, period or all; reference by default
   --value <text>      what is looked up; of a size a text such as 33.5x21x12.5 cm, of a period 2026-11-22 or 7d
   --to <folder>       the folder in which the ZIP is saved, outside of the packages; required
@@ -54,6 +56,7 @@ async function main(signal: AbortSignal): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      store: { type: "string" },
       database: { type: "string" },
       by: { type: "string", default: "reference" },
       value: { type: "string" },
@@ -70,14 +73,18 @@ async function main(signal: AbortSignal): Promise<void> {
     await print(help);
     return;
   }
-  const folder = folderOf(positionals);
+  const { address: folder, ...named } = await namedPlace(positionals, values.store);
   const by = oneOf("--by", lookups, values.by);
   const language = oneOf("--language", languages, values.language);
   const limit = Number(values.limit);
   if (!Number.isInteger(limit) || limit < 1) {
     throw new Error("--limit must be a whole number, 1 or more.");
   }
-  const place = { folder, database: demanded("--database", values.database), operation: "export" };
+  const place = {
+    folder,
+    database: demanded("--database", values.database ?? named.database),
+    operation: "export",
+  };
   const target = {
     folder: demanded("--to", values.to),
     filename: values.filename,

@@ -4,7 +4,6 @@ import type { PrunedPackage, PruneReport } from "../../model/archive-reports.ts"
 import { readAgeMs } from "../maintenance/age.ts";
 import { pruneArchive } from "../maintenance/commands.ts";
 import {
-  folderOf,
   print,
   printable,
   printableJson,
@@ -13,14 +12,22 @@ import {
   sayCount,
   withProgress,
 } from "./cli-output.ts";
+import { namedPlace, storeHelp } from "./named-place.ts";
 
 const help = `Usage: dimensioner-prune <folder> --older-than <age> [--database <file>] [--dry-run] [--json]
+       dimensioner-prune --store <file> --older-than <age> [--dry-run] [--json]
 
 Deletes packages of the archive node that are older than an age, such as 90d, 12w, 2y or 36h. A package is kept if it
 contains a file named hold (or hold.txt), or a file that its manifest does not list. Anything that is not a package is
 left alone. Each deletion is logged in .dimensioner-archive/pruned.jsonl before it happens. You can run it while
 Node-RED is writing, and stop it and run it again at any time.
 
+Instead of a folder, it prunes a bucket: s3://bucket/prefix, as dimensioner-copy --help describes. There, it also
+removes what belongs to no package and is older than a day: of interrupted uploads and deletions, and media for jobs
+that have ended. Only the database shows what nobody needs: without it, this is listed and kept. Packages that the
+object store protects (Object Lock) are kept.
+
+${storeHelp}
   --older-than <age>  the age from which packages are deleted; required
   --database <file>   the store's database, the folder that contains it, or the address of an index in PostgreSQL:
                       the rows of all deleted packages are removed from it, also while Node-RED has it open. If the
@@ -29,20 +36,22 @@ Node-RED is writing, and stop it and run it again at any time.
   --json              print one JSON object per line, the last one with the totals
   -h, --help          print this text
 
-Exit code: 0 done, 1 some packages could not be deleted or some rows could not be removed, 2 nothing could be done,
-130 stopped with Ctrl+C.`;
+Exit code: 0 done, 1 some packages could not be deleted, some rows could not be removed, or what belongs to no package
+was not searched for to the end, 2 nothing could be done, 130 stopped with Ctrl+C.`;
 
 const sayings = {
   deleted: "deleted",
   held: "kept: it is on hold",
   kept: "kept",
   failed: "could not be deleted",
+  leftover: "removed",
 } as const;
 
 async function main(signal: AbortSignal): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      store: { type: "string" },
       "older-than": { type: "string" },
       database: { type: "string" },
       "dry-run": { type: "boolean" },
@@ -54,15 +63,15 @@ async function main(signal: AbortSignal): Promise<void> {
     await print(help);
     return;
   }
-  const folder = folderOf(positionals);
+  const { place, database } = await namedPlace(positionals, values.store);
   const isJson = values.json === true;
   const isDryRun = values["dry-run"] === true;
   const before = new Date(Date.now() - readAge(values["older-than"]));
   const report = await withProgress((line) =>
-    pruneArchive(folder, {
+    pruneArchive(place, {
       before,
       dryRun: isDryRun,
-      database: values.database,
+      database: values.database ?? database,
       signal,
       onProgress: line.show,
       onPackage: line.apart((one) =>
@@ -73,7 +82,7 @@ async function main(signal: AbortSignal): Promise<void> {
   await (isJson
     ? print(printableJson({ what: "total", isDryRun, ...report }))
     : printTotal(report, isDryRun));
-  if (report.failed > 0 || report.rowsKept !== null) {
+  if (report.failed > 0 || report.rowsKept !== null || report.leftoversKept !== null) {
     process.exitCode = 1;
   }
 }
@@ -90,15 +99,24 @@ function readAge(age: string | undefined): number {
 }
 
 function sayPackage({ what, path, reason }: PrunedPackage, isDryRun: boolean): string {
-  const said = what === "deleted" && isDryRun ? "would be deleted" : sayings[what];
+  const wouldBe = { deleted: "would be deleted", leftover: "would be removed" } as const;
+  const isOnlyTold = isDryRun && (what === "deleted" || what === "leftover");
+  const said = isOnlyTold ? wouldBe[what] : sayings[what];
   return `${path}: ${said}${reason === undefined || what === "held" ? "" : `: ${reason}`}`;
 }
 
 async function printTotal(report: PruneReport, isDryRun: boolean): Promise<void> {
-  const { deleted, bytes, held, kept, failed, rowsRemoved, rowsKept } = report;
+  const { deleted, bytes, held, kept, failed, leftovers, leftoversKept, rowsRemoved, rowsKept } = report;
   const verb = isDryRun ? "would be deleted" : "deleted";
   const rest = `${held} on hold, ${kept} kept, ${failed} failed`;
   await print(`${sayCount(deleted, "package")} ${verb} (${sayBytes(bytes)}); ${rest}`);
+  if (leftovers > 0) {
+    const removed = isDryRun ? "would be removed" : "removed";
+    await print(`${sayCount(leftovers, "folder")} that belonged to no package ${removed}`);
+  }
+  if (leftoversKept !== null) {
+    await print(printable(`what belongs to no package was not searched for to the end: ${leftoversKept}`));
+  }
   if (rowsRemoved !== null) {
     await print(`${sayCount(rowsRemoved, "row")} removed from the index`);
   }

@@ -2,26 +2,20 @@
 import { parseArgs } from "node:util";
 import type { Finding, Verdict, VerifyReport } from "../../model/archive-reports.ts";
 import { verifyArchive } from "../maintenance/commands.ts";
-import {
-  folderOf,
-  print,
-  printable,
-  printObject,
-  runCommand,
-  sayBytes,
-  sayCount,
-  withProgress,
-} from "./cli-output.ts";
+import { print, printable, printObject, runCommand, sayBytes, sayCount, withProgress } from "./cli-output.ts";
+import { namedPlace, storeHelp } from "./named-place.ts";
 
 const help = `Usage: dimensioner-verify <folder> [--database <file>]… [--timestamp-roots <file>] [--json] [--allow-incomplete]
+       dimensioner-verify --store <file> [--timestamp-roots <file>] [--json] [--allow-incomplete]
 
 Verifies the packages of the archive node in a folder, one of its subfolders, a single package or the folder of an
 extracted export: each file against its manifest, each manifest against the next one, and that the folders contain
 nothing else. In an export, it checks the reports and the time stamps, too. With the store's database, it
 also finds packages that are missing, compares each row of the index with its package, and checks the database itself.
 It lists everything that it could not check. It only reads, and you can run it while Node-RED is writing. Instead of a
-folder, it verifies a copy in a bucket: s3://bucket/prefix, as dimensioner-copy --help describes.
+folder, it verifies packages in a bucket: s3://bucket/prefix, as dimensioner-copy --help describes.
 
+${storeHelp}
   --database <file>   the store's database, in the folder dimensioner of Node-RED's user directory; or that folder, for
                       all databases in it whose store has this folder of packages; or the address of an index in
                       PostgreSQL: postgres://user@host:5432/name. Can be given more than once
@@ -40,6 +34,7 @@ async function main(signal: AbortSignal): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      store: { type: "string" },
       database: { type: "string", multiple: true },
       "timestamp-roots": { type: "string" },
       json: { type: "boolean" },
@@ -51,11 +46,11 @@ async function main(signal: AbortSignal): Promise<void> {
     await print(help);
     return;
   }
-  const folder = folderOf(positionals);
+  const { place, name, database } = await namedPlace(positionals, values.store);
   const verify: Verify = (onFinding) =>
     withProgress((line) =>
-      verifyArchive(folder, {
-        database: values.database,
+      verifyArchive(place, {
+        database: values.database ?? database,
         timestampRoots: values["timestamp-roots"],
         allowIncomplete: values["allow-incomplete"],
         signal,
@@ -63,7 +58,7 @@ async function main(signal: AbortSignal): Promise<void> {
         onFinding: line.apart(onFinding),
       }),
     );
-  const report = values.json === true ? await reportJson(folder, verify) : await reportText(folder, verify);
+  const report = values.json === true ? await reportJson(name, verify) : await reportText(name, verify);
   process.exitCode = exitCodes[report.verdict];
 }
 
