@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
+import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
+import {
+  hexNames,
+  indexDatabases,
+  keysOf,
+  packagesForBuckets,
+  type BucketArchive,
+} from "./bucket-archive.ts";
+import { verify } from "./packages.ts";
+
+const [first = "", second = "", third = ""] = hexNames.map((name) => `2026-11-02/${name}`);
+const begun = "2026-11-02/0d0d0d0d0d0d";
+
+describe("archive: verifying a bucket in which workers archive", () => {
+  useCredentials();
+  const packages = packagesForBuckets();
+  const suites = Object.entries(indexDatabases).flatMap(([database, openIndex]) =>
+    ["s3rver", "a store with conditions"].map((name) => ({ name, database, openIndex })),
+  );
+  for (const { name, database, openIndex } of suites) {
+    describe(`in ${name}, with an index in ${database}`, () => {
+      let server: BucketServer;
+      let archive: BucketArchive;
+      before(async () => {
+        server = await (s3Servers[name] as () => Promise<BucketServer>)();
+      });
+      after(() => server.close());
+      beforeEach(async () => {
+        archive = await packages.upload(server.url("parcels"), await openIndex());
+      });
+      afterEach(async () => {
+        for (const key of await keysOf(archive.files)) {
+          await archive.files.bucket.remove(`parcels/${key}`);
+        }
+        await archive.close();
+        await archive.index.close();
+      });
+      const notes = ({ report }: Awaited<ReturnType<typeof verify>>): string[] =>
+        report.notes.map(({ kind, path }) => `${kind} ${path}`);
+
+      it("does not report what is being uploaded, before its manifest is there and before it is listed", async () => {
+        const whole = await verify(archive.url, archive.index.given);
+        assert.deepEqual([whole.report.verdict, whole.said, notes(whole)], ["ok", [], []]);
+        await archive.put(`${begun}/image.jpg`, "half");
+        const uploading = await verify(archive.url, archive.index.given);
+        assert.deepEqual([uploading.report.verdict, notes(uploading)], ["ok", [`uploads ${begun}`]]);
+        const alone = await verify(archive.url, null);
+        assert.deepEqual([alone.findings, notes(alone)], [[], [`uploads ${begun}`]]);
+
+        const file = await archive.files.disk.open(join(archive.files.root, third, "manifest.json"));
+        const manifest = JSON.parse(String(await file.readFile())) as object;
+        const [row] = await archive.index.run("SELECT store_id FROM store");
+        const other = { ...manifest, job: "new", store: row?.["store_id"], previous: null, items: [] };
+        await archive.files.bucket.remove(`parcels/${begun}/image.jpg`);
+        await archive.put(
+          `${begun}/manifest.json`,
+          JSON.stringify({ ...other, measurement: null, raw: null }),
+        );
+        const placed = await verify(archive.url, archive.index.given);
+        assert.deepEqual(placed.said, [`unlisted ${begun}`]);
+        await archive.index.run(`INSERT INTO uploads VALUES ('${begun}', 'new', '2026-11-02T10:00:00.000Z')`);
+        const known = await verify(archive.url, archive.index.given);
+        assert.deepEqual([known.report.verdict, known.said], ["ok", []]);
+      });
+
+      it("does not report what is being deleted, whatever its name, but what is lost otherwise", async () => {
+        for (const key of (await archive.keys()).filter((one) => one.startsWith(`${first}/`))) {
+          const file = await archive.files.disk.open(join(archive.files.root, key));
+          await archive.put(`by hand${key.slice(first.length)}`, await file.readFile());
+          await archive.files.bucket.remove(`parcels/${key}`);
+        }
+        const moved = "by hand";
+        await archive.index.run(`UPDATE packages SET location = '${moved}' WHERE location = '${first}'`);
+        assert.deepEqual((await verify(archive.url, archive.index.given)).findings, []);
+        await archive.prune({ before: new Date(0) });
+        const [image = ""] = (await archive.keys()).filter(
+          (key) => key.startsWith(`${moved}/`) && key.endsWith(".jpg"),
+        );
+        const content = await (await archive.files.disk.open(join(archive.files.root, image))).readFile();
+        await archive.put(`${second}/hold`, "");
+        await archive.put(`${third}/hold`, "");
+        await archive.prune({ database: undefined });
+        await archive.put(image, content);
+        const half = await verify(archive.url, archive.index.given);
+        assert.deepEqual([half.said, notes(half)], [[], [`uploads ${moved}`]]);
+        await archive.files.bucket.remove(`parcels/${second}/manifest.json`);
+        const lost = await verify(archive.url, archive.index.given);
+        assert.deepEqual(lost.findings.map(({ kind, path }) => `${kind} ${path}`).toSorted(), [
+          `missing-package ${second}`,
+          `previous-missing ${third}`,
+        ]);
+      });
+
+      it("takes where a store has its packages, with the store's own credentials", async () => {
+        const names = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
+        const before = names.map((variable) => [variable, process.env[variable]]);
+        names.forEach((variable) => delete process.env[variable]);
+        try {
+          const report = await verifyArchive(archive.location, { database: archive.index.given });
+          assert.deepEqual([report.verdict, report.packages], ["ok", 3]);
+        } finally {
+          Object.assign(process.env, Object.fromEntries(before));
+        }
+      });
+    });
+  }
+});
