@@ -11,7 +11,7 @@ import type {
 import { pruneArguments, rebuildArguments, verifyArguments } from "./arguments.ts";
 
 /**
- * Checks the packages in a folder, as `dimensioner-verify` does: it only reads, and may run while Node-RED is writing. Findings go to
+ * Checks the packages in a folder or a bucket, as `dimensioner-verify` does: it only reads, and may run while Node-RED is writing. Findings go to
  * `onFinding`; what could not be checked is in the report.
  *
  * Rejects with ERR_CONFIG (a blank folder), ERR_INPUT (an argument that cannot be right), ERR_FILE (no such folder, denied) and
@@ -28,10 +28,10 @@ export async function verifyArchive(
 }
 
 /**
- * Deletes packages because of their age, as `dimensioner-prune` does. What became of each goes to `onPackage`. Where the index cannot be written
- * the packages are deleted all the same, and the report says why their rows stay.
+ * Deletes packages because of their age, as `dimensioner-prune` does; of a bucket also what belongs to no package. What became of each goes to
+ * `onPackage`. Where the index cannot be written the packages are deleted all the same, and the report says why their rows stay.
  *
- * Rejects with ERR_CONFIG, ERR_INPUT, ERR_FILE (no such folder, denied) and ERR_CANCELLED, between two packages.
+ * Rejects with ERR_CONFIG, ERR_INPUT, ERR_FILE (no such folder, denied), ERR_STORE (the bucket) and ERR_CANCELLED, between two packages.
  *
  *     await pruneArchive("/srv/archive", { before: new Date(Date.now() - 90 * 86_400_000), dryRun: true });
  */
