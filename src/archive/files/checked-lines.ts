@@ -52,7 +52,7 @@ export function decodeLine(text: string): unknown {
  * Reads the complete lines of a file from a position on, some at a time, so that the memory does not depend on the size
  * of the file. Each result has the position where they end. Text behind the last newline is not a line.
  */
-export async function* readLines(
+async function* readLines(
   file: ReadFile,
   from: number,
 ): AsyncGenerator<{ lines: readonly string[]; end: number }> {

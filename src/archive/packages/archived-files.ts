@@ -4,7 +4,7 @@ import type { ArchivedFile } from "../../model/shapes.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** The path of something in a folder; in a bucket, whose folders begin with `s3://`, its address. */
-export function addressIn(folder: string, name: string): string {
+function addressIn(folder: string, name: string): string {
   return isS3Url(folder) ? `${folder.replace(/\/$/, "")}/${name}` : join(folder, name);
 }
 
