@@ -58,10 +58,11 @@ export interface ExportedPackages extends SavedFile {
 const defaultLimit = 100;
 
 /**
- * Finds packages in the index of a store, the newest first, and reads each from its folder.
+ * Finds packages in the index of a store, the newest first, and reads each from its folder. In the place of a folder, this and the
+ * other functions take the address of a bucket: `s3://bucket/prefix?endpoint=https://s3.example.com`.
  *
- * Rejects with ERR_CONFIG (a blank folder), ERR_INPUT, ERR_FILE (no such folder, denied) and ERR_STORE (no such database, or it cannot
- * be read).
+ * Rejects with ERR_CONFIG (a blank folder), ERR_INPUT, ERR_FILE (no such folder, denied) and ERR_STORE (no such database, or it or the
+ * bucket cannot be read).
  *
  *     const [newest] = await findPackages("/srv/archive", { database: "/data/dimensioner", by: "reference", value: "ORDER-4711" });
  */

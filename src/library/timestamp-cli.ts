@@ -7,7 +7,8 @@ const help = `Usage: dimensioner-timestamp <folder> --database <file> --server <
 
 Has a time stamp server (RFC 3161) sign the SHA-256 of the newest manifest of a store, and keeps the time stamp in
 .dimensioner-archive/timestamps. As each manifest names the one before it, the time stamp shows that all packages up to
-the newest one existed then, as they are. Only the SHA-256 is sent. You can run it while Node-RED is writing.
+the newest one existed then, as they are. Only the SHA-256 is sent. You can run it while Node-RED is writing. Instead
+of a folder, it takes a bucket: s3://bucket/prefix, as dimensioner-copy --help describes.
 
   --database <file>   the store's database, or the folder that contains it; required
   --server <url>      the time stamp server; required

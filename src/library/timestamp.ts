@@ -16,7 +16,8 @@ export interface TimestampArchiveOptions extends TimestampServerOptions {
 
 /**
  * Has the newest manifest of a store time-stamped (RFC 3161) and keeps the time stamp in the folder of packages. It is verified before it
- * is kept. If the server has already time-stamped this manifest, nothing is sent, and that time stamp is returned.
+ * is kept. In the place of a folder, it takes the address of a bucket, as `findPackages` does. If the server has already time-stamped
+ * this manifest, nothing is sent, and that time stamp is returned.
  *
  * Rejects with ERR_CONFIG, ERR_INPUT, ERR_FILE, ERR_STORE, ERR_NOT_FOUND (no package), ERR_BAD_RESPONSE (a time stamp that cannot be
  * verified, or none), and the errors of a connection.

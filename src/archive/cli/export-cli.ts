@@ -22,7 +22,8 @@ const help = `Usage: dimensioner-export <folder> --database <file> --by <what> -
 Exports packages of the archive node as a ZIP to hand over: the packages, a report for people about each of them and
 about all together, the result of their verification, and the SHA-256 of every file. The packages are only read, and
 you can run it while Node-RED is writing. A package that is not as it was archived is exported, too: the reports say so
-first. The ZIP gets its name only when it is complete, and nothing is overwritten.
+first. The ZIP gets its name only when it is complete, and nothing is overwritten. Instead of a folder, it exports from a
+bucket: s3://bucket/prefix, as dimensioner-copy --help describes.
 
 ${storeHelp}
   --database <file>   the store's database, the folder that contains it, or the address of an index in PostgreSQL:
