@@ -6,8 +6,8 @@ import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { simulatorSecret } from "../../tools/demo/examples.ts";
 import { verify } from "../archive/packages.ts";
 import { readJson, served, sha256 } from "../examples/archive.ts";
-import { bothMajors, editorsOfSuite, type OpenEditor } from "./open-editors.ts";
-import type { NodeRed } from "../support/node-red.ts";
+import { editorsOfSuite, type OpenEditor } from "./open-editors.ts";
+import { nodeRedMajor, type NodeRed } from "../support/node-red.ts";
 import { Person, type Effort } from "./person.ts";
 
 const registrationCode = "ABCD2345";
@@ -95,9 +95,9 @@ async function expectEffort(person: Person, { keys: mostKeys, ...expected }: Eff
   assert.ok(keys <= mostKeys, `${keys} keys`);
 }
 
-describe("the main job, built on an empty canvas with mouse and keyboard, in Node-RED 4.1 and 5.0", () => {
+describe(`the main job, built on an empty canvas with mouse and keyboard, in Node-RED ${nodeRedMajor}`, () => {
   describe("with a newer device", () => {
-    const editors = editorsOfSuite([tab], bothMajors);
+    const editors = editorsOfSuite([tab]);
 
     it("has measurement, exact answer, images and video of a parcel in one package that the verifier accepts", () =>
       editors.run((editor) =>
@@ -158,7 +158,7 @@ describe("the main job, built on an empty canvas with mouse and keyboard, in Nod
   });
 
   describe("with the cloud only", () => {
-    const editors = editorsOfSuite([tab], bothMajors);
+    const editors = editorsOfSuite([tab]);
 
     it("has measurement, exact answer, images and video of a parcel in one package that the verifier accepts", () =>
       editors.run((editor) =>
@@ -209,7 +209,7 @@ describe("the main job, built on an empty canvas with mouse and keyboard, in Nod
 
   describe("with an earlier device, where the cloud of other devices is there already", () => {
     const cloud = { id: "cloud", type: "dimensioner-cloud", name: "Cloud", baseUrl: "https://127.0.0.1:9" };
-    const editors = editorsOfSuite([tab, { ...cloud, credentials: { token: "of-others" } }], bothMajors);
+    const editors = editorsOfSuite([tab, { ...cloud, credentials: { token: "of-others" } }]);
 
     it("has measurement and exact answer in one package that the verifier accepts, and waits for no cloud", () =>
       editors.run((editor) =>

@@ -7,19 +7,14 @@ import { closeDialog } from "./dialog.ts";
 
 /** One Node-RED with its editor open in a browser. */
 export interface OpenEditor extends Pick<Editor, "page" | "problems"> {
-  readonly major: Major;
+  readonly major: typeof nodeRedMajor;
   readonly nodeRed: NodeRed;
 }
 
 export interface Editors {
-  /** Runs the same work in each of them at once: much of it is waiting. */
+  /** Runs the work in the editor that is open, and says of an error in which Node-RED it was. */
   run(work: (openEditor: OpenEditor) => Promise<void>): Promise<void>;
 }
-
-type Major = 4 | 5;
-
-/** Both Node-REDs, for work that has to be tried in each editor with every change. */
-export const bothMajors: readonly Major[] = [4, 5];
 
 interface Running {
   readonly nodeRed: NodeRed;
@@ -35,43 +30,31 @@ interface Running {
 const settings = { editorTheme: { codeEditor: { lib: "ace" } } };
 
 /** Shared by the test files of a process: to start one takes longer than most of the tests. */
-const running = new Map<Major, Promise<Running>>();
+let running: Promise<Running> | undefined;
 
 // Outside of any suite, which means after all of them.
 after(async () => {
-  const started = await Promise.all(running.values());
-  await Promise.all(started.map(({ nodeRed }) => nodeRed.stop()));
+  await (await running)?.nodeRed.stop();
 });
 
 /**
- * Deploys flows in the Node-RED that is tested on this Node.js, or in others, in place of those of an earlier test file, and
- * opens an editor of each.
+ * Deploys flows in the Node-RED that is tested on this Node.js, in place of those of an earlier test file, and opens an editor
+ * of it. CI tests the other one on the other Node.js.
  */
-export async function openEditors(
-  flows: readonly object[],
-  majors: readonly Major[] = [nodeRedMajor],
-): Promise<Editors> {
-  const opened = await Promise.all(
-    majors.map(async (major): Promise<OpenEditor> => {
-      const starting = running.get(major) ?? start(major);
-      running.set(major, starting);
-      const one = await starting;
-      const { nodeRed, context } = one;
-      await nodeRed.deploy(flows);
-      await one.editor?.reopen();
-      one.editor ??= await openEditorPage(context, nodeRed.url);
-      const { page, problems } = one.editor;
-      return { major, nodeRed, page, problems };
-    }),
-  );
+export async function openEditors(flows: readonly object[]): Promise<Editors> {
+  const one = await (running ??= start());
+  const { nodeRed, context } = one;
+  await nodeRed.deploy(flows);
+  await one.editor?.reopen();
+  one.editor ??= await openEditorPage(context, nodeRed.url);
+  const { page, problems } = one.editor;
   return {
     async run(work) {
-      const ended = await Promise.allSettled(opened.map(work));
-      ended.forEach((one, index) => {
-        if (one.status === "rejected") {
-          throw new Error(`in Node-RED ${opened[index]?.major}: ${String(one.reason?.stack ?? one.reason)}`);
-        }
-      });
+      try {
+        await work({ major: nodeRedMajor, nodeRed, page, problems });
+      } catch (error) {
+        throw new Error(`in Node-RED ${nodeRedMajor}: ${String(error)}`, { cause: error });
+      }
     },
   };
 }
@@ -80,17 +63,14 @@ export async function openEditors(
  * Opens the editors for all tests of the suite that calls it. `flows` may be a function, called when the suite's earlier
  * `before` hooks have run. After each test it closes open dialogs, which would make the following tests fail.
  */
-export function editorsOfSuite(
-  flows: readonly object[] | (() => readonly object[]),
-  majors?: readonly Major[],
-): Editors {
+export function editorsOfSuite(flows: readonly object[] | (() => readonly object[])): Editors {
   let editors: Editors | undefined;
   const run: Editors["run"] = async (work) => {
     assert.ok(editors !== undefined, "the editors are open");
     await editors.run(work);
   };
   before(async () => {
-    editors = await openEditors(typeof flows === "function" ? flows() : flows, majors);
+    editors = await openEditors(typeof flows === "function" ? flows() : flows);
   });
   afterEach(() =>
     run(async ({ page, problems }) => {
@@ -101,10 +81,10 @@ export function editorsOfSuite(
   return { run };
 }
 
-async function start(major: Major): Promise<Running> {
+async function start(): Promise<Running> {
   // With Dashboard, so that an example that uses it is drawn as wide as it is.
   const [nodeRed, browser] = await Promise.all([
-    startNodeRed({ major, settings, dashboard: true }),
+    startNodeRed({ major: nodeRedMajor, settings, dashboard: true }),
     sharedBrowser(),
   ]);
   return { nodeRed, context: await newEditorContext(browser) };
