@@ -46,7 +46,7 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
   let operators = 0;
 
   before(async () => {
-    [browser, run] = await Promise.all([sharedBrowser(), startStation({ major: nodeRedMajor })]);
+    [browser, run] = await Promise.all([sharedBrowser(), startStation()]);
     dock = await StationPage.open(browser, run.nodeRed, "dock-1");
   });
   // Somebody signs in who was not there before, which begins a shift.

@@ -4,17 +4,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { connected, readExample, together, type FlowNode } from "../../tools/demo/examples.ts";
-import { bundledNode } from "../../tools/test/node-binaries.ts";
-import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { freePort } from "../support/servers.ts";
 
 const dashboard = "@flowfuse/node-red-dashboard";
-const repository = join(import.meta.dirname, "..", "..");
-/** The oldest Node.js that each Node-RED is tested on. */
-const nodeOf = { 4: 22, 5: 24 } as const;
 
 export interface StationOptions {
-  readonly major: 4 | 5;
   /** Written over the variables of the tab: the settings of the example. */
   readonly settings?: Readonly<Record<string, string>>;
   /** More examples to deploy, each by the start of its name. */
@@ -36,7 +31,7 @@ export interface StationRun {
   close(): Promise<void>;
 }
 
-export async function startStation({ major, settings = {}, more = [] }: StationOptions): Promise<StationRun> {
+export async function startStation({ settings = {}, more = [] }: StationOptions = {}): Promise<StationRun> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).toReversed()) {
@@ -52,10 +47,9 @@ export async function startStation({ major, settings = {}, more = [] }: StationO
     await mkdir(join(userDir, "node_modules", dirname(dashboard)), { recursive: true });
     const installed = dirname(createRequire(import.meta.url).resolve(`${dashboard}/package.json`));
     await symlink(installed, join(userDir, "node_modules", dashboard), "dir");
-    const nodePath = bundledNode(repository, nodeOf[major])?.path ?? process.execPath;
     // Nobody else is given this port while nothing listens on it.
     const [uiPort, env] = [await freePort(), { DIMENSIONER_ARCHIVE: archive }];
-    const options = { major, nodePath, userDir, env, settings: { uiPort } } as const;
+    const options = { major: nodeRedMajor, userDir, env, settings: { uiPort } } as const;
     let nodeRed = await startNodeRed(options);
     closers.push(() => nodeRed.stop());
     const restart = async () => {

@@ -51,7 +51,6 @@ describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`,
     [browser, run] = await Promise.all([
       sharedBrowser(),
       startStation({
-        major: nodeRedMajor,
         more: ["31"],
         settings: { FREE_SPACE: "0", SILENT_AFTER: "3600" },
       }),

@@ -29,7 +29,7 @@ async function memoryOf(page: Page) {
 }
 
 const browser = await launchBrowser();
-const run = await startStation({ major: 5 });
+const run = await startStation();
 const shift = new Shift(run.simulator);
 const station = await StationPage.open(browser, run.nodeRed, "dock-1", (shown) => shift.look(shown));
 try {

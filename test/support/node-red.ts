@@ -40,8 +40,6 @@ const patienceMs = 90_000;
 export interface NodeRedOptions {
   /** Which Node-RED to start: 4 is 4.1, 5 is 5.0. */
   major: 4 | 5;
-  /** The Node.js that runs it; without it, the one that runs the tests. */
-  nodePath?: string;
   /** Kept by the caller and holding what it likes; without it a folder of its own, gone with stop(). */
   userDir?: string;
   /** Deployed once Node-RED is up; nodes may carry `credentials`. */
@@ -93,7 +91,7 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
   await writeFile(join(userDir, ".config.users.json"), JSON.stringify(editorSettings));
 
   const child = spawn(
-    options.nodePath ?? process.execPath,
+    process.execPath,
     [redScript(options.major), "--settings", settingsFile, "--userDir", userDir],
     {
       cwd: userDir,
