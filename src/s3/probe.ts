@@ -18,6 +18,7 @@ export interface BucketAbilities {
  */
 export async function probeBucket(bucket: Objects, prefix: string): Promise<BucketAbilities> {
   const key = `${prefix}test-${randomUUID()}`;
+  let abilities: BucketAbilities;
   try {
     await bucket.store(key, textSource("first"), { isNew: true });
     const again = await bucket.store(key, textSource("second"), { isNew: true });
@@ -30,10 +31,13 @@ export async function probeBucket(bucket: Objects, prefix: string): Promise<Buck
     if (keys.join() !== key || head?.sha256 !== sha256Of(content)) {
       throw bucket.explain("test", new ProblemError(phrase("bucketNotS3")));
     }
-    return { isConditional: again === "exists", hasLock: await bucket.hasLock() };
-  } finally {
-    await bucket.remove(key);
+    abilities = { isConditional: again === "exists", hasLock: await bucket.hasLock() };
+  } catch (error) {
+    await bucket.remove(key).catch(() => undefined);
+    throw error;
   }
+  await bucket.remove(key);
+  return abilities;
 }
 
 function textSource(text: string): UploadSource {

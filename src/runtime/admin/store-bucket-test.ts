@@ -4,6 +4,9 @@ import { isOpenHttp } from "../../rules/addresses.ts";
 import type { BucketLocation } from "../../store/files-location.ts";
 import { line, lineOfError, orLate, type TestLine } from "./connection-test.ts";
 
+/** Somebody is waiting, and all tries have to fit into the time limit. */
+const shortPauseMs = 50;
+
 /** Options of one test of a bucket. */
 interface BucketTest {
   readonly signal: AbortSignal;
@@ -31,7 +34,7 @@ export async function testBucket(
 async function linesOf(location: BucketLocation, signal: AbortSignal): Promise<readonly TestLine[]> {
   const { address, credentials, retainDays } = location;
   const { openBucketFiles } = await import("../../archive/files/open-files.ts");
-  const files = await openBucketFiles(location, { signal });
+  const files = await openBucketFiles(location, { signal, firstPauseMs: shortPauseMs });
   try {
     const prefix = address.prefix === "" ? "" : `${address.prefix}/`;
     const { isConditional, hasLock } = await probeBucket(files.bucket, `${prefix}.dimensioner-archive/`);
