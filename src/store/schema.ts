@@ -188,7 +188,7 @@ export const migrations: readonly (readonly string[])[] = [
   [
     `CREATE TABLE uploads (
       location TEXT PRIMARY KEY,
-      job_id TEXT NOT NULL,
+      job_id TEXT,
       begun_at TEXT NOT NULL
     )`,
   ],

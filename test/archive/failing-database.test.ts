@@ -8,10 +8,21 @@ const inTurn = ({ at }: PointCounter): DatabaseEffect =>
 
 describe("archive: P17, a database of which any single transaction fails", () => {
   it("nothing is lost, archived twice or left over of jobs that are accepted meanwhile", async () => {
-    await failAtEach((points) => runWithFailingDatabase("new", inTurn(points), points));
+    await failAtEach((points) =>
+      runWithFailingDatabase({ beginning: "new", effect: inTurn(points) }, points),
+    );
   });
 
   it("nothing is lost, archived twice or left over of jobs that another process has accepted", async () => {
-    await failAtEach((points) => runWithFailingDatabase("resumed", inTurn(points), points));
+    await failAtEach((points) =>
+      runWithFailingDatabase({ beginning: "resumed", effect: inTurn(points) }, points),
+    );
+  });
+
+  it("nothing is lost, archived twice or left over in a bucket", async () => {
+    const place = "bucket";
+    await failAtEach((points) =>
+      runWithFailingDatabase({ beginning: "new", effect: inTurn(points), place }, points),
+    );
   });
 });

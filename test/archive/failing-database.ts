@@ -3,9 +3,13 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stateFolderName } from "../../src/archive/archive-disk.ts";
+import { BucketDisk } from "../../src/archive/bucket/bucket-disk.ts";
+import { BucketFiles } from "../../src/archive/files/bucket-files.ts";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
 import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
+import type { Manifest } from "../../src/archive/packages/manifest.ts";
+import { openPackages, type OpenedPackages } from "../../src/archive/place/open-packages.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { Database } from "../../src/store/database.ts";
 import { Inbox } from "../../src/store/inbox.ts";
@@ -14,12 +18,14 @@ import { failureError, unansweredError } from "../../src/store/sqlite-failures.t
 import type { PointCounter } from "../sweep/fault-points.ts";
 import { DeployedArchive } from "./deployed-archive.ts";
 import { measured, received, tag } from "./find/support.ts";
+import { readObjects, ScheduledBucket, type MemoryObjects } from "./memory-bucket.ts";
 import { MemoryDatabases } from "./memory-databases.ts";
-import { runInOrder } from "./scheduled-process.ts";
+import { inBucket, runInOrder } from "./scheduled-process.ts";
 import { cloudOrigin, scheduledCloud } from "./scheduled-sources.ts";
 import { scheduledDisk, type Scheduler } from "./scheduler.ts";
 import { storeIn } from "./store.ts";
 import { intentOf, mediumOf, readPackages, workFolders } from "./support.ts";
+import { tidyBucket } from "./tidy-bucket.ts";
 
 /**
  * What happens to the chosen transaction: it is not executed because the disk is full, once or with all that follow, or
@@ -36,6 +42,9 @@ export type DatabaseEffect = (typeof databaseEffects)[number];
 
 /** Whether the messages are new, or their jobs were accepted by a process that has ended since. */
 type DatabaseBeginning = "new" | "resumed";
+
+/** Where the packages are. */
+type Place = "bucket" | "folder";
 
 /** The transactions of all messages; that of the local measurement is found by the webhook's record. */
 const transactions = ["cloud", "local", "message", "sequence"];
@@ -69,25 +78,30 @@ const messages: readonly Send[] = [
   }),
 ];
 
+interface FailingDatabase {
+  readonly beginning: DatabaseBeginning;
+  readonly effect: DatabaseEffect;
+  readonly place?: Place;
+}
+
 /**
  * Archives these messages while the transaction that `points` chooses fails; a message that ends in an error is sent
  * again. Then the archive is closed and opened again, as by a deploy. Throws if anything is lost, archived twice or left
  * behind.
  */
 export async function runWithFailingDatabase(
-  beginning: DatabaseBeginning,
-  effect: DatabaseEffect,
+  { beginning, effect, place = "folder" }: FailingDatabase,
   points: PointCounter,
 ): Promise<void> {
   try {
     await runInOrder(
       () => 0,
-      (root, scheduler) => new FailingDatabaseRun(root, scheduler).run(beginning, effect, points),
+      (root, scheduler) => new FailingDatabaseRun(root, scheduler, place).run(beginning, effect, points),
       Number.POSITIVE_INFINITY,
     );
   } catch (error) {
     throw new Error(
-      `transaction ${points.at}, ${points.reached}, ${effect}, ${beginning}: ${String(error)}`,
+      `transaction ${points.at}, ${points.reached}, ${effect}, ${beginning}, ${place}: ${String(error)}`,
       {
         cause: error,
       },
@@ -105,10 +119,13 @@ class FailingDatabaseRun {
   readonly #root: string;
   readonly #scheduler: Scheduler;
   readonly #databases = new MemoryDatabases();
+  /** Of the bucket of packages; undefined if they are in the folder. */
+  readonly #objects: MemoryObjects | undefined;
 
-  constructor(root: string, scheduler: Scheduler) {
+  constructor(root: string, scheduler: Scheduler, place: Place) {
     this.#root = root;
     this.#scheduler = scheduler;
+    this.#objects = place === "bucket" ? new Map() : undefined;
   }
 
   async run(beginning: DatabaseBeginning, effect: DatabaseEffect, points: PointCounter): Promise<void> {
@@ -125,7 +142,10 @@ class FailingDatabaseRun {
     effect: DatabaseEffect,
     points: PointCounter,
   ): Promise<void> {
-    const archives = new Archives({ disk: scheduledDisk(this.#scheduler) });
+    const archives = new Archives({
+      disk: scheduledDisk(this.#scheduler),
+      openPackages: (location, lease, disk) => this.#openPackages(location, lease, disk),
+    });
     const given = beginning === "new" ? messages : await this.#runUntilAccepted(archives);
     const unsent = await this.#runWithFault(archives, given, effect, points);
     const last = this.#deploy(archives, (_name, execute) => execute());
@@ -133,6 +153,15 @@ class FailingDatabaseRun {
     await this.#sendAll(last, unsent);
     await this.#untilNoneIsOpen(last);
     await last.close();
+  }
+
+  async #openPackages(...given: Parameters<typeof openPackages>): Promise<OpenedPackages> {
+    if (this.#objects === undefined) {
+      return await openPackages(...given);
+    }
+    const [, lease, disk] = given;
+    const bucket = new ScheduledBucket(this.#objects, this.#scheduler, { hasEnded: false });
+    return inBucket(bucket, this.#root, { ...lease, disk });
   }
 
   /** Runs a process that is closed when all jobs are accepted. Returns the messages that are not part of a job. */
@@ -233,8 +262,23 @@ class FailingDatabaseRun {
     }
   }
 
+  async #packages(database: Database): Promise<readonly Manifest[]> {
+    if (this.#objects === undefined) {
+      return [...(await readPackages(this.#root)).values()];
+    }
+    const bucket = new ScheduledBucket(this.#objects, this.#scheduler, { hasEnded: false });
+    await this.#scheduler.runUntil(tidyBucket(new BucketFiles(new BucketDisk(bucket), "/"), database));
+    const [rows = []] = await database.transaction([{ sql: "SELECT location FROM packages" }]);
+    return [
+      ...readObjects(
+        this.#objects,
+        rows.map((row) => String(row["location"])),
+      ).values(),
+    ];
+  }
+
   async #check(database: Database): Promise<void> {
-    const packages = [...(await readPackages(this.#root)).values()];
+    const packages = await this.#packages(database);
     assert.deepEqual(packages.map(({ transactionId }) => transactionId).sort(), transactions);
     const incomplete = packages.filter(({ complete, items }) => !complete || items.length !== 2);
     assert.deepEqual(incomplete, []);

@@ -1,8 +1,11 @@
+import assert from "node:assert/strict";
 import { Readable } from "node:stream";
+import { filesOf, readManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
 import type { BucketAddress } from "../../src/s3/bucket-address.ts";
 import type { ListedObject, ObjectHead, Objects, OpenedObject } from "../../src/s3/bucket.ts";
 import type { Stored, StoreOptions, UploadSource } from "../../src/s3/store-object.ts";
 import type { Scheduler, SimulatedProcess } from "./scheduler.ts";
+import { sha256Of } from "./support.ts";
 
 /** The content of the objects of a bucket, by their keys. */
 export type MemoryObjects = Map<string, { readonly body: Buffer; readonly sha256: string }>;
@@ -95,4 +98,25 @@ export class ScheduledBucket implements Objects {
     const name = `${method} ${key.split("/").slice(-2).join("/")}`;
     return this.#scheduler.schedule(name, work, this.#simulated);
   }
+}
+
+/** The packages of these locations. Throws if there is anything else in the bucket, or a file is missing. */
+export function readObjects(
+  objects: MemoryObjects,
+  locations: readonly string[],
+): ReadonlyMap<string, Manifest> {
+  const found = new Map<string, Manifest>();
+  for (const key of objects.keys()) {
+    const folder = key.slice(0, key.lastIndexOf("/"));
+    assert.ok(locations.includes(folder), `a stray: ${key}`);
+  }
+  for (const location of locations) {
+    const manifest = readManifest(String(objects.get(`${location}/manifest.json`)?.body));
+    assert.ok(manifest !== undefined, `no manifest: ${location}`);
+    for (const { path, sha256 } of filesOf(manifest)) {
+      assert.equal(sha256Of(objects.get(`${location}/${path}`)?.body ?? ""), sha256, `${location}/${path}`);
+    }
+    found.set(location, manifest);
+  }
+  return found;
 }

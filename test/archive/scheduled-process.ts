@@ -90,7 +90,8 @@ export async function openScheduled(options: ProcessOptions) {
   return { database, arrivals, archive, runner };
 }
 
-function inBucket(
+/** The packages in a bucket whose requests are steps of a scheduler. */
+export function inBucket(
   bucket: Objects,
   workFolder: string,
   { disk, database, worker }: Pick<DatabaseLease, "database" | "worker"> & { readonly disk: ArchiveDisk },

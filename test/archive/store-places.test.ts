@@ -218,7 +218,7 @@ for (const kind of storeKinds) {
           assert.equal(archived[0]?.path, archived[1]?.path);
           const [first] = workers;
           assert.equal((await first?.query("SELECT * FROM packages"))?.length, 1);
-          assert.deepEqual(await first?.query("SELECT * FROM uploads"), []);
+          assert.deepEqual(await first?.query("SELECT * FROM uploads WHERE job_id IS NOT NULL"), []);
           // The one whose package was given up does not name it in the next one.
           for (const worker of workers) {
             await archive(worker, `next of ${workers.indexOf(worker)}`);

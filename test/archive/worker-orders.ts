@@ -10,13 +10,12 @@ import { MemoryDatabase } from "./memory-databases.ts";
 import { openScheduled, runInOrder } from "./scheduled-process.ts";
 import { cloudOrigin } from "./scheduled-sources.ts";
 import type { Choose, Scheduler, SimulatedProcess } from "./scheduler.ts";
-import { filesOf, readManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
 import { BucketDisk } from "../../src/archive/bucket/bucket-disk.ts";
 import { BucketFiles } from "../../src/archive/files/bucket-files.ts";
 import type { Statement } from "../../src/store/database.ts";
 import { tidyBucket } from "./tidy-bucket.ts";
-import { ScheduledBucket, type MemoryObjects } from "./memory-bucket.ts";
-import { intentOf, mediumOf, readPackages, sha256Of } from "./support.ts";
+import { readObjects, ScheduledBucket, type MemoryObjects } from "./memory-bucket.ts";
+import { intentOf, mediumOf, readPackages } from "./support.ts";
 
 const fates = ["goes on", "is suspended", "is killed"] as const;
 const mostTurns = 60;
@@ -157,6 +156,10 @@ class WorkerRun {
     return this.#database.run([{ sql }])[0] ?? [];
   }
 
+  #locations(): readonly string[] {
+    return this.#sql("SELECT location FROM packages").map((row) => String(row["location"]));
+  }
+
   async #tidy(objects: MemoryObjects): Promise<void> {
     const bucket = new ScheduledBucket(objects, this.#scheduler, { hasEnded: false });
     const database = {
@@ -168,7 +171,9 @@ class WorkerRun {
   async #check(fate: (typeof fates)[number]): Promise<void> {
     assert.deepEqual(this.#database.openJobs(), []);
     const packages =
-      this.#objects === undefined ? await readPackages(this.#root) : this.#readObjects(this.#objects);
+      this.#objects === undefined
+        ? await readPackages(this.#root)
+        : readObjects(this.#objects, this.#locations());
     const ids = [...packages.values()].map(({ transactionId }) => transactionId);
     const accepted = this.#sql("SELECT transaction_id FROM jobs").map((row) => row["transaction_id"]);
     assert.deepEqual(ids.toSorted(), accepted.toSorted(), "one package of each job");
@@ -182,30 +187,14 @@ class WorkerRun {
     for (const end of this.#ends) {
       assert.ok(end === "archived" || end.sentence === "cancelledTaken", String(end));
     }
-    const rows = this.#sql("SELECT location FROM packages").map((row) => row["location"]);
-    assert.deepEqual(rows.toSorted(), [...packages.keys()].toSorted(), "one row of each package");
+    assert.deepEqual(
+      this.#locations().toSorted(),
+      [...packages.keys()].toSorted(),
+      "one row of each package",
+    );
     if (this.#objects === undefined) {
       await this.#checkWork();
     }
-  }
-
-  /** There is nothing in the bucket but the packages of the index. */
-  #readObjects(objects: MemoryObjects): ReadonlyMap<string, Manifest> {
-    const locations = this.#sql("SELECT location FROM packages").map((row) => String(row["location"]));
-    const found = new Map<string, Manifest>();
-    for (const key of objects.keys()) {
-      const folder = key.slice(0, key.lastIndexOf("/"));
-      assert.ok(locations.includes(folder), `a stray: ${key}`);
-    }
-    for (const location of locations) {
-      const manifest = readManifest(String(objects.get(`${location}/manifest.json`)?.body));
-      assert.ok(manifest !== undefined, `no manifest: ${location}`);
-      for (const { path, sha256 } of filesOf(manifest)) {
-        assert.equal(sha256Of(objects.get(`${location}/${path}`)?.body ?? ""), sha256, `${location}/${path}`);
-      }
-      found.set(location, manifest);
-    }
-    return found;
   }
 
   /** What is left in the work folders belongs to messages of a killed worker that were not accepted. */

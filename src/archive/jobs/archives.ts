@@ -30,6 +30,7 @@ interface ArchivesOptions {
   /** How long a closed archive keeps its jobs for the deploy that opens it again. */
   readonly giveBackMs?: number;
   readonly disk?: ArchiveDisk;
+  readonly openPackages?: typeof openPackages;
   readonly limits?: OpenJobLimits;
   readonly settleMs?: number;
 }
@@ -43,6 +44,7 @@ const nothing: OpeningFindings = { movedAside: [], damagedJobs: [] };
 export class Archives {
   /** For tests; otherwise each archive uses the guarded disk of its own volume. */
   readonly #disk: ArchiveDisk | undefined;
+  readonly #openPackages: typeof openPackages;
   readonly #limits: OpenJobLimits | undefined;
   readonly #settleMs: number | undefined;
   readonly #open = new Map<string, Shared>();
@@ -51,11 +53,12 @@ export class Archives {
   /** Closed archives that still keep their jobs. */
   readonly #keeping = new Map<string, NodeJS.Timeout>();
 
-  constructor({ disk, limits, settleMs, giveBackMs = closedLeaseSeconds * 1000 }: ArchivesOptions = {}) {
-    this.#giveBackMs = giveBackMs;
-    this.#disk = disk;
-    this.#limits = limits;
-    this.#settleMs = settleMs;
+  constructor(options: ArchivesOptions = {}) {
+    this.#giveBackMs = options.giveBackMs ?? closedLeaseSeconds * 1000;
+    this.#disk = options.disk;
+    this.#openPackages = options.openPackages ?? openPackages;
+    this.#limits = options.limits;
+    this.#settleMs = options.settleMs;
   }
 
   /** The folders of the open archives. */
@@ -117,7 +120,7 @@ export class Archives {
     const lease = await store.lease();
     try {
       const disk = this.#disk ?? guardedDisk(files.kind === "folder" ? files.path : files.workFolder);
-      const packages = await openPackages(files, lease, disk);
+      const packages = await this.#openPackages(files, lease, disk);
       try {
         return await Archive.open(packages, lease, { limits: this.#limits, settleMs: this.#settleMs });
       } catch (error) {

@@ -103,11 +103,12 @@ export class BucketPlace implements PackagePlace {
       sent.add(file.path);
     }
     return {
-      place: async (manifest) => {
+      place: async (manifest, _isSame, maybePlaced) => {
         // It may have been suspended for long: another worker may have the job now.
         await this.#uploads.refresh(job, location);
         // If the answer is lost, the manifest may be there, or arrive later: another attempt goes to another place.
         this.#unfinished.delete(job);
+        maybePlaced(location);
         await this.#send(sealed, location, manifest, true);
         return { path: location };
       },
@@ -119,14 +120,10 @@ export class BucketPlace implements PackagePlace {
    * another worker has the job by now, this package is what an upload has left; if another job has made a package of the
    * same parcel meanwhile, this one may only add to it.
    */
-  note(
-    { path, sha256, manifest }: FoundPackage,
-    keys: IndexKeys,
-    known: readonly string[] | null,
-  ): NotedPackage {
+  note({ path, sha256, manifest }: FoundPackage, keys: IndexKeys, known: readonly string[]): NotedPackage {
     const { job } = manifest;
     return {
-      condition: all(isUploading(path), ...(known === null ? [] : [noOther(keys.own, [job, ...known])])),
+      condition: all(isUploading(path), noOther(keys.own, [job, ...known])),
       statements: [
         ...indexPackage(keys, { path, sha256 }, manifest, {
           sql: "EXISTS (SELECT 1 FROM jobs WHERE job_id = ? AND location = ?)",

@@ -48,7 +48,8 @@ export class FolderPlace implements PackagePlace {
   prepare({ folder, parts }: SealedFiles): Promise<PreparedPackage> {
     const { root, disk } = this.files;
     return Promise.resolve({
-      place: (_manifest, isSame) => placePackage(folder, { root, parts, disk }, isSame),
+      place: (_manifest, isSame, maybePlaced) =>
+        placePackage(folder, { root, parts, disk }, { isSame, maybePlaced }),
     });
   }
 
@@ -67,6 +68,11 @@ export class FolderPlace implements PackagePlace {
   }
 }
 
+interface PlacingOptions {
+  readonly isSame: (manifest: Manifest) => boolean;
+  readonly maybePlaced: (path: string) => void;
+}
+
 /**
  * Gives a package its name in one step that overwrites nothing, whoever else works in the same folder. If the name is
  * taken, the next number is tried; an existing package for which `isSame` returns true is returned instead.
@@ -74,7 +80,7 @@ export class FolderPlace implements PackagePlace {
 async function placePackage(
   from: string,
   { root, parts, disk }: { root: string; parts: readonly string[]; disk: ArchiveDisk },
-  isSame: (manifest: Manifest) => boolean,
+  { isSame, maybePlaced }: PlacingOptions,
 ): Promise<FoundPackage | { readonly path: string }> {
   const parent = await makeSubfolders(root, parts.slice(0, -1), disk, diskFacts);
   const name = parts.at(-1) ?? "";
@@ -83,6 +89,7 @@ async function placePackage(
     const target = join(parent, numberedFolder(name, number));
     try {
       await disk.rename(from, target);
+      maybePlaced(path);
       await syncFolder(parent, disk, diskFacts);
       return { path };
     } catch (error) {

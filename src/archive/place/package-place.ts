@@ -33,11 +33,12 @@ export interface PreparedPackage {
   /**
    * Gives the package its name: from then on it exists, complete. `manifest` is in the work folder. An existing package for
    * which `isSame` returns true is returned instead. Throws ERR_STORE, ERR_CANCELLED if another worker has the job, or the
-   * system's error.
+   * system's error; if `maybePlaced` was called before, the package may have its name nevertheless.
    */
   place(
     manifest: SealedFile,
     isSame: (manifest: Manifest) => boolean,
+    maybePlaced: (path: string) => void,
   ): Promise<FoundPackage | { readonly path: string }>;
 }
 
@@ -64,10 +65,10 @@ export interface PackagePlace {
   /** Brings the files of a package where they have to be before it gets its name. Throws as `place` does. */
   prepare(sealed: SealedFiles): Promise<PreparedPackage>;
   /**
-   * How a placed package is noted in the database. `known`: the packages with the same keys that were there when it was
-   * made; null if it was made earlier, and is only found again.
+   * How a placed package is noted in the database. `known`: the ids of the packages with the same keys that it was compared
+   * with; with any other, it may not be the package of its job.
    */
-  note(found: FoundPackage, keys: IndexKeys, known: readonly string[] | null): NotedPackage;
+  note(found: FoundPackage, keys: IndexKeys, known: readonly string[]): NotedPackage;
   /**
    * Gives up a placed package that could not be noted. Returns false if it stays nevertheless, because another worker has
    * noted it. Rejects with ERR_STORE.

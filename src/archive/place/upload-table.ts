@@ -37,8 +37,8 @@ export class UploadTable {
     const isOwn = `EXISTS (SELECT 1 FROM jobs WHERE ${ofWorker})`;
     const [rows = [], own = []] = await this.#database.transaction([
       {
-        sql: `UPDATE uploads SET begun_at = ? WHERE location = ? AND ${isOwn} RETURNING location`,
-        values: [this.#now().toISOString(), location, job, this.#worker],
+        sql: `UPDATE uploads SET begun_at = ? WHERE location = ? AND job_id = ? AND ${isOwn} RETURNING location`,
+        values: [this.#now().toISOString(), location, job, job, this.#worker],
       },
       { sql: `SELECT 1 WHERE ${isOwn}`, values: [job, this.#worker] },
     ]);
@@ -47,12 +47,16 @@ export class UploadTable {
     }
   }
 
-  /** Gives up an upload. Returns false if its package is in the index. */
+  /**
+   * Gives up an upload: its package can no longer be noted. The row stays, so that what arrives late is removed with the next
+   * tidying. Returns false if its package is in the index.
+   */
   async giveUp(location: string): Promise<boolean> {
     const [, packages = []] = await this.#database.transaction([
       {
-        sql: "DELETE FROM uploads WHERE location = ? AND NOT EXISTS (SELECT 1 FROM packages WHERE location = ?)",
-        values: [location, location],
+        sql: `UPDATE uploads SET job_id = NULL, begun_at = ?
+          WHERE location = ? AND NOT EXISTS (SELECT 1 FROM packages WHERE location = ?)`,
+        values: [this.#now().toISOString(), location, location],
       },
       { sql: "SELECT 1 FROM packages WHERE location = ? LIMIT 1", values: [location] },
     ]);
@@ -68,9 +72,12 @@ export class UploadTable {
   }
 }
 
-/** Whether there is such an upload. */
+/** Whether there is such an upload, and nobody has given it up. */
 export function isUploading(location: string): Condition {
-  return { sql: "EXISTS (SELECT 1 FROM uploads WHERE location = ?)", values: [location] };
+  return {
+    sql: "EXISTS (SELECT 1 FROM uploads WHERE location = ? AND job_id IS NOT NULL)",
+    values: [location],
+  };
 }
 
 /** The statement that ends an upload if its package is in the index. */

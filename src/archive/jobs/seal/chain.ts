@@ -14,9 +14,14 @@ export class Chain {
     this.#last = last;
   }
 
+  /** The package that the next manifest names. */
+  get last(): PlacedPackage | null {
+    return this.#last ?? null;
+  }
+
   /** Makes a package when the ones before it have their names; `add` is to be called within. */
-  async inTurn<T>(make: (previous: PlacedPackage | null) => Promise<T>): Promise<T> {
-    const made = this.#turn.then(() => make(this.#last ?? null));
+  async inTurn<T>(make: () => Promise<T>): Promise<T> {
+    const made = this.#turn.then(make);
     this.#turn = made.catch(() => undefined);
     return await made;
   }

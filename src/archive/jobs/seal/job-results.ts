@@ -32,10 +32,22 @@ interface ResultParts {
   readonly last: PlacedPackage | undefined;
 }
 
+/** A package that has its name, or may have it, and may be noted. */
+interface Unsettled {
+  readonly job: OpenJob;
+  readonly archived: Archived;
+  /** The ids of the packages with the same keys that it was compared with. */
+  readonly known: readonly string[];
+  /** False if it is not certain that it has its name. */
+  readonly isPlaced: boolean;
+}
+
 /** Gives jobs their packages, and notes them in the database. */
 export class JobResults {
   readonly chain: Chain;
   readonly #parts: ResultParts;
+  /** By the ids of their jobs, in the order in which they were placed. */
+  readonly #unsettled = new Map<string, Unsettled>();
 
   constructor(parts: ResultParts) {
     this.#parts = parts;
@@ -51,28 +63,62 @@ export class JobResults {
     prepared: PreparedPackage,
     { manifest, file, known }: { manifest: Manifest; file: WrittenFile; known: readonly string[] },
   ): Promise<Archived | undefined> {
-    const { place } = this.#parts;
-    const placed = await prepared.place(withType(file), (there) => hasAll(there, manifest));
+    const of = { job, known };
+    const at = (path: string): Archived => this.of({ path, sha256: file.sha256, manifest });
+    const maybePlaced = (path: string): void =>
+      void this.#unsettled.set(job.id, { ...of, archived: at(path), isPlaced: false });
+    const placed = await prepared.place(withType(file), (there) => hasAll(there, manifest), maybePlaced);
     if ("manifest" in placed) {
       return await this.endWith(job, this.existing(placed, [placed], placed.manifest.complete));
     }
-    const archived = this.of({ path: placed.path, sha256: file.sha256, manifest });
-    let isNoted: boolean;
-    try {
-      isNoted = await this.note(job, archived, known);
-    } catch (error) {
-      const isGone = isTaken(error) && (await place.discard(placed.path).catch(() => false));
-      if (!isGone) {
-        // Without an answer of the database it may be noted, and it is there.
-        this.chain.add(archived);
+    const archived = at(placed.path);
+    return (await this.#settle({ ...of, archived, isPlaced: true })) ? archived : undefined;
+  }
+
+  /** Makes a package when it is certain which one is the last in the chain. */
+  async inTurn<T>(make: (previous: PlacedPackage | null) => Promise<T>): Promise<T> {
+    return await this.chain.inTurn(async () => {
+      for (const one of this.#unsettled.values()) {
+        await this.#settle(one).catch(unlessTaken);
       }
-      throw error;
+      return await make(this.chain.last);
+    });
+  }
+
+  /**
+   * Finds out whether packages that were placed when something failed are those of their jobs. Until then, no other job may look
+   * for packages: it would not find them. Rejects with ERR_FILE or ERR_STORE.
+   */
+  async settle(): Promise<void> {
+    if (this.#unsettled.size > 0) {
+      await this.inTurn(() => Promise.resolve());
     }
-    if (!isNoted && (await place.discard(placed.path))) {
-      return undefined;
+  }
+
+  /** Notes a package, or gives it up. Returns whether it stays. */
+  async #settle(one: Unsettled): Promise<boolean> {
+    const { job, archived, known, isPlaced } = one;
+    const { place } = this.#parts;
+    this.#unsettled.set(job.id, one);
+    let isNoted = false;
+    let taken: unknown;
+    if (isPlaced || typeof (await place.find(archived)) === "object") {
+      try {
+        isNoted = await this.note(job, archived, known);
+      } catch (error) {
+        unlessTaken(error);
+        taken = error;
+      }
     }
-    this.chain.add(archived);
-    return archived;
+    const stays = isNoted || !(await place.discard(archived.path));
+    this.#unsettled.delete(job.id);
+    if (stays) {
+      this.chain.add(archived);
+    }
+    if (taken !== undefined) {
+      throw taken;
+    }
+    return stays;
   }
 
   /** Ends a job with a package that another job has made. */
@@ -82,15 +128,11 @@ export class JobResults {
   }
 
   /** Notes the package of a job; returns false if it may not end with it. `known`: see PackagePlace. */
-  async note(
-    job: OpenJob,
-    archived: Archived,
-    known: readonly string[] | "existing" | null,
-  ): Promise<boolean> {
+  async note(job: OpenJob, archived: Archived, known: readonly string[] | "existing"): Promise<boolean> {
     const { path, sha256, manifest } = archived;
     const { jobs, place } = this.#parts;
     const keys = keysOfManifest(manifest);
-    const noted = place.note({ path, sha256, manifest }, keys, known === "existing" ? null : known);
+    const noted = place.note({ path, sha256, manifest }, keys, known === "existing" ? [] : known);
     const condition = known === "existing" ? always : noted.condition;
     const isNoted = await jobs.archived(job.id, keys.own, { path, sha256 }, { ...noted, condition });
     if (isNoted) {
@@ -125,4 +167,11 @@ export class JobResults {
 /** A file that was written, with the content type that its name says. */
 export function withType(file: WrittenFile): SealedFile {
   return file.path.endsWith(".json") ? { ...file, contentType: "application/json" } : file;
+}
+
+/** What another worker has taken is settled here. */
+function unlessTaken(error: unknown): void {
+  if (!isTaken(error)) {
+    throw error;
+  }
 }

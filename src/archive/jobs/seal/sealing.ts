@@ -82,6 +82,7 @@ export class Sealing {
     const keys = keysOfWhole(job);
     return await this.#turns.run(keys, async () => {
       for (;;) {
+        await this.results.settle();
         const { packages, known } = await this.find(keys, job.answer, onDamaged);
         const completeness = judge(packages);
         const [first] = packages;
@@ -118,9 +119,11 @@ export class Sealing {
   /** Finds the package of a job that is resumed after a restart or a failure, if it has its name already. */
   async recover(job: OpenJob): Promise<Archived | undefined> {
     const { place, work, jobs } = this.#parts;
+    await this.results.settle();
     if (job.placed !== null) {
       const manifest = await place.find(job.placed);
-      if (typeof manifest === "object") {
+      // With a package of another job, it has to be compared again.
+      if (typeof manifest === "object" && manifest.job === job.id) {
         return this.results.of({ ...job.placed, manifest });
       }
       job.placed = null;
@@ -129,8 +132,8 @@ export class Sealing {
       const found = await place.seek(job.id, job.intent.folder);
       if (found !== undefined) {
         const archived = this.results.of(found);
-        // Given up means that another worker was suspended when it had placed it.
-        const stays = (await this.results.note(job, archived, null)) || !(await place.discard(found.path));
+        // Nobody knows any more what it was compared with, or another worker was suspended when it had placed it.
+        const stays = (await this.results.note(job, archived, [])) || !(await place.discard(found.path));
         if (stays) {
           if (found.manifest.store === this.#parts.worker) {
             this.results.chain.follow(found, found.manifest);
@@ -179,7 +182,7 @@ export class Sealing {
       supplements,
       ...completeness,
     };
-    return await this.results.chain.inTurn(async (previous) => {
+    return await this.results.inTurn(async (previous) => {
       const { manifest, file } = await this.#writer.writeManifest(from, { ...content, previous });
       return await this.results.place(job, prepared, { manifest, file, known });
     });

@@ -195,7 +195,7 @@ export class JobTable {
 
   /**
    * Notes that the package has its final name, with its row in the index, in one transaction. Returns false, and changes
-   * nothing, if the condition does not hold.
+   * nothing, if the condition does not hold; true also if this package was noted before, by a transaction whose answer was lost.
    */
   async archived(
     id: string,
@@ -208,7 +208,20 @@ export class JobTable {
       this.#move(id, "archived", { also, condition }),
       ...statements,
     ]);
-    return await this.#isChanged(id, moved);
+    return (await this.#isChanged(id, moved)) || (await this.placed(id))?.path === placed.path;
+  }
+
+  /** The package that is noted for a job, or null. */
+  async placed(id: string): Promise<PlacedPackage | null> {
+    const [[row] = []] = await this.#database.transaction([
+      {
+        sql: "SELECT location, manifest_sha256 FROM jobs WHERE job_id = ? AND state = 'archived' AND location IS NOT NULL",
+        values: [id],
+      },
+    ]);
+    return row === undefined
+      ? null
+      : { path: String(row["location"]), sha256: String(row["manifest_sha256"]) };
   }
 
   async reported(id: string): Promise<void> {
