@@ -2,12 +2,32 @@ import { connectionTest } from "../../src/editor/connection-test.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { labelStyle } from "../../src/editor/labels.ts";
 import { loginList } from "../../src/editor/login-list.ts";
+import { storeFile } from "../../src/editor/store-file.ts";
 import { textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type StoreProperties } from "./store.shared.ts";
 
 const type = "dimensioner-store";
 const fields = formFields(type, properties);
 const texts = textsOf(type);
+
+/** What Test connection tests, and the file for commands names. */
+const tested = [
+  "files",
+  "folder",
+  "folderType",
+  "bucket",
+  "prefix",
+  "endpoint",
+  "region",
+  "accessKeyId",
+  "secretAccessKey",
+  "pathStyle",
+  "retainDays",
+  "roots",
+  "database",
+  "databaseUrl",
+  "databasePassword",
+];
 
 RED.nodes.registerType<
   StoreProperties,
@@ -28,27 +48,12 @@ RED.nodes.registerType<
   oneditprepare() {
     const form = openForm(this, fields);
     loginList(form, texts);
-    connectionTest(this, form, {
+    const row = connectionTest(this, form, {
       type,
       after: "databasePassword",
-      properties: [
-        "files",
-        "folder",
-        "folderType",
-        "bucket",
-        "prefix",
-        "endpoint",
-        "region",
-        "accessKeyId",
-        "secretAccessKey",
-        "pathStyle",
-        "retainDays",
-        "roots",
-        "database",
-        "databaseUrl",
-        "databasePassword",
-      ],
+      properties: tested,
       needed: [],
     });
+    storeFile(this, form, { after: row, texts, properties: tested });
   },
 });

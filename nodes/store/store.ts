@@ -1,7 +1,7 @@
 import type { NodeAPI, NodeDef } from "node-red";
 import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
 import { serveLoginHashes } from "../../src/runtime/admin/login-routes.ts";
-import { serveStoreTest } from "../../src/runtime/admin/store-routes.ts";
+import { serveStoreFile, serveStoreTest } from "../../src/runtime/admin/store-routes.ts";
 import { openOrExplain } from "../../src/runtime/config/config-node.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { PackageLinks } from "../../src/runtime/store/package-links.ts";
@@ -56,5 +56,6 @@ export default function (RED: NodeAPI): void {
     },
   });
   serveStoreTest(RED, databases);
+  serveStoreFile(RED);
   serveLoginHashes(RED);
 }

@@ -33,16 +33,16 @@ interface Line {
   readonly facts?: readonly string[];
 }
 
-/** Adds the button that tests the dialog's values, saved or not, from the computer that runs Node-RED. */
+/** Adds the button that tests the dialog's values, saved or not, from the computer that runs Node-RED, and returns its row. */
 export function connectionTest(
   node: object,
   form: Form,
   { type, after, properties, needed }: TestOptions,
-): void {
+): JQuery {
   const button = makeButton("plug", shared("test.button")).addClass("dimensioner-test");
   const answerPlace = $("<div>", { class: "dimensioner-answer", role: "status" });
   const row = form.row(after);
-  rowAfter(row.nextUntil(":not(.dimensioner-tip)").addBack().last(), button, answerPlace);
+  const ownRow = rowAfter(row.nextUntil(":not(.dimensioner-tip)").addBack().last(), button, answerPlace);
   let running: JQueryXHR | undefined;
 
   const show = (lines: readonly Line[]) => {
@@ -67,13 +67,7 @@ export function connectionTest(
       return;
     }
     show([{ state: "busy", sentence: shared("test.busy") }]);
-    const { id, z } = node as { id: string; z?: string };
-    const values = properties.map((property): [string, string | boolean] => [
-      property,
-      valueOf(form, property),
-    ]);
-    const body = { id, z: z ?? "", ...Object.fromEntries<string | boolean>(values) };
-    const { request, answer } = callAdmin("POST", `${type}/test`, body);
+    const { request, answer } = callAdmin("POST", `${type}/test`, valuesOf(node, form, properties));
     running = request;
     const said = await answer;
     // Another test was started, or a value was changed.
@@ -91,6 +85,7 @@ export function connectionTest(
       void test();
     }
   });
+  return ownRow;
 }
 
 /** The lines of a response. The response is checked like any other data from outside. */
@@ -114,6 +109,16 @@ function lineElement({ state, sentence, facts = [] }: Line): JQuery {
     element.append($("<div>", { class: "dimensioner-note" }).text(facts.join(", ")));
   }
   return element;
+}
+
+/** What the dialog contains, as the admin routes take it. */
+export function valuesOf(node: object, form: Form, properties: readonly string[]): object {
+  const { id, z } = node as { id: string; z?: string };
+  const values = properties.map((property): [string, string | boolean] => [
+    property,
+    valueOf(form, property),
+  ]);
+  return { id, z: z ?? "", ...Object.fromEntries<string | boolean>(values) };
 }
 
 function valueOf(form: Form, property: string): string | boolean {

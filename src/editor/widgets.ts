@@ -64,9 +64,9 @@ export function button(icon: string, text: string): JQuery {
 }
 
 /** Adds a row without a label behind another one. */
-export function rowAfter(row: JQuery, ...content: JQuery[]): void {
+export function rowAfter(row: JQuery, ...content: JQuery[]): JQuery {
   const cell = $("<div>", { class: "dimensioner-field" }).append(...content);
-  $("<div>", { class: "form-row" })
+  return $("<div>", { class: "form-row" })
     .append($("<div>", { class: "dimensioner-spacer" }), cell)
     .insertAfter(row);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -17,6 +17,7 @@ import {
 import { startStub } from "../support/s3-stub.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { untilDeployed } from "./wires.ts";
+import { readStoreFile } from "../../src/archive/cli/store-file.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 
 const config = "#node-config-input-";
@@ -31,6 +32,15 @@ async function tested(page: Page): Promise<readonly string[]> {
   return page
     .locator(".dimensioner-answer-line")
     .evaluateAll((lines) => lines.map((one) => `${one.getAttribute("data-state")}: ${one.textContent}`));
+}
+
+/** Presses the button for the file, and returns what the browser downloads. */
+async function savedFile(page: Page): Promise<{ readonly name: string; readonly content: string }> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.locator(".dimensioner-store-file").click(),
+  ]);
+  return { name: download.suggestedFilename(), content: await readFile(await download.path(), "utf8") };
 }
 
 describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
@@ -69,6 +79,9 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
       assert.ok(lines[6]?.endsWith(file));
       assert.ok(lines.includes("good: No open archive jobs."));
       assert.ok(lines.includes("good: No unhandled webhook records."));
+      const { name, content } = await savedFile(page);
+      assert.equal(name, "store.json");
+      assert.deepEqual(JSON.parse(content), { files: { kind: "folder", path: folder }, database: file });
       assert.deepEqual(await faultsOfDialog(page), []);
       await closeDialog(page, "cancel", "config");
     }));
@@ -83,6 +96,9 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
       const [first, second] = await tested(page);
       assert.match(first ?? "", /^bad: The folder to save files in is not set/);
       assert.match(second ?? "", /^good: The database works/);
+      await page.locator(".dimensioner-store-file").click();
+      const refusal = page.getByText(/^The folder to save files in is not set/);
+      await refusal.nth(1).waitFor();
       assert.deepEqual(await faultsOfDialog(page), []);
       await closeDialog(page, "cancel", "config");
     }));
@@ -193,6 +209,21 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
         assert.equal(await page.locator(`${config}accessKeyId`).inputValue(), "AKPACKER");
         assert.equal(await page.locator(`${config}secretAccessKey`).inputValue(), "__PWRD__");
         assert.match((await tested(page))[0] ?? "", /^good: Objects can be listed/);
+        const { content } = await savedFile(page);
+        const { files, database } = JSON.parse(content) as { files: object; database: string };
+        assert.deepEqual(files, {
+          kind: "s3",
+          bucket: "evidence",
+          prefix: "dock 4",
+          endpoint: stub.origin,
+          region: "us-east-1",
+          pathStyle: true,
+        });
+        assert.match(database, /^postgres:\/\/\w+@127\.0\.0\.1:\d+\/\w+$/);
+        const store = join(folder, "store.json");
+        await writeFile(store, content);
+        assert.equal((await readStoreFile(store)).database, database);
+        await rm(store);
         await closeDialog(page, "cancel", "config");
       } finally {
         await stub.close();

@@ -310,6 +310,7 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
         adminFetch("/dimensioner-device/test", { method: "POST" }),
         adminFetch("/dimensioner-cloud/test", { method: "POST" }),
         adminFetch("/dimensioner-store/test", { method: "POST" }),
+        adminFetch("/dimensioner-store/file", { method: "POST" }),
         adminFetch("/dimensioner-store/login", { method: "POST" }),
         adminFetch("/dimensioner-cloud/cloud/devices"),
         adminFetch("/dimensioner-fetch-image/image/preview"),
@@ -328,10 +329,10 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
         ]),
       );
       const closed = await start({ type: "credentials", users });
-      assert.deepEqual(await statuses(closed), [401, 401, 401, 401, 401, 401, 401]);
+      assert.deepEqual(await statuses(closed), [401, 401, 401, 401, 401, 401, 401, 401]);
       await closed.stop();
       const readers = await start({ type: "credentials", users, default: { permissions: "read" } });
-      assert.deepEqual(await statuses(readers), [401, 401, 401, 401, 200, 204, 400]);
+      assert.deepEqual(await statuses(readers), [401, 401, 401, 401, 401, 200, 204, 400]);
       await readers.stop();
     } finally {
       await rm(userDir, { recursive: true, force: true });

@@ -8,49 +8,16 @@ import { Store } from "../../store/store.ts";
 import { testDatabase } from "./store-database-test.ts";
 import { testFolder } from "./store-folder-test.ts";
 import { filesName } from "../../store/files-location.ts";
-import { readPackagesFolder } from "../store/packages-folder.ts";
-import { readLocation, workFolderOf } from "../store/store-choice.ts";
-import { readBucket } from "../store/store-files.ts";
+import { readLocation } from "../store/store-choice.ts";
 import { testBucket } from "./store-bucket-test.ts";
-import {
-  environmentName,
-  fieldNumber,
-  fieldText,
-  neighbour,
-  readBody,
-  readEnvironment,
-  untouched,
-} from "./admin-route.ts";
+import { addressOf, bucketOf, folderOf, storeValues, type StoreValues } from "./store-values.ts";
+import { answerWith, environmentName, readBody, readEnvironment, untouched } from "./admin-route.ts";
 import { line, lineOfError, orLate, serveConnectionTest, type TestLine } from "./connection-test.ts";
-
-const requestSchema = v.object({
-  id: fieldText,
-  z: fieldText,
-  files: v.picklist(["folder", "s3"]),
-  folder: fieldText,
-  folderType: fieldText,
-  bucket: fieldText,
-  prefix: fieldText,
-  endpoint: fieldText,
-  region: fieldText,
-  accessKeyId: fieldText,
-  secretAccessKey: fieldText,
-  pathStyle: v.boolean(),
-  retainDays: fieldNumber,
-  roots: fieldText,
-  database: v.picklist(["embedded", "postgres"]),
-  databaseUrl: fieldText,
-  databasePassword: fieldText,
-});
 
 const deployedStore = v.object({
   type: v.literal("dimensioner-store"),
   access: v.object({ store: v.instance(Store) }),
 });
-
-type StoreTestRequest = v.InferOutput<typeof requestSchema>;
-
-const retainDays = { kind: "number", of: "count", default: 0 } as const;
 
 /** A share that takes longer to answer cannot be used for packages either. */
 const longestTestMs = 5_000;
@@ -58,7 +25,7 @@ const longestTestMs = 5_000;
 /** The route of Test connection: it tests the folder or the bucket of packages, the database, and the file of root certificates. */
 export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
   serveConnectionTest(RED, "dimensioner-store", async (request, left) => {
-    const given = readBody(requestSchema, request);
+    const given = readBody(storeValues, request);
     const signal = AbortSignal.any([left, AbortSignal.timeout(longestTestMs)]);
     const tests = [
       given.files === "folder" ? testFolderOf(RED, given, signal) : testBucketOf(RED, given, signal),
@@ -69,23 +36,43 @@ export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
   });
 }
 
+/** The route of the file for commands: where the dialog's packages and database are, without keys and passwords. */
+export function serveStoreFile(RED: NodeAPI): void {
+  const allowed = RED.auth.needsPermission("dimensioner-store.write");
+  const route = answerWith(async (request) => {
+    const given = readBody(storeValues, request);
+    const { id, database } = given;
+    const files =
+      given.files === "folder"
+        ? folderOf(RED, given)
+        : bucketOf(RED, given, { accessKeyId: "", secretAccessKey: "" });
+    if ("problem" in files) {
+      throw files.problem;
+    }
+    const settings = { database, databaseUrl: addressOf(RED, given), password: "" };
+    const location = readLocation(RED, id, settings, new SettingsReader("store"));
+    const { storeFileOf } = await import("../../archive/cli/store-file.ts");
+    return { file: storeFileOf(files, location) };
+  });
+  RED.httpAdmin.post("/dimensioner-store/file", allowed, route);
+}
+
 async function testDatabaseOf(
   RED: NodeAPI,
-  given: StoreTestRequest,
+  given: StoreValues,
   databases: StoreDatabases,
   signal: AbortSignal,
 ): Promise<readonly TestLine[]> {
   const { id, database } = given;
   try {
-    const reader = new SettingsReader("store");
-    const databaseUrl = readEnvironment(RED, given, reader)("databaseUrl", given.databaseUrl);
+    const databaseUrl = addressOf(RED, given);
     const password = database === "embedded" ? "" : readPassword(RED, given, databaseUrl);
     if (password === null) {
       return [line("bad", "passwordAnew")];
     }
     return await testDatabase({
       databases,
-      location: readLocation(RED, id, { database, databaseUrl, password }, reader),
+      location: readLocation(RED, id, { database, databaseUrl, password }, new SettingsReader("store")),
       isDeployed: RED.nodes.getNode(id) !== null,
       signal,
       withinMs: longestTestMs,
@@ -99,7 +86,7 @@ async function testDatabaseOf(
  * Returns the password that the dialog means, or null if it is not sent: one that is stored or comes from the environment goes only
  * to the address that it was deployed with, because whoever may test must not be able to read it at another address.
  */
-function readPassword(RED: NodeAPI, given: StoreTestRequest, databaseUrl: string): string | null {
+function readPassword(RED: NodeAPI, given: StoreValues, databaseUrl: string): string | null {
   const { id, databasePassword: typed } = given;
   if (typed !== "" && typed !== untouched && environmentName(typed) === undefined) {
     return typed;
@@ -118,7 +105,7 @@ function readPassword(RED: NodeAPI, given: StoreTestRequest, databaseUrl: string
 
 async function testRoots(
   RED: NodeAPI,
-  given: StoreTestRequest,
+  given: StoreValues,
   signal: AbortSignal,
 ): Promise<readonly TestLine[]> {
   try {
@@ -135,25 +122,16 @@ async function testRoots(
 
 async function testBucketOf(
   RED: NodeAPI,
-  given: StoreTestRequest,
+  given: StoreValues,
   signal: AbortSignal,
 ): Promise<readonly TestLine[]> {
   try {
-    const reader = new SettingsReader("store");
-    const resolved = readEnvironment(RED, given, reader);
-    const settings = {
-      bucket: resolved("bucket", given.bucket),
-      prefix: resolved("prefix", given.prefix),
-      endpoint: resolved("endpoint", given.endpoint),
-      region: resolved("region", given.region),
-      pathStyle: given.pathStyle,
-      retainDays: reader.number("retainDays", retainDays, given.retainDays),
-    };
+    const resolved = readEnvironment(RED, given, new SettingsReader("store"));
     const keys = {
       accessKeyId: resolved("accessKeyId", given.accessKeyId),
       secretAccessKey: readSecret(RED, given, resolved),
     };
-    const location = readBucket(settings, keys, { workFolder: workFolderOf(RED, given.id), reader });
+    const location = bucketOf(RED, given, keys);
     return await testBucket(location, { signal, withinMs: longestTestMs });
   } catch (error) {
     return [lineOfError(error)];
@@ -163,7 +141,7 @@ async function testBucketOf(
 /** A request contains a signature, never the key itself: so the stored one can be used with what the dialog contains. */
 function readSecret(
   RED: NodeAPI,
-  { id, secretAccessKey: typed }: StoreTestRequest,
+  { id, secretAccessKey: typed }: StoreValues,
   resolved: ReturnType<typeof readEnvironment>,
 ): string {
   if (typed !== untouched) {
@@ -178,14 +156,11 @@ function readSecret(
 
 async function testFolderOf(
   RED: NodeAPI,
-  given: StoreTestRequest,
+  given: StoreValues,
   signal: AbortSignal,
 ): Promise<readonly TestLine[]> {
-  const { folderType } = given;
   try {
-    const resolved = readEnvironment(RED, given, new SettingsReader("store"));
-    const folder = folderType === "str" ? resolved("folder", given.folder) : given.folder;
-    const read = readPackagesFolder(RED, neighbour(RED, given), { folder, folderType });
+    const read = folderOf(RED, given);
     return "problem" in read ? [lineOfError(read.problem)] : await testFolder(filesName(read), signal);
   } catch (error) {
     return [lineOfError(error)];

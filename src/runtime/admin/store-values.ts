@@ -1,0 +1,61 @@
+import type { NodeAPI } from "node-red";
+import * as v from "valibot";
+import type { BucketLocation } from "../../store/files-location.ts";
+import { SettingsReader } from "../config/settings.ts";
+import { readPackagesFolder } from "../store/packages-folder.ts";
+import { workFolderOf } from "../store/store-choice.ts";
+import { readBucket, type BucketKeys } from "../store/store-files.ts";
+import { fieldNumber, fieldText, neighbour, readEnvironment } from "./admin-route.ts";
+
+/** What the dialog of a store contains, saved or not. */
+export const storeValues = v.object({
+  id: fieldText,
+  z: fieldText,
+  files: v.picklist(["folder", "s3"]),
+  folder: fieldText,
+  folderType: fieldText,
+  bucket: fieldText,
+  prefix: fieldText,
+  endpoint: fieldText,
+  region: fieldText,
+  accessKeyId: fieldText,
+  secretAccessKey: fieldText,
+  pathStyle: v.boolean(),
+  retainDays: fieldNumber,
+  roots: fieldText,
+  database: v.picklist(["embedded", "postgres"]),
+  databaseUrl: fieldText,
+  databasePassword: fieldText,
+});
+
+export type StoreValues = v.InferOutput<typeof storeValues>;
+
+const retainDays = { kind: "number", of: "count", default: 0 } as const;
+
+/** The folder that the dialog names. Throws ERR_CONFIG. */
+export function folderOf(RED: NodeAPI, given: StoreValues): ReturnType<typeof readPackagesFolder> {
+  const { folderType } = given;
+  const resolved = readEnvironment(RED, given, new SettingsReader("store"));
+  const folder = folderType === "str" ? resolved("folder", given.folder) : given.folder;
+  return readPackagesFolder(RED, neighbour(RED, given), { folder, folderType });
+}
+
+/** The bucket that the dialog names. Throws ERR_CONFIG. */
+export function bucketOf(RED: NodeAPI, given: StoreValues, keys: BucketKeys): BucketLocation {
+  const reader = new SettingsReader("store");
+  const resolved = readEnvironment(RED, given, reader);
+  const settings = {
+    bucket: resolved("bucket", given.bucket),
+    prefix: resolved("prefix", given.prefix),
+    endpoint: resolved("endpoint", given.endpoint),
+    region: resolved("region", given.region),
+    pathStyle: given.pathStyle,
+    retainDays: reader.number("retainDays", retainDays, given.retainDays),
+  };
+  return readBucket(settings, keys, { workFolder: workFolderOf(RED, given.id), reader });
+}
+
+/** The address of the database that the dialog names; blank for an embedded one. Throws ERR_CONFIG. */
+export function addressOf(RED: NodeAPI, given: StoreValues): string {
+  return readEnvironment(RED, given, new SettingsReader("store"))("databaseUrl", given.databaseUrl);
+}
