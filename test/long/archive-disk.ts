@@ -30,7 +30,9 @@ for (const beginning of Object.keys(beginnings) as Beginning[]) {
 for (const place of ["folder", "bucket"] as const) {
   for (const beginning of ["new", "resumed"] as const) {
     for (const effect of databaseEffects) {
-      const calls = await failAtEach((points) => runWithFailingDatabase({ beginning, effect, place }, points));
+      const calls = await failAtEach((points) =>
+        runWithFailingDatabase({ beginning, effect, place }, points),
+      );
       console.log(`${place}, ${beginning}: ${calls} transactions, each of which failed once: it ${effect}`);
     }
   }

@@ -1,3 +1,4 @@
+import type { DimensionerError } from "../../../errors/dimensioner-error.ts";
 import { always } from "../../../store/database.ts";
 import type { PlacedPackage } from "../../packages/intent.ts";
 import type { Manifest } from "../../packages/manifest.ts";
@@ -101,12 +102,14 @@ export class JobResults {
     const { place } = this.#parts;
     this.#unsettled.set(job.id, one);
     let isNoted = false;
-    let taken: unknown;
+    let taken: DimensionerError | undefined;
     if (isPlaced || typeof (await place.find(archived)) === "object") {
       try {
         isNoted = await this.note(job, archived, known);
       } catch (error) {
-        unlessTaken(error);
+        if (!isTaken(error)) {
+          throw error;
+        }
         taken = error;
       }
     }
