@@ -3,6 +3,7 @@ import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
 import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
 import { always, type Database } from "../../src/store/database.ts";
 import { closedLeaseSeconds, endedWorkers, leaseSeconds, WorkerLease } from "../../src/store/worker-lease.ts";
+import { unansweredError } from "../../src/store/sqlite-failures.ts";
 import { describeDatabases } from "../store/databases.ts";
 import type { TestDatabase } from "../store/support.ts";
 import { intentOf } from "./support.ts";
@@ -54,6 +55,42 @@ describeDatabases("the jobs of a worker that has stopped", (open) => {
     const rest = (await take(others[0]?.id ?? "")).jobs.map(({ id }) => id);
     assert.deepEqual([...got, ...rest].toSorted(), ids.toSorted());
   });
+
+  for (const [lost, nth] of [
+    ["the jobs", 0],
+    ["their media", 1],
+  ] as const) {
+    it(`are found again if the answer with ${lost} is lost, and no others with them`, async () => {
+      await Promise.all(
+        ["known", "one", "other"].map((id) => accept(id, id === "other" ? "another" : "node")),
+      );
+      const worker = await begin();
+      await sql("UPDATE jobs SET worker_id = ? WHERE job_id = 'known'", [worker.id]);
+      await endLease(stopped);
+      let count = nth;
+      const failing: Database = {
+        ...database,
+        transaction: async (statements) => {
+          const rows = await database.transaction(statements);
+          if (count-- === 0) {
+            throw unansweredError("store", 30_000);
+          }
+          return rows;
+        },
+      };
+      const jobs = new AbandonedJobs(failing, worker.id, (id) => id === "known");
+      const takeAll = (node: string) => jobs.take({ node, isMine: () => false }, 50);
+      await assert.rejects(takeAll("node"), { code: "ERR_STORE" });
+      assert.deepEqual(
+        (await takeAll("node")).jobs.map(({ id }) => id),
+        ["one"],
+      );
+      assert.deepEqual(
+        (await takeAll("another")).jobs.map(({ id }) => id),
+        ["other"],
+      );
+    });
+  }
 
   it("are changed by that worker no more, whatever it was about to do", async () => {
     const placed = { path: "folder", sha256: "a".repeat(64) };

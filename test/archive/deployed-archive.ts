@@ -26,7 +26,10 @@ export class DeployedArchive {
       device: () => assert.fail("no job was measured on a device"),
       findMissing: missingMedia,
       isMine: () => true,
-      onResumed: async (submission) => void this.take(async () => submission),
+      onResumed: async (submission) => {
+        await submission.kept();
+        void this.take(async () => submission);
+      },
       onResumeError: () => undefined,
       onFindings: () => undefined,
     });

@@ -29,13 +29,14 @@ import { tidyBucket } from "./tidy-bucket.ts";
 
 /**
  * What happens to the chosen transaction: it is not executed because the disk is full, once or with all that follow, or
- * it is executed, and the answer does not arrive in time.
+ * it is executed, and the answer does not arrive in time, once or followed by such failures.
  */
 export const databaseEffects = [
   "fails once",
   "fails for a minute",
   "fails until the close",
   "is executed without an answer",
+  "is executed without an answer, and the next ones fail for a minute",
 ] as const;
 
 export type DatabaseEffect = (typeof databaseEffects)[number];
@@ -195,12 +196,12 @@ class FailingDatabaseRun {
       const isChosen = points.pass(name);
       if (isChosen) {
         failed.resolve();
-        isFailing = effect === "fails for a minute" || effect === "fails until the close";
-        if (effect === "fails for a minute") {
+        isFailing = effect !== "fails once" && effect !== "is executed without an answer";
+        if (isFailing && effect !== "fails until the close") {
           void sleep(minuteMs).then(() => (isFailing = false));
         }
       }
-      if (isChosen && effect === "is executed without an answer") {
+      if (isChosen && effect.startsWith("is executed")) {
         await execute();
         throw unansweredError("store.sqlite", 30_000);
       }

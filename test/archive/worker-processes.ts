@@ -202,7 +202,8 @@ class TroubledRun {
 }
 
 /** Removes what is unfinished, as a worker does after a day. */
-async function removeLeftovers(location: BucketLocation, url: string): Promise<void> {
+/** Removes from a bucket what jobs have left, as a worker does after a day. */
+export async function removeLeftovers(location: BucketLocation, url: string): Promise<void> {
   const { database } = await openSharedStore(location, { address: readPostgresUrl(url) });
   const files = await openBucketFiles(location, {});
   try {

@@ -358,6 +358,22 @@ describe("a webhook's records in a store", () => {
       [true, true],
     );
   });
+
+  it("sends those of another worker also if the answer is lost with which they are taken over", async () => {
+    const sql = (text: string) => test.database.transaction([{ sql: text }]);
+    await sql("INSERT INTO workers VALUES ('one', '', '', '9999'), ('two', '', '', '9999')");
+    worker = { id: "one", isAlone: false };
+    await start("run one");
+    assert.equal(await post(1), 204);
+    await untilOut(1);
+    await parts.records.close();
+    memory = new WebhookMemory();
+    worker = { id: "two", isAlone: false };
+    await start("run two");
+    database.unanswered = ({ sql: text }) => text.startsWith("UPDATE records SET worker_id");
+    await sql("UPDATE workers SET lease_until = '' WHERE worker_id = 'one'");
+    assert.deepEqual(await untilOut(2), ["1", "1"]);
+  });
 });
 
 function isInsert({ sql }: { readonly sql: string }): boolean {

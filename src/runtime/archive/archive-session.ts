@@ -149,7 +149,7 @@ export class ArchiveSession {
     const submissions = runner.resume(this.#options.isMine);
     const resumeNext = async (): Promise<void> => {
       for (const submission of submissions) {
-        await this.#options.onResumed(submission);
+        await this.#sendOn(submission);
         // Checked afterwards, because a reset may have come while the message was being made.
         if (this.#dropsResumed) {
           submission.running?.drop();
@@ -158,6 +158,24 @@ export class ArchiveSession {
       }
     };
     await Promise.all(Array.from({ length: concurrency }, resumeNext));
+  }
+
+  /** A job whose message is not made would stay open, and so would all that are resumed after it. */
+  async #sendOn(submission: Submission): Promise<void> {
+    const { onResumed, onResumeError } = this.#options;
+    const { signal } = this.#closing;
+    for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
+      try {
+        await onResumed(submission);
+        return;
+      } catch (error) {
+        onResumeError(error);
+        if (!isRetryableJob(error)) {
+          return;
+        }
+        await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
   }
 
   async #begin(): Promise<Session> {

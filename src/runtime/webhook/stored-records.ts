@@ -184,16 +184,23 @@ export class StoredRecords implements RecordKeeper {
     for (let pauseMs = 0; !signal.aborted;) {
       try {
         while ((await inbox.takeOver()) > 0) {
-          this.#options.progress.hasTaken = true;
-          this.#options.progress.leaveUnread();
+          this.#readTaken();
         }
         pauseMs = takeOverEveryMs;
       } catch {
+        // They may have been taken over, and only the answer is lost.
+        this.#readTaken();
         // The others could not renew their leases either, and do so first.
         pauseMs = leaseSeconds * 1000;
       }
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
+  }
+
+  /** Records of other workers may be this one's by now, and have to be read and sent. */
+  #readTaken(): void {
+    this.#options.progress.hasTaken = true;
+    this.#options.progress.leaveUnread();
   }
 
   async #add(inbox: Inbox, record: TransactionRecord, dedupeMs: number): Promise<number | null> {

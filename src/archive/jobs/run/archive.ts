@@ -80,7 +80,7 @@ export class Archive implements JobStore {
     this.openJobs = new OpenJobs(place.files.name, parts.limits);
     this.work = new WorkFolders(stateFolder, worker, this.disk);
     this.jobs = new JobTable(database, worker.id);
-    this.#abandoned = new AbandonedJobs(database, worker.id);
+    this.#abandoned = new AbandonedJobs(database, worker.id, (id) => this.#present.has(id));
     this.#endings = new JobEndings(this.jobs, this.work, packages.staged);
     this.finder = new TransactionFinder({ database, arrivals, settleMs: parts.settleMs });
     const index = new PackageIndex(database);
@@ -153,28 +153,40 @@ export class Archive implements JobStore {
     const textBytes = this.openJobs.checkRoom(intent);
     // Counted before it is written, so that simultaneous jobs are counted too.
     this.openJobs.add(textBytes);
+    let acceptedAt: Date;
     try {
+      await this.#endings.removeWithdrawn();
       await this.#stage(id, given.items);
-      const acceptedAt = await this.jobs.accept({ id, ...given });
-      this.#present.add(id);
-      return {
-        id,
-        ...given,
-        intent: factsOf(intent),
-        transactionId: intent.transactionId,
-        textBytes,
-        acceptedAt,
-        sinceMs: performance.now(),
-        isResumed: false,
-        state: "accepted",
-        count: null,
-        waitedMs: 0,
-        earlier: null,
-        placed: null,
-      };
+      acceptedAt = await this.#accept(id, given);
     } catch (error) {
       this.openJobs.remove(textBytes);
-      this.track(this.jobs.withdraw(id, intent.transactionId));
+      throw error;
+    }
+    return {
+      id,
+      ...given,
+      intent: factsOf(intent),
+      transactionId: intent.transactionId,
+      textBytes,
+      acceptedAt,
+      sinceMs: performance.now(),
+      isResumed: false,
+      state: "accepted",
+      count: null,
+      waitedMs: 0,
+      earlier: null,
+      placed: null,
+    };
+  }
+
+  async #accept(id: string, given: Omit<Parameters<JobTable["accept"]>[0], "id">): Promise<Date> {
+    this.#present.add(id);
+    try {
+      return await this.jobs.accept({ id, ...given });
+    } catch (error) {
+      // It may be in the database nevertheless.
+      const withdrawn = this.#endings.withdraw(id, given.intent.transactionId);
+      this.track(withdrawn.finally(() => this.#present.delete(id)));
       throw error;
     }
   }

@@ -26,6 +26,9 @@ export class JobEndings {
   readonly #work: WorkFolders;
   readonly #staged: StagedMedia | null;
   readonly #stopping = new AbortController();
+  /** Jobs that are to be removed, with their transactions. */
+  readonly #withdrawn = new Map<string, string | null>();
+  #removing: Promise<void> | undefined;
 
   constructor(jobs: JobTable, work: WorkFolders, staged: StagedMedia | null) {
     this.#jobs = jobs;
@@ -39,11 +42,46 @@ export class JobEndings {
    * else, or with null. Never rejects.
    */
   async end(job: OpenJob, error?: EndError): Promise<string | null> {
-    const { signal } = this.#stopping;
     const moved: Moved = { path: null };
+    return await this.#repeat(() =>
+      job.placed === null ? this.#fail(job, error, moved) : this.#report(job),
+    );
+  }
+
+  /**
+   * Removes a job that may have been accepted, although its message has ended in an error. Repeated as `end` is. Never
+   * rejects.
+   */
+  async withdraw(id: string, transactionId: string | null): Promise<void> {
+    this.#withdrawn.set(id, transactionId);
+    await this.#repeat(() => this.removeWithdrawn());
+  }
+
+  /**
+   * Removes all such jobs. A message that is sent again must not be accepted before: its record would be that of the other job.
+   * Rejects with ERR_STORE.
+   */
+  async removeWithdrawn(): Promise<void> {
+    while (this.#withdrawn.size > 0) {
+      this.#removing ??= this.#removeOnce().finally(() => {
+        this.#removing = undefined;
+      });
+      await this.#removing;
+    }
+  }
+
+  async #removeOnce(): Promise<void> {
+    for (const [id, transactionId] of this.#withdrawn) {
+      await this.#jobs.withdraw(id, transactionId);
+      this.#withdrawn.delete(id);
+    }
+  }
+
+  async #repeat<T>(attempt: () => Promise<T>): Promise<T | null> {
+    const { signal } = this.#stopping;
     for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
       try {
-        return await (job.placed === null ? this.#fail(job, error, moved) : this.#report(job));
+        return await attempt();
       } catch (thrown) {
         // The folder of a job that another worker has is taken by that one.
         if (isTaken(thrown) || signal.aborted) {

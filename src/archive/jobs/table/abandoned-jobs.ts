@@ -28,15 +28,27 @@ const pageRows = 100;
 export class AbandonedJobs {
   readonly #database: Database;
   readonly #worker: string;
+  readonly #isKnown: (id: string) => boolean;
+  /** Whether jobs may have been taken over although the answer of the database has not arrived. */
+  #mayHaveMore = false;
   #othersAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(database: Database, worker: string) {
+  /** `isKnown`: whether this process has a job already. */
+  constructor(database: Database, worker: string, isKnown: (id: string) => boolean = () => true) {
     this.#database = database;
     this.#worker = worker;
+    this.#isKnown = isKnown;
   }
 
   /** Takes over jobs of a node, and from time to time those of nodes that are gone; no more than `most`. */
   async take({ node, isMine }: Taker, most: number): Promise<TakenJobs> {
+    if (this.#mayHaveMore) {
+      const { mine, others } = await this.#findUnknown(node, isMine);
+      if (mine.length > 0) {
+        return await this.#read(mine.slice(0, most));
+      }
+      this.#mayHaveMore = others > 0;
+    }
     const own = await this.#take({ sql: "node_id = ?", values: [node] }, most);
     if (own.jobs.length > 0 || performance.now() - this.#othersAtMs < othersEveryMs) {
       return own;
@@ -60,6 +72,8 @@ export class AbandonedJobs {
 
   async #take(which: Condition, most: number): Promise<TakenJobs> {
     const ended = endedWorkers(0);
+    const mayHaveMore = this.#mayHaveMore;
+    this.#mayHaveMore = true;
     const [rows = []] = await this.#database.transaction([
       {
         sql: `UPDATE jobs SET worker_id = ? WHERE job_id IN
@@ -68,6 +82,12 @@ export class AbandonedJobs {
         values: [this.#worker, ...ended.values, ...which.values, most],
       },
     ]);
+    const taken = await this.#read(rows);
+    this.#mayHaveMore = mayHaveMore;
+    return taken;
+  }
+
+  async #read(rows: readonly Row[]): Promise<TakenJobs> {
     if (rows.length === 0) {
       return { jobs: [], damaged: [] };
     }
@@ -76,6 +96,20 @@ export class AbandonedJobs {
       { sql: `SELECT * FROM job_media WHERE ${ids.sql} ORDER BY added_order`, values: ids.values },
     ]);
     return readWithMedia(rows, media);
+  }
+
+  /** Finds jobs that were taken over by a transaction whose answer was lost, as far as this node has them. */
+  async #findUnknown(
+    node: string,
+    isMine: Taker["isMine"],
+  ): Promise<{ readonly mine: readonly Row[]; readonly others: number }> {
+    const [rows = []] = await this.#database.transaction([
+      { sql: `SELECT * FROM jobs WHERE worker_id = ? AND ${isOpen} ORDER BY job_id`, values: [this.#worker] },
+    ]);
+    const unknown = rows.filter((row) => !this.#isKnown(idOf(row)));
+    const jobs = readWithMedia(unknown, []).jobs.map(resumed);
+    const ids = new Set(jobs.filter((job) => job.node === node || isMine(job)).map(({ id }) => id));
+    return { mine: unknown.filter((row) => ids.has(idOf(row))), others: jobs.length - ids.size };
   }
 
   /** Finds the jobs of other nodes that this one takes. */
