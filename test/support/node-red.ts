@@ -58,6 +58,7 @@ export type DeployType = "full" | "flows" | "nodes";
 export interface NodeRed {
   /** The editor's address, without a slash at the end. */
   readonly url: string;
+  readonly pid: number;
   readonly userDir: string;
   /** Every line that Node-RED has printed so far. */
   readonly logs: readonly string[];
@@ -147,7 +148,8 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
     if (options.flows !== undefined) {
       await deploy(options.flows);
     }
-    return { url, userDir, logs: output.lines, nextLine: output.nextLine, adminFetch, deploy, kill, stop };
+    const { lines: logs, nextLine } = output;
+    return { url, pid: child.pid ?? 0, userDir, logs, nextLine, adminFetch, deploy, kill, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { nodeRedMajor } from "../support/node-red.ts";
+import { runFleet } from "./fleet.ts";
+
+describe(`several Node-REDs ${nodeRedMajor} on one PostgreSQL database and one bucket`, () => {
+  it("archive what stations post, each once, while one is killed, the database restarted and the bucket away", async () => {
+    const { connections, takenOverAfterSeconds } = await runFleet({
+      workers: 2,
+      stations: 40,
+      transactions: 150,
+      kills: 1,
+      restarts: 1,
+      bucketFailsMs: 1_000,
+      endsLeases: true,
+    });
+    assert.ok(connections > 0 && connections <= 10, `${connections} connections`);
+    assert.equal(takenOverAfterSeconds.length, 1);
+  });
+});
