@@ -226,29 +226,4 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
       }
     }
   });
-
-  it("finishes the jobs of one that was killed in the other one, although the bucket fails for a while", async () => {
-    const before = await packages();
-    const ids = Array.from({ length: 8 }, (_none, index) => `killed-${index}`);
-    for (const id of ids) {
-      assert.equal(await post(first(), id), 204);
-    }
-    await until(async () => (await countOf(openJobs)) === ids.length, "each record has its job");
-    let failed = 0;
-    stub.fault = () => ((failed += 1) <= 30 ? { status: 503, code: "SlowDown" } : undefined);
-    ids.forEach(addImage);
-    await until(() => failed > 0, "the bucket fails");
-    await first().kill();
-    // As if a minute had passed. The other one has renewed its own lease by then, and goes on with it if not.
-    await rowsOf("UPDATE dimensioner.workers SET lease_until = ''");
-    await untilArchived(before.length + ids.length);
-    const { verdict } = await ask<{ verdict: string }>(second(), "verify");
-    assert.equal(verdict, "ok");
-    assert.deepEqual(
-      (await ask<{ transactionId: string }[]>(second(), "find")).map((one) => one.transactionId).toSorted(),
-      [...before, ...ids].toSorted(),
-    );
-    await first().stop();
-    nodeReds.shift();
-  });
 });
